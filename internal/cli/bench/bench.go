@@ -88,7 +88,7 @@ With -history nothing is measured: files of -keep, or of go test -bench, are a s
 of their commit times, of the dates in their names, or of when they were written. Each figure of each
 benchmark is told: its course, and where its level changed, between which revisions, by how much,
 whether at once or gradually. Each run counts once, whatever its rounds: a change needs 8 runs to be
-found, and 4 to 6 behind it. Bytes and allocations that do not vary within a run are compared
+found, 3 of them of the new level at least. Bytes and allocations that do not vary within a run are compared
 exactly. Of the series that are said to have changed, 5% are false alarms, where runs are
 independent. Where neighbouring runs resemble each other a change is marked as unsure. Another
 CPU, system or GOMAXPROCS is another series. -bench filters, -unit chooses, -fail 5% exits with 3
