@@ -24,8 +24,8 @@ type HistoryJSON struct {
 const historyColumns = 40
 
 // HistorySheets are the tables of a history: a row for each series, by kind of machine, and the
-// changes.
-func HistorySheets(h *compare.History) *Trace {
+// changes, as a table or in sentences.
+func HistorySheets(h *compare.History, sentences bool) *Trace {
 	t := &Trace{Schema: HistorySchema}
 	for i := 0; i < len(h.Series); {
 		next := i + 1
@@ -38,7 +38,13 @@ func HistorySheets(h *compare.History) *Trace {
 		}
 		t.Sheets, i = append(t.Sheets, s), next
 	}
-	t.Sheets = append(t.Sheets, changesSheet(h))
+	changes := changesSheet(h)
+	if sentences && len(changes.Rows) > 0 {
+		changes.Rows, changes.Notes = nil, changeSentences(h)
+		t.Sheets = append(t.Sheets, changes, &Sheet{Notes: slices.Concat(changeNotes(h), h.Notes)})
+		return t
+	}
+	t.Sheets = append(t.Sheets, changes)
 	return t
 }
 
@@ -153,6 +159,38 @@ func (p spark) text() string {
 	return b.String()
 }
 
+// historyRun names a run of a series, with its date.
+func historyRun(h *compare.History, s *compare.HistorySeries, at int) string {
+	r := &h.Runs[s.Runs[at]]
+	if date := r.Date(); date != "" {
+		return fmt.Sprintf("%s (%s)", r.Label(), date)
+	}
+	return r.Label()
+}
+
+// changeSentences say each change in one sentence.
+func changeSentences(h *compare.History) (all []string) {
+	several := slices.ContainsFunc(h.Series, func(o *compare.HistorySeries) bool { return historyTitle(o) != historyTitle(h.Series[0]) })
+	for _, one := range h.Series {
+		of := fmt.Sprintf("%s of %s", one.Unit, seriesName(h, one))
+		if title := historyTitle(one); several && title != "" {
+			of += " on " + title
+		}
+		for i := range one.Changes {
+			c := &one.Changes[i]
+			text := fmt.Sprintf("%s: %s since %s, last run before %s", of, levelChange{c}.text(), historyRun(h, one, c.Since), historyRun(h, one, c.Last))
+			if c.Shape == compare.TrendShape {
+				text = fmt.Sprintf("%s: %s from %s to %s", of, levelChange{c}.text(), historyRun(h, one, c.Since), historyRun(h, one, c.Last))
+			}
+			if text += "; " + howCame(c); !c.Exact {
+				text += fmt.Sprintf("; adjusted p %.2g", c.P)
+			}
+			all = append(all, text+".")
+		}
+	}
+	return all
+}
+
 // changesSheet are all changes, the newest last of each series.
 func changesSheet(h *compare.History) *Sheet {
 	s := &Sheet{Key: "changes", Title: "Changes", Columns: []Column{
@@ -163,17 +201,10 @@ func changesSheet(h *compare.History) *Sheet {
 	if several {
 		s.Columns = append(s.Columns, Column{"machine", "machine"})
 	}
-	run := func(one *compare.HistorySeries, at int) string {
-		r := &h.Runs[one.Runs[at]]
-		if date := r.Date(); date != "" {
-			return fmt.Sprintf("%s (%s)", r.Label(), date)
-		}
-		return r.Label()
-	}
 	for _, one := range h.Series {
 		for i := range one.Changes {
 			c := &one.Changes[i]
-			how, since, before := howCame(c), run(one, c.Since), run(one, c.Last)
+			how, since, before := howCame(c), historyRun(h, one, c.Since), historyRun(h, one, c.Last)
 			if c.Shape == compare.TrendShape {
 				since, before = "from "+since, "to "+before
 			}
@@ -231,7 +262,7 @@ func howCame(c *compare.LevelChange) string {
 		if late > 0 {
 			parts = append(parts, fmt.Sprintf("%d later", late))
 		}
-		text += ", up to " + strings.Join(parts, " or ")
+		text += ", or up to " + strings.Join(parts, " or ")
 	}
 	if c.Unsure {
 		text += "; unsure"
@@ -257,7 +288,7 @@ func changeNotes(h *compare.History) (notes []string) {
 		notes = append(notes, "Since names the first run of the new level, [a, b] is the interval of 95%, and the values in first and newest are of single runs.")
 	}
 	if earlier {
-		notes = append(notes, "Up to so many runs earlier or later: the change may as well have come there.")
+		notes = append(notes, "Earlier or later: so many runs away the change may have come as well.")
 	}
 	if gradual {
 		notes = append(notes, "Gradually: a straight line fits these runs at least as well as levels do. No single revision is to blame; it may be the machine.")

@@ -86,7 +86,7 @@ func (h *History) clocks(runs []runFigures) {
 	case files > 1 && files == len(runs):
 		h.Notes = append(h.Notes, "Runs are in the order in which their files were written last, because neither commit times nor dates in names are known.")
 	case files > 0 && files < len(runs):
-		h.Notes = append(h.Notes, fmt.Sprintf("Of %d of %d runs there is neither a commit time nor a date in the name: they stand where their files were written last.", files, len(runs)))
+		h.Notes = append(h.Notes, fmt.Sprintf("Without a commit time or a date in the name: %d of %d runs. They stand where their files were written last.", files, len(runs)))
 	case by[NameClock] > 0 && by[CommitClock] > 0:
 		h.Notes = append(h.Notes, "Runs with a commit time stand at that, the others at the date in their names.")
 	}

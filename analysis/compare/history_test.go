@@ -130,6 +130,14 @@ func TestHistoryExact(t *testing.T) {
 	if len(changes) != 0 || h.Series[0].Exact {
 		t.Errorf("what goes to and fro all the time is taken for changes: %+v", changes)
 	}
+	h = HistoryOf(append(seriesFiles("B/op", 5, 16, 16), historyFile("z.txt", 20, "B/op", 32, 32, 34, 32, 32)), HistoryOptions{})
+	if c := h.Series[0].Changes; !h.Series[0].Exact || len(c) != 0 { // four equal values are no level yet
+		t.Errorf("%+v", h.Series[0])
+	}
+	h = HistoryOf(append(seriesFiles("B/op", 5, 16, 16), historyFile("z.txt", 20, "B/op", 32, 32, 34, 32, 32, 32)), HistoryOptions{})
+	if c := h.Series[0].Changes; len(c) != 1 || !c[0].Exact || c[0].After != 32 {
+		t.Errorf("%+v", h.Series[0])
+	}
 	h = HistoryOf(append(seriesFiles("B/op", 5, 16, 16), historyFile("z.txt", 20, "B/op", 16, 17, 16)), HistoryOptions{})
 	if h.Series[0].Exact || h.Series[0].Needs != FewestRuns-3 {
 		t.Errorf("rounds that differ are taken for exact: %+v", h.Series[0])

@@ -68,7 +68,7 @@ func (f *flags) runHistory(e *command.Env, args []string) error {
 		if f.format == "json" {
 			return report.WriteJSON(w, report.HistoryJSON{Schema: report.HistorySchema, History: h})
 		}
-		return report.WriteTraceAs(w, report.HistorySheets(h), f.format, e.Style())
+		return report.WriteTraceAs(w, report.HistorySheets(h, f.format == "text"), f.format, e.Style())
 	})
 	if err == nil && f.set.Given("fail") && len(h.Regressed(f.share)) > 0 {
 		return command.ErrFound
@@ -136,7 +136,7 @@ func (r *historyReader) name(name string) error {
 		}
 	}
 	if len(none) > 0 {
-		r.notes = append(r.notes, fmt.Sprintf("%s: %d files have no results of benchmarks: %s.", name, len(none), shortList(none)))
+		r.notes = append(r.notes, fmt.Sprintf("%s: no results of benchmarks are in %s.", name, shortList(none)))
 	}
 	return nil
 }
