@@ -113,7 +113,7 @@ func changesInShort(s *compare.HistorySeries) string {
 func changeInShort(c *compare.LevelChange) string {
 	text := string(c.Verdict)
 	if c.Ratio.Known() {
-		text += " " + unit.Change(float64(c.Ratio))
+		text += ", " + unit.Change(float64(c.Ratio))
 	}
 	return text
 }
@@ -235,7 +235,7 @@ func (l levelChange) text() string {
 	text := changeInShort(l.c)
 	switch {
 	case l.c.Exact:
-		text += ", exactly"
+		text += " (exact)"
 	case l.c.Low.Known() && l.c.High.Known():
 		text += fmt.Sprintf(" [%s, %s]", unit.Change(float64(l.c.Low)), unit.Change(float64(l.c.High)))
 	}

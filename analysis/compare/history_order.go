@@ -149,7 +149,7 @@ func (h *History) tellApart() {
 		}
 	}
 	if few > 0 {
-		h.Notes = append(h.Notes, fmt.Sprintf("%d of %d series have too few runs for a verdict: each needs %d runs at least (up to %d more here), because the rounds of one run share the state of the machine and count once.", few, len(h.Series), FewestRuns, fewest))
+		h.Notes = append(h.Notes, fmt.Sprintf("Too few runs for a verdict: %d of %d series. Each needs %d runs at least (up to %d more here), because the rounds of one run share the state of the machine and count once.", few, len(h.Series), FewestRuns, fewest))
 	}
 	var unsure []string
 	for _, s := range h.Series {

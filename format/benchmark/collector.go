@@ -31,9 +31,9 @@ func Everything() Query {
 }
 
 // IgnoringVersions is the query where results of different versions are compared, though lines in
-// front of them say so ([VersionKeys]). A key that the query names itself is left to it.
+// front of them say so (commit, commit-time, commit-edited, toolchain). A key that the query names itself is left to it.
 func (q Query) IgnoringVersions() Query {
-	for _, key := range VersionKeys {
+	for _, key := range versionKeys {
 		if !strings.Contains(q.Table+" "+q.Row+" "+q.Col+" "+q.Ignore, key) {
 			q.Ignore = strings.Trim(q.Ignore+","+key, ",")
 		}

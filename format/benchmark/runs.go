@@ -24,9 +24,9 @@ const (
 	BuildKey = "build"
 )
 
-// VersionKeys are the keys in which results of different versions differ for that reason
+// versionKeys are the keys in which results of different versions differ for that reason
 // alone.
-var VersionKeys = []string{CommitKey, CommitTimeKey, EditedKey, ToolchainKey}
+var versionKeys = []string{CommitKey, CommitTimeKey, EditedKey, ToolchainKey}
 
 // Figure is one figure of a benchmark in one file, under one configuration.
 type Figure struct {

@@ -26,6 +26,8 @@ const (
 	maxHistoryFiles = 2000
 	// maxHistoryEntries bounds what is listed of a folder.
 	maxHistoryEntries = 100_000
+	// maxHistoryFigures bounds the figures of all files: the newest by name are read first.
+	maxHistoryFigures = 2_000_000
 	// maxHistoryFile is the size of a file from which on it is left out.
 	maxHistoryFile = 64 << 20
 )
@@ -88,7 +90,9 @@ type historyReader struct {
 	env   *command.Env
 	door  *source.Door
 	files []compare.HistoryFile
-	notes []string
+	// figures is how many those have.
+	figures int
+	notes   []string
 }
 
 // name reads a folder or a file. What the user has named has to be readable; of what is in a
@@ -117,7 +121,11 @@ func (r *historyReader) name(name string) error {
 		entries = entries[more:]
 	}
 	var none []string
-	for _, d := range entries {
+	for i, d := range slices.Backward(entries) {
+		if r.figures >= maxHistoryFigures {
+			r.notes = append(r.notes, fmt.Sprintf("%s: the first %d files are left out, because the others have %d figures.", name, i+1, r.figures))
+			break
+		}
 		if err := r.env.Ctx.Err(); err != nil {
 			return err
 		}
@@ -135,7 +143,7 @@ func (r *historyReader) name(name string) error {
 			none = append(none, d.Name())
 		}
 	}
-	if len(none) > 0 {
+	if slices.Reverse(none); len(none) > 0 {
 		r.notes = append(r.notes, fmt.Sprintf("%s: no results of benchmarks are in %s.", name, shortList(none)))
 	}
 	return nil
@@ -178,6 +186,7 @@ func (r *historyReader) add(f benchmark.File, modified time.Time) bool {
 	if failed != "" {
 		r.notes = append(r.notes, fmt.Sprintf("%s: go test has failed (%s): what was measured may be of a broken program.", f.Name, failed))
 	}
+	r.figures += len(figures)
 	r.files = append(r.files, compare.HistoryFile{Name: f.Name, Modified: modified, Figures: figures})
 	return true
 }
