@@ -20,7 +20,7 @@ import (
 var Command = &command.Command{
 	Name:  "bench",
 	Short: "measure benchmarks or commands, with verdicts",
-	Args:  "[flags] [packages] | -- COMMAND… | -history DIR|FILE…",
+	Args:  "[flags] [packages] | -- COMMAND…",
 	Example: []string{
 		"loupe bench ./... > new.txt                             all benchmarks, interleaved, with CPU time",
 		"loupe bench -vs HEAD ./parser                           is the working tree faster than the last commit?",
@@ -108,7 +108,7 @@ something could not be built, or failed.`,
 		fs.StringVar(&f.benchtime, "benchtime", "100ms", "how `long` a benchmark runs in a round, or 100x for so many operations")
 		fs.StringVar(&f.budget, "budget", "", "end after the round that fits into this `time`\n(default 2m where rounds go on until all is decided)")
 		fs.StringVar(&f.vs, "vs", "", "compare with this `version`: a revision, a folder, a test binary, or a command")
-		fs.StringVar(&f.fail, "fail", "0%", "with -vs or -history: exit with 3 when something got worse by more than `percent`")
+		fs.StringVar(&f.fail, "fail", "0%", "with -vs or -history: exit with 3 when something got worse\nby more than `percent`")
 		fs.BoolVar(&f.floor, "floor", false, "with -vs: measure the noise floor as well, by a second build of the other version;\na change within it has no verdict")
 		fs.BoolVar(&f.instructions, "instructions", false, "count the instructions of an operation as well, by valgrind")
 		fs.StringVar(&f.out, "o", "", "write all results to `file` in Go's benchmark format")
