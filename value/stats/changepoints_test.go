@@ -119,7 +119,7 @@ func (h *hit) find(c Course, at int, one float64) {
 // their values are independent, whatever they are like; what is planted is found, and where it
 // is. What drifts is seldom called a step. With -v it prints the tables of docs/statistics.md:
 //
-//	go test ./value/stats -run TestCourse -v -trials 2000
+//	go test ./value/stats -run TestCourse -v -trials 2000 -timeout 1h
 func TestCourse(t *testing.T) {
 	asked := *trials
 	trials, sizes := max(60, asked/4), []int{40}
