@@ -121,6 +121,9 @@ type printer interface {
 	plain() any
 }
 
+// lefthand is a printer whose text is words, which stand on the left of their column.
+type lefthand interface{ left() }
+
 // Bytes is a number of bytes in a sheet.
 type Bytes = unit.Bytes
 
@@ -130,7 +133,8 @@ func text(v any) (s string, left bool) {
 	case nil:
 		return "–", false
 	case printer:
-		return v.text(), false
+		_, left := v.(lefthand)
+		return v.text(), left
 	case string:
 		return clean(v), true
 	case Stack:

@@ -78,7 +78,7 @@ func benchTables(files []benchmark.File, q *query) (*benchView, error) {
 	if text := q.Get("filter"); strings.TrimSpace(text) != "" {
 		asked.Filter = text
 	}
-	r, err := benchmark.Tabulate(files, asked)
+	r, err := benchmark.Tabulate(files, asked.IgnoringVersions())
 	if wrong, ok := errors.AsType[*benchmark.QueryError](err); ok {
 		err = fmt.Errorf("cannot read the %s: %w", strings.TrimPrefix(wrong.Flag, "-"), wrong.Err)
 	}

@@ -243,17 +243,19 @@ func (m Measured) units() (units []string) {
 			}
 		}
 	}
-	order := []string{"ns/op", "cpu-ns/op", "process-cpu-ns/op", "user-ns/op", "sys-ns/op", "instr/op", "B/op", "allocs/op", "gc-cycles/op", "peak-rss-B"}
-	at := func(unit string) int {
-		if i := slices.Index(order, unit); i >= 0 {
-			return i
-		}
-		return len(order)
-	}
 	slices.SortFunc(units, func(a, b string) int {
-		return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(unitPlace(a), unitPlace(b)), cmp.Compare(a, b))
 	})
 	return units
+}
+
+// unitPlace is where a unit stands in a table.
+func unitPlace(unit string) int {
+	order := []string{"ns/op", "cpu-ns/op", "process-cpu-ns/op", "user-ns/op", "sys-ns/op", "instr/op", "B/op", "allocs/op", "gc-cycles/op", "peak-rss-B"}
+	if i := slices.Index(order, unit); i >= 0 {
+		return i
+	}
+	return len(order)
 }
 
 // Beyond tells whether the row is a regression of more than a share: proven, and the

@@ -9,6 +9,8 @@ package bench
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"loupe/capture/collect"
@@ -90,6 +92,19 @@ func (c *Case) Rounds() int {
 		n = min(n, len(s.Results))
 	}
 	return n
+}
+
+// Procs is the GOMAXPROCS of a benchmark; 0 of a command.
+func (c *Case) Procs() int {
+	at := c.Sides[0].at
+	if at == nil {
+		return 0
+	}
+	suffix := strings.TrimPrefix(at.found.printed, at.found.name)
+	if n, err := strconv.Atoi(strings.TrimPrefix(suffix, "-")); err == nil {
+		return n
+	}
+	return 1 // package testing leaves it out
 }
 
 // Plan says how long is measured.

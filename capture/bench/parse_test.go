@@ -119,3 +119,26 @@ func TestNumber(t *testing.T) {
 	f(2.86608e-4, "0.000286608")
 	f(1e-9/3, "0.000000000333333")
 }
+
+func TestPatternMatch(t *testing.T) {
+	f := func(pattern, name string, want bool) {
+		t.Helper()
+		p, err := ParsePattern(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Match(name); got != want {
+			t.Errorf("%q matches %q: %v", pattern, name, got)
+		}
+	}
+	f(".", "BenchmarkA-2", true)
+	f("Parse", "BenchmarkParse/large-8", true)
+	f("Parse/large", "BenchmarkParse/large-8", true)
+	f("Parse/^large$", "BenchmarkParse/large-8", true)
+	f("Parse/small", "BenchmarkParse/large-8", false)
+	f("Parse/large/x", "BenchmarkParse/large-8", false)
+	f("A$|B$", "BenchmarkB-2", true)
+	f("A/x|B/y", "BenchmarkB/y", true)
+	f("A/x|B/y", "BenchmarkB/x", false)
+	f("^BenchmarkA$", "BenchmarkA-16", true)
+}

@@ -67,6 +67,26 @@ func (p Pattern) of(name string) string {
 	return strings.Join(found, "|")
 }
 
+// Match tells whether the pattern names a benchmark, given by its name with or without the number
+// of Ps.
+func (p Pattern) Match(name string) bool {
+	parts := strings.Split(procsSuffix.ReplaceAllString(name, ""), "/")
+	for _, levels := range p {
+		all := len(levels) <= len(parts)
+		for i := 0; all && i < len(levels); i++ {
+			ok, err := regexp.MatchString(levels[i], parts[i])
+			all = err == nil && ok
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}
+
+// procsSuffix is the number of Ps behind the name of a benchmark.
+var procsSuffix = regexp.MustCompile(`-[1-9][0-9]*$`)
+
 // Exactly is the expression for one benchmark alone, by its name without the number of Ps.
 func Exactly(name string) string {
 	parts := strings.Split(name, "/")

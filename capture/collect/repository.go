@@ -88,6 +88,15 @@ func (r *Repository) Subject(ctx context.Context, hash string) string {
 	return out
 }
 
+// CommitTime is when a commit was made, as RFC 3339 has it; "" where that is not known.
+func (r *Repository) CommitTime(ctx context.Context, hash string) string {
+	out, err := r.line(ctx, "log", "-1", "--format=%cI", hash)
+	if err != nil {
+		return ""
+	}
+	return out
+}
+
 // GoVersion is the version of the Go that builds in a folder: "go1.26.1". Temp is a private
 // directory.
 func GoVersion(ctx context.Context, temp, dir string) (string, error) {

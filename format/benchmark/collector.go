@@ -30,6 +30,17 @@ func Everything() Query {
 	return Query{Filter: "*", Table: ".config", Row: ".fullname", Col: ".file", Alpha: Alpha, Confidence: Confidence}
 }
 
+// IgnoringVersions is the query where results of different versions are compared, though lines in
+// front of them say so (commit, commit-time, commit-edited, toolchain). A key that the query names itself is left to it.
+func (q Query) IgnoringVersions() Query {
+	for _, key := range versionKeys {
+		if !strings.Contains(q.Table+" "+q.Row+" "+q.Col+" "+q.Ignore, key) {
+			q.Ignore = strings.Trim(q.Ignore+","+key, ",")
+		}
+	}
+	return q
+}
+
 // QueryError is the error of a part of a [Query]. Its text is that of benchstat.
 type QueryError struct {
 	Flag string // of benchstat: "-filter"

@@ -29,6 +29,8 @@ var Command = &command.Command{
 		"loupe bench -vs HEAD -profile cpu,allocs ./parser       and which lines caused it, by profiles",
 		"loupe bench -vs main -floor -budget 5m ./parser         is it more than two builds of main differ by?",
 		"loupe bench -bisect v1.2..HEAD BenchmarkParse ./parser  which revision changed it?",
+		"loupe bench -keep bench ./...                           and one more file in the folder bench",
+		"loupe bench -history bench                              what changed in it, since which revision?",
 		"loupe bench -- ./tool -v in.txt                         a command: wall, CPU, peak memory",
 		"loupe bench -vs './old in.txt' -- ./new in.txt          two commands",
 		"loupe bench -param n=1,2,4 -- ./tool -workers {n} -- ./other -j {n}",
@@ -80,6 +82,21 @@ are skipped. Finally the revision found is measured against its predecessor, wit
 of -profile; if a change was undone and made again, one of the places is found. If it stays
 undecided, the remaining candidates are listed, and the exit code is 4.
 
+With -keep the results are also written to a new file in DIR, TIME-REVISION.txt, in Go's
+benchmark format, with configuration lines for the commit, its time, uncommitted changes, the
+toolchain and GOMAXPROCS. With -vs only this tree's side is kept. The folder can be committed.
+
+With -history nothing is measured: files written by -keep or go test -bench form a time series,
+ordered by commit time, by the date in the file name, or by modification time. For each
+benchmark and unit it shows the course and the change points: between which revisions the level
+changed, by how much, and whether at once or gradually. Each run counts once, however many
+rounds it has: a change needs at least 8 runs to be found, 3 of them at the new level. Bytes and
+allocations that do not vary within a run are compared exactly. If runs are independent, 5% of
+the series reported as changed are false alarms; where neighbouring runs resemble each other, a
+change is marked as unsure. Each CPU model, system and GOMAXPROCS is a separate series. -bench
+filters, -unit selects, and -fail 5% exits with 3 if the newest change of a series is a
+regression of more than that and not unsure.
+
 What follows -- is a command, and each further -- starts another one, which is compared with
 the first; with -vs, the version named there is the first. It runs without a shell, unless -shell names one.
 {NAME} is replaced by each value of -param NAME=… in turn. A command that fails ends its
@@ -95,7 +112,7 @@ if something could not be built, or failed.`,
 		fs.StringVar(&f.benchtime, "benchtime", "100ms", "how `long` a benchmark runs in a round, or 100x for that many operations")
 		fs.StringVar(&f.budget, "budget", "", "end after the last round that fits into this `time`\n(default 2m if rounds continue until all is decided)")
 		fs.StringVar(&f.vs, "vs", "", "compare with this `version`: a revision, a folder, a test binary, or a command")
-		fs.StringVar(&f.fail, "fail", "0%", "with -vs: exit with 3 if something got worse by more than `percent`")
+		fs.StringVar(&f.fail, "fail", "0%", "with -vs or -history: exit with 3 if something got worse by more than `percent`")
 		fs.BoolVar(&f.floor, "floor", false, "with -vs: also measure the noise floor, by a second build of the other\nversion; a change within it has no verdict")
 		fs.BoolVar(&f.instructions, "instructions", false, "also count the instructions of an operation, by valgrind")
 		fs.StringVar(&f.out, "o", "", "write all results to `file` in Go's benchmark format")
@@ -103,8 +120,10 @@ if something could not be built, or failed.`,
 		fs.StringVar(&f.recording, "recording", "", "with -profile: keep the recordings below `dir`\n(default loupe-bench-TIME)")
 		fs.Needs([]string{"recording"}, "profile")
 		fs.StringVar(&f.bisect, "bisect", "", "find the revision in `GOOD..BAD` that changed a benchmark, which is named first")
-		fs.StringVar(&f.unit, "unit", "", "with -bisect: follow this `figure`, such as ns/op or B/op (default the first\nthat changed, times first)")
-		fs.Needs([]string{"unit"}, "bisect")
+		fs.StringVar(&f.keep, "keep", "", "also write the results to a new file in `dir`, for -history")
+		fs.BoolVar(&f.history, "history", false, "measure nothing: find the changes in files written by -keep or go test -bench,\ngiven as files or folders")
+		fs.StringVar(&f.unit, "unit", "", "with -bisect: follow this `figure`, such as ns/op or B/op (default the first\nthat changed, times first); with -history: a comma-separated list")
+		fs.Needs([]string{"unit"}, "bisect", "history")
 		fs.StringVar(&f.format, "format", "text", "output `format`: text, json, md or csv")
 		fs.BoolVar(&f.json, "json", false, "same as -format json")
 		fs.StringVar(&f.timeout, "timeout", "10m", "kill a process that takes `longer`")
@@ -122,8 +141,10 @@ type flags struct {
 	out, format, timeout, build        string
 	profile, recording, bisect, unit   string
 	profilers                          []bench.Profiler
+	keep                               string
 	count                              int
 	json, quiet, floor, instructions   bool
+	history                            bool
 	commands                           commandFlags
 	limit, length, allowed             time.Duration // of -timeout, -benchtime and -budget
 	times                              int64
@@ -140,6 +161,12 @@ const usualBudget = 2 * time.Minute
 func (f *flags) run(e *command.Env, args []string) error {
 	if err := f.parse(); err != nil {
 		return err
+	}
+	if f.history {
+		return f.runHistory(e, args)
+	}
+	if f.set.Given("keep") && f.keep == "" {
+		return command.Usagef("-keep: a folder is missing (is a variable empty?)")
 	}
 	if f.set.Dashes {
 		if f.set.Before > 0 {

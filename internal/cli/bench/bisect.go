@@ -78,7 +78,7 @@ func (f *flags) runBisect(e *command.Env, args []string) error {
 
 // benchmarkOf takes the name of a benchmark out of the arguments, where it is one of them.
 func (f *flags) benchmarkOf(args []string) (patterns []string, err error) {
-	for _, name := range []string{"vs", "fail", "o"} {
+	for _, name := range []string{"vs", "fail", "o", "keep"} {
 		if f.set.Given(name) {
 			return nil, command.Usagef("-%s and -bisect do not go together", name)
 		}

@@ -84,9 +84,14 @@ func (f *flags) runCommands(e *command.Env, words []string) error {
 		if m.cases, err = bench.Commands(herd, commands, opt); err != nil {
 			return err
 		}
+		keeper, err := f.keeper(e, temp, false)
+		if err != nil {
+			return err
+		}
 		if err := m.take(e, file, nil); err != nil {
 			return err
 		}
+		m.keep(e, keeper)
 		return m.conclude(e, report.CommandSheet(m.lines()))
 	})
 }

@@ -47,6 +47,10 @@ func (f *flags) runPackages(e *command.Env, patterns []string) error {
 				return err
 			}
 		}
+		keeper, err := f.keeper(e, temp, true)
+		if err != nil {
+			return err
+		}
 		sides, err := f.trees(e, m, patterns, temp)
 		if err != nil {
 			return err
@@ -76,6 +80,7 @@ func (f *flags) runPackages(e *command.Env, patterns []string) error {
 		if err := m.take(e, file, live); err != nil {
 			return err
 		}
+		m.keep(e, keeper)
 		if err := m.profile(e, r, temp); err != nil {
 			return err
 		}

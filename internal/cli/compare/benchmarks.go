@@ -44,7 +44,7 @@ func writeBenchmarks(e *command.Env, inputs []*source.Input, q benchmark.Query, 
 		names = append(names, in.Name)
 		files = append(files, benchmark.File{Name: filepath.Base(in.Name), Data: data})
 	}
-	r, err := benchmark.Tabulate(files, q)
+	r, err := benchmark.Tabulate(files, q.IgnoringVersions())
 	if wrong, ok := errors.AsType[*benchmark.QueryError](err); ok {
 		return command.Usagef("%s: %w", wrong.Flag, wrong.Err)
 	}
