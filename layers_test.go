@@ -78,9 +78,10 @@ var house = map[string]floor{
 	"store":       {pure: true, may: []string{"value/", "format/profile"}},
 	"store/block": {may: []string{"value/", "format/profile", "store"}},
 	// The way of profiles into a store, and the server of one.
-	"store/delta":  {pure: true, may: []string{"value/", "format/profile"}},
-	"store/intake": {pure: true, may: []string{"value/", "format/profile", "store", "store/delta"}},
-	"web/fleet":    {may: []string{"value/", "format/", "session", "store", "store/intake", "web"}},
+	"store/delta":    {pure: true, may: []string{"value/", "format/profile"}},
+	"store/transfer": {pure: true, may: []string{"value/", "format/profile", "store"}},
+	"store/intake":   {pure: true, may: []string{"value/", "format/profile", "store", "store/delta"}},
+	"web/fleet":      {may: []string{"value/", "format/", "session", "store", "store/intake", "web"}},
 
 	// The roof puts all of it together.
 	// Commands may use all of the house, and each other where one shows what another
