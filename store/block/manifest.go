@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -71,6 +73,12 @@ func readManifest(data []byte) (m manifest, err error) {
 		return m, fmt.Errorf("it has the schema %.40q, want %s", m.Schema, manifestSchema)
 	}
 	return m, nil
+}
+
+// Is tells whether a folder is one of a store.
+func Is(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, manifestName))
+	return err == nil && info.Mode().IsRegular()
 }
 
 // recover brings the folder into the state of the manifest, and reads the logs that

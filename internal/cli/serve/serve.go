@@ -36,7 +36,7 @@ var Commands = slices.Concat([]*command.Command{serveCommand}, query.Commands)
 var serveCommand = &command.Command{
 	Name:  "serve",
 	Short: "keep the profiles of services, show them, and answer Grafana and Pyroscope's clients",
-	Args:  "[flags]",
+	Args:  "[flags] | -copy FROM TO",
 	Example: []string{
 		"loupe serve                                      what clients push to 127.0.0.1:4040",
 		"loupe serve -local                               all Go programs here that serve /debug/pprof",
@@ -44,6 +44,7 @@ var serveCommand = &command.Command{
 		"loupe serve -targets prometheus.yml              those that Prometheus finds",
 		"loupe serve -tokens tokens -new-token read,write:ada",
 		"loupe serve -listen :4040 -tokens tokens -tls-cert cert.pem -tls-key key.pem",
+		"loupe serve -copy old/profiles /srv/profiles     copy all profiles into another store",
 	},
 	About: `
 Profiles come in two ways. Targets are asked for theirs: -targets names them, or a file
@@ -64,7 +65,12 @@ stands in front. A token is sent as a bearer, or as the password of basic authen
 
 What was accepted is on the disk. It is kept in full for a week, as sums of five minutes
 for a month and of an hour for a year, and dropped earlier where -keep is reached. At
-Ctrl-C or SIGTERM what is under way is completed.`,
+Ctrl-C or SIGTERM what is under way is completed.
+
+-copy serves nothing: it copies all profiles and pins of one store into another, which may
+have profiles already, and compares the two at the end, profile by profile. Nothing may
+serve from either side meanwhile. What was thinned out stays as it is. After Ctrl-C or a
+failure the same command goes on: what is there already is left out.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &flags{}
 		fs.StringVar(&f.listen, "listen", "127.0.0.1:4040", "`address` to listen on; any but loopback wants -tokens and TLS")
@@ -72,13 +78,20 @@ Ctrl-C or SIGTERM what is under way is completed.`,
 		fs.StringVar(&f.targets, "targets", "", "`list` of host:port, or a file of scrape_configs (.yml)")
 		fs.BoolVar(&f.local, "local", false, "take profiles of the Go programs of this machine")
 		fs.StringVar(&f.keep, "keep", "10GB", "most `bytes` on the disk")
+		fs.BoolVar(&f.copying, "copy", false, "copy all profiles of one store into another: FROM TO")
 		f.access.declare(fs)
 		fs.Float64Var(&f.budget, "budget", 1, "most `percent` of one CPU that profiling may take of a target")
-		return f.run
+		return func(e *command.Env, args []string) error {
+			if f.copying {
+				return f.copy(e, fs, args)
+			}
+			return f.run(e, args)
+		}
 	},
 }
 
 type flags struct {
+	copying                     bool
 	listen, data, targets, keep string
 	local                       bool
 	budget                      float64
@@ -132,6 +145,19 @@ func (f *flags) jobs() (jobs []*scrape.Job, file string, err error) {
 		jobs = append(jobs, scrape.Static(list...))
 	}
 	return jobs, file, nil
+}
+
+// copy is what -copy does, which no flag that is about serving goes with.
+func (f *flags) copy(e *command.Env, fs *command.FlagSet, args []string) error {
+	for _, name := range []string{"listen", "data", "targets", "local", "keep", "budget", "tokens", "new-token", "tls-cert", "tls-key", "insecure"} {
+		if fs.Given(name) {
+			return command.Usagef("-copy serves nothing: -%s does nothing with it", name)
+		}
+	}
+	if len(args) != 2 {
+		return command.Usagef("-copy wants two stores, FROM and TO, and has %d (their folders are those of -data)", len(args))
+	}
+	return copyAll(e, args[0], args[1])
 }
 
 func (f *flags) run(e *command.Env, args []string) error {
