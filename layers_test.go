@@ -76,7 +76,10 @@ var house = map[string]floor{
 
 	// Profiles over time: the words and the interface; below it engines, which touch disks.
 	"store":       {pure: true, may: []string{"value/", "format/profile"}},
-	"store/block": {may: []string{"value/", "format/profile", "store"}},
+	"store/block": {may: []string{"value/", "format/profile", "store", "store/blob"}},
+	// Whole files under names, far away, and who keeps them.
+	"store/blob":    {pure: true},
+	"store/blob/s3": {may: []string{"store/blob"}},
 	// The way of profiles into a store, and the server of one.
 	"store/delta":    {pure: true, may: []string{"value/", "format/profile"}},
 	"store/transfer": {pure: true, may: []string{"value/", "format/profile", "store"}},

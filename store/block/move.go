@@ -72,16 +72,17 @@ func (e *Engine) Export(ctx context.Context, s store.Selection, f func(*store.Mo
 		return err
 	}
 	defer v.release()
-	return v.export(ctx, s, f)
+	return v.export(ctx, s, false, f)
 }
 
-// export hands out the selected profiles of all parts.
-func (v *view) export(ctx context.Context, s store.Selection, f func(*store.Moved) error) error {
+// export hands out the selected profiles of all parts. Once tells that those which are equal
+// and in different parts are one: an archive may have two blocks with one profile.
+func (v *view) export(ctx context.Context, s store.Selection, once bool, f func(*store.Moved) error) error {
 	list, err := v.find(s)
 	if err != nil {
 		return err
 	}
-	x := exporter{within: spanOf(s.Range), stacks: map[remapKey]*exported{}}
+	x := exporter{within: spanOf(s.Range), once: once, stacks: map[remapKey]*exported{}}
 	for _, one := range list {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -96,6 +97,7 @@ func (v *view) export(ctx context.Context, s store.Selection, f func(*store.Move
 // exporter hands out profiles. Stacks are interned once for each dictionary.
 type exporter struct {
 	within span
+	once   bool
 	stacks map[remapKey]*exported
 }
 
@@ -146,6 +148,9 @@ func (x *exporter) series(ctx context.Context, of *found, f func(*store.Moved) e
 			return err
 		}
 		l := &all[i]
+		if x.once && again(all[:i], l) {
+			continue
+		}
 		err := f(&store.Moved{
 			Labels: of.labels, Types: l.hit.series.types, Time: time.Unix(0, l.row.time).UTC(), Duration: time.Duration(l.row.duration),
 			Resolution: resolutionOf(l.hit.part), Count: l.row.count, Weight: l.row.weight, Totals: l.row.totals, Samples: l.samples,
@@ -155,6 +160,26 @@ func (x *exporter) series(ctx context.Context, of *found, f func(*store.Moved) e
 		}
 	}
 	return nil
+}
+
+// again tells whether a profile was handed out before, which would be just before it.
+func again(before []leaving, l *leaving) bool {
+	for _, o := range slices.Backward(before) {
+		if o.row.time != l.row.time {
+			return false
+		}
+		if l.equal(&o) {
+			return true
+		}
+	}
+	return false
+}
+
+// equal tells whether another profile, of another part, is the same.
+func (l *leaving) equal(o *leaving) bool {
+	a, b := l.row, o.row
+	return l.hit.number != o.hit.number && resolutionOf(l.hit.part) == resolutionOf(o.hit.part) && slices.Equal(l.hit.series.types, o.hit.series.types) &&
+		a.time == b.time && a.duration == b.duration && a.count == b.count && a.weight == b.weight && slices.Equal(a.totals, b.totals)
 }
 
 // samples decodes the samples of a profile.
@@ -297,7 +322,7 @@ func (e *Engine) commitImported(names []string) (ids []store.ID, err error) {
 		b.release()
 		ids = append(ids, some...)
 	}
-	return ids, e.commit(names, nil, nil)
+	return ids, e.commit(names, nil, nil, true)
 }
 
 // importOne writes blocks of the profiles of one resolution that are not known.

@@ -142,6 +142,12 @@ func selections(t *testing.T) (out []store.Selection) {
 	return out
 }
 
+// Same holds an engine against another by every kind of question about [Aged].
+func Same(t *testing.T, got, want store.Engine) {
+	t.Helper()
+	same(t, got, want)
+}
+
 // same holds an engine against another by every kind of question.
 func same(t *testing.T, got, want store.Engine) {
 	t.Helper()

@@ -133,13 +133,22 @@ func watchSignals(e *Env, cancel func()) (stop func()) {
 // WithTemp calls f with a private directory that is removed afterwards, also
 // when the user aborts.
 func (e *Env) WithTemp(f func(temp string) error) error {
-	temp, err := collect.NewTemp()
+	dir, remove, err := e.Temp()
 	if err != nil {
 		return err
 	}
+	defer remove()
+	return f(dir)
+}
+
+// Temp is a private directory until remove is called, or the user aborts.
+func (e *Env) Temp() (dir string, remove func(), err error) {
+	temp, err := collect.NewTemp()
+	if err != nil {
+		return "", nil, err
+	}
 	e.AtAbort(temp.Remove)
-	defer temp.Remove()
-	return f(temp.Dir)
+	return temp.Dir, temp.Remove, nil
 }
 
 // doors are the doors that a command has opened, and those of the commands that have

@@ -15,6 +15,7 @@ import (
 
 	"loupe/internal/cli/command"
 	"loupe/store"
+	"loupe/store/blob/s3"
 	"loupe/store/block"
 	"loupe/store/transfer"
 	"loupe/value/unit"
@@ -30,6 +31,9 @@ func openStore(name string) (store.Importer, error) {
 
 // isFolder tells what is no folder by its form.
 func isFolder(name string) error {
+	if strings.HasPrefix(name, s3.Scheme) {
+		return command.Usagef("-copy: an archive is filled by loupe serve -archive %s", name)
+	}
 	if scheme, _, ok := strings.Cut(name, "://"); ok {
 		return command.Usagef("-copy: there are no stores of %s:// (a folder is named by its path)", scheme)
 	}
@@ -38,7 +42,10 @@ func isFolder(name string) error {
 
 // openSource opens what is copied from. A folder must be one of a store: to make an empty one of
 // a name that was mistyped would look like a copy of nothing.
-func openSource(name string) (store.Exporter, io.Closer, error) {
+func openSource(env *command.Env, name string) (store.Exporter, io.Closer, error) {
+	if strings.HasPrefix(name, s3.Scheme) {
+		return openArchive(env, name)
+	}
 	if err := isFolder(name); err != nil {
 		return nil, nil, err
 	}
@@ -62,7 +69,7 @@ func copyAll(e *command.Env, from, to string) (err error) {
 	if same(from, to) {
 		return command.Usagef("-copy: %s is both sides", from)
 	}
-	source, closer, err := openSource(from)
+	source, closer, err := openSource(e, from)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 	"loupe/internal/cli/pages"
 	"loupe/internal/cli/query"
 	"loupe/store"
+	"loupe/store/blob/s3"
 	"loupe/store/block"
 	"loupe/store/intake"
 	"loupe/value/secret"
@@ -44,7 +45,9 @@ var serveCommand = &command.Command{
 		"loupe serve -targets prometheus.yml              those that Prometheus finds",
 		"loupe serve -tokens tokens -new-token read,write:ada",
 		"loupe serve -listen :4040 -tokens tokens -tls-cert cert.pem -tls-key key.pem",
+		"loupe serve -archive 's3://bucket/prefix?endpoint=https://host:9000'",
 		"loupe serve -copy old/profiles /srv/profiles     copy all profiles into another store",
+		"loupe serve -copy s3://bucket/prefix /srv/profiles    restore an archive",
 	},
 	About: `
 Profiles come in two ways. Targets are asked for theirs: -targets names them, or a file
@@ -67,6 +70,12 @@ What was accepted is on the disk. It is kept in full for a week, as sums of five
 for a month and of an hour for a year, and dropped earlier where -keep is reached. At
 Ctrl-C or SIGTERM what is under way is completed.
 
+With -archive, blocks of the store are brought to a bucket of S3 once they are sealed, which
+is ten minutes after their first profile or at the next start. The archive keeps them in
+full: what is thinned out or dropped here stays there. Every block is read back and held
+against its SHA-256 before it counts. Keys are those of AWS_ACCESS_KEY_ID and
+AWS_SECRET_ACCESS_KEY, or of AWS_PROFILE in ~/.aws/credentials.
+
 -copy serves nothing: it copies all profiles and pins of one store into another, which may
 have profiles already, and compares the two at the end, profile by profile. Nothing may
 serve from either side meanwhile. What was thinned out stays as it is. After Ctrl-C or a
@@ -78,6 +87,7 @@ failure the same command goes on: what is there already is left out.`,
 		fs.StringVar(&f.targets, "targets", "", "`list` of host:port, or a file of scrape_configs (.yml)")
 		fs.BoolVar(&f.local, "local", false, "take profiles of the Go programs of this machine")
 		fs.StringVar(&f.keep, "keep", "10GB", "most `bytes` on the disk")
+		fs.StringVar(&f.archive, "archive", "", "`bucket` that sealed blocks are brought to: s3://bucket/prefix")
 		fs.BoolVar(&f.copying, "copy", false, "copy all profiles of one store into another: FROM TO")
 		f.access.declare(fs)
 		fs.Float64Var(&f.budget, "budget", 1, "most `percent` of one CPU that profiling may take of a target")
@@ -93,6 +103,7 @@ failure the same command goes on: what is there already is left out.`,
 type flags struct {
 	copying                     bool
 	listen, data, targets, keep string
+	archive                     string
 	local                       bool
 	budget                      float64
 	access                      access
@@ -149,7 +160,7 @@ func (f *flags) jobs() (jobs []*scrape.Job, file string, err error) {
 
 // copy is what -copy does, which no flag that is about serving goes with.
 func (f *flags) copy(e *command.Env, fs *command.FlagSet, args []string) error {
-	for _, name := range []string{"listen", "data", "targets", "local", "keep", "budget", "tokens", "new-token", "tls-cert", "tls-key", "insecure"} {
+	for _, name := range []string{"listen", "data", "targets", "local", "keep", "budget", "tokens", "new-token", "tls-cert", "tls-key", "insecure", "archive"} {
 		if fs.Given(name) {
 			return command.Usagef("-copy serves nothing: -%s does nothing with it", name)
 		}
@@ -178,6 +189,10 @@ func (f *flags) run(e *command.Env, args []string) error {
 	if err == nil {
 		err = f.access.check(f.listen)
 	}
+	var archive *s3.Bucket
+	if err == nil && f.archive != "" {
+		archive, err = bucket("-archive", f.archive)
+	}
 	if err != nil {
 		return err
 	}
@@ -197,7 +212,7 @@ func (f *flags) run(e *command.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	s := &serving{e: e, engine: engine, in: intake.New(engine), policy: store.Policy{Bytes: int64(bytes)}, access: &f.access}
+	s := &serving{e: e, engine: engine, in: intake.New(engine), policy: store.Policy{Bytes: int64(bytes)}, access: &f.access, bucket: archive}
 	s.scraper = scrape.New(s.take, scrape.Options{Budget: f.budget / 100, Tell: s.tell})
 	fmt.Fprintf(e.Stdout, "loupe serve listens on %s://%s, and keeps profiles in %s\n", f.access.scheme(), listener.Addr(), dir)
 	defer e.Keeps()()
@@ -215,6 +230,7 @@ type serving struct {
 	policy  store.Policy
 	scraper *scrape.Scraper
 	access  *access
+	bucket  *s3.Bucket // nil without an archive
 
 	mu sync.Mutex // of what is written to the terminal
 }
@@ -256,7 +272,11 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 			stop()
 		}
 	})
-	running.Go(func() { s.maintain(ctx) })
+	sealed := make(chan struct{}, 1)
+	running.Go(func() { s.maintain(ctx, sealed) })
+	if s.bucket != nil {
+		running.Go(func() { s.archive(ctx, s.bucket, sealed) })
+	}
 	running.Go(func() { s.access.watch(ctx, s.tell) })
 	running.Go(func() {
 		<-ctx.Done()
@@ -273,8 +293,8 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 	return errors.Join(err, taking)
 }
 
-// maintain does the housekeeping of the store.
-func (s *serving) maintain(ctx context.Context) {
+// maintain does the housekeeping of the store, and tells when there may be new blocks.
+func (s *serving) maintain(ctx context.Context, sealed chan<- struct{}) {
 	every := time.NewTicker(time.Minute)
 	defer every.Stop()
 	told := 0
@@ -287,6 +307,10 @@ func (s *serving) maintain(ctx context.Context) {
 			s.tell("damaged: %s", d)
 		}
 		told = len(damage)
+		select {
+		case sealed <- struct{}{}:
+		default: // the archive is behind
+		}
 		select {
 		case <-ctx.Done():
 			return
