@@ -207,6 +207,25 @@ func (s *Server) Profile(ctx context.Context, sel Selection) ([]byte, error) {
 	return body, err
 }
 
+// Pins returns the pins, by name. Only loupe serve has them.
+func (s *Server) Pins(ctx context.Context) ([]querier.Pin, error) {
+	var a querier.PinsResponse
+	err := s.ask(ctx, &querier.PinsRequest{}, &a)
+	return a.Pins, err
+}
+
+// Pin keeps a selection as it came, and returns how many series it has by now.
+func (s *Server) Pin(ctx context.Context, p querier.Pin) (series int64, err error) {
+	var a querier.PinResponse
+	err = s.ask(ctx, &querier.PinRequest{Pin: &p}, &a)
+	return a.Series, err
+}
+
+// Unpin takes a pin away.
+func (s *Server) Unpin(ctx context.Context, name string) error {
+	return s.ask(ctx, &querier.UnpinRequest{Name: name}, &querier.UnpinResponse{})
+}
+
 // Push sends profiles, as pprof, of one series: when it returns nil the server has
 // accepted all of them. An id names a profile, so that one that is sent again is kept once
 // by loupe serve; it may be empty.

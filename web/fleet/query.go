@@ -48,6 +48,12 @@ func (s *asked) answer(ctx context.Context, question any) (any, error) {
 		return s.heatmap(ctx, q)
 	case *querier.GetProfileStatsRequest:
 		return s.stats(ctx)
+	case *querier.PinsRequest:
+		return s.pins(ctx)
+	case *querier.PinRequest:
+		return s.pin(ctx, q)
+	case *querier.UnpinRequest:
+		return s.unpin(ctx, q)
 	}
 	return nil, unimplemented("this question")
 }

@@ -102,7 +102,7 @@ func (t *Tokens) Allow(secret string, role Role) bool {
 
 // role is the one that a request needs: none for what only says that the server is there.
 func role(r *http.Request) Role {
-	if _, pushes := push.Paths[r.URL.Path]; pushes {
+	if _, pushes := push.Paths[r.URL.Path]; pushes || r.URL.Path == pinPath || r.URL.Path == unpinPath {
 		return Write
 	}
 	if r.URL.Path == "/ready" {
