@@ -259,7 +259,7 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 	defer shown.Close()
 	server := &http.Server{
 		Handler:           fleet.New(s.engine, s.in, fleet.Options{Tokens: s.access.needed(), About: s.about, Pages: shown}),
-		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, Protocols: fleet.Protocols(),
 	}
 	var running sync.WaitGroup
 	var taking error
