@@ -60,6 +60,7 @@ var house = map[string]floor{
 	// Benchmarks are built and run with what collect has for programs.
 	"capture/bench":   {may: []string{"value/", "format/", "recording", "source", "capture/collect", "capture/debuginfo"}},
 	"capture/collect": {may: []string{"capture/", "value/", "format/", "recording", "source"}},
+	"capture/forward": {may: []string{"value/", "format/", "capture/remote", "store"}},
 	"capture/scrape":  {may: []string{"value/", "format/", "source", "capture/collect"}},
 	"capture/remote":  {may: []string{"value/", "format/", "capture/collect"}},
 	// The agent runs inside the recorded program: the standard library alone.

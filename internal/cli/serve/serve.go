@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"loupe/capture/forward"
 	"loupe/capture/scrape"
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/pages"
@@ -45,6 +46,7 @@ var serveCommand = &command.Command{
 		"loupe serve -targets prometheus.yml              those that Prometheus finds",
 		"loupe serve -tokens tokens -new-token read,write:ada",
 		"loupe serve -listen :4040 -tokens tokens -tls-cert cert.pem -tls-key key.pem",
+		"loupe serve -local -forward http://pyroscope:4040    Pyroscope goes on to have everything",
 		"loupe serve -archive 's3://bucket/prefix?endpoint=https://host:9000'",
 		"loupe serve -copy old/profiles /srv/profiles     copy all profiles into another store",
 		"loupe serve -copy s3://bucket/prefix /srv/profiles    restore an archive",
@@ -76,6 +78,11 @@ full: what is thinned out or dropped here stays there. Every block is read back 
 against its SHA-256 before it counts. Keys are those of AWS_ACCESS_KEY_ID and
 AWS_SECRET_ACCESS_KEY, or of AWS_PROFILE in ~/.aws/credentials.
 
+-forward sends every profile that was taken in to a Pyroscope as well: what is asked of
+targets and what clients push, counters as differences. A user and password stand in the
+address, a token or a tenant in the file of -forward-headers. At most 10,000 profiles wait
+for a server that is away; nobody waits for it, and what is dropped is told.
+
 -copy serves nothing: it copies all profiles and pins of one store into another, which may
 have profiles already, and compares the two at the end, profile by profile. Nothing may
 serve from either side meanwhile. What was thinned out stays as it is. After Ctrl-C or a
@@ -88,6 +95,7 @@ failure the same command goes on: what is there already is left out.`,
 		fs.BoolVar(&f.local, "local", false, "take profiles of the Go programs of this machine")
 		fs.StringVar(&f.keep, "keep", "10GB", "most `bytes` on the disk")
 		fs.StringVar(&f.archive, "archive", "", "`bucket` that sealed blocks are brought to: s3://bucket/prefix")
+		f.forward.declare(fs)
 		fs.BoolVar(&f.copying, "copy", false, "copy all profiles of one store into another: FROM TO")
 		f.access.declare(fs)
 		fs.Float64Var(&f.budget, "budget", 1, "most `percent` of one CPU that profiling may take of a target")
@@ -104,6 +112,7 @@ type flags struct {
 	copying                     bool
 	listen, data, targets, keep string
 	archive                     string
+	forward                     forwarding
 	local                       bool
 	budget                      float64
 	access                      access
@@ -160,7 +169,7 @@ func (f *flags) jobs() (jobs []*scrape.Job, file string, err error) {
 
 // copy is what -copy does, which no flag that is about serving goes with.
 func (f *flags) copy(e *command.Env, fs *command.FlagSet, args []string) error {
-	for _, name := range []string{"listen", "data", "targets", "local", "keep", "budget", "tokens", "new-token", "tls-cert", "tls-key", "insecure", "archive"} {
+	for _, name := range []string{"listen", "data", "targets", "local", "keep", "budget", "tokens", "new-token", "tls-cert", "tls-key", "insecure", "archive", "forward", "forward-headers"} {
 		if fs.Given(name) {
 			return command.Usagef("-copy serves nothing: -%s does nothing with it", name)
 		}
@@ -212,7 +221,15 @@ func (f *flags) run(e *command.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	s := &serving{e: e, engine: engine, in: intake.New(engine), policy: store.Policy{Bytes: int64(bytes)}, access: &f.access, bucket: archive}
+	s := &serving{e: e, engine: engine, policy: store.Policy{Bytes: int64(bytes)}, access: &f.access, bucket: archive}
+	var written store.Engine = engine
+	if s.forward, err = f.forward.open(s.tell); err != nil {
+		return errors.Join(err, engine.Close())
+	}
+	if s.forward != nil {
+		written = s.forward.Around(engine)
+	}
+	s.in = intake.New(written)
 	s.scraper = scrape.New(s.take, scrape.Options{Budget: f.budget / 100, Tell: s.tell})
 	fmt.Fprintf(e.Stdout, "loupe serve listens on %s://%s, and keeps profiles in %s\n", f.access.scheme(), listener.Addr(), dir)
 	defer e.Keeps()()
@@ -230,7 +247,8 @@ type serving struct {
 	policy  store.Policy
 	scraper *scrape.Scraper
 	access  *access
-	bucket  *s3.Bucket // nil without an archive
+	bucket  *s3.Bucket         // nil without an archive
+	forward *forward.Forwarder // nil where nothing is forwarded
 
 	mu sync.Mutex // of what is written to the terminal
 }
@@ -278,6 +296,12 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 		running.Go(func() { s.archive(ctx, s.bucket, sealed) })
 	}
 	running.Go(func() { s.access.watch(ctx, s.tell) })
+	var last sync.WaitGroup // what goes on until nothing comes in any more
+	in, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	if s.forward != nil {
+		last.Go(func() { s.forward.Run(in) })
+	}
 	running.Go(func() {
 		<-ctx.Done()
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
@@ -287,6 +311,8 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 	err = server.Serve(s.access.around(listener))
 	stop()
 	running.Wait()
+	end()
+	last.Wait()
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
