@@ -35,13 +35,13 @@ func (m *Moved) Value(column int) int64 {
 	if m.Types[column].Over() == Sum {
 		return m.Totals[column]
 	}
-	return Average(m.Totals[column], m.Weight)
+	return average(m.Totals[column], m.Weight)
 }
 
-// Average is a mean as engines round it: to the nearest whole number, halves away from zero.
-func Average(sum, n int64) int64 {
+// average is a mean as engines round it: to the nearest whole number, halves away from zero.
+func average(sum, n int64) int64 {
 	if sum < 0 {
-		return -Average(-sum, n)
+		return -average(-sum, n)
 	}
 	return (sum + n/2) / n
 }

@@ -133,22 +133,13 @@ func watchSignals(e *Env, cancel func()) (stop func()) {
 // WithTemp calls f with a private directory that is removed afterwards, also
 // when the user aborts.
 func (e *Env) WithTemp(f func(temp string) error) error {
-	dir, remove, err := e.Temp()
+	temp, err := collect.NewTemp()
 	if err != nil {
 		return err
 	}
-	defer remove()
-	return f(dir)
-}
-
-// Temp is a private directory until remove is called, or the user aborts.
-func (e *Env) Temp() (dir string, remove func(), err error) {
-	temp, err := collect.NewTemp()
-	if err != nil {
-		return "", nil, err
-	}
 	e.AtAbort(temp.Remove)
-	return temp.Dir, temp.Remove, nil
+	defer temp.Remove()
+	return f(temp.Dir)
 }
 
 // doors are the doors that a command has opened, and those of the commands that have

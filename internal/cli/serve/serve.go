@@ -17,13 +17,13 @@ import (
 	"sync"
 	"time"
 
-	"loupe/capture/forward"
 	"loupe/capture/scrape"
 	"loupe/internal/cli/command"
+	"loupe/internal/cli/forwarding"
 	"loupe/internal/cli/pages"
 	"loupe/internal/cli/query"
+	"loupe/internal/cli/stores"
 	"loupe/store"
-	"loupe/store/blob/s3"
 	"loupe/store/block"
 	"loupe/store/intake"
 	"loupe/value/secret"
@@ -38,7 +38,7 @@ var Commands = slices.Concat([]*command.Command{serveCommand}, query.Commands)
 var serveCommand = &command.Command{
 	Name:  "serve",
 	Short: "keep the profiles of services, show them, and answer Grafana and Pyroscope's clients",
-	Args:  "[flags] | -copy FROM TO",
+	Args:  "[flags] [FROM TO]",
 	Example: []string{
 		"loupe serve                                      what clients push to 127.0.0.1:4040",
 		"loupe serve -local                               all Go programs here that serve /debug/pprof",
@@ -95,7 +95,7 @@ failure the same command goes on: what is there already is left out.`,
 		fs.BoolVar(&f.local, "local", false, "take profiles of the Go programs of this machine")
 		fs.StringVar(&f.keep, "keep", "10GB", "most `bytes` on the disk")
 		fs.StringVar(&f.archive, "archive", "", "`bucket` that sealed blocks are brought to: s3://bucket/prefix")
-		f.forward.declare(fs)
+		f.forward.Declare(fs)
 		fs.BoolVar(&f.copying, "copy", false, "copy all profiles of one store into another: FROM TO")
 		f.access.declare(fs)
 		fs.Float64Var(&f.budget, "budget", 1, "most `percent` of one CPU that profiling may take of a target")
@@ -112,7 +112,7 @@ type flags struct {
 	copying                     bool
 	listen, data, targets, keep string
 	archive                     string
-	forward                     forwarding
+	forward                     forwarding.Flags
 	local                       bool
 	budget                      float64
 	access                      access
@@ -177,7 +177,7 @@ func (f *flags) copy(e *command.Env, fs *command.FlagSet, args []string) error {
 	if len(args) != 2 {
 		return command.Usagef("-copy wants two stores, FROM and TO, and has %d (their folders are those of -data)", len(args))
 	}
-	return copyAll(e, args[0], args[1])
+	return stores.Copy(e, args[0], args[1])
 }
 
 func (f *flags) run(e *command.Env, args []string) error {
@@ -198,9 +198,9 @@ func (f *flags) run(e *command.Env, args []string) error {
 	if err == nil {
 		err = f.access.check(f.listen)
 	}
-	var archive *s3.Bucket
+	var archive *stores.Archiving
 	if err == nil && f.archive != "" {
-		archive, err = bucket("-archive", f.archive)
+		archive, err = stores.OpenArchiving(f.archive)
 	}
 	if err != nil {
 		return err
@@ -221,13 +221,10 @@ func (f *flags) run(e *command.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	s := &serving{e: e, engine: engine, policy: store.Policy{Bytes: int64(bytes)}, access: &f.access, bucket: archive}
-	var written store.Engine = engine
-	if s.forward, err = f.forward.open(s.tell); err != nil {
+	s := &serving{e: e, engine: engine, policy: store.Policy{Bytes: int64(bytes)}, access: &f.access, archive: archive, forward: &f.forward}
+	written, err := f.forward.Around(engine, s.tell)
+	if err != nil {
 		return errors.Join(err, engine.Close())
-	}
-	if s.forward != nil {
-		written = s.forward.Around(engine)
 	}
 	s.in = intake.New(written)
 	s.scraper = scrape.New(s.take, scrape.Options{Budget: f.budget / 100, Tell: s.tell})
@@ -247,8 +244,8 @@ type serving struct {
 	policy  store.Policy
 	scraper *scrape.Scraper
 	access  *access
-	bucket  *s3.Bucket         // nil without an archive
-	forward *forward.Forwarder // nil where nothing is forwarded
+	archive *stores.Archiving // nil without one
+	forward *forwarding.Flags
 
 	mu sync.Mutex // of what is written to the terminal
 }
@@ -292,16 +289,14 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 	})
 	sealed := make(chan struct{}, 1)
 	running.Go(func() { s.maintain(ctx, sealed) })
-	if s.bucket != nil {
-		running.Go(func() { s.archive(ctx, s.bucket, sealed) })
+	if s.archive != nil {
+		running.Go(func() { s.archive.Run(ctx, s.engine, sealed, s.tell) })
 	}
 	running.Go(func() { s.access.watch(ctx, s.tell) })
 	var last sync.WaitGroup // what goes on until nothing comes in any more
 	in, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	if s.forward != nil {
-		last.Go(func() { s.forward.Run(in) })
-	}
+	last.Go(func() { s.forward.Run(in) })
 	running.Go(func() {
 		<-ctx.Done()
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)

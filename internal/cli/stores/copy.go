@@ -1,4 +1,6 @@
-package serve
+// Package stores opens stores by what people call them, copies all profiles of one into another,
+// and brings sealed blocks to an archive.
+package stores
 
 import (
 	"cmp"
@@ -42,9 +44,9 @@ func isFolder(name string) error {
 
 // openSource opens what is copied from. A folder must be one of a store: to make an empty one of
 // a name that was mistyped would look like a copy of nothing.
-func openSource(env *command.Env, name string) (store.Exporter, io.Closer, error) {
+func openSource(env *command.Env, name, temp string) (store.Exporter, io.Closer, error) {
 	if strings.HasPrefix(name, s3.Scheme) {
-		return openArchive(env, name)
+		return openArchive(env, name, temp)
 	}
 	if err := isFolder(name); err != nil {
 		return nil, nil, err
@@ -63,13 +65,18 @@ func openSource(env *command.Env, name string) (store.Exporter, io.Closer, error
 	return from, e, nil
 }
 
-// copyAll is loupe serve -copy.
-func copyAll(e *command.Env, from, to string) (err error) {
+// Copy is loupe serve -copy.
+func Copy(e *command.Env, from, to string) error {
 	defer e.Keeps()()
+	return e.WithTemp(func(temp string) error { return copyAll(e, from, to, temp) })
+}
+
+// copyAll copies with a folder for what is brought here.
+func copyAll(e *command.Env, from, to, temp string) (err error) {
 	if same(from, to) {
 		return command.Usagef("-copy: %s is both sides", from)
 	}
-	source, closer, err := openSource(e, from)
+	source, closer, err := openSource(e, from, temp)
 	if err != nil {
 		return err
 	}

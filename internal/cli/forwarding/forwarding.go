@@ -1,6 +1,9 @@
-package serve
+// Package forwarding has the flags of loupe serve about the server that is sent all profiles as
+// well.
+package forwarding
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -9,21 +12,28 @@ import (
 	"loupe/capture/remote"
 	"loupe/internal/cli/command"
 	"loupe/source/bounded"
+	"loupe/store"
 )
 
-// forwarding are the flags of who gets all profiles as well.
-type forwarding struct{ to, headers string }
+// Flags say who gets all profiles as well, if anybody does. Its other methods do what [forward]
+// does.
+type Flags struct {
+	to, headers string
+	running     *forward.Forwarder // nil where nothing is forwarded
+}
 
-func (f *forwarding) declare(fs *command.FlagSet) {
+// Declare declares them.
+func (f *Flags) Declare(fs *command.FlagSet) {
 	fs.StringVar(&f.to, "forward", "", "`address` of a Pyroscope that is sent all profiles as well")
 	fs.StringVar(&f.headers, "forward-headers", "", "`file` of headers for it, such as Authorization: Bearer …, a line each")
 	fs.Needs([]string{"forward-headers"}, "forward")
 }
 
-// open makes what sends them; nil where nothing is forwarded.
-func (f *forwarding) open(tell func(string, ...any)) (*forward.Forwarder, error) {
+// Around is the engine, whose written profiles are sent to the other server as well, if there
+// is one.
+func (f *Flags) Around(e store.Engine, tell func(string, ...any)) (store.Engine, error) {
 	if f.to == "" {
-		return nil, nil
+		return e, nil
 	}
 	access := collect.Access{Header: http.Header{}}
 	if f.headers != "" {
@@ -46,5 +56,13 @@ func (f *forwarding) open(tell func(string, ...any)) (*forward.Forwarder, error)
 	if err != nil {
 		return nil, command.Usagef("-forward: %w", err)
 	}
-	return forward.New(server.Push, forward.Options{Tell: tell}), nil
+	f.running = forward.New(server.Push, forward.Options{Tell: tell})
+	return f.running.Around(e), nil
+}
+
+// Run sends what waits until ctx ends.
+func (f *Flags) Run(ctx context.Context) {
+	if f.running != nil {
+		f.running.Run(ctx)
+	}
 }

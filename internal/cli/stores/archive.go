@@ -1,4 +1,4 @@
-package serve
+package stores
 
 import (
 	"context"
@@ -23,9 +23,18 @@ func bucket(flag, address string) (*s3.Bucket, error) {
 	return b, nil
 }
 
-// archive brings sealed blocks to the bucket: each time that housekeeping is done. A bucket that
-// does not answer stops nothing; it is tried again.
-func (s *serving) archive(ctx context.Context, to *s3.Bucket, sealed <-chan struct{}) {
+// Archiving brings sealed blocks of an engine to a bucket.
+type Archiving struct{ to *s3.Bucket }
+
+// OpenArchiving makes one of what -archive says.
+func OpenArchiving(address string) (*Archiving, error) {
+	b, err := bucket("-archive", address)
+	return &Archiving{b}, err
+}
+
+// Run brings blocks to the bucket each time that housekeeping is done, until ctx ends. A bucket
+// that does not answer stops nothing; it is tried again.
+func (a *Archiving) Run(ctx context.Context, engine *block.Engine, sealed <-chan struct{}, tell func(string, ...any)) {
 	attached, last := false, ""
 	for {
 		select {
@@ -35,59 +44,49 @@ func (s *serving) archive(ctx context.Context, to *s3.Bucket, sealed <-chan stru
 		}
 		var err error
 		if !attached {
-			err = s.engine.Archive(ctx, to)
+			err = engine.Archive(ctx, a.to)
 			attached = err == nil
 		}
 		n := 0
 		if err == nil {
-			n, err = s.engine.Upload(ctx)
+			n, err = engine.Upload(ctx)
 		}
 		if n > 0 {
-			s.tell("archive: %s in %s", unit.Plural(n, "more block"), to)
+			tell("archive: %s in %s", unit.Plural(n, "more block"), a.to)
 		}
 		said := ""
 		if err != nil && ctx.Err() == nil {
 			said = err.Error()
 		}
 		if said != last && said != "" {
-			s.tell("archive: %s (tried again every minute)", said)
+			tell("archive: %s (tried again every minute)", said)
 		}
 		last = said
 	}
 }
 
 // restoring is an archive that is copied from. Its end says what of it was damaged.
-type restoring struct {
-	*block.Archived
-	e    *command.Env
-	done func()
-}
+type restoring struct{ *block.Archived }
 
 // openArchive opens an archive to copy from, with a folder for its blocks.
-func openArchive(e *command.Env, address string) (store.Exporter, io.Closer, error) {
+func openArchive(e *command.Env, address, temp string) (store.Exporter, io.Closer, error) {
 	from, err := bucket("-copy", address)
-	if err != nil {
-		return nil, nil, err
-	}
-	temp, remove, err := e.Temp()
 	if err != nil {
 		return nil, nil, err
 	}
 	a, err := block.OpenArchive(e.Ctx, from, temp)
 	if err != nil {
-		remove()
 		return nil, nil, err
 	}
 	n, bytes := a.Blocks()
 	fmt.Fprintf(e.Stderr, "%s has %s, %s\n", from, unit.Plural(n, "block"), unit.Bytes(bytes))
-	r := &restoring{a, e, remove}
+	r := restoring{a}
 	return r, r, nil
 }
 
 // Close ends it.
-func (r *restoring) Close() error {
+func (r restoring) Close() error {
 	err := r.Archived.Close()
-	r.done()
 	if damage := r.Damage(); len(damage) > 0 {
 		err = errors.Join(err, fmt.Errorf("a part of the archive was left out, all else is there:\n  %s", strings.Join(damage, "\n  ")))
 	}
