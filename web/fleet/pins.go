@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"loupe/format/connect"
 	"loupe/format/querier"
 	"loupe/store"
+	"loupe/web"
 )
 
 // The calls that change pins.
@@ -91,4 +93,42 @@ func (s *asked) unpin(ctx context.Context, q *querier.UnpinRequest) (any, error)
 		return nil, connect.Errorf(connect.NotFound, "there is no pin called %q", q.Name)
 	}
 	return &querier.UnpinResponse{}, s.engine.Unpin(ctx, q.Name)
+}
+
+// asked are the questions of the pages as those of programs.
+func (p *Pages) asked() *asked { return &asked{p.engine, p.opt.Limits, p.opt.Now} }
+
+// Pins is that of [web.Fleet].
+func (p *Pages) Pins(ctx context.Context) (*web.FleetPins, error) {
+	pins, err := p.engine.Pins(ctx)
+	out := &web.FleetPins{Pins: []web.FleetPin{}}
+	for _, one := range pins {
+		out.Pins = append(out.Pins, web.FleetPin{Name: one.Name, Select: one.Matchers.String(), From: millis(one.Range.Start), Until: millis(one.Range.End), Reason: one.Reason})
+	}
+	return out, err
+}
+
+// Pin is that of [web.Fleet].
+func (p *Pages) Pin(ctx context.Context, name, reason string, q web.FleetQuestion) error {
+	c, err := p.choose(q)
+	if err != nil {
+		return err
+	}
+	r := c.shown()
+	_, err = p.asked().pin(ctx, &querier.PinRequest{Pin: &querier.Pin{Name: name, Selector: c.text, Start: r.From, End: r.Until, Reason: reason}})
+	return pinned(err)
+}
+
+// Unpin is that of [web.Fleet].
+func (p *Pages) Unpin(ctx context.Context, name string) error {
+	_, err := p.asked().unpin(ctx, &querier.UnpinRequest{Name: name})
+	return pinned(err)
+}
+
+// pinned makes an error about a pin one for people.
+func pinned(err error) error {
+	if known := (*connect.Error)(nil); errors.As(err, &known) {
+		return web.NotThere("%s.", known.Message)
+	}
+	return told(err)
 }

@@ -37,7 +37,7 @@ var Commands = slices.Concat([]*command.Command{serveCommand}, query.Commands)
 
 var serveCommand = &command.Command{
 	Name:  "serve",
-	Short: "keep the profiles of services, show them, and answer Grafana and Pyroscope's clients",
+	Short: "keep the profiles of services, show them, and answer Grafana and Pyroscope",
 	Args:  "[flags] [FROM TO]",
 	Example: []string{
 		"loupe serve                                      what clients push to 127.0.0.1:4040",
