@@ -92,7 +92,9 @@ func TestFleet(t *testing.T) {
 	b.picture("fleet")
 
 	// A pin of what is shown is listed, leads there, and is taken away; one of nothing is refused.
-	eval[bool](b, `(() => { const name = document.querySelector(".fleet-pins input[required]"); name.value = "base <b>"; name.dispatchEvent(new Event("input", {bubbles: true})); name.form.requestSubmit(); return true; })()`)
+	eval[bool](b, `(() => { const name = document.querySelector(".fleet-pins input[required]"); name.value = "base <b>"; name.dispatchEvent(new Event("input", {bubbles: true})); return true; })()`)
+	b.settled()
+	eval[bool](b, `(document.querySelector(".fleet-pins form").requestSubmit(), true)`)
 	b.until("document.querySelector('.fleet-pins tbody tr')?.innerText.includes('base <b>')")
 	b.settled()
 	b.accessible()
