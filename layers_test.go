@@ -60,6 +60,7 @@ var house = map[string]floor{
 	// Benchmarks are built and run with what collect has for programs.
 	"capture/bench":   {may: []string{"value/", "format/", "recording", "source", "capture/collect", "capture/debuginfo"}},
 	"capture/collect": {may: []string{"capture/", "value/", "format/", "recording", "source"}},
+	"capture/forward": {may: []string{"value/", "format/", "capture/remote", "store"}},
 	"capture/scrape":  {may: []string{"value/", "format/", "source", "capture/collect"}},
 	"capture/remote":  {may: []string{"value/", "format/", "capture/collect"}},
 	// The agent runs inside the recorded program: the standard library alone.
@@ -76,11 +77,15 @@ var house = map[string]floor{
 
 	// Profiles over time: the words and the interface; below it engines, which touch disks.
 	"store":       {pure: true, may: []string{"value/", "format/profile"}},
-	"store/block": {may: []string{"value/", "format/profile", "store"}},
+	"store/block": {may: []string{"value/", "format/profile", "store", "store/blob"}},
+	// Whole files under names, far away, and who keeps them.
+	"store/blob":    {pure: true},
+	"store/blob/s3": {may: []string{"store/blob"}},
 	// The way of profiles into a store, and the server of one.
-	"store/delta":  {pure: true, may: []string{"value/", "format/profile"}},
-	"store/intake": {pure: true, may: []string{"value/", "format/profile", "store", "store/delta"}},
-	"web/fleet":    {may: []string{"value/", "format/", "session", "store", "store/intake", "web"}},
+	"store/delta":    {pure: true, may: []string{"value/", "format/profile"}},
+	"store/transfer": {pure: true, may: []string{"value/", "format/profile", "store"}},
+	"store/intake":   {pure: true, may: []string{"value/", "format/profile", "store", "store/delta"}},
+	"web/fleet":      {may: []string{"value/", "format/", "session", "store", "store/intake", "web"}},
 
 	// The roof puts all of it together.
 	// Commands may use all of the house, and each other where one shows what another

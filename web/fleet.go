@@ -16,6 +16,11 @@ type Fleet interface {
 	Lines(ctx context.Context, q FleetQuestion) (*FleetLines, error)
 	// Targets returns the processes that are asked for profiles.
 	Targets() *FleetTargets
+	// Pins returns the selections that are kept in full for ever, Pin adds the selection of a
+	// question to them, and Unpin takes one away.
+	Pins(ctx context.Context) (*FleetPins, error)
+	Pin(ctx context.Context, name, reason string, q FleetQuestion) error
+	Unpin(ctx context.Context, name string) error
 	// Source returns what the profiles of a selection are as a source: the id is one
 	// that an answer has named.
 	Source(id string) (Source, error)
@@ -134,6 +139,23 @@ type FleetTarget struct {
 	Error string `json:"error"` // what is wrong with a profile that does not come
 }
 
+// FleetPins are the selections that are kept in full for ever.
+type FleetPins struct {
+	Pins []FleetPin `json:"pins"`
+}
+
+// FleetPin is one of them.
+type FleetPin struct {
+	Name   string `json:"name"`
+	Select string `json:"select"`
+	From   int64  `json:"from_ms"` // since 1970; 0 for an open begin
+	Until  int64  `json:"until_ms"`
+	Reason string `json:"reason"`
+}
+
+// FleetPinPaths are the ends of the addresses at which pins are changed, below api/.
+var FleetPinPaths = []string{"fleet/pin", "fleet/unpin"}
+
 var fleetEndpoints = []endpoint{
 	all("fleet/services", fleetAnswer(Fleet.Services)),
 	all("fleet/lines", fleetAnswer(Fleet.Lines)),
@@ -143,6 +165,29 @@ var fleetEndpoints = []endpoint{
 		}
 		return s.opts.Fleet.Targets(), nil
 	}),
+	all("fleet/pins", func(ctx context.Context, s *Server, _ *query) (*FleetPins, error) {
+		if s.opts.Fleet == nil {
+			return nil, errNoFleet
+		}
+		return s.opts.Fleet.Pins(ctx)
+	}),
+	post(all(FleetPinPaths[0], func(ctx context.Context, s *Server, q *query) (bool, error) {
+		if s.opts.Fleet == nil {
+			return false, errNoFleet
+		}
+		question, err := fleetQuestion(q)
+		if err == nil {
+			err = s.opts.Fleet.Pin(ctx, q.Get("name"), q.Get("reason"), question)
+		}
+		return err == nil, err
+	})),
+	post(all(FleetPinPaths[1], func(ctx context.Context, s *Server, q *query) (bool, error) {
+		if s.opts.Fleet == nil {
+			return false, errNoFleet
+		}
+		err := s.opts.Fleet.Unpin(ctx, q.Get("name"))
+		return err == nil, err
+	})),
 }
 
 var errNoFleet = nothing("There is no store of profiles here: loupe serve has one.")

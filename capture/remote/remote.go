@@ -75,6 +75,25 @@ func (s *Server) String() string { return secret.URL(s.base.String()) }
 // what was asked for.
 var ErrNothing = errors.New("there is nothing")
 
+// Refused is the error of a server that answers with another status than 200.
+type Refused struct {
+	Status int
+	text   string
+}
+
+// Error names the server and says what it says.
+func (r *Refused) Error() string { return r.text }
+
+// Final tells that the same is refused again, whenever it is sent: it is about what was sent,
+// not about who sent it or how the server is.
+func (r *Refused) Final() bool {
+	switch r.Status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return false
+	}
+	return r.Status >= 400 && r.Status < 500
+}
+
 // nothing is an error that wraps [ErrNothing] and reads as its text.
 type nothing struct{ error }
 
@@ -114,7 +133,7 @@ func (s *Server) post(ctx context.Context, path string, message any) ([]byte, er
 	case len(body) > MaxAnswer:
 		return nil, fmt.Errorf("the answer of %s has more than %d MiB: ask for less", s, MaxAnswer>>20)
 	case resp.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("%s refuses: %s", s, said(resp.Status, body))
+		return nil, &Refused{Status: resp.StatusCode, text: fmt.Sprintf("%s refuses: %s", s, said(resp.Status, body))}
 	}
 	return body, nil
 }
@@ -207,11 +226,29 @@ func (s *Server) Profile(ctx context.Context, sel Selection) ([]byte, error) {
 	return body, err
 }
 
-// Push sends profiles, as pprof, of one series: when it returns nil the server has
-// accepted all of them. An id names a profile, so that one that is sent again is kept once
-// by loupe serve; it may be empty.
-func (s *Server) Push(ctx context.Context, labels []push.Label, id string, profile []byte) error {
-	path, message := push.Message(labels, id, profile)
+// Pins returns the pins, by name. Only loupe serve has them.
+func (s *Server) Pins(ctx context.Context) ([]querier.Pin, error) {
+	var a querier.PinsResponse
+	err := s.ask(ctx, &querier.PinsRequest{}, &a)
+	return a.Pins, err
+}
+
+// Pin keeps a selection as it came, and returns how many series it has by now.
+func (s *Server) Pin(ctx context.Context, p querier.Pin) (series int64, err error) {
+	var a querier.PinResponse
+	err = s.ask(ctx, &querier.PinRequest{Pin: &p}, &a)
+	return a.Series, err
+}
+
+// Unpin takes a pin away.
+func (s *Server) Unpin(ctx context.Context, name string) error {
+	return s.ask(ctx, &querier.UnpinRequest{Name: name}, &querier.UnpinResponse{})
+}
+
+// Push sends profiles: when it returns nil the server has accepted all of them. An ID names
+// a profile, so that one that is sent again is kept once by loupe serve.
+func (s *Server) Push(ctx context.Context, items ...push.Item) error {
+	path, message := push.Message(items...)
 	_, err := s.post(ctx, path, message)
 	return err
 }

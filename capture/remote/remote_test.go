@@ -166,7 +166,7 @@ func TestRefusals(t *testing.T) {
 	if _, err := s.Profile(ctx, Selection{Range: hour}); !errors.Is(err, ErrNothing) {
 		t.Error(err)
 	}
-	if err := s.Push(ctx, []push.Label{{Name: "a", Value: "b"}}, "", nil); err == nil {
+	if err := s.Push(ctx, push.Item{Labels: []push.Label{{Name: "a", Value: "b"}}}); err == nil {
 		t.Error("a server that has no such call has accepted a profile")
 	}
 	gone := httptest.NewServer(nil)

@@ -34,11 +34,21 @@ type (
 	}
 )
 
-// Message makes the request of push.v1 that pushes one profile, as pprof, of a series, and
-// the path of the URL that it goes to. An id may be empty. It is the other way of [Decode]
-// with [Pusher].
-func Message(labels []Label, id string, profile []byte) (path string, message any) {
-	return "/push.v1.PusherService/Push", &pushRequest{Series: []pushSeries{{Labels: labels, Samples: []rawSample{{profile, id}}}}}
+// Item is a profile, as pprof, of a series. The ID may be empty.
+type Item struct {
+	Labels  []Label
+	ID      string
+	Profile []byte
+}
+
+// Message makes the request of push.v1 that pushes profiles, and the path of the URL that it
+// goes to. It is the other way of [Decode] with [Pusher].
+func Message(items ...Item) (path string, message any) {
+	m := &pushRequest{}
+	for _, i := range items {
+		m.Series = append(m.Series, pushSeries{Labels: i.Labels, Samples: []rawSample{{i.Profile, i.ID}}})
+	}
+	return "/push.v1.PusherService/Push", m
 }
 
 func (d *decoder) pusher(r Request) error {

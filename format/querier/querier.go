@@ -50,6 +50,9 @@ const maxQuestion = 1 << 20
 func Decode(path, contentType, contentEncoding string, body []byte) (any, connect.Encoding, error) {
 	name := strings.TrimPrefix(path, Service)
 	newQuestion := calls[name]
+	if pin, ok := strings.CutPrefix(path, PinService); ok {
+		newQuestion = pinCalls[pin]
+	}
 	e, err := connect.EncodingOf(contentType)
 	if err != nil {
 		return nil, e, err
@@ -90,9 +93,11 @@ func Pprof(p *profile.Profile) (*message.Profile, error) {
 // Path is the path of the URL at which a question is asked; empty for what is none. It is
 // the other way of [Decode].
 func Path(question any) string {
-	for name, newQuestion := range calls {
-		if reflect.TypeOf(newQuestion()) == reflect.TypeOf(question) {
-			return Service + name
+	for begin, all := range map[string]map[string]func() any{Service: calls, PinService: pinCalls} {
+		for name, newQuestion := range all {
+			if reflect.TypeOf(newQuestion()) == reflect.TypeOf(question) {
+				return begin + name
+			}
 		}
 	}
 	return ""

@@ -36,6 +36,7 @@ func TestMain(m *testing.M) {
 		"fill":      fill,
 		"limited":   limited,
 		"mkprofile": mkprofile,
+		"bucket":    bucketServer,
 	})
 }
 

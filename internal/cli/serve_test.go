@@ -8,7 +8,22 @@ import (
 	"os"
 	"regexp"
 	"time"
+
+	"loupe/store/blob/blobtest"
 )
+
+// bucketServer is a server of S3 with the bucket "profiles", in memory, on an address. It says
+// what it has at /.
+func bucketServer() {
+	h := &blobtest.Handler{Memory: blobtest.NewMemory(), Bucket: "profiles", Conditional: true}
+	http.HandleFunc("/profiles/", h.ServeHTTP)
+	http.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		for _, name := range h.Names() {
+			fmt.Fprintln(w, name)
+		}
+	})
+	must(http.ListenAndServe(os.Args[1], nil))
+}
 
 // ask asks an address again and again until the answer matches, and prints it: ask PATTERN
 // URL [FILE], of which the file is sent by POST, as JSON where it ends in .json.

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"loupe/store"
+	"loupe/store/blob"
 )
 
 // Options are those of Open.
@@ -60,7 +61,8 @@ type Engine struct {
 	damage  []string
 	closed  bool
 	ids     remembered
-	headAge time.Time // when Maintain first saw something in the head
+	headAge time.Time   // when Maintain first saw something in the head
+	archive blob.Bucket // nil where there is none
 
 	work  sync.Mutex // of those who make or remove blocks, one at a time
 	cache cache
@@ -271,7 +273,7 @@ func (e *Engine) flushHead(ctx context.Context, h *head) error {
 			names = append(names, blockName(n))
 		}
 	}
-	return e.commit(names, nil, h)
+	return e.commit(names, nil, h, true)
 }
 
 // daysOf returns the days, in UTC, that the head has profiles of.
@@ -300,8 +302,9 @@ func (e *Engine) discard(names []string) {
 }
 
 // commit puts new blocks in the place of others, and of a head: in the manifest first,
-// which is what counts, then in memory, then the files go.
-func (e *Engine) commit(names []string, gone []*block, h *head) error {
+// which is what counts, then in memory, then the files go. Merged tells that the new blocks
+// have all that those had which go.
+func (e *Engine) commit(names []string, gone []*block, h *head, merged bool) error {
 	var added []*block
 	fail := func(err error) error {
 		for _, b := range added {
@@ -324,6 +327,9 @@ func (e *Engine) commit(names []string, gone []*block, h *head) error {
 		state.Blocks = slices.DeleteFunc(state.Blocks, func(n string) bool { return n == b.name })
 	}
 	state.Blocks = append(state.Blocks, names...)
+	if state.Archive != nil {
+		state.Archive.inherit(names, gone, merged)
+	}
 	if h != nil {
 		state.Flushed = max(state.Flushed, h.number)
 	}

@@ -56,7 +56,10 @@ func (x *index) append(b []byte) []byte {
 // readIndex reads an index.
 func readIndex(b []byte) (*index, error) {
 	d := decoder{b: b}
-	x := &index{number: d.uint(), log: d.uint(), level: int(d.index(100)), resolution: time.Duration(d.index(math.MaxInt)), profiles: int64(d.uint())}
+	x := &index{number: d.uint(), log: d.uint(), level: int(d.index(100)), resolution: time.Duration(d.uint()), profiles: int64(d.uint())}
+	if x.resolution < 0 {
+		d.fail()
+	}
 	for range d.count(7) {
 		x.dicts = append(x.dicts, d.ref())
 	}

@@ -82,12 +82,13 @@ func (e *Engine) mergeable(now time.Time) []*block {
 		day        int64
 		resolution time.Duration
 		level      int
+		covered    bool
 	}
 	days, levels := map[key][]*block{}, map[key][]*block{}
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	for _, b := range e.blocks {
-		k := key{b.dayOf(), b.index.resolution, 0}
+		k := key{b.dayOf(), b.index.resolution, 0, e.state.isCovered(b.name)}
 		days[k] = append(days[k], b)
 		k.level = b.index.level
 		levels[k] = append(levels[k], b)
@@ -111,7 +112,7 @@ func (e *Engine) replace(ctx context.Context, list []*block, r recipe) error {
 	if err != nil {
 		return err
 	}
-	return e.commit(name, list, nil)
+	return e.commit(name, list, nil, true)
 }
 
 // make writes a block of what the recipe takes of the others. It returns no name when
@@ -215,7 +216,7 @@ func (e *Engine) thin(ctx context.Context, policy store.Policy, now time.Time) e
 			return err
 		}
 		to, drop := resolutionAt(policy, time.Duration(today-b.last))
-		if !drop && to <= b.index.resolution {
+		if !drop && to <= b.index.resolution || e.unarchived(b) {
 			continue
 		}
 		if err := e.thinOne(ctx, b, to, drop, pinned); err != nil {
@@ -262,7 +263,7 @@ func (e *Engine) thinOne(ctx context.Context, b *block, to time.Duration, drop b
 		}
 		names = append(names, made...)
 	}
-	return e.commit(names, list, nil)
+	return e.commit(names, list, nil, false)
 }
 
 // all tells whether all of a block is kept by f.
@@ -334,7 +335,7 @@ func (e *Engine) Drop(ctx context.Context, s store.Selection) error {
 		r := recipe{resolution: b.index.resolution, level: b.index.level, keep: func(s *series, t int64) bool { return !gone(s, t) }}
 		names, err := e.make(ctx, []*block{b}, &r)
 		if err == nil {
-			err = e.commit(names, []*block{b}, nil)
+			err = e.commit(names, []*block{b}, nil, false)
 		}
 		if err != nil {
 			return fmt.Errorf("cannot drop from block %s: %w", b.name, err)

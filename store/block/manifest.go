@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -20,11 +22,12 @@ const manifestName = "manifest.json"
 
 // manifest is that file.
 type manifest struct {
-	Schema  string     `json:"schema"`
-	Next    uint64     `json:"next"`    // the last number that was given to a file
-	Flushed uint64     `json:"flushed"` // the last log whose profiles are in blocks
-	Blocks  []string   `json:"blocks"`
-	Pins    []savedPin `json:"pins,omitempty"`
+	Schema  string        `json:"schema"`
+	Next    uint64        `json:"next"`    // the last number that was given to a file
+	Flushed uint64        `json:"flushed"` // the last log whose profiles are in blocks
+	Blocks  []string      `json:"blocks"`
+	Pins    []savedPin    `json:"pins,omitempty"`
+	Archive *archiveState `json:"archive,omitempty"`
 }
 
 // savedPin is a pin as it is saved.
@@ -39,7 +42,7 @@ type savedPin struct {
 const manifestSchema = "loupe.store/1"
 
 func (m manifest) clone() manifest {
-	m.Blocks, m.Pins = slices.Clone(m.Blocks), slices.Clone(m.Pins)
+	m.Blocks, m.Pins, m.Archive = slices.Clone(m.Blocks), slices.Clone(m.Pins), m.Archive.clone()
 	return m
 }
 
@@ -71,6 +74,12 @@ func readManifest(data []byte) (m manifest, err error) {
 		return m, fmt.Errorf("it has the schema %.40q, want %s", m.Schema, manifestSchema)
 	}
 	return m, nil
+}
+
+// Is tells whether a folder is one of a store.
+func Is(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, manifestName))
+	return err == nil && info.Mode().IsRegular()
 }
 
 // recover brings the folder into the state of the manifest, and reads the logs that

@@ -35,6 +35,9 @@ type row struct {
 	duration time.Duration
 	types    []store.Type
 	samples  []sample
+
+	resolution    time.Duration // of one that was thinned out
+	count, weight int64
 }
 
 // sample has its stack from the root on, a frame for each call.
@@ -87,7 +90,7 @@ func (m *Memory) Write(ctx context.Context, profiles []*store.Profile) error {
 }
 
 func rowOf(p *store.Profile) row {
-	r := row{labels: p.Labels, time: p.Time, duration: p.Duration}
+	r := row{labels: p.Labels, time: p.Time, duration: p.Duration, count: 1, weight: 1}
 	for _, t := range p.Types {
 		if t != (store.Type{}) {
 			r.types = append(r.types, t)
@@ -203,15 +206,17 @@ func mean(sum, n int64) int64 {
 }
 
 // over makes one value of those of one series, in the order of time.
-func over(way store.Aggregation, values []int64) (v int64) {
-	for _, one := range values {
+func over(way store.Aggregation, values []int64, rows []row) (v int64) {
+	weight := int64(0)
+	for i, one := range values {
 		v += one
+		weight += rows[i].weight
 	}
 	switch way {
 	case store.Mean:
-		return mean(v, int64(len(values)))
+		return mean(v, weight)
 	case store.Last:
-		return values[len(values)-1]
+		return mean(values[len(values)-1], rows[len(rows)-1].weight)
 	}
 	return v
 }
@@ -233,7 +238,7 @@ func (m *Memory) Totals(ctx context.Context, q store.TotalsQuery) ([]store.Total
 		labels store.Labels
 		step   int64
 	}
-	cells := map[cell][]int64{}
+	cells, behind := map[cell][]int64{}, map[cell][]row{}
 	groups := map[store.Labels]map[int64]int64{}
 	covered := map[cell]time.Duration{}
 	var out []store.TotalSeries
@@ -249,15 +254,15 @@ func (m *Memory) Totals(ctx context.Context, q store.TotalsQuery) ([]store.Total
 		}
 		if q.Step == 0 {
 			at := slices.IndexFunc(out, func(s store.TotalSeries) bool { return s.Labels == group })
-			out[at].Points = append(out[at].Points, store.Point{Time: r.time, Value: r.total(q.Type), Covered: length})
+			out[at].Points = append(out[at].Points, store.Point{Time: r.time, Value: over(way, []int64{r.total(q.Type)}, []row{r}), Covered: length})
 			continue
 		}
 		c := cell{r.labels, int64(r.time.Sub(q.Range.Start) / q.Step)}
-		cells[c] = append(cells[c], r.total(q.Type))
+		cells[c], behind[c] = append(cells[c], r.total(q.Type)), append(behind[c], r)
 		covered[cell{group, c.step}] += length
 	}
 	for c, values := range cells {
-		groups[c.labels.Only(q.By...)][c.step] += over(way, values)
+		groups[c.labels.Only(q.By...)][c.step] += over(way, values, behind[c])
 	}
 	for i := range out {
 		for step, v := range groups[out[i].Labels] {
@@ -347,8 +352,10 @@ func (t *tree) add(group int, rows []row, q store.StacksQuery, way store.Aggrega
 		series[r.labels] = append(series[r.labels], r)
 	}
 	for _, rows := range series {
-		if t.Profiles[group]++; way != store.Last {
-			t.Profiles[group] += int64(len(rows)) - 1
+		for i, r := range rows {
+			if way != store.Last || i == len(rows)-1 {
+				t.Profiles[group] += r.count
+			}
 		}
 		sums := map[uint32][]int64{}
 		for i, r := range rows {
@@ -366,7 +373,7 @@ func (t *tree) add(group int, rows []row, q store.StacksQuery, way store.Aggrega
 			}
 		}
 		for n, values := range sums {
-			t.Values[group][n] += over(way, values)
+			t.Values[group][n] += over(way, values, rows)
 		}
 	}
 }

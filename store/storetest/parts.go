@@ -229,6 +229,9 @@ func drop(t *testing.T, o Opener) {
 	}
 }
 
+// Aged makes profiles over forty days, and when the last one is a minute old.
+func Aged(seed uint64) (list []*store.Profile, now time.Time) { return aged(seed) }
+
 // aged is a corpus over forty days: of each day some profiles.
 func aged(seed uint64) (list []*store.Profile, now time.Time) {
 	list = corpus(seed, 120)

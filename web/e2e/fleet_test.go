@@ -91,6 +91,22 @@ func TestFleet(t *testing.T) {
 	b.accessible()
 	b.picture("fleet")
 
+	// A pin of what is shown is listed, leads there, and is taken away; one of nothing is refused.
+	eval[bool](b, `(() => { const name = document.querySelector(".fleet-pins input[required]"); name.value = "base <b>"; name.dispatchEvent(new Event("input", {bubbles: true})); return true; })()`)
+	b.settled()
+	eval[bool](b, `(document.querySelector(".fleet-pins form").requestSubmit(), true)`)
+	b.until("document.querySelector('.fleet-pins tbody tr')?.innerText.includes('base <b>')")
+	b.settled()
+	b.accessible()
+	b.picture("fleet-pins")
+	eval[bool](b, "(document.querySelector('.fleet-pins tbody button').click(), true)")
+	b.until("location.hash.includes('from=') && location.hash.includes('until=')")
+	eval[bool](b, "(history.back(), true)")
+	b.until("!location.hash.includes('from=')")
+	b.until("document.querySelector('.fleet-pins [aria-label=\"Unpin base <b>\"]')")
+	eval[bool](b, "(document.querySelector('.fleet-pins [aria-label=\"Unpin base <b>\"]').click(), true)")
+	b.until("document.querySelector('.fleet-pins h2')?.innerText === 'Pins'")
+
 	// A service, by version; the address has it.
 	eval[bool](b, "([...document.querySelectorAll('.fleet-services tbody button')].find(e => e.innerText === 'shop').click(), true)")
 	b.until("document.querySelector('.fleet-services tr.selected') && location.hash.includes('select=')")

@@ -60,6 +60,16 @@ func New(engine store.Engine, in *intake.Intake, opt Options) *Server {
 	return &Server{in, opt, asked{engine, opt.Query, opt.Now}, newRoom()}
 }
 
+// Protocols are what a server listens to: gRPC comes by HTTP/2, without TLS too, on the
+// address that all else comes to.
+func Protocols() *http.Protocols {
+	p := new(http.Protocols)
+	p.SetHTTP1(true)
+	p.SetHTTP2(true)
+	p.SetUnencryptedHTTP2(true)
+	return p
+}
+
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
@@ -81,7 +91,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case pushes:
 		s.push(w, r, protocol)
-	case strings.HasPrefix(r.URL.Path, querier.Service):
+	case strings.HasPrefix(r.URL.Path, querier.Service), strings.HasPrefix(r.URL.Path, querier.PinService):
 		s.query(w, r)
 	case r.URL.Path == "/ready":
 		io.WriteString(w, "ready\n")

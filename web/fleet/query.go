@@ -2,9 +2,7 @@ package fleet
 
 import (
 	"context"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"loupe/format/connect"
@@ -48,6 +46,12 @@ func (s *asked) answer(ctx context.Context, question any) (any, error) {
 		return s.heatmap(ctx, q)
 	case *querier.GetProfileStatsRequest:
 		return s.stats(ctx)
+	case *querier.PinsRequest:
+		return s.pins(ctx)
+	case *querier.PinRequest:
+		return s.pin(ctx, q)
+	case *querier.UnpinRequest:
+		return s.unpin(ctx, q)
 	}
 	return nil, unimplemented("this question")
 }
@@ -190,9 +194,6 @@ func within(sel store.Selection, r querier.Range) store.Selection {
 
 // selectSeries answers totals over time.
 func (s *asked) selectSeries(ctx context.Context, q *querier.SelectSeriesRequest) (any, error) {
-	if q.Stacks != nil && len(q.Stacks.CallSite) > 0 {
-		return nil, unimplemented("a series of one call site")
-	}
 	sel, err := s.typed(q.ProfileTypeID, q.LabelSelector, q.Start, q.End)
 	if err != nil {
 		return nil, err
@@ -201,7 +202,13 @@ func (s *asked) selectSeries(ctx context.Context, q *querier.SelectSeriesRequest
 	if err != nil {
 		return nil, err
 	}
-	groups, all, err := s.observations(ctx, within(sel, r), q.GroupBy)
+	ask := s.observations
+	if site := siteOf(q.Stacks); len(site) > 0 {
+		ask = func(ctx context.Context, sel store.Selection, by []string) ([]store.Labels, [][]querier.Observation, error) {
+			return s.observationsAt(ctx, sel, by, site)
+		}
+	}
+	groups, all, err := ask(ctx, within(sel, r), q.GroupBy)
 	if err != nil {
 		return nil, err
 	}
@@ -239,9 +246,6 @@ func compareSums(a, b []querier.Point) int {
 
 // heatmap answers how many profiles have had which totals when.
 func (s *asked) heatmap(ctx context.Context, q *querier.SelectHeatmapRequest) (any, error) {
-	if q.Query == querier.HeatmapSpan {
-		return nil, unimplemented("a heat map of spans")
-	}
 	sel, err := s.typed(q.ProfileTypeID, q.LabelSelector, q.Start, q.End)
 	if err != nil {
 		return nil, err
@@ -249,6 +253,13 @@ func (s *asked) heatmap(ctx context.Context, q *querier.SelectHeatmapRequest) (a
 	r, err := querier.NewRange(q.Start, q.End, q.Step)
 	if err != nil {
 		return nil, err
+	}
+	if q.Query == querier.HeatmapSpan {
+		inputs, err := s.spans(ctx, within(sel, r), q.GroupBy)
+		for i := range inputs {
+			inputs[i].Exemplars = q.Exemplars == querier.ExemplarSpan
+		}
+		return &querier.SelectHeatmapResponse{Series: r.Heatmap(inputs)}, err
 	}
 	groups, all, err := s.observations(ctx, within(sel, r), q.GroupBy)
 	if err != nil {
@@ -265,20 +276,14 @@ func (s *asked) heatmap(ctx context.Context, q *querier.SelectHeatmapRequest) (a
 	return &querier.SelectHeatmapResponse{Series: r.Heatmap(inputs)}, nil
 }
 
-// merged is the sum of profiles, of the samples of some spans if there are any named.
-func (s *asked) merged(ctx context.Context, sel store.Selection, spans []string) (*profile.Profile, error) {
-	q := store.StacksQuery{Selection: sel}
-	if len(spans) > 0 {
-		quoted := make([]string, len(spans))
-		for i, id := range spans {
-			quoted[i] = regexp.QuoteMeta(id)
-		}
-		m, err := store.NewMatcher("span_id", store.Matches, strings.Join(quoted, "|"))
-		if err != nil {
-			return nil, err
-		}
-		q.Sample = store.Matchers{m}
+// merged is the sum of profiles: of the samples of some spans or traces if there are any
+// named, and of the stacks of a call site.
+func (s *asked) merged(ctx context.Context, sel store.Selection, site callSite, spans, traces []string) (*profile.Profile, error) {
+	sample, err := sampled(spans, traces)
+	if err != nil {
+		return nil, err
 	}
+	q := store.StacksQuery{Selection: sel, Sample: sample}
 	stacks, err := s.engine.Stacks(ctx, q)
 	if err != nil {
 		return nil, err
@@ -286,7 +291,8 @@ func (s *asked) merged(ctx context.Context, sel store.Selection, spans []string)
 	if len(stacks.Groups) == 0 {
 		return nil, nil
 	}
-	return stacks.Profile(0)
+	p, err := stacks.Profile(0)
+	return site.only(p), err
 }
 
 // tree is the tree of a sum; that of nothing is empty.
@@ -299,7 +305,7 @@ func tree(p *profile.Profile) *querier.Tree {
 
 // mergeStacktraces answers with a flame graph, or with pprof.
 func (s *asked) mergeStacktraces(ctx context.Context, q *querier.SelectMergeStacktracesRequest) (any, error) {
-	if err := whole(q.Stacks, q.ProfileIDs, q.TraceIDs); err != nil {
+	if err := whole(q.ProfileIDs); err != nil {
 		return nil, err
 	}
 	if q.Format == querier.FormatTree || q.Format == querier.FormatDot {
@@ -309,7 +315,7 @@ func (s *asked) mergeStacktraces(ctx context.Context, q *querier.SelectMergeStac
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.merged(ctx, sel, q.Spans)
+	p, err := s.merged(ctx, sel, siteOf(q.Stacks), q.Spans, q.TraceIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -321,28 +327,23 @@ func (s *asked) mergeStacktraces(ctx context.Context, q *querier.SelectMergeStac
 }
 
 // whole refuses what selects parts of profiles in ways that are not stored.
-func whole(stacks *querier.StackTraceSelector, profiles, traces []string) error {
-	switch {
-	case stacks != nil && len(stacks.CallSite) > 0:
-		return unimplemented("a sum of one call site")
-	case len(profiles) > 0:
+func whole(profiles []string) error {
+	if len(profiles) > 0 {
 		return unimplemented("a sum of profiles by their ids")
-	case len(traces) > 0:
-		return unimplemented("a sum of traces")
 	}
 	return nil
 }
 
 // mergeProfile answers with pprof.
 func (s *asked) mergeProfile(ctx context.Context, q *querier.SelectMergeProfileRequest) (any, error) {
-	if err := whole(q.Stacks, q.ProfileIDs, q.TraceIDs); err != nil {
+	if err := whole(q.ProfileIDs); err != nil {
 		return nil, err
 	}
 	sel, err := s.typed(q.ProfileTypeID, q.LabelSelector, q.Start, q.End)
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.merged(ctx, sel, nil)
+	p, err := s.merged(ctx, sel, siteOf(q.Stacks), nil, q.TraceIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -361,7 +362,7 @@ func (s *asked) mergeSpans(ctx context.Context, q *querier.SelectMergeSpanProfil
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.merged(ctx, sel, q.Spans)
+	p, err := s.merged(ctx, sel, nil, q.Spans, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -375,14 +376,14 @@ func (s *asked) diff(ctx context.Context, q *querier.DiffRequest) (any, error) {
 	}
 	var trees [2]*querier.Tree
 	for i, side := range []*querier.SelectMergeStacktracesRequest{q.Left, q.Right} {
-		if err := whole(side.Stacks, side.ProfileIDs, side.TraceIDs); err != nil {
+		if err := whole(side.ProfileIDs); err != nil {
 			return nil, err
 		}
 		sel, err := s.typed(side.ProfileTypeID, side.LabelSelector, side.Start, side.End)
 		if err != nil {
 			return nil, err
 		}
-		p, err := s.merged(ctx, sel, side.Spans)
+		p, err := s.merged(ctx, sel, siteOf(side.Stacks), side.Spans, side.TraceIDs)
 		if err != nil {
 			return nil, err
 		}

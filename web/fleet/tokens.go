@@ -8,11 +8,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
 
 	"loupe/format/push"
+	"loupe/web"
 )
 
 // Role is what a token allows.
@@ -102,7 +104,11 @@ func (t *Tokens) Allow(secret string, role Role) bool {
 
 // role is the one that a request needs: none for what only says that the server is there.
 func role(r *http.Request) Role {
-	if _, pushes := push.Paths[r.URL.Path]; pushes {
+	_, writes := push.Paths[r.URL.Path]
+	for _, name := range web.FleetPinPaths { // of the pages
+		writes = writes || strings.HasSuffix(path.Clean(r.URL.Path), "/"+name)
+	}
+	if writes || r.URL.Path == pinPath || r.URL.Path == unpinPath {
 		return Write
 	}
 	if r.URL.Path == "/ready" {

@@ -69,13 +69,14 @@ func TestTokens(t *testing.T) {
 		{"the token as the name", func(r *http.Request) { r.SetBasicAuth(both, "") }, false, false},
 		{"a parameter", func(r *http.Request) { r.URL.RawQuery = "token=" + both }, false, false},
 	} {
-		for _, path := range []string{"/", "/ui/", "/ui/api/fleet/services", "/querier.v1.QuerierService/ProfileTypes", "/querier.v1.QuerierService/SelectMergeProfile", "/nothing"} {
+		for _, path := range []string{"/", "/ui/", "/ui/api/fleet/services", "/querier.v1.QuerierService/ProfileTypes", "/querier.v1.QuerierService/SelectMergeProfile", "/loupe.v1.PinService/Pins", "/ui/api/fleet/pins", "/nothing"} {
 			if got := status("POST", path, c.set) != http.StatusUnauthorized; got != c.read {
 				t.Errorf("%s gets an answer from %s: %t", c.who, path, got)
 			}
 		}
 		for _, path := range []string{"/ingest?name=x&format=folded", "/push.v1.PusherService/Push", "/v1development/profiles", "/api/profiles/writeraw",
-			"/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export", "/parca.profilestore.v1alpha1.ProfileStoreService/WriteRaw"} {
+			"/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export", "/parca.profilestore.v1alpha1.ProfileStoreService/WriteRaw",
+			"/loupe.v1.PinService/Pin", "/loupe.v1.PinService/Unpin", "/ui/api/fleet/pin?name=x", "/ui//api/fleet/./unpin/?name=x"} {
 			if got := status("POST", path, c.set) != http.StatusUnauthorized; got != c.write {
 				t.Errorf("%s may send to %s: %t", c.who, path, got)
 			}

@@ -176,7 +176,7 @@ func (f *pushFlags) send(e *command.Env, server *remote.Server, one one) error {
 		return err
 	}
 	labels := append([]push.Label{{Name: "__name__", Value: name}, {Name: "service_name", Value: service}, {Name: "__delta__", Value: "false"}}, f.labels...)
-	if err := server.Push(e.Ctx, labels, idOf(labels, body.Bytes()), body.Bytes()); err != nil {
+	if err := server.Push(e.Ctx, push.Item{Labels: labels, ID: idOf(labels, body.Bytes()), Profile: body.Bytes()}); err != nil {
 		return err
 	}
 	fmt.Fprintf(e.Stdout, "%s: %s of %s, %s, is kept by %s\n", one.name, name, service, unit.Plural(len(p.StackIDs), "sample"), server)

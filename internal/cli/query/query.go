@@ -39,6 +39,7 @@ var queryCommand = &command.Command{
 		"loupe query flame -o flame.html shop",
 		"loupe query findings shop                      findings of the rules on profiles",
 		"loupe query profile -last 7d -o shop.pb.gz shop",
+		"loupe query pin -from 2d -until 1d v1.41 '{version=\"v1.41\"}'",
 		"loupe pgo make -for ./cmd/shop 'pyroscope://127.0.0.1:4040/shop?last=7d'",
 	},
 	About: `
@@ -54,6 +55,10 @@ WHAT is one of
   findings   what is wrong, as loupe report
   heatmap    profiles by time and by how large they are
   profile    the sum as a file for go tool pprof (-o FILE.pb.gz)
+  pin        keep a selection in full, whatever its age and -keep: pin NAME [SELECTOR] with
+             -from and -until, and a -reason for people (needs the write role)
+  pins       the pins
+  unpin      remove a pin: unpin NAME (needs the write role)
 
 What follows selects series: a service, or a Prometheus selector such as
 {service_name="shop",pod=~"a|b"}; without it, all series. -type is a short name (cpu,
@@ -63,6 +68,8 @@ alloc_space, inuse_space, goroutine, mutex, block) or a full id. Times are relat
 Every other command takes the same as a URL: loupe open, report, pprof, compare and pgo read
 pyroscope://HOST:4040/SERVICE?type=cpu&last=1d, with query=SELECTOR instead of the service,
 from= and until=; pyroscopes:// uses TLS.
+
+Pins exist in loupe serve only: a Pyroscope has none.
 
 Exits with 4 if the server does not answer, or has no such data.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
@@ -75,7 +82,8 @@ Exits with 4 if the server does not answer, or has no such data.`,
 		fs.StringVar(&f.by, "by", "", "`labels` to group series by, separated by commas")
 		fs.StringVar(&f.step, "step", "", "`time` between two points of a series (default a sixtieth of the range)")
 		fs.IntVar(&f.n, "n", 20, "at most this `many` rows of top")
-		fs.StringVar(&f.format, "format", "text", "`format` of types, labels, series and heatmap: text, md, csv or json")
+		fs.StringVar(&f.reason, "reason", "", "`text` that says why something is pinned")
+		fs.StringVar(&f.format, "format", "text", "`format` of types, labels, series, heatmap and pins: text, md, csv or json")
 		fs.StringVar(&f.out, "o", "", "`file` for flame and profile")
 		f.asking.DeclareAccess(fs)
 		return f.run
@@ -83,10 +91,10 @@ Exits with 4 if the server does not answer, or has no such data.`,
 }
 
 type queryFlags struct {
-	to, last, by, step, format, out string
-	n                               int
-	ask                             remote.Question
-	asking                          loadflags.Flags
+	to, last, by, step, format, out, reason string
+	n                                       int
+	ask                                     remote.Question
+	asking                                  loadflags.Flags
 }
 
 // query is one question under way.
@@ -102,18 +110,22 @@ type query struct {
 var verbs = map[string]func(*query) error{
 	"types": (*query).types, "labels": (*query).labels, "series": (*query).series, "heatmap": (*query).heatmap,
 	"top": (*query).top, "flame": (*query).flame, "diff": (*query).diff, "findings": (*query).findings, "profile": (*query).profile,
+	"pin": (*query).pin, "pins": (*query).pins, "unpin": (*query).unpin,
 }
 
 func (f *queryFlags) run(e *command.Env, args []string) error {
 	if len(args) == 0 {
-		return command.Usagef("nothing to query: types, labels, series, top, flame, diff, findings, heatmap or profile")
+		return command.Usagef("nothing to query: types, labels, series, top, flame, diff, findings, heatmap, profile, pin, pins or unpin")
 	}
 	verb := verbs[args[0]]
 	if verb == nil {
-		return command.Usagef("there is no query %q%s", args[0], command.Meant(args[0], []string{"types", "labels", "series", "top", "flame", "diff", "findings", "heatmap", "profile"}))
+		return command.Usagef("there is no query %q%s", args[0], command.Meant(args[0], []string{"types", "labels", "series", "top", "flame", "diff", "findings", "heatmap", "profile", "pin", "pins", "unpin"}))
 	}
 	if !slices.Contains([]string{"text", "md", "csv", "json"}, f.format) {
 		return command.Usagef("-format: there is no %q; choose text, md, csv or json", f.format)
+	}
+	if f.reason != "" && args[0] != "pin" {
+		return command.Usagef("-reason is for pin: %s does nothing with it", args[0])
 	}
 	if f.last != "" {
 		if f.ask.From != "" {

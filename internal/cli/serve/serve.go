@@ -19,8 +19,10 @@ import (
 
 	"loupe/capture/scrape"
 	"loupe/internal/cli/command"
+	"loupe/internal/cli/forwarding"
 	"loupe/internal/cli/pages"
 	"loupe/internal/cli/query"
+	"loupe/internal/cli/stores"
 	"loupe/store"
 	"loupe/store/block"
 	"loupe/store/intake"
@@ -35,8 +37,8 @@ var Commands = slices.Concat([]*command.Command{serveCommand}, query.Commands)
 
 var serveCommand = &command.Command{
 	Name:  "serve",
-	Short: "keep the profiles of services, show them, and answer Grafana and Pyroscope's clients",
-	Args:  "[flags]",
+	Short: "keep the profiles of services, show them, and answer Grafana and Pyroscope",
+	Args:  "[flags] [FROM TO]",
 	Example: []string{
 		"loupe serve                                      what clients push to 127.0.0.1:4040",
 		"loupe serve -local                               all Go programs here that serve /debug/pprof",
@@ -44,6 +46,10 @@ var serveCommand = &command.Command{
 		"loupe serve -targets prometheus.yml              those that Prometheus finds",
 		"loupe serve -tokens tokens -new-token read,write:ada",
 		"loupe serve -listen :4040 -tokens tokens -tls-cert cert.pem -tls-key key.pem",
+		"loupe serve -local -forward http://pyroscope:4040    Pyroscope goes on to have everything",
+		"loupe serve -archive 's3://bucket/prefix?endpoint=https://host:9000'",
+		"loupe serve -copy old/profiles /srv/profiles     copy all profiles into another store",
+		"loupe serve -copy s3://bucket/prefix /srv/profiles    restore an archive",
 	},
 	About: `
 Profiles come in two ways. Targets are asked for theirs: -targets names them, or a file
@@ -64,7 +70,23 @@ stands in front. A token is sent as a bearer, or as the password of basic authen
 
 What was accepted is on the disk. It is kept in full for a week, as sums of five minutes
 for a month and of an hour for a year, and dropped earlier where -keep is reached. At
-Ctrl-C or SIGTERM what is under way is completed.`,
+Ctrl-C or SIGTERM what is under way is completed.
+
+With -archive, blocks of the store are brought to a bucket of S3 once they are sealed, which
+is ten minutes after their first profile or at the next start. The archive keeps them in
+full: what is thinned out or dropped here stays there. Every block is read back and held
+against its SHA-256 before it counts. Keys are those of AWS_ACCESS_KEY_ID and
+AWS_SECRET_ACCESS_KEY, or of AWS_PROFILE in ~/.aws/credentials.
+
+-forward sends every profile that was taken in to a Pyroscope as well: what is asked of
+targets and what clients push, counters as differences. A user and password stand in the
+address, a token or a tenant in the file of -forward-headers. At most 10,000 profiles wait
+for a server that is away; nobody waits for it, and what is dropped is told.
+
+-copy serves nothing: it copies all profiles and pins of one store into another, which may
+have profiles already, and compares the two at the end, profile by profile. Nothing may
+serve from either side meanwhile. What was thinned out stays as it is. After Ctrl-C or a
+failure the same command goes on: what is there already is left out.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &flags{}
 		fs.StringVar(&f.listen, "listen", "127.0.0.1:4040", "`address` to listen on; any but loopback wants -tokens and TLS")
@@ -72,14 +94,25 @@ Ctrl-C or SIGTERM what is under way is completed.`,
 		fs.StringVar(&f.targets, "targets", "", "`list` of host:port, or a file of scrape_configs (.yml)")
 		fs.BoolVar(&f.local, "local", false, "take profiles of the Go programs of this machine")
 		fs.StringVar(&f.keep, "keep", "10GB", "most `bytes` on the disk")
+		fs.StringVar(&f.archive, "archive", "", "`bucket` that sealed blocks are brought to: s3://bucket/prefix")
+		f.forward.Declare(fs)
+		fs.BoolVar(&f.copying, "copy", false, "copy all profiles of one store into another: FROM TO")
 		f.access.declare(fs)
 		fs.Float64Var(&f.budget, "budget", 1, "most `percent` of one CPU that profiling may take of a target")
-		return f.run
+		return func(e *command.Env, args []string) error {
+			if f.copying {
+				return f.copy(e, fs, args)
+			}
+			return f.run(e, args)
+		}
 	},
 }
 
 type flags struct {
+	copying                     bool
 	listen, data, targets, keep string
+	archive                     string
+	forward                     forwarding.Flags
 	local                       bool
 	budget                      float64
 	access                      access
@@ -134,6 +167,19 @@ func (f *flags) jobs() (jobs []*scrape.Job, file string, err error) {
 	return jobs, file, nil
 }
 
+// copy is what -copy does, which no flag that is about serving goes with.
+func (f *flags) copy(e *command.Env, fs *command.FlagSet, args []string) error {
+	for _, name := range []string{"listen", "data", "targets", "local", "keep", "budget", "tokens", "new-token", "tls-cert", "tls-key", "insecure", "archive", "forward", "forward-headers"} {
+		if fs.Given(name) {
+			return command.Usagef("-copy serves nothing: -%s does nothing with it", name)
+		}
+	}
+	if len(args) != 2 {
+		return command.Usagef("-copy wants two stores, FROM and TO, and has %d (their folders are those of -data)", len(args))
+	}
+	return stores.Copy(e, args[0], args[1])
+}
+
 func (f *flags) run(e *command.Env, args []string) error {
 	if len(args) > 0 {
 		return command.Usagef("too many arguments: %q (targets are named by -targets)", args)
@@ -151,6 +197,10 @@ func (f *flags) run(e *command.Env, args []string) error {
 	jobs, file, err := f.jobs()
 	if err == nil {
 		err = f.access.check(f.listen)
+	}
+	var archive *stores.Archiving
+	if err == nil && f.archive != "" {
+		archive, err = stores.OpenArchiving(f.archive)
 	}
 	if err != nil {
 		return err
@@ -171,7 +221,12 @@ func (f *flags) run(e *command.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	s := &serving{e: e, engine: engine, in: intake.New(engine), policy: store.Policy{Bytes: int64(bytes)}, access: &f.access}
+	s := &serving{e: e, engine: engine, policy: store.Policy{Bytes: int64(bytes)}, access: &f.access, archive: archive, forward: &f.forward}
+	written, err := f.forward.Around(engine, s.tell)
+	if err != nil {
+		return errors.Join(err, engine.Close())
+	}
+	s.in = intake.New(written)
 	s.scraper = scrape.New(s.take, scrape.Options{Budget: f.budget / 100, Tell: s.tell})
 	fmt.Fprintf(e.Stdout, "loupe serve listens on %s://%s, and keeps profiles in %s\n", f.access.scheme(), listener.Addr(), dir)
 	defer e.Keeps()()
@@ -189,6 +244,8 @@ type serving struct {
 	policy  store.Policy
 	scraper *scrape.Scraper
 	access  *access
+	archive *stores.Archiving // nil without one
+	forward *forwarding.Flags
 
 	mu sync.Mutex // of what is written to the terminal
 }
@@ -217,7 +274,7 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 	defer shown.Close()
 	server := &http.Server{
 		Handler:           fleet.New(s.engine, s.in, fleet.Options{Tokens: s.access.needed(), About: s.about, Pages: shown}),
-		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, Protocols: fleet.Protocols(),
 	}
 	var running sync.WaitGroup
 	var taking error
@@ -230,8 +287,16 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 			stop()
 		}
 	})
-	running.Go(func() { s.maintain(ctx) })
+	sealed := make(chan struct{}, 1)
+	running.Go(func() { s.maintain(ctx, sealed) })
+	if s.archive != nil {
+		running.Go(func() { s.archive.Run(ctx, s.engine, sealed, s.tell) })
+	}
 	running.Go(func() { s.access.watch(ctx, s.tell) })
+	var last sync.WaitGroup // what goes on until nothing comes in any more
+	in, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	last.Go(func() { s.forward.Run(in) })
 	running.Go(func() {
 		<-ctx.Done()
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
@@ -241,14 +306,16 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 	err = server.Serve(s.access.around(listener))
 	stop()
 	running.Wait()
+	end()
+	last.Wait()
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
 	return errors.Join(err, taking)
 }
 
-// maintain does the housekeeping of the store.
-func (s *serving) maintain(ctx context.Context) {
+// maintain does the housekeeping of the store, and tells when there may be new blocks.
+func (s *serving) maintain(ctx context.Context, sealed chan<- struct{}) {
 	every := time.NewTicker(time.Minute)
 	defer every.Stop()
 	told := 0
@@ -261,6 +328,10 @@ func (s *serving) maintain(ctx context.Context) {
 			s.tell("damaged: %s", d)
 		}
 		told = len(damage)
+		select {
+		case sealed <- struct{}{}:
+		default: // the archive is behind
+		}
 		select {
 		case <-ctx.Done():
 			return

@@ -5,6 +5,7 @@
  */
 export { useEffect, useState } from "preact/hooks";
 export { Fragment, jsx, jsxs } from "preact/jsx-runtime";
+export { post } from "../api/client.ts";
 export { bytes, count, number } from "../base/units.ts";
 export { localCommands } from "../model/commands.ts";
 export { formatRoute, param, route, set } from "../model/route.ts";

@@ -40,6 +40,18 @@ export interface FleetLines {
   before: string;
 }
 
+export interface FleetPin {
+  name: string;
+  select: string;
+  from_ms: number;
+  until_ms: number;
+  reason: string;
+}
+
+export interface FleetPins {
+  pins: FleetPin[] | null;
+}
+
 export interface FleetService {
   name: string;
   select: string;

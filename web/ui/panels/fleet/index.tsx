@@ -6,6 +6,7 @@ import { param, route, set } from "../../model/route.ts";
 import { Answer, Empty, useAnswer } from "../../widgets/ask.tsx";
 import { Lines } from "./lines.tsx";
 import { askOf, clock, lasts, serviceOf, total, usual, type Ask } from "./model.ts";
+import { Pins } from "./pins.tsx";
 import { Services } from "./services.tsx";
 import { Targets } from "./targets.tsx";
 
@@ -34,6 +35,7 @@ export function Fleet() {
           <>
             <Services of={v} chosen={serviceOf(select ?? "")} />
             <Lines ask={ask} n={n} />
+            <Pins ask={ask} />
           </>
         ) : <None of={v} />)}
       </Answer>

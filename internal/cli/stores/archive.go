@@ -1,0 +1,94 @@
+package stores
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"loupe/internal/cli/command"
+	"loupe/store"
+	"loupe/store/blob/s3"
+	"loupe/store/block"
+	"loupe/value/unit"
+)
+
+// bucket opens what -archive or -copy names.
+func bucket(flag, address string) (*s3.Bucket, error) {
+	b, err := s3.Open(address)
+	if err != nil {
+		return nil, command.Usagef("%s: %w", flag, err)
+	}
+	return b, nil
+}
+
+// Archiving brings sealed blocks of an engine to a bucket.
+type Archiving struct{ to *s3.Bucket }
+
+// OpenArchiving makes one of what -archive says.
+func OpenArchiving(address string) (*Archiving, error) {
+	b, err := bucket("-archive", address)
+	return &Archiving{b}, err
+}
+
+// Run brings blocks to the bucket each time that housekeeping is done, until ctx ends. A bucket
+// that does not answer stops nothing; it is tried again.
+func (a *Archiving) Run(ctx context.Context, engine *block.Engine, sealed <-chan struct{}, tell func(string, ...any)) {
+	attached, last := false, ""
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-sealed:
+		}
+		var err error
+		if !attached {
+			err = engine.Archive(ctx, a.to)
+			attached = err == nil
+		}
+		n := 0
+		if err == nil {
+			n, err = engine.Upload(ctx)
+		}
+		if n > 0 {
+			tell("archive: %s in %s", unit.Plural(n, "more block"), a.to)
+		}
+		said := ""
+		if err != nil && ctx.Err() == nil {
+			said = err.Error()
+		}
+		if said != last && said != "" {
+			tell("archive: %s (tried again every minute)", said)
+		}
+		last = said
+	}
+}
+
+// restoring is an archive that is copied from. Its end says what of it was damaged.
+type restoring struct{ *block.Archived }
+
+// openArchive opens an archive to copy from, with a folder for its blocks.
+func openArchive(e *command.Env, address, temp string) (store.Exporter, io.Closer, error) {
+	from, err := bucket("-copy", address)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := block.OpenArchive(e.Ctx, from, temp)
+	if err != nil {
+		return nil, nil, err
+	}
+	n, bytes := a.Blocks()
+	fmt.Fprintf(e.Stderr, "%s has %s, %s\n", from, unit.Plural(n, "block"), unit.Bytes(bytes))
+	r := restoring{a}
+	return r, r, nil
+}
+
+// Close ends it.
+func (r restoring) Close() error {
+	err := r.Archived.Close()
+	if damage := r.Damage(); len(damage) > 0 {
+		err = errors.Join(err, fmt.Errorf("a part of the archive was left out, all else is there:\n  %s", strings.Join(damage, "\n  ")))
+	}
+	return err
+}

@@ -1,0 +1,161 @@
+// Package stores opens stores by what people call them, copies all profiles of one into another,
+// and brings sealed blocks to an archive.
+package stores
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"loupe/internal/cli/command"
+	"loupe/store"
+	"loupe/store/blob/s3"
+	"loupe/store/block"
+	"loupe/store/transfer"
+	"loupe/value/unit"
+)
+
+// openStore opens a store by what -copy calls it: a folder.
+func openStore(name string) (store.Importer, error) {
+	if err := isFolder(name); err != nil {
+		return nil, err
+	}
+	return block.Open(name, block.Options{})
+}
+
+// isFolder tells what is no folder by its form.
+func isFolder(name string) error {
+	if strings.HasPrefix(name, s3.Scheme) {
+		return command.Usagef("-copy: an archive is filled by loupe serve -archive %s", name)
+	}
+	if scheme, _, ok := strings.Cut(name, "://"); ok {
+		return command.Usagef("-copy: there are no stores of %s:// (a folder is named by its path)", scheme)
+	}
+	return nil
+}
+
+// openSource opens what is copied from. A folder must be one of a store: to make an empty one of
+// a name that was mistyped would look like a copy of nothing.
+func openSource(env *command.Env, name, temp string) (store.Exporter, io.Closer, error) {
+	if strings.HasPrefix(name, s3.Scheme) {
+		return openArchive(env, name, temp)
+	}
+	if err := isFolder(name); err != nil {
+		return nil, nil, err
+	}
+	if !block.Is(name) {
+		return nil, nil, command.Usagef("-copy: %s is not the folder of a store: it has no manifest.json", name)
+	}
+	e, err := openStore(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	from, ok := e.(store.Exporter)
+	if !ok {
+		return nil, nil, errors.Join(fmt.Errorf("profiles cannot be taken out of %s", name), e.Close())
+	}
+	return from, e, nil
+}
+
+// Copy is loupe serve -copy.
+func Copy(e *command.Env, from, to string) error {
+	defer e.Keeps()()
+	return e.WithTemp(func(temp string) error { return copyAll(e, from, to, temp) })
+}
+
+// copyAll copies with a folder for what is brought here.
+func copyAll(e *command.Env, from, to, temp string) (err error) {
+	if same(from, to) {
+		return command.Usagef("-copy: %s is both sides", from)
+	}
+	source, closer, err := openSource(e, from, temp)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closer.Close()) }()
+	dest, err := openStore(to)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dest.Close()) }()
+	report, err := transfer.Copy(e.Ctx, source, dest, transfer.Options{Tell: func(d transfer.Day) {
+		fmt.Fprintf(e.Stderr, "%s: %s, %s written\n", d.Day.Format(time.DateOnly), unit.Plural(d.Profiles, "profile"), unit.Count(int64(d.Written)))
+	}})
+	switch {
+	case errors.Is(err, context.Canceled) && e.Ctx.Err() != nil:
+		fmt.Fprintf(e.Stderr, "Stopped: %s are written, and none in half. The same command goes on from there.\n", unit.Plural(report.Written, "profile"))
+		return command.Exit(command.ExitInterrupted)
+	case err != nil && !errors.Is(err, transfer.ErrDiffer):
+		return fmt.Errorf("%w (%s written now; the same command goes on from there)", err, unit.Count(report.Written))
+	}
+	return errors.Join(err, command.Buffered(e.Stdout, func(w io.Writer) error { return writeCopied(w, report, from, to) }))
+}
+
+// same tells whether two names are one folder.
+func same(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return filepath.Clean(a) == filepath.Clean(b) || errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// writeCopied says what both sides have, by type.
+func writeCopied(w io.Writer, r *transfer.Report, from, to string) error {
+	type sum struct {
+		typ            store.Type
+		series         int
+		profiles       int64
+		from, to       int64
+		different      int
+		firstDifferent store.Labels
+	}
+	sums := map[store.Type]*sum{}
+	for _, l := range r.Lines {
+		s := sums[l.Type]
+		if s == nil {
+			s = &sum{typ: l.Type}
+			sums[l.Type] = s
+		}
+		s.series++
+		s.profiles += l.Profiles
+		s.from += l.From
+		s.to += l.To
+		if l.From != l.To {
+			if s.different++; s.different == 1 {
+				s.firstDifferent = l.Labels
+			}
+		}
+	}
+	list := make([]*sum, 0, len(sums))
+	for _, s := range sums {
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(a, b *sum) int { return cmp.Compare(a.typ.String(), b.typ.String()) })
+	fmt.Fprintf(w, "%s of %s, %s written now, from %s to %s.\n", unit.Plural(r.Profiles, "profile"), unit.Plural(r.Days, "day"), unit.Count(r.Written), from, to)
+	if r.Pins > 0 {
+		fmt.Fprintf(w, "%s taken over.\n", unit.Plural(r.Pins, "pin"))
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\ntype\tseries\tprofiles\ttotal there\ttotal here\t")
+	for _, s := range list {
+		there, here := unit.Count(s.from)+" "+s.typ.Unit, unit.Count(s.to)+" "+s.typ.Unit
+		if s.typ.Over() != store.Sum {
+			there, here = "a state", "equal in every profile"
+		}
+		if s.different > 0 {
+			here += fmt.Sprintf(" (%s differ, the first is %s)", unit.Plural(s.different, "series"), s.firstDifferent)
+		}
+		fmt.Fprintf(t, "%s:%s\t%d\t%s\t%s\t%s\t\n", s.typ.Name, s.typ.Sample, s.series, unit.Count(s.profiles), there, here)
+	}
+	return t.Flush()
+}
