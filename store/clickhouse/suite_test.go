@@ -1,0 +1,20 @@
+package clickhouse_test
+
+import (
+	"testing"
+
+	"loupe/store/storetest"
+)
+
+// TestShards holds the engine on two shards of Debian's clickhouse-server 18.16 to the
+// suite.
+func TestShards(t *testing.T) {
+	_, address := shards(t, "loupe:only%20for%20tests@")
+	storetest.Run(t, func(t *testing.T) storetest.Opener { return place{address(name(t)), quick} })
+}
+
+// TestCurrent does so on the engine of a current ClickHouse.
+func TestCurrent(t *testing.T) {
+	address := modern(t)
+	storetest.Run(t, func(t *testing.T) storetest.Opener { return place{address(name(t)), quick} })
+}
