@@ -75,8 +75,9 @@ var house = map[string]floor{
 	"web":            {may: []string{"value/", "format/", "recording", "session", "analysis/", "insight", "report", "source/system"}},
 
 	// Profiles over time: the words and the interface; below it engines, which touch disks.
-	"store":       {pure: true, may: []string{"value/", "format/profile"}},
-	"store/block": {may: []string{"value/", "format/profile", "store"}},
+	"store":            {pure: true, may: []string{"value/", "format/profile"}},
+	"store/block":      {may: []string{"value/", "format/profile", "store"}},
+	"store/clickhouse": {may: []string{"value/", "format/profile", "store"}},
 	// The way of profiles into a store, and the server of one.
 	"store/delta":  {pure: true, may: []string{"value/", "format/profile"}},
 	"store/intake": {pure: true, may: []string{"value/", "format/profile", "store", "store/delta"}},

@@ -96,6 +96,12 @@ func (e *transportError) Error() string {
 
 func (e *transportError) Unwrap() error { return e.err }
 
+// ErrUnreachable is a server that does not answer, or not to the end.
+var ErrUnreachable = errors.New("ClickHouse cannot be reached")
+
+// Is tells that the error is ErrUnreachable.
+func (e *transportError) Is(target error) bool { return target == ErrUnreachable }
+
 // post sends a statement to one host, with data behind it for an insert, and hands the
 // answer to read.
 func (c *client) post(ctx context.Context, host, statement string, data []byte, settings url.Values, read func(io.Reader) error) error {

@@ -149,7 +149,9 @@ func (h *chore) rollUp(gen uint64, where string, to time.Duration) (string, erro
 		state = "kind IN (" + list(states) + ")"
 	}
 	joined := "SELECT day, service, kind, series, unit, space, slot, spans, counts, m.1 AS ids, m.2 AS sums, if(" + state + ", greatest(all, 1), 1) AS n FROM (" + sums + ") AS sums ANY INNER JOIN (" + weights + ") AS weights USING kind, series, unit, slot"
-	each := "SELECT day, service, kind, " + into + " AS wide, space, slot, spans, counts, ids, arrayMap(v -> " + meanOf("v", "n") + ", sums) AS means FROM (" + joined + ") AS joined"
+	// 18.16 does not see columns of a subquery that stand in a lambda alone, so that n comes
+	// as a second array.
+	each := "SELECT day, service, kind, " + into + " AS wide, space, slot, spans, counts, ids, arrayMap((v, k) -> " + meanOf("v", "k") + ", sums, arrayResize([n], length(sums), n)) AS means FROM (" + joined + ") AS joined"
 	added := "SELECT day, service, kind, wide, space, slot, sum(spans) AS span, sum(counts) AS count, sumMap(ids, means) AS m FROM (" + each + ") AS each GROUP BY day, service, kind, wide, space, slot"
 	first := "SELECT kind, wide, slot, min(space) AS first FROM (" + each + ") AS each GROUP BY kind, wide, slot"
 	unit := hashOf(h.host) // what another server has of the same labels is added to this

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -22,7 +23,6 @@ import (
 	"loupe/internal/cli/pages"
 	"loupe/internal/cli/query"
 	"loupe/store"
-	"loupe/store/block"
 	"loupe/store/intake"
 	"loupe/value/secret"
 	"loupe/value/unit"
@@ -42,6 +42,7 @@ var serveCommand = &command.Command{
 		"loupe serve -local                               all Go programs here that serve /debug/pprof",
 		"loupe serve -targets api-1:6060,api-2:6060       these services",
 		"loupe serve -targets prometheus.yml              those that Prometheus finds",
+		"loupe serve -store clickhouse://loupe:secret@db:8123/loupe   in a database of ClickHouse",
 		"loupe serve -tokens tokens -new-token read,write:ada",
 		"loupe serve -listen :4040 -tokens tokens -tls-cert cert.pem -tls-key key.pem",
 	},
@@ -64,12 +65,19 @@ stands in front. A token is sent as a bearer, or as the password of basic authen
 
 What was accepted is on the disk. It is kept in full for a week, as sums of five minutes
 for a month and of an hour for a year, and dropped earlier where -keep is reached. At
-Ctrl-C or SIGTERM what is under way is completed.`,
+Ctrl-C or SIGTERM what is under way is completed.
+
+-store keeps profiles in ClickHouse instead of a folder: one server, or the shards of a
+cluster (one host of each, and ?cluster=NAME). Any number of loupe serve may then stand
+beside each other on one database. Each takes what is pushed to it; -shard 1/3, 2/3 and
+3/3 divide the targets of -targets among three, which must have the same list.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &flags{}
 		fs.StringVar(&f.listen, "listen", "127.0.0.1:4040", "`address` to listen on; any but loopback wants -tokens and TLS")
 		fs.StringVar(&f.data, "data", "", "`folder` of the profiles (default loupe in the user's data folder)")
 		fs.StringVar(&f.targets, "targets", "", "`list` of host:port, or a file of scrape_configs (.yml)")
+		fs.StringVar(&f.store, "store", "", "`URL` of a ClickHouse to keep the profiles in, in place of -data: clickhouse://host:8123/database")
+		fs.StringVar(&f.shard, "shard", "", "take profiles of every n-th target alone: `i/n`, from 1/n to n/n")
 		fs.BoolVar(&f.local, "local", false, "take profiles of the Go programs of this machine")
 		fs.StringVar(&f.keep, "keep", "10GB", "most `bytes` on the disk")
 		f.access.declare(fs)
@@ -80,13 +88,20 @@ Ctrl-C or SIGTERM what is under way is completed.`,
 
 type flags struct {
 	listen, data, targets, keep string
+	store, shard                string
 	local                       bool
 	budget                      float64
 	access                      access
 }
 
-// folder is where the profiles are kept.
-func (f *flags) folder() (string, error) {
+// place is where the profiles are kept: a folder, or a URL.
+func (f *flags) place() (string, error) {
+	if f.store != "" {
+		if f.data != "" {
+			return "", command.Usagef("-store and -data are two places for the same profiles: name one")
+		}
+		return f.store, nil
+	}
 	if f.data != "" {
 		return f.data, nil
 	}
@@ -110,6 +125,25 @@ func userData() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	return filepath.Join(home, ".local", "share"), err
+}
+
+// part reads -shard: which part of how many is ours, 0 of 0 for all.
+func (f *flags) part() (i, n int, err error) {
+	if f.shard == "" {
+		return 0, 0, nil
+	}
+	first, second, _ := strings.Cut(f.shard, "/")
+	i, errI := strconv.Atoi(first)
+	n, errN := strconv.Atoi(second)
+	switch {
+	case errI != nil || errN != nil || i < 1 || i > n:
+		return 0, 0, command.Usagef("-shard: want i/n with i from 1 to n, such as 2/3, not %q", f.shard)
+	case f.local:
+		return 0, 0, command.Usagef("-shard divides targets that every loupe serve sees; those of -local are seen by this one alone")
+	case f.targets == "":
+		return 0, 0, command.Usagef("-shard: there are no targets to divide (-targets names them)")
+	}
+	return i, n, nil
 }
 
 // jobs are what is taken profiles of; file is the one of -targets, if it is one.
@@ -155,7 +189,11 @@ func (f *flags) run(e *command.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	dir, err := f.folder()
+	name, err := f.place()
+	if err != nil {
+		return err
+	}
+	part, parts, err := f.part()
 	if err != nil {
 		return err
 	}
@@ -167,13 +205,13 @@ func (f *flags) run(e *command.Env, args []string) error {
 	if err := f.access.open(); err != nil {
 		return err
 	}
-	engine, err := block.Open(dir, block.Options{})
+	engine, shown, err := openStore(e.Ctx, name)
 	if err != nil {
 		return err
 	}
 	s := &serving{e: e, engine: engine, in: intake.New(engine), policy: store.Policy{Bytes: int64(bytes)}, access: &f.access}
-	s.scraper = scrape.New(s.take, scrape.Options{Budget: f.budget / 100, Tell: s.tell})
-	fmt.Fprintf(e.Stdout, "loupe serve listens on %s://%s, and keeps profiles in %s\n", f.access.scheme(), listener.Addr(), dir)
+	s.scraper = scrape.New(s.take, scrape.Options{Budget: f.budget / 100, Tell: s.tell, Part: part, Parts: parts})
+	fmt.Fprintf(e.Stdout, "loupe serve listens on %s://%s, and keeps profiles in %s\n", f.access.scheme(), listener.Addr(), shown)
 	defer e.Keeps()()
 	if err := errors.Join(s.run(listener, jobs, file), engine.Close()); err != nil {
 		return err
@@ -184,7 +222,7 @@ func (f *flags) run(e *command.Env, args []string) error {
 // serving is a server that runs.
 type serving struct {
 	e       *command.Env
-	engine  *block.Engine
+	engine  store.Engine
 	in      *intake.Intake
 	policy  store.Policy
 	scraper *scrape.Scraper
@@ -256,7 +294,7 @@ func (s *serving) maintain(ctx context.Context) {
 		if err := s.engine.Maintain(ctx, s.policy, time.Now()); err != nil && ctx.Err() == nil {
 			s.tell("housekeeping: %v", err)
 		}
-		damage := s.engine.Damage()
+		damage := damageOf(s.engine)
 		for _, d := range damage[min(told, len(damage)):] {
 			s.tell("damaged: %s", d)
 		}

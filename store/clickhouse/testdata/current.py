@@ -19,12 +19,15 @@ from chdb import session
 engine = session.Session(sys.argv[1])
 engine.query("SET max_query_size = 100000000")
 engine.query("SET max_ast_elements = 5000000")
+engine.query("SET max_threads = 1")
 engine.query("SET max_expanded_ast_elements = 5000000")
 one = threading.Lock()
 
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # one packet for head and body: two would wait for each other
+    disable_nagle_algorithm = True
 
     def do_POST(self):
         values = parse_qs(urlsplit(self.path).query)

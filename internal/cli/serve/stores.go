@@ -1,0 +1,54 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"loupe/internal/cli/command"
+	"loupe/store"
+	"loupe/store/block"
+	"loupe/store/clickhouse"
+)
+
+// storeFlag are the schemes of -store.
+const storeFlag = "clickhouse://user:password@host:8123/database"
+
+// openStore opens the store that a flag names: a folder, or a database of ClickHouse.
+// shown is its name without secrets.
+func openStore(ctx context.Context, name string) (engine store.Engine, shown string, err error) {
+	scheme, _, ok := strings.Cut(name, "://")
+	if !ok {
+		e, err := block.Open(name, block.Options{})
+		if err != nil {
+			return nil, "", err
+		}
+		return e, name, nil
+	}
+	if scheme != "clickhouse" && scheme != "clickhouses" {
+		return nil, "", command.Usagef("-store: there are no stores of %s:// (want %s, or a folder)", scheme, storeFlag)
+	}
+	at, err := clickhouse.ParseAddress(name)
+	if err != nil {
+		return nil, "", command.Usagef("-store: %w", err)
+	}
+	e, err := clickhouse.Open(ctx, at, clickhouse.Options{})
+	if errors.Is(err, clickhouse.ErrUnreachable) {
+		return nil, "", command.Nothing(err)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	return e, at.String(), nil
+}
+
+// damaged is an engine that finds files of its own damaged.
+type damaged interface{ Damage() []string }
+
+// damageOf returns what an engine has found damaged.
+func damageOf(e store.Engine) []string {
+	if d, ok := e.(damaged); ok {
+		return d.Damage()
+	}
+	return nil
+}
