@@ -260,7 +260,7 @@ func (c *client) askHost(ctx context.Context, host, statement string, f func(*ro
 	return c.post(ctx, host, statement, nil, c.long(), func(r io.Reader) error {
 		rows := newRows(r)
 		for rows.next() {
-			if err := f(rows); err != nil {
+			if err := f(rows); err != nil && rows.err == nil {
 				return err
 			}
 		}

@@ -382,8 +382,8 @@ func (h *chore) dropPartitions(table, where, partition string) error {
 	return err
 }
 
-// pinned returns the condition for what is pinned among the series of a server, "" where
-// nothing can be.
+// pinned returns the condition, with AND in front, for what is not pinned among the series
+// of a server: "" where nothing is.
 func (h *chore) pinned(s *state) (string, error) {
 	if len(s.pins) == 0 {
 		return "", nil
@@ -405,7 +405,10 @@ func (h *chore) pinned(s *state) (string, error) {
 			parts = append(parts, "(series IN ("+list(series)+")"+rangeOf(p.Range)+")")
 		}
 	}
-	return strings.Join(parts, " OR "), nil
+	if len(parts) == 0 {
+		return "", nil
+	}
+	return " AND NOT (" + strings.Join(parts, " OR ") + ")", nil
 }
 
 // series returns the labels of the series that a server has profiles of.

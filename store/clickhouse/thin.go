@@ -13,45 +13,69 @@ import (
 	"loupe/store"
 )
 
-// days of one resolution on one server.
+// maxRolled is how many samples are added up in one statement, unless one day has more.
+const maxRolled = 20_000_000
+
+// dayOfServer is a day of one resolution on one server.
 type dayOfServer struct {
-	day  string
-	res  uint64 // seconds that a profile stands for; 0 as it came
-	last int64
+	day     string
+	res     uint64 // seconds that a profile stands for; 0 as it came
+	last    int64
+	samples uint64
 }
 
-// thin brings days that have become old to a lower resolution, or drops them.
+// task is what is done with days.
+type task struct {
+	res  uint64
+	to   time.Duration
+	drop bool
+}
+
+// thin brings days that have become old to a lower resolution, or drops them. Days of
+// which there is little are done together.
 func (h *chore) thin(policy store.Policy, today int64) error {
 	s, err := h.state()
 	if err != nil {
 		return err
 	}
-	var days []dayOfServer
-	err = h.ask("SELECT toString(day), toUInt64(res), max(ts) FROM "+h.table("profiles")+" WHERE "+s.visible(h.e.c)+" GROUP BY day, res ORDER BY day, res", func(r *rows) error {
-		days = append(days, dayOfServer{r.text(), r.uint64(), r.int64()})
+	tasks := map[task][]dayOfServer{}
+	err = h.ask("SELECT toString(day), toUInt64(res), max(ts), sum(samples) FROM "+h.table("profiles")+" WHERE "+s.visible(h.e.c)+" GROUP BY day, res ORDER BY day, res", func(r *rows) error {
+		d := dayOfServer{r.text(), r.uint64(), r.int64(), r.uint64()}
+		to, drop := resolutionAt(policy, time.Duration(today-d.last))
+		if t := (task{d.res, to, drop}); drop || uint64(to/time.Second) > d.res {
+			tasks[t] = append(tasks[t], d)
+		}
 		return r.err
 	})
-	if err != nil {
+	if err != nil || len(tasks) == 0 {
 		return err
 	}
 	pinned, err := h.pinned(s)
 	if err != nil {
 		return err
 	}
-	for _, d := range days {
-		to, drop := resolutionAt(policy, time.Duration(today-d.last))
-		if !drop && uint64(to/time.Second) <= d.res {
-			continue
-		}
-		where := fmt.Sprintf("day = %s AND res = %d", quote(d.day), d.res)
-		if pinned != "" {
-			where += " AND NOT (" + pinned + ")"
-		}
-		if err := h.replace(where, to, drop); err != nil {
-			return fmt.Errorf("%s: %w", d.day, err)
+	for t, days := range tasks {
+		for len(days) > 0 {
+			var part []string
+			for n := uint64(0); len(days) > 0 && (len(part) == 0 || t.drop || n+days[0].samples < maxRolled); days = days[1:] {
+				part = append(part, days[0].day)
+				n += days[0].samples
+			}
+			if err := h.replace(among(part)+fmt.Sprintf(" AND res = %d", t.res)+pinned, t.to, t.drop); err != nil {
+				return fmt.Errorf("%s: %w", part[0], err)
+			}
 		}
 	}
 	return nil
+}
+
+// among returns the condition for days.
+func among(days []string) string {
+	quoted := make([]string, len(days))
+	for i, d := range days {
+		quoted[i] = "toDate(" + quote(d) + ")"
+	}
+	return "day IN (" + join(quoted) + ")"
 }
 
 // resolutionAt returns the resolution that a policy wants at an age.
@@ -208,31 +232,32 @@ func shrink(held []*chore, policy store.Policy) error {
 	if sizes, total, err = sizesOf(held); err != nil {
 		return err
 	}
+	var oldest []string
 	for _, day := range slices.Sorted(maps.Keys(sizes)) {
 		if total <= policy.Bytes {
-			return nil
+			break
 		}
-		for _, h := range held {
-			s, err := h.state()
-			if err != nil {
-				return err
-			}
-			pinned, err := h.pinned(s)
-			if err != nil {
-				return err
-			}
-			where := "day = " + quote(day)
-			if pinned != "" {
-				where += " AND NOT (" + pinned + ")"
-			}
-			if err := h.replace(where, 0, true); err != nil {
-				return fmt.Errorf("cannot drop %s: %w", day, err)
-			}
-			if err := h.purge(0); err != nil {
-				return err
-			}
-		}
+		oldest = append(oldest, day)
 		total -= sizes[day]
+	}
+	if len(oldest) == 0 {
+		return nil
+	}
+	for _, h := range held {
+		s, err := h.state()
+		if err != nil {
+			return err
+		}
+		pinned, err := h.pinned(s)
+		if err != nil {
+			return err
+		}
+		if err := h.replace(among(oldest)+pinned, 0, true); err != nil {
+			return fmt.Errorf("cannot drop the days up to %s: %w", oldest[len(oldest)-1], err)
+		}
+		if err := h.purge(0); err != nil {
+			return err
+		}
 	}
 	return nil
 }
