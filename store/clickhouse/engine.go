@@ -44,7 +44,8 @@ type Options struct {
 	Grace time.Duration
 }
 
-// Engine is the store in one database.
+// Engine is the store in one database. It has more methods than most because it is the
+// interface of package store, each with little below it.
 type Engine struct {
 	c     *client
 	w     *writer

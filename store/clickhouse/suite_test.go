@@ -16,5 +16,5 @@ func TestShards(t *testing.T) {
 // TestCurrent does so on the engine of a current ClickHouse.
 func TestCurrent(t *testing.T) {
 	address := modern(t)
-	storetest.RunSome(t, 5, func(t *testing.T) storetest.Opener { return place{address(name(t)), quick} })
+	storetest.RunSome(t, 8, func(t *testing.T) storetest.Opener { return place{address(name(t)), quick} })
 }

@@ -1,9 +1,11 @@
 //go:build unix
 
 // Command bench measures package block on a corpus of profiles that are drawn from real
-// stacks: 20 pods of 4 services, 50 profiles each, five minutes apart.
+// stacks: 20 pods of 4 services, 50 profiles each, five minutes apart. With -store it
+// measures package clickhouse on a database, which must be empty; what the server uses
+// of the CPU is not counted then, so that times are those of the wall.
 //
-//	go run ./store/storetest/bench [-base FILE[,FILE…]]
+//	go run ./store/storetest/bench [-base FILE[,FILE…]] [-store clickhouse://host/database]
 //
 // The stacks come from the base, CPU profiles of this repository unless others are
 // named. Each profile is a fresh draw with weights of its service and its own table of
@@ -14,20 +16,25 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"log"
 	"math"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"loupe/format/profile"
 	"loupe/store"
 	"loupe/store/block"
+	"loupe/store/clickhouse"
 	"loupe/value/stack"
 )
 
@@ -41,6 +48,7 @@ var begin = time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC)
 func main() {
 	base := flag.String("base", "", "profiles to draw stacks from (default: those of this repository)")
 	generate := flag.String("generate", "", "only write the corpus into this folder")
+	address := flag.String("store", "", "measure a database of ClickHouse instead")
 	flag.Parse()
 	if *generate != "" {
 		check(makeCorpus(*base, *generate))
@@ -53,7 +61,7 @@ func main() {
 	cmd := exec.Command(os.Args[0], "-generate", dir, "-base", *base)
 	cmd.Stderr = os.Stderr
 	check(cmd.Run())
-	measure(dir)
+	measure(dir, *address)
 }
 
 func check(err error) {
@@ -164,15 +172,80 @@ func size(dir string) (n int64) {
 	return n
 }
 
-func measure(corpus string) {
-	dir := filepath.Join(corpus, "store")
-	packed := size(corpus)
-	e, err := block.Open(dir, block.Options{})
+// subject is a store that is measured.
+type subject struct {
+	store.Engine
+	size  func() int64 // bytes on the disk
+	clock func() time.Duration
+	unit  string
+}
+
+// open opens what is measured: blocks in a folder, or a database.
+func open(dir, address string) subject {
+	if address == "" {
+		e, err := block.Open(dir, block.Options{})
+		check(err)
+		return subject{e, func() int64 { return size(dir) }, cpu, "CPU"}
+	}
+	at, err := clickhouse.ParseAddress(address)
 	check(err)
+	e, err := clickhouse.Open(context.Background(), at, clickhouse.Options{Every: time.Millisecond})
+	check(err)
+	begun := time.Now()
+	return subject{e, func() (n int64) {
+		for _, host := range at.Hosts {
+			n += ask(host, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = '"+at.Database+"'")
+		}
+		return n
+	}, func() time.Duration { return time.Since(begun) }, "wall"}
+}
+
+// ask asks one server for a number.
+func ask(host, statement string) int64 {
+	resp, err := http.Post("http://"+host+"/?default_format=TabSeparated", "text/plain", strings.NewReader(statement))
+	check(err)
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	check(err)
+	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	if err != nil {
+		log.Fatalf("%s: %s", statement, text)
+	}
+	return n
+}
+
+// settle lets a database merge what it has.
+func settle(address string) {
+	if address == "" {
+		return
+	}
+	at, err := clickhouse.ParseAddress(address)
+	check(err)
+	for _, host := range at.Hosts {
+		for _, table := range []string{"profiles", "stacks", "locations", "names", "seen"} {
+			resp, err := http.Post("http://"+host+"/", "text/plain", strings.NewReader("OPTIMIZE TABLE "+at.Database+"."+table+" FINAL"))
+			check(err)
+			resp.Body.Close()
+		}
+	}
+}
+
+func measure(corpus, address string) {
+	packed := size(corpus)
+	e := open(filepath.Join(corpus, "store"), address)
 	ctx := context.Background()
 	started, most, samples, total := cpu(), int64(0), 0, int64(0)
 	var waits []time.Duration
+	var mu sync.Mutex
+	write := func(p *store.Profile) {
+		from := time.Now()
+		check(e.Write(ctx, []*store.Profile{p}))
+		mu.Lock()
+		defer mu.Unlock()
+		waits = append(waits, time.Since(from))
+	}
 	for point := range points {
+		var writing sync.WaitGroup
 		for pod := range pods {
 			data, err := os.ReadFile(filepath.Join(corpus, fmt.Sprintf("%02d-%02d.pb.gz", pod, point)))
 			check(err)
@@ -180,14 +253,18 @@ func measure(corpus string) {
 			check(err)
 			samples += p.Len()
 			total += p.Total(1)
-			from := time.Now()
-			check(e.Write(ctx, []*store.Profile{{ID: store.IDOf(data), Types: store.TypesOf(p, ""), Samples: p, Duration: p.Duration,
+			one := &store.Profile{ID: store.IDOf(data), Types: store.TypesOf(p, ""), Samples: p, Duration: p.Duration,
 				Time: begin.Add(time.Duration(point)*5*time.Minute + time.Duration(pod)*time.Second),
 				Labels: store.LabelsOf(store.ServiceLabel, fmt.Sprintf("service-%d", pod%4), "pod", fmt.Sprintf("pod-%02d", pod),
-					"region", fmt.Sprintf("region-%d", pod%3), store.VersionLabel, fmt.Sprintf("v%d", point/25))}}))
-			waits = append(waits, time.Since(from))
+					"region", fmt.Sprintf("region-%d", pod%3), store.VersionLabel, fmt.Sprintf("v%d", point/25))}
+			if address == "" {
+				write(one)
+				continue
+			}
+			writing.Go(func() { write(one) }) // a server gets what comes at the same time
 		}
-		most = max(most, size(dir))
+		writing.Wait()
+		most = max(most, e.size())
 	}
 	slices.Sort(waits)
 	used := cpu() - started
@@ -196,27 +273,28 @@ func measure(corpus string) {
 	fmt.Printf("acknowledged, p50      %.2f ms\n", waits[len(waits)/2].Seconds()*1e3)
 	fmt.Printf("disk while ingesting   %.2f MB\n", float64(most)/1e6)
 	fmt.Printf("peak RSS               %.1f MB\n", float64(peak())/1e6)
-	started = cpu()
+	started = e.clock()
 	for i := range 2 {
 		check(e.Maintain(ctx, store.Policy{Raw: -1, FiveMinutes: -1, Hours: -1}, begin.Add(time.Duration(48+i)*time.Hour)))
 	}
-	fmt.Printf("block                  %.2f MB, %.2f B/sample, %.0f ms CPU to write\n", float64(size(dir))/1e6, float64(size(dir))/float64(samples), (cpu()-started).Seconds()*1e3)
+	settle(address)
+	fmt.Printf("merged                 %.2f MB, %.2f B/sample, %.0f ms %s to write\n", float64(e.size())/1e6, float64(e.size())/float64(samples), (e.clock()-started).Seconds()*1e3, e.unit)
 	queries(ctx, e, total)
 	check(e.Close())
 }
 
-// queries measures the best of some rounds: the CPU that a question needs.
-func queries(ctx context.Context, e *block.Engine, total int64) {
+// queries measures the best of some rounds: what a question needs.
+func queries(ctx context.Context, e subject, total int64) {
 	typ := store.Type{Name: "process_cpu", Sample: "cpu", Unit: "nanoseconds", Period: "cpu", PeriodUnit: "nanoseconds"}
 	s := store.Selection{Type: typ, Range: store.Range{Start: begin, End: begin.Add(5 * time.Hour)}}
 	best := func(name string, ask func()) {
 		took := time.Hour
 		for range 7 {
-			from := cpu()
+			from := e.clock()
 			ask()
-			took = min(took, cpu()-from)
+			took = min(took, e.clock()-from)
 		}
-		fmt.Printf("%-22s %.2f ms CPU\n", name, took.Seconds()*1e3)
+		fmt.Printf("%-22s %.2f ms %s\n", name, took.Seconds()*1e3, e.unit)
 	}
 	best("merge of all", func() {
 		got, err := e.Stacks(ctx, store.StacksQuery{Selection: s})
