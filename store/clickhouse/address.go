@@ -30,7 +30,7 @@ var word = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 func ParseAddress(s string) (Address, error) {
 	a, err := parseAddress(s)
 	if err != nil {
-		return Address{}, fmt.Errorf("cannot read the address of ClickHouse: %w (want clickhouse://user:password@host:8123/database)", err)
+		return Address{}, fmt.Errorf("cannot read the address of ClickHouse: %w (want clickhouse://host:8123/database)", err)
 	}
 	return a, nil
 }
@@ -103,6 +103,14 @@ func (a *Address) values(query string) error {
 		}
 	}
 	return nil
+}
+
+// Login returns the address with a user and password, if it names none itself.
+func (a Address) Login(user, password string) Address {
+	if a.user == "" && a.password == "" {
+		a.user, a.password = user, password
+	}
+	return a
 }
 
 // String returns the address without user and password.

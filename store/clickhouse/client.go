@@ -2,6 +2,7 @@ package clickhouse
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,7 @@ type client struct {
 	http   *http.Client
 	modern bool // the server has codecs, and settings that 18.16 does not know
 	last   atomic.Uint32
+	hook   func(statement string) error // for tests
 }
 
 func newClient(at Address) *client {
@@ -105,6 +107,11 @@ func (e *transportError) Is(target error) bool { return target == ErrUnreachable
 // post sends a statement to one host, with data behind it for an insert, and hands the
 // answer to read.
 func (c *client) post(ctx context.Context, host, statement string, data []byte, settings url.Values, read func(io.Reader) error) error {
+	if c.hook != nil {
+		if err := c.hook(statement); err != nil {
+			return err
+		}
+	}
 	values := url.Values{"wait_end_of_query": {"1"}} // an error in the middle is an error, not the end
 	for name, v := range settings {
 		values[name] = v
@@ -122,8 +129,8 @@ func (c *client) post(ctx context.Context, host, statement string, data []byte, 
 	if err != nil {
 		return &transportError{host: host, err: plain(err)}
 	}
-	if c.at.user != "" {
-		req.Header.Set("X-ClickHouse-User", c.at.user)
+	if c.at.user != "" || c.at.password != "" {
+		req.Header.Set("X-ClickHouse-User", cmp.Or(c.at.user, "default"))
 		req.Header.Set("X-ClickHouse-Key", c.at.password)
 	}
 	resp, err := c.http.Do(req)

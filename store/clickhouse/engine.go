@@ -42,6 +42,8 @@ type Options struct {
 	// Grace is how long profiles that were thinned out are still there for questions
 	// that began before. 0 means a minute.
 	Grace time.Duration
+
+	hook func(statement string) error // for tests
 }
 
 // Engine is the store in one database. It has more methods than most because it is the
@@ -65,6 +67,7 @@ func Open(ctx context.Context, at Address, opt Options) (*Engine, error) {
 	opt.Settle = cmp.Or(opt.Settle, insertTime+5*time.Second)
 	opt.Grace = cmp.Or(opt.Grace, time.Minute)
 	e := &Engine{c: newClient(at), opt: opt}
+	e.c.hook = opt.hook
 	e.w = newWriter(e.c, &e.names, opt)
 	if err := e.c.prepare(ctx); err != nil {
 		return nil, fmt.Errorf("cannot open the store %s: %w", at, err)

@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -241,4 +243,108 @@ func TestKills(t *testing.T) {
 		t.Errorf("there are %d profiles with %d samples, want %d with %d", s.Profiles[0], s.Total(0), profiles, total)
 	}
 	t.Logf("%d profiles were acknowledged, of %d kills; %d are there, with %d samples of %d", profiles, rounds, s.Profiles[0], s.Total(0), total)
+}
+
+// TestMaintainFails ends the housekeeping in front of its first statement, its second, and
+// so on until it gets to the end. Whatever it left, nothing is lost and nothing doubled.
+func TestMaintainFails(t *testing.T) {
+	_, address := shards(t, "")
+	at := address(name(t))
+	e := open(t, at, quick)
+	defer e.Close()
+	var list []*store.Profile
+	profiles, total := int64(0), int64(0)
+	for k := range 80 {
+		p := counted(0, 0, k)
+		p.Time = p.Time.Add(time.Duration(k/4) * 24 * time.Hour)
+		list = append(list, p)
+		profiles, total = profiles+1, total+int64(k+1)+countedTotal
+	}
+	if err := e.Write(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	now := list[len(list)-1].Time
+	policy := store.Policy{Bytes: -1, Raw: 5 * 24 * time.Hour, FiveMinutes: 12 * 24 * time.Hour, Hours: -1}
+	gone := errors.New("the process ends here")
+	check := func(when string) {
+		t.Helper()
+		s, err := e.Stacks(t.Context(), store.StacksQuery{Selection: store.Selection{Type: countedType}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Profiles[0] != profiles || s.Total(0) != total {
+			t.Fatalf("%s there are %d profiles with %d samples, want %d with %d", when, s.Profiles[0], s.Total(0), profiles, total)
+		}
+	}
+	steps := 1
+	for ; ; steps++ {
+		left := steps
+		h := open(t, at, clickhouse.Hooked(clickhouse.Options{Grace: time.Nanosecond}, func(statement string) error {
+			switch {
+			case strings.Contains(statement, "claim/") || strings.HasPrefix(statement, "CREATE") || strings.Contains(statement, "system.clusters"):
+				return nil // who dies keeps the claim for a while: it is not what is tested
+			case left == 0:
+				return gone
+			}
+			left--
+			return nil
+		}))
+		left = steps
+		err := h.Maintain(t.Context(), policy, now)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, gone) {
+			t.Fatal(err)
+		}
+		check(fmt.Sprintf("after an end at statement %d", steps))
+	}
+	check("at the end")
+	if err := e.Maintain(t.Context(), policy, now); err != nil {
+		t.Fatal(err)
+	}
+	check("a round later")
+	// What was thinned out is not written again.
+	if err := open(t, at, quick).Write(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	check("written again")
+	q := store.TotalsQuery{Selection: store.Selection{Type: countedType, Range: store.Range{End: now.Add(-13 * 24 * time.Hour)}}, By: []string{"pod"}}
+	lines, err := e.Totals(t.Context(), q)
+	if err != nil || len(lines) != 1 || lines[0].Labels != (store.Labels{}) {
+		t.Errorf("of what is old there is %v, %v: want one line without pods", lines, err)
+	}
+	t.Logf("the housekeeping was ended %d times", steps-1)
+}
+
+// TestRacing writes the same profiles from two engines at the same moment, again and again.
+func TestRacing(t *testing.T) {
+	_, address := shards(t, "")
+	a, b := open(t, address(name(t)), quick), open(t, address(name(t)), quick)
+	defer a.Close()
+	defer b.Close()
+	total := int64(0)
+	const n = 40
+	for k := range n {
+		var both sync.WaitGroup
+		begin := make(chan struct{})
+		for _, e := range []*clickhouse.Engine{a, b} {
+			both.Go(func() {
+				<-begin
+				if err := e.Write(t.Context(), []*store.Profile{counted(0, 0, k)}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		close(begin)
+		both.Wait()
+		total += int64(k+1) + countedTotal
+	}
+	s, err := a.Stacks(t.Context(), store.StacksQuery{Selection: store.Selection{Type: countedType}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Profiles[0] != n || s.Total(0) != total {
+		t.Errorf("there are %d profiles with %d samples, want %d with %d", s.Profiles[0], s.Total(0), n, total)
+	}
 }

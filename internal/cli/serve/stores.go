@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 
 	"loupe/internal/cli/command"
@@ -11,8 +12,8 @@ import (
 	"loupe/store/clickhouse"
 )
 
-// storeFlag are the schemes of -store.
-const storeFlag = "clickhouse://user:password@host:8123/database"
+// storeFlag is what -store may be besides a folder.
+const storeFlag = "clickhouse://host:8123/database"
 
 // openStore opens the store that a flag names: a folder, or a database of ClickHouse.
 // shown is its name without secrets.
@@ -32,6 +33,8 @@ func openStore(ctx context.Context, name string) (engine store.Engine, shown str
 	if err != nil {
 		return nil, "", command.Usagef("-store: %w", err)
 	}
+	// What stands in the command line, everybody on the machine can read.
+	at = at.Login(os.Getenv("CLICKHOUSE_USER"), os.Getenv("CLICKHOUSE_PASSWORD"))
 	e, err := clickhouse.Open(ctx, at, clickhouse.Options{})
 	if errors.Is(err, clickhouse.ErrUnreachable) {
 		return nil, "", command.Nothing(err)
