@@ -19,6 +19,7 @@ import (
 	"loupe/format/profile"
 	"loupe/store"
 	"loupe/store/clickhouse"
+	"loupe/store/clickhouse/clickhousetest"
 	"loupe/value/stack"
 )
 
@@ -183,13 +184,13 @@ func (w *writers) wait(more int) {
 // serve, write to both shards. What is there at the end is each acknowledged profile once
 // and nothing else: the count is the proof. LOUPE_KILLS says how often, 12 times otherwise.
 func TestKills(t *testing.T) {
-	nodes, address := shards(t, "")
+	nodes, address := clickhousetest.Shards(t, "")
 	rounds := 12
 	if n, err := strconv.Atoi(os.Getenv("LOUPE_KILLS")); err == nil {
 		rounds = n
 	}
 	const processes, lanes = 2, 4
-	w := &writers{t: t, address: address(name(t)), cmds: make([]*exec.Cmd, processes), ends: make([]io.Closer, processes), read: make([]*sync.WaitGroup, processes)}
+	w := &writers{t: t, address: address(clickhousetest.Name(t)), cmds: make([]*exec.Cmd, processes), ends: make([]io.Closer, processes), read: make([]*sync.WaitGroup, processes)}
 	for range processes {
 		w.next = append(w.next, make([]int, lanes))
 	}
@@ -207,9 +208,9 @@ func TestKills(t *testing.T) {
 			w.cmds[n].Wait()
 			w.start(n)
 		default:
-			nodes[victim].kill()
+			nodes[victim].Kill()
 			time.Sleep(time.Duration(r.IntN(1500)) * time.Millisecond) // how long it is down
-			if err := nodes[victim].start(); err != nil {
+			if err := nodes[victim].Start(); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -248,8 +249,8 @@ func TestKills(t *testing.T) {
 // TestMaintainFails ends the housekeeping in front of its first statement, its second, and
 // so on until it gets to the end. Whatever it left, nothing is lost and nothing doubled.
 func TestMaintainFails(t *testing.T) {
-	_, address := shards(t, "")
-	at := address(name(t))
+	_, address := clickhousetest.Shards(t, "")
+	at := address(clickhousetest.Name(t))
 	e := open(t, at, quick)
 	defer e.Close()
 	var list []*store.Profile
@@ -319,8 +320,8 @@ func TestMaintainFails(t *testing.T) {
 
 // TestRacing writes the same profiles from two engines at the same moment, again and again.
 func TestRacing(t *testing.T) {
-	_, address := shards(t, "")
-	a, b := open(t, address(name(t)), quick), open(t, address(name(t)), quick)
+	_, address := clickhousetest.Shards(t, "")
+	a, b := open(t, address(clickhousetest.Name(t)), quick), open(t, address(clickhousetest.Name(t)), quick)
 	defer a.Close()
 	defer b.Close()
 	total := int64(0)
