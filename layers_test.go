@@ -76,8 +76,9 @@ var house = map[string]floor{
 	"web":            {may: []string{"value/", "format/", "recording", "session", "analysis/", "insight", "report", "source/system"}},
 
 	// Profiles over time: the words and the interface; below it engines, which touch disks.
-	"store":       {pure: true, may: []string{"value/", "format/profile"}},
-	"store/block": {may: []string{"value/", "format/profile", "store", "store/blob"}},
+	"store":            {pure: true, may: []string{"value/", "format/profile"}},
+	"store/block":      {may: []string{"value/", "format/profile", "store", "store/blob"}},
+	"store/clickhouse": {may: []string{"value/", "format/profile", "store"}},
 	// Whole files under names, far away, and who keeps them.
 	"store/blob":    {pure: true},
 	"store/blob/s3": {may: []string{"store/blob"}},

@@ -45,8 +45,22 @@ type Sink func(context.Context, *Scrape) (samples int64, err error)
 type Options struct {
 	// Budget is the share of one CPU that profiling may take of a target: 0 is UsualBudget.
 	Budget float64
+	// Part and Parts divide the targets among several Scrapers that find the same ones:
+	// number Part of Parts, from 1 on, takes its own. 0 is all of them.
+	Part, Parts int
 	// Tell is given what goes wrong and what it means, in one line.
 	Tell func(format string, args ...any)
+}
+
+// mine tells whether a target is in the part of this Scraper. The address decides alone:
+// labels may come later.
+func (o Options) mine(t *Target) bool {
+	if o.Parts <= 1 {
+		return true
+	}
+	h := fnv.New64a()
+	h.Write([]byte(t.URL.String()))
+	return int(h.Sum64()>>16%uint64(o.Parts)) == o.Part-1
 }
 
 // UsualBudget is the share of one CPU that profiling may take of a target.
@@ -125,7 +139,9 @@ func (s *Scraper) arrange(ctx context.Context, j *Job, groups []Group, running *
 		targets, wrong := j.targets(g)
 		err = errors.Join(err, wrong)
 		for _, t := range targets {
-			wanted[t.Key()] = t
+			if s.opt.mine(t) {
+				wanted[t.Key()] = t
+			}
 		}
 	}
 	s.mu.Lock()

@@ -242,6 +242,73 @@ func TestDown(t *testing.T) {
 	}
 }
 
+// TestParts divides targets among several: each has one owner, whatever its labels are, and
+// which one it is stays so.
+func TestParts(t *testing.T) {
+	owners := map[string]int{}
+	for part := 1; part <= 3; part++ {
+		for i := range 300 {
+			address := fmt.Sprintf("10.0.0.%d:6060", i)
+			targets, err := Static(address).targets(Group{Addresses: []string{address}, Labels: Labels{"env": fmt.Sprint(part)}})
+			if err != nil || len(targets) != 1 {
+				t.Fatal(targets, err)
+			}
+			if (Options{Part: part, Parts: 3}).mine(targets[0]) {
+				if owners[address] != 0 {
+					t.Errorf("%s belongs to %d and %d", address, owners[address], part)
+				}
+				owners[address] = part
+			}
+		}
+	}
+	sizes := map[int]int{}
+	for _, part := range owners {
+		sizes[part]++
+	}
+	if len(owners) != 300 || min(sizes[1], sizes[2], sizes[3]) < 70 {
+		t.Errorf("of 300 targets %d have an owner; the parts are %v", len(owners), sizes)
+	}
+	if owners["10.0.0.7:6060"] != 1 {
+		t.Errorf("a target has moved to part %d: after an update two would take its profiles, or nobody", owners["10.0.0.7:6060"])
+	}
+}
+
+// TestPartRuns holds a Scraper to its part.
+func TestPartRuns(t *testing.T) {
+	server := httptest.NewServer(service())
+	defer server.Close()
+	address := strings.TrimPrefix(server.URL, "http://")
+	for part := 1; part <= 2; part++ {
+		ctx, stop := context.WithCancel(t.Context())
+		opt := Options{Budget: 1e9, Part: part, Parts: 2}
+		j := quick(address)
+		targets, err := j.targets(Group{Addresses: []string{address}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var taken atomic.Int64
+		s := New(func(context.Context, *Scrape) (int64, error) {
+			taken.Add(1)
+			stop()
+			return 0, nil
+		}, opt)
+		if !opt.mine(targets[0]) {
+			if err := s.arrange(ctx, j, []Group{{Addresses: []string{address}}}, new(sync.WaitGroup)); err != nil {
+				t.Fatal(err)
+			}
+			if n := len(s.States()); n != 0 {
+				t.Errorf("part %d takes profiles of %d targets of the other", part, n)
+			}
+			stop()
+			continue
+		}
+		s.Run(ctx, []*Job{j})
+		if taken.Load() == 0 {
+			t.Errorf("part %d takes no profiles of its target", part)
+		}
+	}
+}
+
 // TestRunFile: targets follow their file, and one that cannot be read changes nothing.
 func TestRunFile(t *testing.T) {
 	a, b := httptest.NewServer(service()), httptest.NewServer(service())

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -44,6 +45,7 @@ var serveCommand = &command.Command{
 		"loupe serve -local                               all Go programs here that serve /debug/pprof",
 		"loupe serve -targets api-1:6060,api-2:6060       these services",
 		"loupe serve -targets prometheus.yml              those that Prometheus finds",
+		"loupe serve -store clickhouse://loupe:secret@db:8123/loupe   in a database of ClickHouse",
 		"loupe serve -tokens tokens -new-token read,write:ada",
 		"loupe serve -listen :4040 -tokens tokens -tls-cert cert.pem -tls-key key.pem",
 		"loupe serve -local -forward http://pyroscope:4040    Pyroscope goes on to have everything",
@@ -72,6 +74,11 @@ What was accepted is on the disk. It is kept in full for a week, as sums of five
 for a month and of an hour for a year, and dropped earlier where -keep is reached. At
 Ctrl-C or SIGTERM what is under way is completed.
 
+-store keeps profiles in ClickHouse instead of a folder: one server, or the shards of a
+cluster (one host of each, and ?cluster=NAME). Any number of loupe serve may then stand
+beside each other on one database. Each takes what is pushed to it; -shard 1/3, 2/3 and
+3/3 divide the targets of -targets among three, which must have the same list.
+
 With -archive, blocks of the store are brought to a bucket of S3 once they are sealed, which
 is ten minutes after their first profile or at the next start. The archive keeps them in
 full: what is thinned out or dropped here stays there. Every block is read back and held
@@ -92,6 +99,8 @@ failure the same command goes on: what is there already is left out.`,
 		fs.StringVar(&f.listen, "listen", "127.0.0.1:4040", "`address` to listen on; any but loopback wants -tokens and TLS")
 		fs.StringVar(&f.data, "data", "", "`folder` of the profiles (default loupe in the user's data folder)")
 		fs.StringVar(&f.targets, "targets", "", "`list` of host:port, or a file of scrape_configs (.yml)")
+		fs.StringVar(&f.store, "store", "", "`URL` of a ClickHouse to keep the profiles in, in place of -data: clickhouse://host:8123/database")
+		fs.StringVar(&f.shard, "shard", "", "take profiles of every n-th target alone: `i/n`, from 1/n to n/n")
 		fs.BoolVar(&f.local, "local", false, "take profiles of the Go programs of this machine")
 		fs.StringVar(&f.keep, "keep", "10GB", "most `bytes` on the disk")
 		fs.StringVar(&f.archive, "archive", "", "`bucket` that sealed blocks are brought to: s3://bucket/prefix")
@@ -113,13 +122,23 @@ type flags struct {
 	listen, data, targets, keep string
 	archive                     string
 	forward                     forwarding.Flags
+	store, shard                string
 	local                       bool
 	budget                      float64
 	access                      access
 }
 
-// folder is where the profiles are kept.
-func (f *flags) folder() (string, error) {
+// place is where the profiles are kept: a folder, or a URL.
+func (f *flags) place() (string, error) {
+	if f.store != "" {
+		if f.data != "" {
+			return "", command.Usagef("-store and -data are two places for the same profiles: name one")
+		}
+		if f.archive != "" {
+			return "", command.Usagef("-archive keeps the blocks of a folder: back up ClickHouse by its own BACKUP")
+		}
+		return f.store, nil
+	}
 	if f.data != "" {
 		return f.data, nil
 	}
@@ -143,6 +162,25 @@ func userData() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	return filepath.Join(home, ".local", "share"), err
+}
+
+// part reads -shard: which part of how many is ours, 0 of 0 for all.
+func (f *flags) part() (i, n int, err error) {
+	if f.shard == "" {
+		return 0, 0, nil
+	}
+	first, second, _ := strings.Cut(f.shard, "/")
+	i, errI := strconv.Atoi(first)
+	n, errN := strconv.Atoi(second)
+	switch {
+	case errI != nil || errN != nil || i < 1 || i > n:
+		return 0, 0, command.Usagef("-shard: want i/n with i from 1 to n, such as 2/3, not %q", f.shard)
+	case f.local:
+		return 0, 0, command.Usagef("-shard divides targets that every loupe serve sees; those of -local are seen by this one alone")
+	case f.targets == "":
+		return 0, 0, command.Usagef("-shard: there are no targets to divide (-targets names them)")
+	}
+	return i, n, nil
 }
 
 // jobs are what is taken profiles of; file is the one of -targets, if it is one.
@@ -169,7 +207,7 @@ func (f *flags) jobs() (jobs []*scrape.Job, file string, err error) {
 
 // copy is what -copy does, which no flag that is about serving goes with.
 func (f *flags) copy(e *command.Env, fs *command.FlagSet, args []string) error {
-	for _, name := range []string{"listen", "data", "targets", "local", "keep", "budget", "tokens", "new-token", "tls-cert", "tls-key", "insecure", "archive", "forward", "forward-headers"} {
+	for _, name := range []string{"listen", "data", "targets", "local", "keep", "budget", "store", "shard", "tokens", "new-token", "tls-cert", "tls-key", "insecure", "archive", "forward", "forward-headers"} {
 		if fs.Given(name) {
 			return command.Usagef("-copy serves nothing: -%s does nothing with it", name)
 		}
@@ -205,7 +243,11 @@ func (f *flags) run(e *command.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	dir, err := f.folder()
+	name, err := f.place()
+	if err != nil {
+		return err
+	}
+	part, parts, err := f.part()
 	if err != nil {
 		return err
 	}
@@ -217,7 +259,7 @@ func (f *flags) run(e *command.Env, args []string) error {
 	if err := f.access.open(); err != nil {
 		return err
 	}
-	engine, err := block.Open(dir, block.Options{})
+	engine, shown, err := stores.Open(e.Ctx, name)
 	if err != nil {
 		return err
 	}
@@ -227,8 +269,8 @@ func (f *flags) run(e *command.Env, args []string) error {
 		return errors.Join(err, engine.Close())
 	}
 	s.in = intake.New(written)
-	s.scraper = scrape.New(s.take, scrape.Options{Budget: f.budget / 100, Tell: s.tell})
-	fmt.Fprintf(e.Stdout, "loupe serve listens on %s://%s, and keeps profiles in %s\n", f.access.scheme(), listener.Addr(), dir)
+	s.scraper = scrape.New(s.take, scrape.Options{Budget: f.budget / 100, Tell: s.tell, Part: part, Parts: parts})
+	fmt.Fprintf(e.Stdout, "loupe serve listens on %s://%s, and keeps profiles in %s\n", f.access.scheme(), listener.Addr(), shown)
 	defer e.Keeps()()
 	if err := errors.Join(s.run(listener, jobs, file), engine.Close()); err != nil {
 		return err
@@ -239,7 +281,7 @@ func (f *flags) run(e *command.Env, args []string) error {
 // serving is a server that runs.
 type serving struct {
 	e       *command.Env
-	engine  *block.Engine
+	engine  store.Engine
 	in      *intake.Intake
 	policy  store.Policy
 	scraper *scrape.Scraper
@@ -289,8 +331,8 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 	})
 	sealed := make(chan struct{}, 1)
 	running.Go(func() { s.maintain(ctx, sealed) })
-	if s.archive != nil {
-		running.Go(func() { s.archive.Run(ctx, s.engine, sealed, s.tell) })
+	if disk, ok := s.engine.(*block.Engine); ok && s.archive != nil {
+		running.Go(func() { s.archive.Run(ctx, disk, sealed, s.tell) })
 	}
 	running.Go(func() { s.access.watch(ctx, s.tell) })
 	var last sync.WaitGroup // what goes on until nothing comes in any more
@@ -323,7 +365,7 @@ func (s *serving) maintain(ctx context.Context, sealed chan<- struct{}) {
 		if err := s.engine.Maintain(ctx, s.policy, time.Now()); err != nil && ctx.Err() == nil {
 			s.tell("housekeeping: %v", err)
 		}
-		damage := s.engine.Damage()
+		damage := stores.DamageOf(s.engine)
 		for _, d := range damage[min(told, len(damage)):] {
 			s.tell("damaged: %s", d)
 		}
