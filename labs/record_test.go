@@ -32,7 +32,7 @@ var words = map[string]string{
 	"mandelbrot px SC02":      "1,048,576 goroutines were started at fractal.onePerPixel at modes.go:",
 	"mandelbrot workers SC01": "exactly one of 2 Ps",
 	"mandelbrot workers SC03": "and the two take turns",
-	"mandelweb overload SC05": "goroutines of http.(*conn).serve wanted to run at once, in the mean, on 2 Ps",
+	"mandelweb overload SC05": "goroutines of http.(*conn).serve wanted to run at once, on average, on 2 Ps",
 	"daisy chain SC03":        "between main.link.func1 at chain.go:",
 	"newsfreq tasks SC17":     "of the time of 600 tasks document",
 	"newsfreq find SC01":      "exactly one of 2 Ps",

@@ -26,7 +26,7 @@ func slowTail(t *overlap.Table) int {
 // slowHead says what a table is of: "phase trace, by the execution trace (the
 // same clock, ±2 µs): 3,500 requests; the slowest 1%, 35, took 60 ms or more".
 func slowHead(s *compare.Slow) string {
-	head := fmt.Sprintf("phase %s, on the %s", clean(s.Phase), s.Source)
+	head := fmt.Sprintf("phase %s, by the %s", clean(s.Phase), s.Source)
 	if s.Clock != "" && s.Table != nil {
 		head += fmt.Sprintf(" (%s, ±%s)", s.Clock, unit.Duration(s.Error))
 	}

@@ -250,7 +250,7 @@ func ofRounds(f *figures.Facts, t *compare.Table, part bool) string {
 		text = "of phase " + names[0]
 	}
 	if len(with) > 0 {
-		text += ", whose profiler (" + strings.Join(with, ", ") + ") costs something too"
+		text += ", whose profiler (" + strings.Join(with, ", ") + ") has a cost too"
 	}
 	return text
 }

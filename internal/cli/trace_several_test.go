@@ -33,7 +33,7 @@ func TestTraceSeveral(t *testing.T) {
 	var want string
 	for _, args := range []string{strings.Join(names, " "), names[2] + " " + names[0] + " " + names[1], dir, filepath.Join(dir, "*.trace")} {
 		text, said, code := shown(t, "trace summary "+args, "", nil)
-		if code != command.ExitOK || !strings.Contains(said, "3 traces of one process, shown as one: what happened in 2 gaps between them") {
+		if code != command.ExitOK || !strings.Contains(said, "3 traces of one process, shown as one: with 2 gaps between them") {
 			t.Errorf("trace %s: exit code %d: %s", args, code, said)
 		}
 		if want == "" {

@@ -56,10 +56,10 @@ func (f *flags) runCommands(e *command.Env, words []string) error {
 		}
 	}
 	if len(commands) < 2 && f.set.Given("fail") {
-		return command.Usagef("-fail does nothing with one command: there is nothing to compare it with")
+		return command.Usagef("-fail has no effect with one command: there is nothing to compare it with")
 	}
 	if len(commands) < 2 && f.floor {
-		return command.Usagef("-floor does nothing with one command: there is nothing to compare it with")
+		return command.Usagef("-floor has no effect with one command: there is nothing to compare it with")
 	}
 	file, err := f.createOutput()
 	if err != nil {

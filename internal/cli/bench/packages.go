@@ -25,7 +25,7 @@ func (f *flags) runPackages(e *command.Env, patterns []string) error {
 		return command.Usagef("-vs: a version is missing (is a variable empty?)")
 	}
 	if f.vs == "" && f.set.Given("fail") {
-		return command.Usagef("-fail does nothing without -vs")
+		return command.Usagef("-fail has no effect without -vs")
 	}
 	if f.recording != "" {
 		if err := record.CheckPlace(f.recording); err != nil {

@@ -90,7 +90,7 @@ func tracesOf(e *command.Env, all []*source.Input) (t *exectrace.Trace, done fun
 	}
 	how := "each continues where the previous one ends"
 	if gaps := t.Gaps(); gaps > 0 {
-		how = fmt.Sprintf("no trace covers %s between them", unit.Plural(gaps, "gap"))
+		how = fmt.Sprintf("with %s between them", unit.Plural(gaps, "gap"))
 	}
 	fmt.Fprintf(e.Stderr, "loupe trace: %d traces of one process, shown as one: %s\n", len(all), how)
 	return t, done, nil

@@ -24,7 +24,7 @@ func TestNotes(t *testing.T) {
 		"No function's cost moved by more than its noise (cpu profiles, 6 runs a side, 4 functions).")
 	f(report.MeasuredCause{Profile: "cpu", Unit: "ns/op", Moved: moved(140)}, 100, 200, "")
 	f(report.MeasuredCause{Profile: "cpu", Unit: "ns/op", Moved: moved(280)}, 100, 200,
-		"Together these are +280 ns of an operation, where the measurement found +100 ns. Profiles come from separate runs, which they slow down, and include work done while the timer is stopped.")
+		"Together these are +280 ns per operation; the measurement found +100 ns. Profiles come from separate runs, which they slow down, and include work done while the timer is stopped.")
 	const noCause = "No cause is named: the changes in the profiles add up to %s per operation, but the measurement found %s. Profiles come from separate runs and include work done while the timer is stopped; a function whose name and text changed counts as one that disappeared and one that is new."
 	for _, by := range []float64{400, 20, 0, -100} {
 		m := report.MeasuredCause{Profile: "cpu", Unit: "ns/op", Moved: moved(by)}
@@ -35,6 +35,6 @@ func TestNotes(t *testing.T) {
 	}
 	f(report.MeasuredCause{Profile: "allocs", Unit: "B/op", Moved: moved(8192)}, 32, 96, fmt.Sprintf(noCause, "+8.00 KiB", "+64 B"))
 	f(report.MeasuredCause{Profile: "allocs", Unit: "allocs/op", Moved: moved(-1.33)}, 2, 0,
-		"Together these are -1.33 of an operation, where the measurement found -2.00. Small pointer-free objects share blocks of 16 bytes, which profiles count once.")
+		"Together these are -1.33 per operation; the measurement found -2.00. Small pointer-free objects share blocks of 16 bytes, which profiles count once.")
 	f(report.MeasuredCause{Profile: "allocs", Unit: "B/op", Moved: moved(1000)}, 0, 1024, "")
 }

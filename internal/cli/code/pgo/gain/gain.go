@@ -65,12 +65,12 @@ func (o *Flags) Parse(words []string) (err error) {
 	}
 	for _, name := range []string{"in", "benchtime"} {
 		if o.set.Given(name) && !o.benchmarks {
-			return command.Usagef("-%s does nothing without -bench", name)
+			return command.Usagef("-%s has no effect without -bench", name)
 		}
 	}
 	for _, name := range []string{"count", "budget", "timeout"} {
 		if o.set.Given(name) && !o.Wanted() {
-			return command.Usagef("-%s does nothing without -bench or --", name)
+			return command.Usagef("-%s has no effect without -bench or --", name)
 		}
 	}
 	if o.set.Given("input") && !o.run {
