@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"loupe/capture/incident"
 	"loupe/capture/scrape"
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/pages"
@@ -42,6 +43,7 @@ var serveCommand = &command.Command{
 		"loupe serve -local                               all Go programs here that serve /debug/pprof",
 		"loupe serve -targets api-1:6060,api-2:6060       these services",
 		"loupe serve -targets prometheus.yml              those that Prometheus finds",
+		"loupe serve -local -alerts alerts.yml            … and captures when something goes wrong",
 		"loupe serve -tokens tokens -new-token read,write:ada",
 		"loupe serve -listen :4040 -tokens tokens -tls-cert cert.pem -tls-key key.pem",
 	},
@@ -53,6 +55,10 @@ profile at a time, and as rarely as keeps the cost below -budget. Clients push t
 Pyroscope's (POST /ingest and push.v1), OpenTelemetry's (OTLP, v1development), and
 what speaks Parca's WriteRaw. Allocations, contentions and delays, which Go counts from
 the start of a process, are kept as differences; a restart is noticed.
+
+-alerts holds the targets against rules as those of loupe watch. When one fires, the
+readings that led there and profiles of the moment are kept as an ordinary recording,
+listed on the pages and told to hooks. docs/guide/serve.md has the form of the file.
 
 In a browser the address shows the services, what they cost, and their profiles.
 Questions of programs are those of Pyroscope's querier.v1: in Grafana, a data source of
@@ -72,6 +78,8 @@ Ctrl-C or SIGTERM what is under way is completed.`,
 		fs.StringVar(&f.targets, "targets", "", "`list` of host:port, or a file of scrape_configs (.yml)")
 		fs.BoolVar(&f.local, "local", false, "take profiles of the Go programs of this machine")
 		fs.StringVar(&f.keep, "keep", "10GB", "most `bytes` on the disk")
+		fs.StringVar(&f.alerts, "alerts", "", "`file` of alert rules that the targets are held against (.yml; read again when\nit changes)")
+		fs.StringVar(&f.incidents, "incidents", "", "`folder` of the recordings of alerts (default incidents in that of -data)")
 		f.access.declare(fs)
 		fs.Float64Var(&f.budget, "budget", 1, "most `percent` of one CPU that profiling may take of a target")
 		return f.run
@@ -80,6 +88,7 @@ Ctrl-C or SIGTERM what is under way is completed.`,
 
 type flags struct {
 	listen, data, targets, keep string
+	alerts, incidents           string
 	local                       bool
 	budget                      float64
 	access                      access
@@ -150,7 +159,7 @@ func (f *flags) run(e *command.Env, args []string) error {
 	}
 	jobs, file, err := f.jobs()
 	if err == nil {
-		err = f.access.check(f.listen)
+		err = errors.Join(f.access.check(f.listen), f.checkAlerts(len(jobs) > 0 || file != ""))
 	}
 	if err != nil {
 		return err
@@ -173,6 +182,9 @@ func (f *flags) run(e *command.Env, args []string) error {
 	}
 	s := &serving{e: e, engine: engine, in: intake.New(engine), policy: store.Policy{Bytes: int64(bytes)}, access: &f.access}
 	s.scraper = scrape.New(s.take, scrape.Options{Budget: f.budget / 100, Tell: s.tell})
+	if err := s.guard(f, dir); err != nil {
+		return errors.Join(err, engine.Close())
+	}
 	fmt.Fprintf(e.Stdout, "loupe serve listens on %s://%s, and keeps profiles in %s\n", f.access.scheme(), listener.Addr(), dir)
 	defer e.Keeps()()
 	if err := errors.Join(s.run(listener, jobs, file), engine.Close()); err != nil {
@@ -189,6 +201,8 @@ type serving struct {
 	policy  store.Policy
 	scraper *scrape.Scraper
 	access  *access
+	monitor *incident.Monitor // nil without rules
+	alerts  string            // the file of them
 
 	mu sync.Mutex // of what is written to the terminal
 }
@@ -208,7 +222,7 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 	ctx, stop := context.WithCancel(s.e.Ctx)
 	defer stop()
 	shown, err := web.New(ctx, listener.Addr().String(), web.Options{
-		Fleet: fleet.NewPages(s.engine, fleet.PageOptions{Targets: s.targets(jobs, file)}),
+		Fleet: fleet.NewPages(s.engine, fleet.PageOptions{Targets: s.targets(jobs, file), Incidents: s.incidents(), Recording: s.recording}),
 		Token: strings.Trim(fleet.Path, "/"), Version: command.Version(), Pages: pages.FS(), Inside: true,
 	})
 	if err != nil {
@@ -230,6 +244,14 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 			stop()
 		}
 	})
+	var watching error
+	if s.monitor != nil {
+		running.Go(func() {
+			if watching = s.monitor.RunFile(ctx, s.alerts); watching != nil {
+				stop()
+			}
+		})
+	}
 	running.Go(func() { s.maintain(ctx) })
 	running.Go(func() { s.access.watch(ctx, s.tell) })
 	running.Go(func() {
@@ -244,7 +266,7 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
-	return errors.Join(err, taking)
+	return errors.Join(err, taking, watching)
 }
 
 // maintain does the housekeeping of the store.
@@ -321,4 +343,5 @@ func (s *serving) about(w io.Writer) {
 		}
 		fmt.Fprintln(w)
 	}
+	s.aboutIncidents(w)
 }

@@ -14,6 +14,25 @@ export interface FleetFigure {
   profiled: number;
 }
 
+export interface FleetIncident {
+  at_ms: number;
+  service: string;
+  target: string;
+  rule: string;
+  why: string;
+  again: number;
+  source: string;
+  note: string;
+  size: string;
+  folder: string;
+}
+
+export interface FleetIncidents {
+  watches: boolean;
+  rules: FleetRule[] | null;
+  incidents: FleetIncident[] | null;
+}
+
 export interface FleetLine {
   name: string;
   select: string;
@@ -38,6 +57,12 @@ export interface FleetLines {
   others: number;
   source: string;
   before: string;
+}
+
+export interface FleetRule {
+  rule: string;
+  targets: number;
+  known: number;
 }
 
 export interface FleetService {

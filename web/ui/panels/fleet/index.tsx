@@ -4,6 +4,7 @@ import type { FleetServices } from "../../api/types.ts";
 import { localCommands } from "../../model/commands.ts";
 import { param, route, set } from "../../model/route.ts";
 import { Answer, Empty, useAnswer } from "../../widgets/ask.tsx";
+import { Incidents } from "./incidents.tsx";
 import { Lines } from "./lines.tsx";
 import { askOf, clock, lasts, serviceOf, total, usual, type Ask } from "./model.ts";
 import { Services } from "./services.tsx";
@@ -37,6 +38,7 @@ export function Fleet() {
           </>
         ) : <None of={v} />)}
       </Answer>
+      <Incidents n={n} />
       <Targets n={n} />
     </>
   );
