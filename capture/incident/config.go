@@ -56,8 +56,9 @@ func (c *Condition) selects(labels map[string]string) bool {
 }
 
 // usualCapture is what is captured where nothing else is said. A CPU profile is not among
-// it: it says little of one moment, and the store has those of the time around it.
-const usualCapture = "goroutine,heap,trace:2s"
+// it: it says little of one moment, and the store has those of the time around it. The heap comes first, because a program
+// that is about to be killed may not live to see the rest.
+const usualCapture = "heap,goroutine,trace:2s"
 
 // Read reads a file of alert rules. An error names the line.
 func Read(path string) (*Config, error) {

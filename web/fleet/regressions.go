@@ -155,7 +155,7 @@ type sides struct {
 func (p releases) chosenSides(ctx context.Context, c *chosen, sel store.Selection) (*sides, error) {
 	sel.Range.Start = c.before().Start
 	for _, label := range []string{store.VersionLabel, store.BuildLabel} {
-		lives, err := p.lives(ctx, sel, label, c.step)
+		lives, err := p.lives(ctx, sel, label, c.fine())
 		if err != nil {
 			return nil, err
 		}
@@ -167,17 +167,28 @@ func (p releases) chosenSides(ctx context.Context, c *chosen, sel store.Selectio
 	return nil, nil
 }
 
+// fine is the step in which versions are looked for: about a thousandth of the range.
+func (c *chosen) fine() time.Duration {
+	for _, s := range steps {
+		if c.length() <= 1500*s {
+			return s
+		}
+	}
+	return steps[len(steps)-1]
+}
+
 // newest is the last of the versions that has appeared in the range of c, while another had been
 // there before.
 func newest(lives []*life, c *chosen) *sides {
+	step := c.fine()
 	for i := len(lives) - 1; i > 0; i-- {
 		now := lives[i]
 		if now.first.Before(c.Range.Start) {
 			return nil
 		}
 		// A step that has only begun is left out: what is asked for again and again stays the same for a while.
-		end := now.last.Add(c.step)
-		if whole := c.Range.End.Truncate(c.step); end.After(whole) && whole.After(now.first) {
+		end := now.last.Add(step)
+		if whole := c.Range.End.Truncate(max(step, time.Minute)); end.After(whole) && whole.After(now.first) {
 			end = whole
 		} else if end.After(c.Range.End) {
 			end = c.Range.End
@@ -195,7 +206,7 @@ func newest(lives []*life, c *chosen) *sides {
 		}
 		s := &sides{old: base, new: now, a: before, b: mine}
 		// Beside each other both have the same load, which is the better comparison.
-		together := base.last.Add(c.step).Sub(now.first)
+		together := base.last.Add(step).Sub(now.first)
 		if both := min(together, end.Sub(now.first)); both >= end.Sub(now.first)/2 {
 			s.beside = true
 			s.b.End = now.first.Add(both)

@@ -36,6 +36,7 @@ var queryCommand = &command.Command{
 		"loupe query series -by pod shop                how much each pod takes, over time",
 		"loupe query diff -from 2d -until 1d shop       … against the last hour",
 		"loupe query diff '{version=\"v1.41\"}' '{version=\"v1.42\"}'",
+		"loupe query regressions shop                   what its newest version takes more of",
 		"loupe query flame -o flame.html shop",
 		"loupe query findings shop                      findings of the rules on profiles",
 		"loupe query profile -last 7d -o shop.pb.gz shop",
@@ -51,6 +52,8 @@ WHAT is one of
   flame      a flame graph as one page or picture (-o FILE.html or FILE.svg)
   diff       two selections by function, as loupe compare; of one selection the range
              of -from and -until is held against the same length until now
+  regressions  what new versions of services take more of, function by function (of the
+             last day; loupe serve alone)
   findings   what is wrong, as loupe report
   heatmap    profiles by time and by how large they are
   profile    the sum as a file for go tool pprof (-o FILE.pb.gz)
@@ -64,7 +67,7 @@ Every other command takes the same as a URL: loupe open, report, pprof, compare 
 pyroscope://HOST:4040/SERVICE?type=cpu&last=1d, with query=SELECTOR instead of the service,
 from= and until=; pyroscopes:// uses TLS.
 
-Exits with 4 if the server does not answer, or has no such data.`,
+Exits with 3 if regressions finds any, with 4 if the server does not answer, or has no such data.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &queryFlags{}
 		fs.StringVar(&f.to, "to", address, "`address` of the server")
@@ -101,16 +104,16 @@ type query struct {
 // verbs are what may be asked.
 var verbs = map[string]func(*query) error{
 	"types": (*query).types, "labels": (*query).labels, "series": (*query).series, "heatmap": (*query).heatmap,
-	"top": (*query).top, "flame": (*query).flame, "diff": (*query).diff, "findings": (*query).findings, "profile": (*query).profile,
+	"top": (*query).top, "flame": (*query).flame, "diff": (*query).diff, "findings": (*query).findings, "profile": (*query).profile, "regressions": (*query).regressions,
 }
 
 func (f *queryFlags) run(e *command.Env, args []string) error {
 	if len(args) == 0 {
-		return command.Usagef("nothing to query: types, labels, series, top, flame, diff, findings, heatmap or profile")
+		return command.Usagef("nothing to query: types, labels, series, top, flame, diff, regressions, findings, heatmap or profile")
 	}
 	verb := verbs[args[0]]
 	if verb == nil {
-		return command.Usagef("there is no query %q%s", args[0], command.Meant(args[0], []string{"types", "labels", "series", "top", "flame", "diff", "findings", "heatmap", "profile"}))
+		return command.Usagef("there is no query %q%s", args[0], command.Meant(args[0], []string{"types", "labels", "series", "top", "flame", "diff", "regressions", "findings", "heatmap", "profile"}))
 	}
 	if !slices.Contains([]string{"text", "md", "csv", "json"}, f.format) {
 		return command.Usagef("-format: there is no %q; choose text, md, csv or json", f.format)

@@ -1,5 +1,16 @@
 // Generated from the Go structs that package web answers with by its TestTypes. Times are ns.
 
+export interface FleetChange {
+  function: string;
+  change: number;
+  low: number;
+  high: number;
+  old: number;
+  new: number;
+  false: number;
+  shown: string;
+}
+
 export interface FleetCost {
   type: string;
   head: string;
@@ -57,6 +68,32 @@ export interface FleetLines {
   others: number;
   source: string;
   before: string;
+}
+
+export interface FleetRegressions {
+  from_ms: number;
+  until_ms: number;
+  step_ms: number;
+  type: string;
+  of: string;
+  releases: FleetRelease[] | null;
+  services: number;
+}
+
+export interface FleetRelease {
+  service: string;
+  label: string;
+  old: string;
+  new: string;
+  at_ms: number;
+  beside: boolean;
+  before: string;
+  after: string;
+  judged: number;
+  more: FleetChange[] | null;
+  less: FleetChange[] | null;
+  others: number;
+  note: string;
 }
 
 export interface FleetRule {

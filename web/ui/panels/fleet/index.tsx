@@ -7,6 +7,7 @@ import { Answer, Empty, useAnswer } from "../../widgets/ask.tsx";
 import { Incidents } from "./incidents.tsx";
 import { Lines } from "./lines.tsx";
 import { askOf, clock, lasts, serviceOf, total, usual, type Ask } from "./model.ts";
+import { Regressions } from "./regressions.tsx";
 import { Services } from "./services.tsx";
 import { Targets } from "./targets.tsx";
 
@@ -34,6 +35,7 @@ export function Fleet() {
         {(v) => v && (v.services?.length ? (
           <>
             <Services of={v} chosen={serviceOf(select ?? "")} />
+            <Regressions ask={ask} n={n} />
             <Lines ask={ask} n={n} />
           </>
         ) : <None of={v} />)}
