@@ -14,6 +14,8 @@ type Fleet interface {
 	Services(ctx context.Context, q FleetQuestion) (*FleetServices, error)
 	// Lines returns one type of profile over time, a line for each value of a label.
 	Lines(ctx context.Context, q FleetQuestion) (*FleetLines, error)
+	// Functions returns what the functions of a selection cost.
+	Functions(ctx context.Context, q FleetQuestion) (*FleetFunctions, error)
 	// Regressions returns what new versions of the selected services spend more on.
 	Regressions(ctx context.Context, q FleetQuestion) (*FleetRegressions, error)
 	// Targets returns the processes that are asked for profiles.
@@ -138,6 +140,32 @@ type FleetTarget struct {
 	Error string `json:"error"` // what is wrong with a profile that does not come
 }
 
+// FleetFunctions are the functions of a selection.
+type FleetFunctions struct {
+	FleetRange
+	Costs     []FleetCost     `json:"costs"`
+	Functions []FleetFunction `json:"functions"` // those that cost most, by the first cost
+	// Others is how many are left out. Exact tells that roll-ups have dropped nothing of those that are listed.
+	Others int  `json:"others"`
+	Exact  bool `json:"exact"`
+}
+
+// FleetFunction is one function.
+type FleetFunction struct {
+	Name string `json:"name"`
+	File string `json:"file"`
+	// Costs has a share for each cost of the answer; null where the function has none of it.
+	Costs []*FleetShare `json:"costs"`
+}
+
+// FleetShare is what a function costs, in the unit of the cost: itself, and with what it calls.
+type FleetShare struct {
+	Self       float64 `json:"self"`
+	Total      float64 `json:"total"`
+	SelfShown  string  `json:"self_shown"`
+	TotalShown string  `json:"total_shown"`
+}
+
 // FleetRegressions are the versions that have appeared in a range, and what functions take
 // more and less since then.
 type FleetRegressions struct {
@@ -226,6 +254,7 @@ type FleetIncident struct {
 var fleetEndpoints = []endpoint{
 	all("fleet/services", fleetAnswer(Fleet.Services)),
 	all("fleet/lines", fleetAnswer(Fleet.Lines)),
+	all("fleet/functions", fleetAnswer(Fleet.Functions)),
 	all("fleet/regressions", fleetAnswer(Fleet.Regressions)),
 	all("fleet/targets", func(_ context.Context, s *Server, _ *query) (*FleetTargets, error) {
 		if s.opts.Fleet == nil {

@@ -103,7 +103,9 @@ func TestFleet(t *testing.T) {
 	b.until("document.querySelector('.fleet-services tr.selected') && location.hash.includes('select=')")
 	eval[bool](b, `(() => { const s = [...document.querySelectorAll('.fleet-choices select')][1]; s.value = "version"; s.dispatchEvent(new Event("change", {bubbles: true})); return true; })()`)
 	b.until("[...document.querySelectorAll('[aria-label=lines] tbody button.link')].map(e => e.innerText).join('|').includes('v1.41|') && document.querySelectorAll('.plot path.fleet-line').length === 2")
+	b.until("[...document.querySelectorAll('[aria-label=functions] tbody td.named')].map(e => e.innerText).slice(0, 2).join() === 'main.encode,main.write'")
 	b.settled()
+	b.accessible()
 	b.picture("fleet-versions")
 
 	// A range by keyboard.

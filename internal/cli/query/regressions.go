@@ -98,6 +98,9 @@ func sheet(r *web.FleetRelease, of string) *report.Sheet {
 			text = fmt.Sprintf("None of %d functions takes more or less beyond chance.", r.Judged)
 		}
 		s.Notes = append(s.Notes, text)
+		if len(s.Rows) > 0 {
+			s.Notes = append(s.Notes, fmt.Sprintf("Percentages are of %s that %s took, for the same work.", of, r.Old))
+		}
 	}
 	if r.Others > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf("%d smaller changes are left out.", r.Others))

@@ -5,7 +5,7 @@ import type { BenchView, Facts, Table } from "./types/web.ts";
 import type { CompareDiff, CompareSide, CompareView } from "./types/web_compare.ts";
 import type { CoreEnd, ThreadPage } from "./types/web_core.ts";
 import type { PartFindings } from "./types/web_findings.ts";
-import type { FleetIncidents, FleetLines, FleetRegressions, FleetServices, FleetTargets } from "./types/web_fleet.ts";
+import type { FleetFunctions, FleetIncidents, FleetLines, FleetRegressions, FleetServices, FleetTargets } from "./types/web_fleet.ts";
 import type { CyclesPage, GcPage, MmuPage, WhatIfPage } from "./types/web_gc.ts";
 import type { GoroutineText, GoroutineView, GroupView, ShotItem, Trend } from "./types/web_goroutines.ts";
 import type { HeapChanges, HeapPage, HeldView, TextsPage } from "./types/web_heap.ts";
@@ -61,6 +61,7 @@ export interface Answers {
   "edit": boolean;
   "findings": InsightFinding[] | null;
   "findings/part": PartFindings | null;
+  "fleet/functions": FleetFunctions | null;
   "fleet/incidents": FleetIncidents | null;
   "fleet/lines": FleetLines | null;
   "fleet/regressions": FleetRegressions | null;

@@ -25,6 +25,22 @@ export interface FleetFigure {
   profiled: number;
 }
 
+export interface FleetFunction {
+  name: string;
+  file: string;
+  costs: (FleetShare | null)[] | null;
+}
+
+export interface FleetFunctions {
+  from_ms: number;
+  until_ms: number;
+  step_ms: number;
+  costs: FleetCost[] | null;
+  functions: FleetFunction[] | null;
+  others: number;
+  exact: boolean;
+}
+
 export interface FleetIncident {
   at_ms: number;
   service: string;
@@ -117,6 +133,13 @@ export interface FleetServices {
   costs: FleetCost[] | null;
   services: FleetService[] | null;
   newest_ms: number;
+}
+
+export interface FleetShare {
+  self: number;
+  total: number;
+  self_shown: string;
+  total_shown: string;
 }
 
 export interface FleetTarget {

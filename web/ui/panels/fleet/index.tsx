@@ -4,6 +4,7 @@ import type { FleetServices } from "../../api/types.ts";
 import { localCommands } from "../../model/commands.ts";
 import { param, route, set } from "../../model/route.ts";
 import { Answer, Empty, useAnswer } from "../../widgets/ask.tsx";
+import { Functions } from "./functions.tsx";
 import { Incidents } from "./incidents.tsx";
 import { Lines } from "./lines.tsx";
 import { askOf, clock, lasts, serviceOf, total, usual, type Ask } from "./model.ts";
@@ -37,6 +38,7 @@ export function Fleet() {
             <Services of={v} chosen={serviceOf(select ?? "")} />
             <Regressions ask={ask} n={n} />
             <Lines ask={ask} n={n} />
+            {select ? <Functions ask={ask} n={n} /> : null}
           </>
         ) : <None of={v} />)}
       </Answer>

@@ -40,7 +40,7 @@ function Release({ of: r, share }: { of: FleetRelease; share: string }) {
           </table>
         </div>
       ) : null}
-      <p class="muted">{r.judged ? `${total(r.judged, "function")} judged together; of those that are listed at most 5 % are there by chance. ` : ""}{r.others ? `${count(r.others)} smaller changes are left out. ` : ""}{r.note}</p>
+      <p class="muted">{r.judged ? `${total(r.judged, "function")} judged together; of those that are listed at most 5 % are there by chance. Percentages are of what ${r.old} took, for the same work. ` : ""}{r.others ? `${count(r.others)} smaller changes are left out. ` : ""}{r.note}</p>
     </div>
   );
 }
