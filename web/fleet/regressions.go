@@ -13,7 +13,6 @@ import (
 	"loupe/analysis/compare"
 	"loupe/format/profile"
 	"loupe/store"
-	"loupe/value/unit"
 	"loupe/web"
 )
 
@@ -269,11 +268,7 @@ func (p releases) judge(ctx context.Context, out *web.FleetRelease, both [2]stor
 			return err
 		}
 		if len(parts[i]) < leastStretches {
-			side := out.New
-			if i == 0 {
-				side = out.Old
-			}
-			out.Note = fmt.Sprintf("There are fewer than %s of %s to compare: nothing is judged yet.", unit.Duration(leastStretches*steadyStretch), side)
+			out.Note = tooLittle(out, i == 0)
 			return nil
 		}
 	}
@@ -311,6 +306,19 @@ func (p releases) judge(ctx context.Context, out *web.FleetRelease, both [2]stor
 		}
 	}
 	return nil
+}
+
+// tooLittle says why nothing is judged yet: of which side there is too little.
+func tooLittle(r *web.FleetRelease, old bool) string {
+	least := int((leastStretches * steadyStretch).Minutes())
+	side := r.New
+	if old {
+		side = r.Old
+	}
+	if r.Beside {
+		return fmt.Sprintf("Nothing is judged yet: there are less than %d minutes with profiles of both, side by side.", least)
+	}
+	return fmt.Sprintf("Nothing is judged yet: there are less than %d minutes with profiles of %s.", least, side)
 }
 
 // steady compares two sides by what functions take for the same work. There is no count of

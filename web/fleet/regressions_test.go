@@ -219,7 +219,11 @@ func TestRegressionsMuchLess(t *testing.T) {
 // without a new one there is nothing.
 func TestRegressionsLittle(t *testing.T) {
 	r := deployed{length: 8 * time.Minute, change: only(0, 3)}.judged(t)
-	if !strings.Contains(r.Note, "fewer than 15m0s") || !strings.Contains(r.Note, "15m0s of v1.42 to compare") || len(r.More) > 0 {
+	if r.Note != "Nothing is judged yet: there are less than 15 minutes with profiles of v1.42." || len(r.More) > 0 {
+		t.Errorf("%+v", r)
+	}
+	r = deployed{length: 8 * time.Minute, beside: true}.judged(t)
+	if r.Note != "Nothing is judged yet: there are less than 15 minutes with profiles of both, side by side." {
 		t.Errorf("%+v", r)
 	}
 	r = deployed{label: store.BuildLabel, change: only(0, 2)}.judged(t)
