@@ -58,11 +58,12 @@ var house = map[string]floor{
 	"capture/":      {may: []string{"value/", "format/", "recording", "source"}},
 	"capture/alert": {pure: true, may: []string{"value/"}},
 	// Benchmarks are built and run with what collect has for programs.
-	"capture/bench":   {may: []string{"value/", "format/", "recording", "source", "capture/collect", "capture/debuginfo"}},
-	"capture/collect": {may: []string{"capture/", "value/", "format/", "recording", "source"}},
-	"capture/forward": {may: []string{"value/", "format/", "capture/remote", "store"}},
-	"capture/scrape":  {may: []string{"value/", "format/", "source", "capture/collect"}},
-	"capture/remote":  {may: []string{"value/", "format/", "capture/collect"}},
+	"capture/bench":    {may: []string{"value/", "format/", "recording", "source", "capture/collect", "capture/debuginfo"}},
+	"capture/collect":  {may: []string{"capture/", "value/", "format/", "recording", "source"}},
+	"capture/forward":  {may: []string{"value/", "format/", "capture/remote", "store"}},
+	"capture/scrape":   {may: []string{"value/", "format/", "source", "capture/collect"}},
+	"capture/incident": {may: []string{"value/", "format/", "source", "capture/alert", "capture/collect", "capture/hook", "capture/scrape"}},
+	"capture/remote":   {may: []string{"value/", "format/", "source", "capture/collect"}},
 	// The agent runs inside the recorded program: the standard library alone.
 	"capture/agent": {},
 
@@ -86,7 +87,7 @@ var house = map[string]floor{
 	"store/delta":    {pure: true, may: []string{"value/", "format/profile"}},
 	"store/transfer": {pure: true, may: []string{"value/", "format/profile", "store"}},
 	"store/intake":   {pure: true, may: []string{"value/", "format/profile", "store", "store/delta"}},
-	"web/fleet":      {may: []string{"value/", "format/", "session", "store", "store/intake", "web"}},
+	"web/fleet":      {may: []string{"value/", "format/", "session", "analysis/compare", "store", "store/intake", "web"}},
 
 	// The roof puts all of it together.
 	// Commands may use all of the house, and each other where one shows what another

@@ -14,6 +14,10 @@ type Fleet interface {
 	Services(ctx context.Context, q FleetQuestion) (*FleetServices, error)
 	// Lines returns one type of profile over time, a line for each value of a label.
 	Lines(ctx context.Context, q FleetQuestion) (*FleetLines, error)
+	// Functions returns what the functions of a selection cost.
+	Functions(ctx context.Context, q FleetQuestion) (*FleetFunctions, error)
+	// Regressions returns what new versions of the selected services spend more on.
+	Regressions(ctx context.Context, q FleetQuestion) (*FleetRegressions, error)
 	// Targets returns the processes that are asked for profiles.
 	Targets() *FleetTargets
 	// Pins returns the selections that are kept in full for ever, Pin adds the selection of a
@@ -21,6 +25,8 @@ type Fleet interface {
 	Pins(ctx context.Context) (*FleetPins, error)
 	Pin(ctx context.Context, name, reason string, q FleetQuestion) error
 	Unpin(ctx context.Context, name string) error
+	// Incidents returns the moments at which alert rules have fired.
+	Incidents() *FleetIncidents
 	// Source returns what the profiles of a selection are as a source: the id is one
 	// that an answer has named.
 	Source(id string) (Source, error)
@@ -156,9 +162,122 @@ type FleetPin struct {
 // FleetPinPaths are the ends of the addresses at which pins are changed, below api/.
 var FleetPinPaths = []string{"fleet/pin", "fleet/unpin"}
 
+// FleetFunctions are the functions of a selection.
+type FleetFunctions struct {
+	FleetRange
+	Costs     []FleetCost     `json:"costs"`
+	Functions []FleetFunction `json:"functions"` // those that cost most, by the first cost
+	// Others is how many are left out. Exact tells that roll-ups have dropped nothing of those that are listed.
+	Others int  `json:"others"`
+	Exact  bool `json:"exact"`
+}
+
+// FleetFunction is one function.
+type FleetFunction struct {
+	Name string `json:"name"`
+	File string `json:"file"`
+	// Costs has a share for each cost of the answer; null where the function has none of it.
+	Costs []*FleetShare `json:"costs"`
+}
+
+// FleetShare is what a function costs, in the unit of the cost: itself, and with what it calls.
+type FleetShare struct {
+	Self       float64 `json:"self"`
+	Total      float64 `json:"total"`
+	SelfShown  string  `json:"self_shown"`
+	TotalShown string  `json:"total_shown"`
+}
+
+// FleetRegressions are the versions that have appeared in a range, and what functions take
+// more and less since then.
+type FleetRegressions struct {
+	FleetRange
+	// Type is the id of the type of profile, Of what the shares are of: "all CPU".
+	Type string `json:"type"`
+	Of   string `json:"of"`
+	// Releases are the newest of each service; Services is how many were looked at.
+	Releases []FleetRelease `json:"releases"`
+	Services int            `json:"services"`
+}
+
+// FleetRelease is a version that has appeared.
+type FleetRelease struct {
+	Service string `json:"service"`
+	// Label is what tells versions apart: "version", or "build_id" where that is the same.
+	Label string `json:"label"`
+	// Old and New are its values, At when the new one appeared, in ms since 1970.
+	Old string `json:"old"`
+	New string `json:"new"`
+	At  int64  `json:"at_ms"`
+	// Beside tells that both ran at the same time and are compared over that; otherwise the
+	// new one is held against the time before it.
+	Beside bool `json:"beside"`
+	// Before and After are the ids of what was compared, as sources.
+	Before string `json:"before"`
+	After  string `json:"after"`
+	// Judged is how many functions there were enough data of, More and Less those that take more or
+	// less beyond chance, the greatest change first; Others is how many are left out.
+	Judged int           `json:"judged"`
+	More   []FleetChange `json:"more"`
+	Less   []FleetChange `json:"less"`
+	Others int           `json:"others"`
+	// Note says why nothing was judged, or what a verdict rests on.
+	Note string `json:"note"`
+}
+
+// FleetChange is how much more or less a function takes than before, as a share of all that
+// the service took before.
+type FleetChange struct {
+	Function string  `json:"function"`
+	Change   float64 `json:"change"`
+	Low      float64 `json:"low"` // of 95 %
+	High     float64 `json:"high"`
+	Old      float64 `json:"old"`
+	New      float64 `json:"new"`
+	// False is the share of false alarms among all functions that changed as much.
+	False float64 `json:"false"`
+	Shown string  `json:"shown"` // "+3.10 % [2.40, 3.90]"
+}
+
+// FleetIncidents are the moments at which alert rules have fired for targets.
+type FleetIncidents struct {
+	// Watches tells that there are rules.
+	Watches   bool            `json:"watches"`
+	Rules     []FleetRule     `json:"rules"`
+	Incidents []FleetIncident `json:"incidents"` // the newest first
+}
+
+// FleetRule is a rule that is in force.
+type FleetRule struct {
+	Rule string `json:"rule"`
+	// Targets is how many it is for, Known how many of those tell the figure that it is of: for
+	// the others it cannot fire.
+	Targets int `json:"targets"`
+	Known   int `json:"known"`
+}
+
+// FleetIncident is one of the moments.
+type FleetIncident struct {
+	At      int64  `json:"at_ms"` // since 1970
+	Service string `json:"service"`
+	Target  string `json:"target"`
+	Rule    string `json:"rule"`
+	Why     string `json:"why"`
+	// Again counts how often the rule has fired again soon after.
+	Again int `json:"again"`
+	// Source is the id of its recording, "" for none; Note says why there is none, or not all of it.
+	Source string `json:"source"`
+	Note   string `json:"note"`
+	Size   string `json:"size"`
+	// Folder is where the recording lies on the machine of the server.
+	Folder string `json:"folder"`
+}
+
 var fleetEndpoints = []endpoint{
 	all("fleet/services", fleetAnswer(Fleet.Services)),
 	all("fleet/lines", fleetAnswer(Fleet.Lines)),
+	all("fleet/functions", fleetAnswer(Fleet.Functions)),
+	all("fleet/regressions", fleetAnswer(Fleet.Regressions)),
 	all("fleet/targets", func(_ context.Context, s *Server, _ *query) (*FleetTargets, error) {
 		if s.opts.Fleet == nil {
 			return nil, errNoFleet
@@ -188,6 +307,12 @@ var fleetEndpoints = []endpoint{
 		err := s.opts.Fleet.Unpin(ctx, q.Get("name"))
 		return err == nil, err
 	})),
+	all("fleet/incidents", func(_ context.Context, s *Server, _ *query) (*FleetIncidents, error) {
+		if s.opts.Fleet == nil {
+			return nil, errNoFleet
+		}
+		return s.opts.Fleet.Incidents(), nil
+	}),
 }
 
 var errNoFleet = nothing("There is no store of profiles here: loupe serve has one.")

@@ -176,20 +176,23 @@ func (r *Rule) value(number, of string) (err error) {
 	return err
 }
 
+// Known tells whether a reading has what the rule is of.
+func (r *Rule) Known(now Reading) bool {
+	v, ok := now.Values[r.Metric.Name]
+	return ok && !math.IsNaN(v) && (!r.Percent || now.Wholes[r.Metric.Name] > 0)
+}
+
 // Check looks at the figures of an instant, which are later than those before,
 // and says whether the rule holds, and in words why. It says so once: again
 // only after it did not hold in between.
 func (r *Rule) Check(now Reading) (why string, fires bool) {
-	v, ok := now.Values[r.Metric.Name]
-	if !ok || math.IsNaN(v) {
+	if !r.Known(now) {
 		return "", false
 	}
+	v := now.Values[r.Metric.Name]
 	bound, of := r.Value, ""
 	if r.Percent {
 		whole := now.Wholes[r.Metric.Name]
-		if whole <= 0 {
-			return "", false
-		}
 		bound *= whole
 		of = fmt.Sprintf(", %s of %s", unit.Percent(v/whole), r.shown(whole))
 	}

@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"loupe/format/metrics"
 	"loupe/recording"
 	sources "loupe/source/bounded"
 	"loupe/value/secret"
@@ -209,31 +210,62 @@ func unwrapURL(err error) error {
 
 func (h *httpSource) metricsKind() recording.Kind { return recording.Vars }
 
-// follow polls /debug/vars, which sits beside /debug/pprof when the program
-// imports expvar. Where there is none, the memory statistics at the end of
-// the text form of the heap profile serve, more seldom, because that page is
-// costly to make.
+// metricPage is a page of a program that tells figures, and how they are read as those of
+// expvar.
+type metricPage struct {
+	address string
+	parse   func([]byte) ([]byte, error)
+}
+
+// metricPages are those that are tried: /debug/vars, which sits beside /debug/pprof when the program
+// imports expvar; /metrics as Prometheus's clients serve it; and the memory statistics at the end of
+// the text form of the heap profile, more seldom, because that page is costly to make.
+func (h *httpSource) metricPages() (vars, prometheus, heap metricPage) {
+	at := *h.base
+	at.Path = strings.TrimSuffix(h.base.Path, "pprof/") + "vars"
+	vars = metricPage{at.String(), varsJSON}
+	at.Path = "/metrics"
+	prometheus = metricPage{at.String(), prometheusVars}
+	at.Path, at.RawQuery = h.base.Path+"allocs", "debug=1"
+	return vars, prometheus, metricPage{at.String(), memStats}
+}
+
+// readPage gets one of them; last as [httpSource.last] does.
+func (h *httpSource) readPage(ctx context.Context, p metricPage) ([]byte, error) {
+	text, err := h.last(ctx, p.address)
+	if err == nil {
+		text, err = p.parse(text)
+	}
+	return text, err
+}
+
+// follow polls the first of the pages that there is. What expvar does not tell, such as the memory of
+// the process, is asked of /metrics besides.
 func (h *httpSource) follow(ctx context.Context, interval time.Duration, now clock, w io.Writer) error {
-	vars, heap := *h.base, *h.base
-	vars.Path = strings.TrimSuffix(vars.Path, "pprof/") + "vars"
-	heap.Path += "allocs"
-	heap.RawQuery = "debug=1"
+	vars, prometheus, heap := h.metricPages()
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
-	address, parse := vars.String(), varsJSON
+	page, beside := vars, false
 	for first := true; ; first = false {
 		asked := time.Now()
-		text, err := h.last(ctx, address)
-		if err == nil {
-			text, err = parse(text)
-		}
-		if err != nil && first {
-			address, parse = heap.String(), memStats
-			if text, err = h.page(ctx, address); err == nil {
-				text, err = parse(text)
+		text, err := h.readPage(ctx, page)
+		if first {
+			told, perr := h.readPage(ctx, prometheus)
+			switch {
+			case err == nil:
+				beside = perr == nil
+			case perr == nil:
+				page, text, err = prometheus, told, nil
+			default:
+				page = heap
+				if text, err = h.readPage(ctx, page); err != nil {
+					return errNoMetrics
+				}
 			}
-			if err != nil {
-				return errNoMetrics
+		}
+		if beside && err == nil {
+			if told, perr := h.readPage(ctx, prometheus); perr == nil {
+				text = joined(text, told)
 			}
 		}
 		if err == nil {
@@ -289,6 +321,48 @@ func (h *httpSource) page(ctx context.Context, address string) ([]byte, error) {
 	}
 	defer body.Close()
 	return sources.ReadAll(body, address, maxPage)
+}
+
+// joined is one JSON object with the keys of two, each of which has some.
+func joined(a, b []byte) []byte {
+	a, b = bytes.TrimSpace(a), bytes.TrimSpace(b)
+	if len(a) < 3 || len(b) < 3 {
+		return a
+	}
+	// Those of the second come first: where a key is in both, the last one counts.
+	return slices.Concat(b[:len(b)-1], []byte(","), a[1:])
+}
+
+// prometheusVars makes JSON of the text that Prometheus's clients serve: what it tells of
+// the memory of Go under the names of [runtime.MemStats], and what else of the process.
+func prometheusVars(text []byte) ([]byte, error) {
+	told := metrics.ParsePrometheus(text)
+	stats := map[string]int64{}
+	for name, field := range map[string]string{
+		"go_memstats_alloc_bytes": "Alloc", "go_memstats_alloc_bytes_total": "TotalAlloc", "go_memstats_sys_bytes": "Sys",
+		"go_memstats_mallocs_total": "Mallocs", "go_memstats_frees_total": "Frees", "go_memstats_heap_alloc_bytes": "HeapAlloc",
+		"go_memstats_heap_sys_bytes": "HeapSys", "go_memstats_heap_idle_bytes": "HeapIdle", "go_memstats_heap_inuse_bytes": "HeapInuse",
+		"go_memstats_heap_released_bytes": "HeapReleased", "go_memstats_heap_objects": "HeapObjects",
+		"go_memstats_stack_inuse_bytes": "StackInuse", "go_memstats_next_gc_bytes": "NextGC", "go_gc_duration_seconds_count": "NumGC",
+	} {
+		if v, ok := told[name]; ok {
+			stats[field] = int64(v)
+		}
+	}
+	process := map[string]float64{}
+	for name, v := range told {
+		if strings.HasPrefix(name, "process_") || strings.HasPrefix(name, "go_cpu_") || name == "go_goroutines" || name == "go_threads" {
+			process[name] = v
+		}
+	}
+	if len(process) == 0 {
+		return nil, errNoMetrics
+	}
+	vars := map[string]any{"prometheus": process}
+	if len(stats) > 0 {
+		vars["memstats"] = stats
+	}
+	return json.Marshal(vars)
 }
 
 // varsJSON makes one line of the page of expvar, which begins with the arguments of

@@ -287,10 +287,28 @@ const shortWait = time.Second
 // read takes a reading, and asks the service where it has a page.
 func (w *Watcher) read(ctx context.Context) alert.Reading {
 	now := w.seen.read(w.pid)
+	if w.pid == 0 {
+		elsewhereAlone(&now, w.opt.Limit)
+	}
 	if h, ok := w.src.(*httpSource); ok {
 		w.ask(ctx, h, &now)
 	}
 	return now
+}
+
+// elsewhereAlone leaves out what is of this machine, of a process that is none of its own
+// as far as is known: its memory, and what percentages would be of.
+func elsewhereAlone(now *alert.Reading, limit int64) {
+	for _, name := range []string{"machine", "cgroup"} {
+		delete(now.Values, name)
+	}
+	if limit == 0 {
+		clear(now.Wholes)
+		return
+	}
+	for _, name := range []string{"machine", "cpu", "gccpu"} {
+		delete(now.Wholes, name)
+	}
 }
 
 // ask adds what the service's own page tells.

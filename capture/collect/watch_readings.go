@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -66,6 +67,9 @@ var runtimeNames = map[string]string{
 	"/memory/classes/heap/objects:bytes": "heap", "/gc/heap/live:bytes": "live", "/gc/heap/goal:bytes": "goal",
 	"/sched/goroutines:goroutines": "goroutines", "/gc/cycles/total:gc-cycles": "gcs*", "/cpu/classes/gc/total:cpu-seconds": "gccpu*",
 	"HeapAlloc": "heap", "NextGC": "goal", "NumGC": "gcs*",
+	// What Prometheus's clients tell of the process.
+	"process_resident_memory_bytes": "rss", "process_open_fds": "files", "go_threads": "threads", "go_goroutines": "goroutines",
+	"process_cpu_seconds_total": "cpu*", "go_cpu_classes_gc_total_cpu_seconds_total": "gccpu*",
 }
 
 // figures picks out of a line of metrics what rules know.
@@ -76,12 +80,15 @@ func figures(line []byte) map[string]float64 {
 	}
 	if vars, ok := all["vars"]; ok {
 		var inner struct {
-			Memstats map[string]json.RawMessage `json:"memstats"`
+			Memstats   map[string]json.RawMessage `json:"memstats"`
+			Prometheus map[string]json.RawMessage `json:"prometheus"`
 		}
 		if json.Unmarshal(vars, &inner) != nil {
 			return nil
 		}
-		all = inner.Memstats
+		all = map[string]json.RawMessage{}
+		maps.Copy(all, inner.Prometheus)
+		maps.Copy(all, inner.Memstats)
 	}
 	out := map[string]float64{}
 	for name, known := range runtimeNames {
@@ -135,14 +142,14 @@ func (r *readings) read(pid int) alert.Reading {
 		r.last = nil
 	}
 	for name, v := range r.last {
-		if sum, ok := strings.CutSuffix(name, "*"); ok {
+		if sum, ok := strings.CutSuffix(name, "*"); ok && (pid == 0 || sum != "cpu") {
 			grow(sum, v, r.lines[len(r.lines)-1].at)
-		} else {
+		} else if _, told := now.Values[name]; !told { // what the system tells is of this instant
 			now.Values[name] = v
 		}
 	}
 	r.mu.Unlock()
-	if cpu, ok := now.Values["cpu"]; ok { // ticks are not exact
+	if cpu, ok := now.Values["cpu"]; ok && pid > 0 { // ticks are not exact
 		now.Values["cpu"] = min(cpu, float64(runtime.NumCPU()))
 	}
 	r.wholes(&now, &s.OSSample)

@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
@@ -118,5 +119,46 @@ func TestWatchName(t *testing.T) {
 	w.target.Kind, w.target.Name = "url", "http://shop.example:6060/debug/pprof/"
 	if got := w.Name(); got != "shop.example:6060" {
 		t.Errorf("it is called %q", got)
+	}
+}
+
+// TestWatchPrometheus: what a service elsewhere serves for Prometheus has the figures of its
+// process; what this machine would tell is not taken for them.
+func TestWatchPrometheus(t *testing.T) {
+	const text = "go_goroutines 42\nprocess_resident_memory_bytes 1000\nprocess_open_fds 9\ngo_threads 8\n" +
+		"go_memstats_heap_alloc_bytes 600\ngo_memstats_next_gc_bytes 900\ngo_gc_duration_seconds_count %d\nprocess_cpu_seconds_total %d\n"
+	for name, expvar := range map[string]bool{"with expvar": true, "alone": false} {
+		t.Run(name, func(t *testing.T) {
+			var polls atomic.Int64
+			w, _ := elsewhere(t, func(rw http.ResponseWriter, r *http.Request) {
+				switch {
+				case r.URL.Path == "/metrics":
+					n := polls.Add(1)
+					fmt.Fprintf(rw, text, n, 100*n)
+				case r.URL.Path == "/debug/vars" && expvar:
+					rw.Write([]byte(`{"cmdline": ["a"], "memstats": {"HeapAlloc": 7, "NumGC": 5}}`))
+				case r.URL.Path == "/debug/pprof/":
+					rw.Write([]byte(pprofPage))
+				default:
+					http.NotFound(rw, r)
+				}
+			})
+			heap := 600.0
+			if expvar {
+				heap = 7
+			}
+			until(t, w, func(r alert.Reading) bool {
+				v := r.Values
+				return v["rss"] == 1000 && v["files"] == 9 && v["threads"] == 8 && v["heap"] == heap && v["cpu"] > 0
+			})
+			r := w.read(t.Context())
+			if _, ok := r.Values["machine"]; ok || len(r.Wholes) > 0 {
+				t.Errorf("this machine is taken for that of the service: %v of %v", r.Values, r.Wholes)
+			}
+			w.opt.Limit, w.seen.limit = 4000, 4000
+			if r := w.read(t.Context()); r.Wholes["rss"] != 4000 || r.Wholes["cpu"] != 0 {
+				t.Errorf("wholes %v", r.Wholes)
+			}
+		})
 	}
 }

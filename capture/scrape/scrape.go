@@ -157,7 +157,7 @@ func (s *Scraper) arrange(ctx context.Context, j *Job, groups []Group, running *
 			continue
 		}
 		within, stop := context.WithCancel(ctx)
-		w := &worker{target: t, sink: s.sink, opt: s.opt, stop: stop, client: t.Job.Access.Client(), missing: map[string]bool{}, wrong: map[string]error{}}
+		w := &worker{turn: newTurn(), target: t, sink: s.sink, opt: s.opt, stop: stop, client: t.Job.Access.Client(), missing: map[string]bool{}, wrong: map[string]error{}}
 		s.workers[key] = w
 		running.Go(func() { w.run(within) })
 	}
@@ -187,8 +187,33 @@ func (s *Scraper) States() []State {
 	return all
 }
 
+// Targets are those that are asked for profiles now.
+func (s *Scraper) Targets() []*Target {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []*Target
+	for _, key := range slices.Sorted(maps.Keys(s.workers)) {
+		all = append(all, s.workers[key].target)
+	}
+	return all
+}
+
+// Hold keeps a target for somebody who takes profiles of it for himself: the one that is being
+// taken is given up at once, and no other is begun before release is called. It returns
+// when nothing is under way any more, or ctx ends.
+func (s *Scraper) Hold(ctx context.Context, t *Target) (release func()) {
+	s.mu.Lock()
+	w := s.workers[t.Key()]
+	s.mu.Unlock()
+	if w == nil {
+		return func() {}
+	}
+	return w.turn.hold(ctx)
+}
+
 // worker takes the profiles of one target.
 type worker struct {
+	turn   *turn
 	target *Target
 	sink   Sink
 	opt    Options
@@ -249,6 +274,10 @@ func (w *worker) round(ctx context.Context) (cost time.Duration, answered bool) 
 		asked++
 		one, err := w.take(ctx, k)
 		cost += one
+		if errors.Is(err, errHeld) {
+			answered = true
+			continue
+		}
 		if lacks := (*lacking)(nil); errors.As(err, &lacks) {
 			w.missing[k.Name] = true
 			delete(w.wrong, k.Name)
@@ -326,7 +355,12 @@ func (w *worker) take(ctx context.Context, k Kind) (cost time.Duration, err erro
 	if k.timed() {
 		length = w.target.Job.Length
 	}
-	within, cancel := context.WithTimeout(ctx, length+w.target.Job.Timeout)
+	mine, done, err := w.turn.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	within, cancel := context.WithTimeout(mine, length+w.target.Job.Timeout)
 	defer cancel()
 	u := w.target.URL.JoinPath(k.Path)
 	if length > 0 {
@@ -338,6 +372,9 @@ func (w *worker) take(ctx context.Context, k Kind) (cost time.Duration, err erro
 	begin := time.Now()
 	data, err := w.get(within, u)
 	end := time.Now()
+	if errors.Is(context.Cause(mine), errHeld) {
+		return end.Sub(begin), errHeld
+	}
 	if err != nil {
 		return 0, err
 	}

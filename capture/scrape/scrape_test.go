@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/pprof"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -391,4 +392,59 @@ func TestLocal(t *testing.T) {
 		}
 	}
 	t.Errorf("%s is not among %v", address, groups)
+}
+
+// TestHold: who holds a target has it alone, at once, and it is asked again afterwards. That
+// a profile was given up is no error of the target.
+func TestHold(t *testing.T) {
+	var under atomic.Int32 // requests that are being answered
+	var asked atomic.Int64
+	h := service()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		under.Add(1)
+		defer under.Add(-1)
+		if strings.HasSuffix(r.URL.Path, "/profile") {
+			<-r.Context().Done() // a profile that takes very long
+			return
+		}
+		h.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	j := quick(strings.TrimPrefix(server.URL, "http://"))
+	j.Timeout, j.Profiles = time.Hour, []Kind{{"cpu", "profile"}, {"heap", "heap"}}
+	ctx, stop := context.WithCancel(t.Context())
+	s := New(func(context.Context, *Scrape) (int64, error) { return 0, nil }, without)
+	var running sync.WaitGroup
+	running.Go(func() { s.Run(ctx, []*Job{j}) })
+	wait := func(what string, ok func() bool) {
+		t.Helper()
+		for !ok() {
+			if t.Context().Err() != nil {
+				t.Fatal(what)
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	wait("nothing comes", func() bool { states := s.States(); return len(states) == 1 })
+	for range 3 {
+		wait("no profile is taken", func() bool { return under.Load() > 0 })
+		release := s.Hold(ctx, s.Targets()[0])
+		wait("the profile is not given up", func() bool { return under.Load() == 0 })
+		before := asked.Load()
+		another := s.Hold(ctx, s.Targets()[0]) // of several who hold it
+		release()
+		release()
+		if asked.Load() != before {
+			t.Error("a profile was taken meanwhile")
+		}
+		another()
+		wait("no profile is taken again", func() bool { return asked.Load() > before })
+	}
+	if state := s.States()[0]; state.Err != nil {
+		t.Errorf("%+v", state)
+	}
+	stop()
+	running.Wait()
+	s.Hold(t.Context(), &Target{URL: &url.URL{Host: "elsewhere"}, Job: j})() // one that is not asked
 }

@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 		"web":       webSite,
 		"ask":       ask,
 		"fill":      fill,
+		"ingest":    ingest,
 		"limited":   limited,
 		"mkprofile": mkprofile,
 		"bucket":    bucketServer,

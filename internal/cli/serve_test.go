@@ -5,8 +5,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"loupe/store/blob/blobtest"
@@ -67,4 +71,44 @@ func fill() {
 	text, err := os.ReadFile(os.Args[1])
 	must(err)
 	must(os.WriteFile(os.Args[2], []byte(os.ExpandEnv(string(text))), 0o600))
+}
+
+// ingest pushes CPU profiles of ten seconds of a service, one each half minute until now: ingest URL
+// VERSION:COUNT,COUNT…xN …, of which the counts are the samples of functions main.f0, main.f1 … give or
+// take some, and N is how many there are of the version.
+func ingest() {
+	form := regexp.MustCompile(`^(\w+):([\d,]+)x(\d+)$`)
+	type one struct {
+		version string
+		counts  []string
+	}
+	var all []one
+	for _, arg := range os.Args[2:] {
+		m := form.FindStringSubmatch(arg)
+		if m == nil {
+			must(fmt.Errorf("%q is no VERSION:COUNTSxN", arg))
+		}
+		n, err := strconv.Atoi(m[3])
+		must(err)
+		all = append(all, slices.Repeat([]one{{m[1], strings.Split(m[2], ",")}}, n)...)
+	}
+	begin := time.Now().Add(-time.Duration(len(all)+1) * 30 * time.Second)
+	for i, o := range all {
+		var body bytes.Buffer
+		for f, text := range o.counts {
+			n, err := strconv.Atoi(text)
+			must(err)
+			fmt.Fprintf(&body, "main.main;main.f%d %d\n", f, n+i*(2*f+5)%7)
+		}
+		at := begin.Add(time.Duration(i) * 30 * time.Second)
+		q := url.Values{"name": {"shop{version=" + o.version + "}"}, "format": {"folded"}, "from": {fmt.Sprint(at.Unix())}, "until": {fmt.Sprint(at.Unix() + 10)}}
+		resp, err := http.Post(os.Args[1]+"/ingest?"+q.Encode(), "application/octet-stream", &body)
+		must(err)
+		said, err := io.ReadAll(resp.Body)
+		must(err)
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			must(fmt.Errorf("%s: %s", resp.Status, said))
+		}
+	}
 }

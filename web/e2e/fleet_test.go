@@ -6,22 +6,29 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/pprof"
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 )
 
 // keep starts loupe serve with an empty store and returns its address.
-func keep(t *testing.T) string {
+func keep(t *testing.T, more ...string) string {
 	t.Helper()
 	name, err := program()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(name, "serve", "-listen", "127.0.0.1:0", "-data", t.TempDir(), "-targets", "127.0.0.1:9")
+	args := []string{"serve", "-listen", "127.0.0.1:0", "-data", t.TempDir()}
+	if len(more) == 0 {
+		more = []string{"-targets", "127.0.0.1:9"}
+	}
+	cmd := exec.Command(name, append(args, more...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -112,7 +119,9 @@ func TestFleet(t *testing.T) {
 	b.until("document.querySelector('.fleet-services tr.selected') && location.hash.includes('select=')")
 	eval[bool](b, `(() => { const s = [...document.querySelectorAll('.fleet-choices select')][1]; s.value = "version"; s.dispatchEvent(new Event("change", {bubbles: true})); return true; })()`)
 	b.until("[...document.querySelectorAll('[aria-label=lines] tbody button.link')].map(e => e.innerText).join('|').includes('v1.41|') && document.querySelectorAll('.plot path.fleet-line').length === 2")
+	b.until("[...document.querySelectorAll('[aria-label=functions] tbody td.named')].map(e => e.innerText).slice(0, 2).join() === 'main.encode,main.write'")
 	b.settled()
+	b.accessible()
 	b.picture("fleet-versions")
 
 	// A range by keyboard.
@@ -160,4 +169,75 @@ func TestFleet(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestFleetVersions: what a new version takes more of stands on the page, and leads to the comparison.
+func TestFleetVersions(t *testing.T) {
+	address := keep(t)
+	now := time.Now()
+	for i := range 80 {
+		at := now.Add(time.Duration(i-81) * time.Minute / 2)
+		version, encode := "v1.41", 600
+		if i >= 40 {
+			version, encode = "v1.42", 900
+		}
+		push(t, address, "shop{pod=a,version="+version+"}", at, append(stacks(encode+i*5%7, 300+i*3%7), fmt.Appendf(nil, "main.main;main.serve;main.read %d\n", 700+i*2%7)...))
+	}
+	b := open(t, address+"/ui/#//fleet", 1400, 900, "light")
+	b.until("document.querySelector('[aria-label=\"new versions\"]')?.innerText.includes('1 new version')")
+	text := eval[string](b, "document.querySelector('[aria-label=\"new versions\"]').innerText")
+	for _, want := range []string{"shop since v1.42", "against v1.41 in the time before", "1 function more", "main.encode", "CHANGE, OF ALL CPU", "3 functions judged together", "what clients asked for may have changed"} {
+		if !strings.Contains(strings.ToUpper(text), strings.ToUpper(want)) {
+			t.Errorf("%q does not stand on the page:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "main.read") || strings.Contains(text, "main.write") {
+		t.Errorf("functions that have not changed are told:\n%s", text)
+	}
+	b.settled()
+	b.accessible()
+	b.picture("fleet-regressions")
+	for _, width := range []int64{700, 390} {
+		narrow := open(t, address+"/ui/#//fleet", width, 900, "dark")
+		narrow.until("document.querySelector('[aria-label=\"new versions\"]')")
+		narrow.settled()
+		narrow.fits()
+		narrow.picture(fmt.Sprint("fleet-regressions-", width))
+	}
+	eval[bool](b, "([...document.querySelectorAll('[aria-label=\"new versions\"] a')].find(e => e.innerText === 'compare').click(), true)")
+	b.until("location.hash.includes('/compare?') && document.querySelector('main').innerText.includes('Flame graphs of the difference')")
+}
+
+// TestFleetIncidents: when a rule fires, the moment stands on the page with its recording.
+func TestFleetIncidents(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	service := httptest.NewServer(mux)
+	defer service.Close()
+	rules := filepath.Join(t.TempDir(), "alerts.yml")
+	if err := os.WriteFile(rules, []byte("interval: 200ms\ncapture: goroutine,heap\nalerts:\n- rule: goroutines>=1\n- rule: gccpu>1000\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	address := keep(t, "-targets", service.Listener.Addr().String(), "-alerts", rules)
+	b := open(t, address+"/", 1400, 900, "light")
+	b.until("document.querySelector('[aria-label=incidents] a')")
+	text := eval[string](b, "document.querySelector('main').innerText")
+	for _, want := range []string{"1 incident", "goroutines>=1", "goroutines is ", "gccpu>1000 for 1 target (none has told this figure)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q does not stand on the page:\n%s", want, text)
+		}
+	}
+	b.settled()
+	b.accessible()
+	b.picture("fleet-incidents")
+	for _, width := range []int64{700, 390} {
+		narrow := open(t, address+"/ui/#//fleet", width, 900, "dark")
+		narrow.until("document.querySelector('[aria-label=incidents]')")
+		narrow.settled()
+		narrow.fits()
+	}
+	eval[bool](b, "(document.querySelector('[aria-label=incidents] a').click(), true)")
+	b.until("location.hash.includes('/overview') && document.querySelector('main h1') && document.querySelector('main').innerText.includes('goroutines is ')")
+	b.settled()
+	b.picture("fleet-incident")
 }

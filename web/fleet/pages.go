@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -18,6 +19,10 @@ import (
 type PageOptions struct {
 	// Targets returns the processes that are asked for profiles; nil where none are.
 	Targets func() []web.FleetTarget
+	// Incidents returns what alert rules have found; nil where there are none. Recording
+	// opens that of an incident.
+	Incidents func() *web.FleetIncidents
+	Recording func(incident string) (web.Source, error)
 	// Limits bound what a question may cost.
 	Limits store.Limits
 	// Now is the time; nil is that of this machine.
@@ -28,6 +33,7 @@ type PageOptions struct {
 type Pages struct {
 	engine store.Engine
 	opt    PageOptions
+	judged verdicts
 }
 
 var _ web.Fleet = (*Pages)(nil)
@@ -37,7 +43,7 @@ func NewPages(engine store.Engine, opt PageOptions) *Pages {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	return &Pages{engine, opt}
+	return &Pages{engine: engine, opt: opt}
 }
 
 // Targets is that of [web.Fleet].
@@ -47,6 +53,17 @@ func (p *Pages) Targets() *web.FleetTargets {
 		out.Targets = append(out.Targets, p.opt.Targets()...)
 	}
 	return out
+}
+
+// IncidentSource is the id of the recording of an incident, as a source.
+func IncidentSource(incident string) string { return url.Values{"incident": {incident}}.Encode() }
+
+// Incidents is that of [web.Fleet].
+func (p *Pages) Incidents() *web.FleetIncidents {
+	if p.opt.Incidents == nil {
+		return &web.FleetIncidents{Rules: []web.FleetRule{}, Incidents: []web.FleetIncident{}}
+	}
+	return p.opt.Incidents()
 }
 
 // chosen is a question that was read.

@@ -161,3 +161,38 @@ func TestSelectedSource(t *testing.T) {
 		}
 	}
 }
+
+// TestFunctions: what functions cost adds up to what the service does, whatever part of the time was
+// profiled.
+func TestFunctions(t *testing.T) {
+	pages, _ := filled(t)
+	got, err := pages.Functions(t.Context(), web.FleetQuestion{Last: 40 * time.Minute, Select: `{service_name="shop"}`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	services, err := pages.Services(t.Context(), web.FleetQuestion{Last: 40 * time.Minute, Select: `{service_name="shop"}`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, sum := services.Services[0].Costs[0].Value, 0.0
+	if len(got.Costs) != 1 || got.Costs[0].Head != "CPUs" || !got.Exact || got.Others != 0 || len(got.Functions) < 2 {
+		t.Fatalf("%+v", got)
+	}
+	for i, f := range got.Functions {
+		s := f.Costs[0]
+		sum += s.Self
+		if s.Total < s.Self || i > 0 && s.Self > got.Functions[i-1].Costs[0].Self {
+			t.Errorf("%s: %+v", f.Name, s)
+		}
+	}
+	if math.Abs(sum-whole) > 1e-9*whole {
+		t.Errorf("functions take %v CPUs, the service %v", sum, whole)
+	}
+	if first := got.Functions[0].Costs[0]; math.Abs(first.Self-0.6*whole) > 0.01*whole || first.SelfShown != "1.20" {
+		t.Errorf("the first of them takes %+v of %v", first, whole)
+	}
+	none, err := pages.Functions(t.Context(), web.FleetQuestion{Last: time.Hour, Select: `{service_name="nobody"}`})
+	if err != nil || len(none.Functions) != 0 {
+		t.Errorf("%+v, %v", none, err)
+	}
+}

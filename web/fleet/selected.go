@@ -22,9 +22,13 @@ func sourceID(text string, r store.Range) string {
 	return url.Values{"query": {text}, "from": {milliseconds(r.Start)}, "until": {milliseconds(r.End)}}.Encode()
 }
 
-// Source is that of [web.Fleet]: of each kind of profile that the selection has one file.
+// Source is that of [web.Fleet]: of each kind of profile that the selection has one file, or the
+// recording of an incident.
 func (p *Pages) Source(id string) (web.Source, error) {
 	values, err := url.ParseQuery(id)
+	if incident := values.Get("incident"); err == nil && incident != "" && p.opt.Recording != nil {
+		return p.opt.Recording(incident)
+	}
 	from, err2 := strconv.ParseInt(values.Get("from"), 10, 64)
 	until, err3 := strconv.ParseInt(values.Get("until"), 10, 64)
 	m, err4 := store.ParseMatchers(values.Get("query"))
@@ -90,7 +94,7 @@ func (p *Pages) open(ctx context.Context, sel store.Selection, name string) (*we
 	}
 	s.Manifest().Title = name
 	parts := func(ctx context.Context, file string) ([]*profile.Profile, error) {
-		return p.stretches(ctx, sel, kinds[file])
+		return p.stretches(ctx, sel, kinds[file], leastStretch)
 	}
 	return &web.Opened{Session: s, Files: known, Parts: parts}, nil
 }
@@ -103,7 +107,7 @@ const (
 
 // stretches are the profiles of the types in stretches of the range that are equally long, of
 // those that have any: what differs between them shows what chance does.
-func (p *Pages) stretches(ctx context.Context, sel store.Selection, types []store.Type) ([]*profile.Profile, error) {
+func (p *Pages) stretches(ctx context.Context, sel store.Selection, types []store.Type, least time.Duration) ([]*profile.Profile, error) {
 	if len(types) == 0 {
 		return nil, nil
 	}
@@ -111,7 +115,7 @@ func (p *Pages) stretches(ctx context.Context, sel store.Selection, types []stor
 	if err != nil {
 		return nil, told(err)
 	}
-	n := min(mostStretches, sel.Range.End.Sub(sel.Range.Start)/leastStretch)
+	n := min(mostStretches, sel.Range.End.Sub(sel.Range.Start)/least)
 	if n < 2 {
 		return nil, nil
 	}

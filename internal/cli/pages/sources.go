@@ -129,6 +129,11 @@ func recordingsIn(dir string) ([]*source.Input, error) {
 	return inputs, nil
 }
 
+// Recording is a source of the recording in a folder.
+func Recording(dir string) web.Source {
+	return recordingSource(&source.Input{Name: filepath.Base(dir), Path: dir, Recording: true})
+}
+
 // recordingSource is a recording; one without a manifest is being written.
 func recordingSource(in *source.Input) web.Source {
 	name := in.Path

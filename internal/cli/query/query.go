@@ -36,8 +36,11 @@ var queryCommand = &command.Command{
 		"loupe query series -by pod shop                how much each pod takes, over time",
 		"loupe query diff -from 2d -until 1d shop       … against the last hour",
 		"loupe query diff '{version=\"v1.41\"}' '{version=\"v1.42\"}'",
+		"loupe query cost                               what each service costs; cost shop: each function",
+		"loupe query regressions shop                   what its newest version takes more of",
 		"loupe query flame -o flame.html shop",
 		"loupe query findings shop                      findings of the rules on profiles",
+		"loupe query pgo -o cmd/shop/default.pgo shop   for the compiler, of the last week",
 		"loupe query profile -last 7d -o shop.pb.gz shop",
 		"loupe query pin -from 2d -until 1d v1.41 '{version=\"v1.41\"}'",
 		"loupe pgo make -for ./cmd/shop 'pyroscope://127.0.0.1:4040/shop?last=7d'",
@@ -49,11 +52,17 @@ WHAT is one of
   labels     the names of labels, or with NAME its values (labels NAME [SELECTOR])
   series     totals over time, by the labels of -by
   top        functions, as loupe pprof -top
+  cost       CPUs, memory allocated and in use of each service, or of the functions of
+             what is selected (loupe serve alone)
   flame      a flame graph as one page or picture (-o FILE.html or FILE.svg)
   diff       two selections by function, as loupe compare; of one selection the range
              of -from and -until is held against the same length until now
+  regressions  what new versions of services take more of, function by function (of the
+             last day; loupe serve alone)
   findings   what is wrong, as loupe report
   heatmap    profiles by time and by how large they are
+  pgo        what a service did in the last week as default.pgo for the compiler, or
+             -o FILE (loupe pgo make -for checks that it fits a package)
   profile    the sum as a file for go tool pprof (-o FILE.pb.gz)
   pin        keep a selection in full, whatever its age and -keep: pin NAME [SELECTOR] with
              -from and -until, and a -reason for people (needs the write role)
@@ -71,7 +80,7 @@ from= and until=; pyroscopes:// uses TLS.
 
 Pins exist in loupe serve only: a Pyroscope has none.
 
-Exits with 4 if the server does not answer, or has no such data.`,
+Exits with 3 if regressions finds any, with 4 if the server does not answer, or has no such data.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &queryFlags{}
 		fs.StringVar(&f.to, "to", address, "`address` of the server")
@@ -81,10 +90,11 @@ Exits with 4 if the server does not answer, or has no such data.`,
 		fs.StringVar(&f.ask.Until, "until", "", "end: a `time` (default now)")
 		fs.StringVar(&f.by, "by", "", "`labels` to group series by, separated by commas")
 		fs.StringVar(&f.step, "step", "", "`time` between two points of a series (default a sixtieth of the range)")
-		fs.IntVar(&f.n, "n", 20, "at most this `many` rows of top")
+		fs.IntVar(&f.n, "n", 20, "at most this `many` rows of top and cost")
 		fs.StringVar(&f.reason, "reason", "", "`text` that says why something is pinned")
 		fs.StringVar(&f.format, "format", "text", "`format` of types, labels, series, heatmap and pins: text, md, csv or json")
-		fs.StringVar(&f.out, "o", "", "`file` for flame and profile")
+		fs.StringVar(&f.out, "o", "", "`file` for flame, profile and pgo")
+		fs.BoolVar(&f.replace, "replace", false, "pgo: overwrite an existing file")
 		f.asking.DeclareAccess(fs)
 		return f.run
 	},
@@ -93,6 +103,7 @@ Exits with 4 if the server does not answer, or has no such data.`,
 type queryFlags struct {
 	to, last, by, step, format, out, reason string
 	n                                       int
+	replace                                 bool
 	ask                                     remote.Question
 	asking                                  loadflags.Flags
 }
@@ -109,17 +120,17 @@ type query struct {
 // verbs are what may be asked.
 var verbs = map[string]func(*query) error{
 	"types": (*query).types, "labels": (*query).labels, "series": (*query).series, "heatmap": (*query).heatmap,
-	"top": (*query).top, "flame": (*query).flame, "diff": (*query).diff, "findings": (*query).findings, "profile": (*query).profile,
-	"pin": (*query).pin, "pins": (*query).pins, "unpin": (*query).unpin,
+	"top": (*query).top, "flame": (*query).flame, "diff": (*query).diff, "findings": (*query).findings, "profile": (*query).profile, "regressions": (*query).regressions,
+	"cost": (*query).cost, "pgo": (*query).pgo, "pin": (*query).pin, "pins": (*query).pins, "unpin": (*query).unpin,
 }
 
 func (f *queryFlags) run(e *command.Env, args []string) error {
 	if len(args) == 0 {
-		return command.Usagef("nothing to query: types, labels, series, top, flame, diff, findings, heatmap, profile, pin, pins or unpin")
+		return command.Usagef("nothing to query: types, labels, series, top, cost, flame, diff, regressions, findings, heatmap, pgo, profile, pin, pins or unpin")
 	}
 	verb := verbs[args[0]]
 	if verb == nil {
-		return command.Usagef("there is no query %q%s", args[0], command.Meant(args[0], []string{"types", "labels", "series", "top", "flame", "diff", "findings", "heatmap", "profile", "pin", "pins", "unpin"}))
+		return command.Usagef("there is no query %q%s", args[0], command.Meant(args[0], []string{"types", "labels", "series", "top", "flame", "diff", "regressions", "findings", "heatmap", "profile", "cost", "pgo", "pin", "pins", "unpin"}))
 	}
 	if !slices.Contains([]string{"text", "md", "csv", "json"}, f.format) {
 		return command.Usagef("-format: there is no %q; choose text, md, csv or json", f.format)

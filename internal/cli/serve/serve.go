@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"loupe/capture/incident"
 	"loupe/capture/scrape"
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/forwarding"
@@ -46,6 +47,7 @@ var serveCommand = &command.Command{
 		"loupe serve -targets api-1:6060,api-2:6060       these services",
 		"loupe serve -targets prometheus.yml              those that Prometheus finds",
 		"loupe serve -store clickhouse://loupe:secret@db:8123/loupe   in a database of ClickHouse",
+		"loupe serve -local -alerts alerts.yml            … and captures when something goes wrong",
 		"loupe serve -tokens tokens -new-token read,write:ada",
 		"loupe serve -listen :4040 -tokens tokens -tls-cert cert.pem -tls-key key.pem",
 		"loupe serve -local -forward http://pyroscope:4040    Pyroscope goes on to have everything",
@@ -61,6 +63,10 @@ profile at a time, and as rarely as keeps the cost below -budget. Clients push t
 Pyroscope's (POST /ingest and push.v1), OpenTelemetry's (OTLP, v1development), and
 what speaks Parca's WriteRaw. Allocations, contentions and delays, which Go counts from
 the start of a process, are kept as differences; a restart is noticed.
+
+-alerts holds the targets against rules as those of loupe watch. When one fires, the
+readings that led there and profiles of the moment are kept as an ordinary recording,
+listed on the pages and told to hooks. docs/guide/serve.md has the form of the file.
 
 In a browser the address shows the services, what they cost, and their profiles.
 Questions of programs are those of Pyroscope's querier.v1: in Grafana, a data source of
@@ -106,6 +112,8 @@ failure the same command goes on: what is there already is left out.`,
 		fs.StringVar(&f.archive, "archive", "", "`bucket` that sealed blocks are brought to: s3://bucket/prefix")
 		f.forward.Declare(fs)
 		fs.BoolVar(&f.copying, "copy", false, "copy all profiles of one store into another: FROM TO")
+		fs.StringVar(&f.alerts, "alerts", "", "`file` of alert rules that the targets are held against (.yml; read again when\nit changes)")
+		fs.StringVar(&f.incidents, "incidents", "", "`folder` of the recordings of alerts (default incidents in that of -data)")
 		f.access.declare(fs)
 		fs.Float64Var(&f.budget, "budget", 1, "most `percent` of one CPU that profiling may take of a target")
 		return func(e *command.Env, args []string) error {
@@ -123,6 +131,7 @@ type flags struct {
 	archive                     string
 	forward                     forwarding.Flags
 	store, shard                string
+	alerts, incidents           string
 	local                       bool
 	budget                      float64
 	access                      access
@@ -139,6 +148,11 @@ func (f *flags) place() (string, error) {
 		}
 		return f.store, nil
 	}
+	return f.folder()
+}
+
+// folder is that of -data, or the usual one.
+func (f *flags) folder() (string, error) {
 	if f.data != "" {
 		return f.data, nil
 	}
@@ -207,7 +221,7 @@ func (f *flags) jobs() (jobs []*scrape.Job, file string, err error) {
 
 // copy is what -copy does, which no flag that is about serving goes with.
 func (f *flags) copy(e *command.Env, fs *command.FlagSet, args []string) error {
-	for _, name := range []string{"listen", "data", "targets", "local", "keep", "budget", "store", "shard", "tokens", "new-token", "tls-cert", "tls-key", "insecure", "archive", "forward", "forward-headers"} {
+	for _, name := range []string{"listen", "data", "targets", "local", "keep", "budget", "store", "shard", "alerts", "incidents", "tokens", "new-token", "tls-cert", "tls-key", "insecure", "archive", "forward", "forward-headers"} {
 		if fs.Given(name) {
 			return command.Usagef("-copy serves nothing: -%s does nothing with it", name)
 		}
@@ -234,7 +248,7 @@ func (f *flags) run(e *command.Env, args []string) error {
 	}
 	jobs, file, err := f.jobs()
 	if err == nil {
-		err = f.access.check(f.listen)
+		err = errors.Join(f.access.check(f.listen), f.checkAlerts(len(jobs) > 0 || file != ""))
 	}
 	var archive *stores.Archiving
 	if err == nil && f.archive != "" {
@@ -270,6 +284,9 @@ func (f *flags) run(e *command.Env, args []string) error {
 	}
 	s.in = intake.New(written)
 	s.scraper = scrape.New(s.take, scrape.Options{Budget: f.budget / 100, Tell: s.tell, Part: part, Parts: parts})
+	if err := s.guard(f); err != nil {
+		return errors.Join(err, engine.Close())
+	}
 	fmt.Fprintf(e.Stdout, "loupe serve listens on %s://%s, and keeps profiles in %s\n", f.access.scheme(), listener.Addr(), shown)
 	defer e.Keeps()()
 	if err := errors.Join(s.run(listener, jobs, file), engine.Close()); err != nil {
@@ -288,6 +305,8 @@ type serving struct {
 	access  *access
 	archive *stores.Archiving // nil without one
 	forward *forwarding.Flags
+	monitor *incident.Monitor // nil without rules
+	alerts  string            // the file of them
 
 	mu sync.Mutex // of what is written to the terminal
 }
@@ -307,7 +326,7 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 	ctx, stop := context.WithCancel(s.e.Ctx)
 	defer stop()
 	shown, err := web.New(ctx, listener.Addr().String(), web.Options{
-		Fleet: fleet.NewPages(s.engine, fleet.PageOptions{Targets: s.targets(jobs, file)}),
+		Fleet: fleet.NewPages(s.engine, fleet.PageOptions{Targets: s.targets(jobs, file), Incidents: s.incidents(), Recording: s.recording}),
 		Token: strings.Trim(fleet.Path, "/"), Version: command.Version(), Pages: pages.FS(), Inside: true,
 	})
 	if err != nil {
@@ -334,6 +353,14 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 	if disk, ok := s.engine.(*block.Engine); ok && s.archive != nil {
 		running.Go(func() { s.archive.Run(ctx, disk, sealed, s.tell) })
 	}
+	var watching error
+	if s.monitor != nil {
+		running.Go(func() {
+			if watching = s.monitor.RunFile(ctx, s.alerts); watching != nil {
+				stop()
+			}
+		})
+	}
 	running.Go(func() { s.access.watch(ctx, s.tell) })
 	var last sync.WaitGroup // what goes on until nothing comes in any more
 	in, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -353,7 +380,7 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
-	return errors.Join(err, taking)
+	return errors.Join(err, taking, watching)
 }
 
 // maintain does the housekeeping of the store, and tells when there may be new blocks.
@@ -434,4 +461,5 @@ func (s *serving) about(w io.Writer) {
 		}
 		fmt.Fprintln(w)
 	}
+	s.aboutIncidents(w)
 }

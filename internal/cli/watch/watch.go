@@ -2,21 +2,17 @@
 package watch
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"os"
-	"os/exec"
-	"runtime"
 	"strings"
 	"time"
 
 	"loupe/capture/alert"
 	"loupe/capture/collect"
+	"loupe/capture/hook"
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/loadflags"
 	"loupe/internal/cli/record"
@@ -313,15 +309,12 @@ func (v *watching) tell(kind string, values map[string]any, text string) {
 		fmt.Fprintln(v.e.Stdout, text)
 		return
 	}
-	values["schema"], values["kind"], values["at"] = watchSchema, kind, time.Now().Format(time.RFC3339Nano)
+	values["schema"], values["kind"], values["at"] = hook.Schema, kind, time.Now().Format(time.RFC3339Nano)
 	line, err := json.Marshal(values)
 	if err == nil {
 		fmt.Fprintf(v.e.Stdout, "%s\n", line)
 	}
 }
-
-// watchSchema names the version of the lines of -json.
-const watchSchema = "loupe.watch/1"
 
 // show prints a reading: on a terminal in place, elsewhere now and then.
 func (v *watching) show(now alert.Reading) {
@@ -387,59 +380,13 @@ func (v *watching) place() string {
 	}
 }
 
-// notifyWait bounds what -exec and -webhook may take.
-const notifyWait = 30 * time.Second
-
 // notify runs the user's command and posts the webhook. What fails is told and
 // stops nothing.
 func (v *watching) notify(ctx context.Context, what, why, dir string) {
-	ctx, cancel := context.WithTimeout(ctx, notifyWait)
-	defer cancel()
-	if v.exec != "" {
-		shell := []string{"sh", "-c"}
-		if runtime.GOOS == "windows" {
-			shell = []string{"cmd", "/c"}
-		}
-		c := exec.CommandContext(ctx, shell[0], shell[1], v.exec)
-		c.Env = append(os.Environ(), "LOUPE_ALERT="+what, "LOUPE_WHY="+why, fmt.Sprintf("LOUPE_PID=%d", v.w.PID()), "LOUPE_RECORDING="+dir)
-		c.Stdout, c.Stderr = v.e.Stderr, v.e.Stderr
-		if err := c.Run(); err != nil {
-			v.tell("failed", map[string]any{"error": "-exec: " + err.Error()}, "watch: -exec: "+err.Error())
-		}
-	}
-	if v.webhook == "" {
-		return
-	}
 	host, _ := os.Hostname()
-	body, err := json.Marshal(map[string]any{
-		"schema": watchSchema, "kind": "alert", "alert": what, "why": why, "pid": v.w.PID(), "target": v.name, "host": host, "recording": dir,
-		"at": time.Now().Format(time.RFC3339Nano), "text": v.name + " on " + host + ": " + why,
-	})
-	if err == nil {
-		err = postJSON(ctx, v.webhook, body)
-	}
+	hooks := hook.Hooks{Exec: v.exec, Webhook: v.webhook, Out: v.e.Stderr}
+	err := hooks.Call(ctx, hook.Event{Alert: what, Why: why, PID: v.w.PID(), Target: v.name, Host: host, Recording: dir, Text: v.name + " on " + host + ": " + why})
 	if err != nil {
-		v.tell("failed", map[string]any{"error": "-webhook: " + err.Error()}, "watch: -webhook: "+err.Error())
+		v.tell("failed", map[string]any{"error": err.Error()}, "watch: "+err.Error())
 	}
-}
-
-func postJSON(ctx context.Context, address string, body []byte) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	// Who has the path of a webhook may post to it: messages name the host alone.
-	resp, err := http.DefaultClient.Do(req)
-	if failed, ok := errors.AsType[*url.Error](err); ok {
-		err = failed.Err
-	}
-	if err != nil {
-		return fmt.Errorf("cannot post to %s: %w", req.URL.Host, err)
-	}
-	resp.Body.Close()
-	if resp.StatusCode >= 300 {
-		return fmt.Errorf("%s answered %s", req.URL.Host, resp.Status)
-	}
-	return nil
 }

@@ -1,5 +1,16 @@
 // Generated from the Go structs that package web answers with by its TestTypes. Times are ns.
 
+export interface FleetChange {
+  function: string;
+  change: number;
+  low: number;
+  high: number;
+  old: number;
+  new: number;
+  false: number;
+  shown: string;
+}
+
 export interface FleetCost {
   type: string;
   head: string;
@@ -12,6 +23,41 @@ export interface FleetFigure {
   before: string;
   course: (number | null)[];
   profiled: number;
+}
+
+export interface FleetFunction {
+  name: string;
+  file: string;
+  costs: (FleetShare | null)[] | null;
+}
+
+export interface FleetFunctions {
+  from_ms: number;
+  until_ms: number;
+  step_ms: number;
+  costs: FleetCost[] | null;
+  functions: FleetFunction[] | null;
+  others: number;
+  exact: boolean;
+}
+
+export interface FleetIncident {
+  at_ms: number;
+  service: string;
+  target: string;
+  rule: string;
+  why: string;
+  again: number;
+  source: string;
+  note: string;
+  size: string;
+  folder: string;
+}
+
+export interface FleetIncidents {
+  watches: boolean;
+  rules: FleetRule[] | null;
+  incidents: FleetIncident[] | null;
 }
 
 export interface FleetLine {
@@ -52,6 +98,38 @@ export interface FleetPins {
   pins: FleetPin[] | null;
 }
 
+export interface FleetRegressions {
+  from_ms: number;
+  until_ms: number;
+  step_ms: number;
+  type: string;
+  of: string;
+  releases: FleetRelease[] | null;
+  services: number;
+}
+
+export interface FleetRelease {
+  service: string;
+  label: string;
+  old: string;
+  new: string;
+  at_ms: number;
+  beside: boolean;
+  before: string;
+  after: string;
+  judged: number;
+  more: FleetChange[] | null;
+  less: FleetChange[] | null;
+  others: number;
+  note: string;
+}
+
+export interface FleetRule {
+  rule: string;
+  targets: number;
+  known: number;
+}
+
 export interface FleetService {
   name: string;
   select: string;
@@ -67,6 +145,13 @@ export interface FleetServices {
   costs: FleetCost[] | null;
   services: FleetService[] | null;
   newest_ms: number;
+}
+
+export interface FleetShare {
+  self: number;
+  total: number;
+  self_shown: string;
+  total_shown: string;
 }
 
 export interface FleetTarget {

@@ -4,9 +4,12 @@ import type { FleetServices } from "../../api/types.ts";
 import { localCommands } from "../../model/commands.ts";
 import { param, route, set } from "../../model/route.ts";
 import { Answer, Empty, useAnswer } from "../../widgets/ask.tsx";
+import { Functions } from "./functions.tsx";
+import { Incidents } from "./incidents.tsx";
 import { Lines } from "./lines.tsx";
 import { askOf, clock, lasts, serviceOf, total, usual, type Ask } from "./model.ts";
 import { Pins } from "./pins.tsx";
+import { Regressions } from "./regressions.tsx";
 import { Services } from "./services.tsx";
 import { Targets } from "./targets.tsx";
 
@@ -34,11 +37,14 @@ export function Fleet() {
         {(v) => v && (v.services?.length ? (
           <>
             <Services of={v} chosen={serviceOf(select ?? "")} />
+            <Regressions ask={ask} n={n} />
             <Lines ask={ask} n={n} />
             <Pins ask={ask} />
+            {select ? <Functions ask={ask} n={n} /> : null}
           </>
         ) : <None of={v} />)}
       </Answer>
+      <Incidents n={n} />
       <Targets n={n} />
     </>
   );

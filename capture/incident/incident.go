@@ -1,0 +1,371 @@
+package incident
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"loupe/capture/alert"
+	"loupe/capture/collect"
+	"loupe/capture/hook"
+	"loupe/capture/scrape"
+	"loupe/value/secret"
+)
+
+// Fleet has the targets that are watched. [scrape.Scraper] is one.
+type Fleet interface {
+	// Targets are those that there are now.
+	Targets() []*scrape.Target
+	// Hold keeps a target for a capture, until release is called.
+	Hold(ctx context.Context, t *scrape.Target) (release func())
+}
+
+// Options say where incidents go.
+type Options struct {
+	// Dir is the folder of the recordings.
+	Dir string
+	// Tool names the program in recordings.
+	Tool string
+	// Tell is given what happens, in one line.
+	Tell func(format string, args ...any)
+	// Now is the time; nil is that of this machine.
+	Now func() time.Time
+}
+
+// Monitor watches the targets of a fleet.
+type Monitor struct {
+	fleet Fleet
+	opt   Options
+	kept  *folder
+	turns chan struct{} // captures that may run at once
+
+	storms *storms
+
+	mu     sync.Mutex
+	config *Config
+	told   map[*Condition]*figure // how far the figure of a rule is known
+}
+
+// figure is how many targets tell the figure of a rule.
+type figure struct{ targets, known map[string]bool }
+
+// New makes a monitor of a fleet.
+func New(fleet Fleet, opt Options) (*Monitor, error) {
+	if opt.Tell == nil {
+		opt.Tell = func(string, ...any) {}
+	}
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	kept, err := openFolder(opt.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot keep incidents: %w", err)
+	}
+	return &Monitor{fleet: fleet, opt: opt, kept: kept, turns: make(chan struct{}, atOnce), config: &Config{}, storms: &storms{last: map[string]*Incident{}}}, nil
+}
+
+// atOnce is how many captures run at the same time.
+const atOnce = 2
+
+// List are the incidents, the newest first.
+func (m *Monitor) List() []Incident { return m.kept.list() }
+
+// Place is the folder of the recording of an incident, "" where there is none.
+func (m *Monitor) Place(id string) string {
+	for _, in := range m.kept.list() {
+		if in.ID == id && in.Recorded {
+			return filepath.Join(m.opt.Dir, id)
+		}
+	}
+	return ""
+}
+
+// Rule is a rule with how far it can fire.
+type Rule struct {
+	Rule string
+	// Targets is for how many it is, Known how many of those tell its figure.
+	Targets, Known int
+}
+
+// Rules are those that are in force.
+func (m *Monitor) Rules() (all []Rule) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, c := range m.config.Alerts {
+		f := m.told[c]
+		all = append(all, Rule{c.Rule, len(f.targets), len(f.known)})
+	}
+	return all
+}
+
+// rereadEvery is how often the file of rules is looked at.
+const rereadEvery = time.Second
+
+// RunFile watches by the rules in a file until ctx ends. When the file changes it is read again;
+// while it is wrong, the rules that it had go on. It fails only where the file is wrong at the beginning.
+func (m *Monitor) RunFile(ctx context.Context, path string) error {
+	c, err := Read(path)
+	for err == nil {
+		within, stop := context.WithCancel(ctx)
+		var running sync.WaitGroup
+		running.Go(func() { m.Run(within, c) })
+		c = m.changed(ctx, path)
+		stop()
+		running.Wait()
+		if c == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// changed waits for other rules; nil when ctx has ended.
+func (m *Monitor) changed(ctx context.Context, path string) *Config {
+	state := stamp(path)
+	for {
+		if !pause(ctx, rereadEvery) {
+			return nil
+		}
+		now := stamp(path)
+		if now == state {
+			continue
+		}
+		state = now
+		c, err := Read(path)
+		if err == nil {
+			m.opt.Tell("%s was read again", path)
+			return c
+		}
+		m.opt.Tell("%v (the rules that it had go on)", err)
+	}
+}
+
+// stamp tells one state of a file from another.
+func stamp(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(info.Size(), info.ModTime())
+}
+
+// pause waits, and tells whether ctx goes on.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// Run watches the targets of the fleet by rules, until ctx ends.
+func (m *Monitor) Run(ctx context.Context, c *Config) {
+	m.begin(c)
+	if err := m.kept.bound(); err != nil {
+		m.opt.Tell("incidents: %v", err)
+	}
+	var running sync.WaitGroup
+	defer running.Wait()
+	stops := map[string]context.CancelFunc{}
+	for {
+		now := map[string]bool{}
+		for _, t := range m.fleet.Targets() {
+			key := t.Key()
+			now[key] = true
+			if stops[key] != nil {
+				continue
+			}
+			within, stop := context.WithCancel(ctx)
+			stops[key] = stop
+			running.Go(func() { m.watch(within, t, c) })
+		}
+		maps.DeleteFunc(stops, func(key string, stop context.CancelFunc) bool {
+			if !now[key] {
+				stop()
+				m.forget(key)
+			}
+			return !now[key]
+		})
+		if !pause(ctx, min(c.Interval, 2*time.Second)) {
+			for _, stop := range stops {
+				stop()
+			}
+			return
+		}
+	}
+}
+
+// begin puts rules in force.
+func (m *Monitor) begin(c *Config) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.config, m.told = c, map[*Condition]*figure{}
+	for _, one := range c.Alerts {
+		m.told[one] = &figure{map[string]bool{}, map[string]bool{}}
+	}
+	m.storms.bound(c.Pause, c.Hourly)
+	m.kept.mu.Lock()
+	defer m.kept.mu.Unlock()
+	m.kept.count, m.kept.bytes = c.Count, int64(c.Bytes)
+}
+
+// forget leaves a target out that is gone.
+func (m *Monitor) forget(key string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, f := range m.told {
+		delete(f.targets, key)
+		delete(f.known, key)
+	}
+}
+
+// rules are those of a target, which have seen nothing yet.
+func rules(c *Config, t *scrape.Target) (mine map[*Condition]*alert.Rule) {
+	mine = map[*Condition]*alert.Rule{}
+	for _, one := range c.Alerts {
+		if one.selects(t.Labels) {
+			if r, err := alert.Parse(one.Rule); err == nil { // as it was when the file was read
+				mine[one] = r
+			}
+		}
+	}
+	return mine
+}
+
+// reachEvery is how often a target is tried that does not answer, in intervals.
+const reachEvery = 3
+
+// watch watches one target until ctx ends, beginning anew when its process does.
+func (m *Monitor) watch(ctx context.Context, t *scrape.Target, c *Config) {
+	key := t.Key()
+	for _, one := range c.Alerts {
+		if one.selects(t.Labels) {
+			m.mu.Lock()
+			m.told[one].targets[key] = true
+			m.mu.Unlock()
+		}
+	}
+	if len(rules(c, t)) == 0 {
+		return
+	}
+	for ctx.Err() == nil {
+		w, err := collect.Watch(ctx, t.URL.String(), collect.WatchOptions{Interval: c.Interval, History: c.History, Limit: int64(c.Limit), Access: t.Job.Access})
+		if err == nil {
+			m.follow(ctx, w, t, c)
+			err = w.Close()
+		}
+		// The scraper tells of a target that does not answer.
+		if !pause(ctx, reachEvery*c.Interval) {
+			return
+		}
+	}
+}
+
+// follow takes readings of a target until its process or ctx ends.
+func (m *Monitor) follow(ctx context.Context, w *collect.Watcher, t *scrape.Target, c *Config) {
+	mine, key := rules(c, t), t.Key()
+	for {
+		now, err := w.Next(ctx)
+		if err != nil {
+			return
+		}
+		for _, one := range c.Alerts {
+			r := mine[one]
+			if r == nil {
+				continue
+			}
+			if r.Known(now) {
+				m.mu.Lock()
+				m.told[one].known[key] = true
+				m.mu.Unlock()
+			}
+			if why, fires := r.Check(now); fires {
+				m.raise(ctx, w, t, one, why)
+			}
+		}
+	}
+}
+
+// raise does what is to be done when a rule has fired.
+func (m *Monitor) raise(ctx context.Context, w *collect.Watcher, t *scrape.Target, c *Condition, why string) {
+	in := &Incident{At: m.opt.Now(), Rule: c.Rule, Why: why, Service: t.Labels[scrape.ServiceLabel], Target: secret.URL(t.URL.String()), Labels: maps.Clone(t.Labels)}
+	before, within := m.storms.admit(in, t.Key())
+	if before != nil {
+		if err := m.kept.change(before, func(in *Incident) { in.Again++ }); err != nil {
+			m.opt.Tell("incidents: %v", err)
+		}
+		return
+	}
+	m.opt.Tell("ALERT %s at %s (%s): %s", in.Rule, in.Target, in.Service, in.Why)
+	if in.Note = underWay; !within {
+		in.Note = m.storms.note()
+	}
+	if err := m.kept.add(in); err != nil {
+		m.opt.Tell("incidents: %v", err)
+	}
+	if !within {
+		if why, first := m.storms.tell(in); first {
+			m.notify(ctx, hook.Event{Alert: "storm", Why: why, Target: in.Target, Service: in.Service, Text: why})
+		}
+		return
+	}
+	err := m.record(ctx, w, t, c, in)
+	if err != nil && ctx.Err() == nil {
+		m.opt.Tell("incident %s: %v", in.ID, err)
+	}
+	if err := m.kept.bound(); err != nil {
+		m.opt.Tell("incidents: %v", err)
+	}
+	dir := m.Place(in.ID)
+	if dir != "" {
+		m.opt.Tell("recording %s (loupe report %s)", in.ID, dir)
+	}
+	m.notify(ctx, hook.Event{Alert: in.Rule, Why: in.Why, PID: w.PID(), Target: in.Target, Service: in.Service, Recording: dir,
+		Text: fmt.Sprintf("%s at %s: %s", in.Service, in.Target, in.Why)})
+}
+
+// notify calls the hooks.
+func (m *Monitor) notify(ctx context.Context, ev hook.Event) {
+	m.mu.Lock()
+	hooks := hook.Hooks{Exec: m.config.Exec, Webhook: m.config.Webhook, Out: os.Stderr}
+	m.mu.Unlock()
+	ev.Host, _ = os.Hostname()
+	if err := hooks.Call(ctx, ev); err != nil && ctx.Err() == nil {
+		m.opt.Tell("hooks: %v", err)
+	}
+}
+
+// mostCapture bounds how long a capture takes.
+const mostCapture = 2 * time.Minute
+
+// record captures the moment. The target is held meanwhile, so that nobody else takes profiles of it.
+func (m *Monitor) record(ctx context.Context, w *collect.Watcher, t *scrape.Target, c *Condition, in *Incident) error {
+	ctx, cancel := context.WithTimeout(ctx, mostCapture)
+	defer cancel()
+	err := ctx.Err()
+	select {
+	case m.turns <- struct{}{}:
+		release := m.fleet.Hold(ctx, t)
+		err = w.Capture(ctx, m.kept.place(in), in.Service+": "+in.Why, m.opt.Tool, "alert "+in.Rule+": "+in.Why, c.Phases)
+		release()
+		<-m.turns
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	note := ""
+	if err != nil {
+		note = "not all of it: " + err.Error()
+	}
+	bytes := size(m.kept.place(in))
+	return errors.Join(err, m.kept.change(in, func(in *Incident) {
+		in.Recorded, in.Note, in.Bytes = recorded(m.kept.place(in)), note, bytes
+	}))
+}
