@@ -60,7 +60,7 @@ func findPublic(in *Input) public {
 	ended := func(r recording.Run) bool { return r.Exit != "" && !r.Stopped }
 	switch {
 	case slices.ContainsFunc(m.Target.Runs, ended):
-		return public{nobody, "the program ran without input and finished"}
+		return public{nobody, "the program ran on its own and exited"}
 	case m.Target.Kind == "test":
 		return public{nobody, "it is a test"}
 	case len(m.Target.Runs) == 0 && (m.Target.Kind == "" || m.Target.Kind == "files"):
@@ -159,6 +159,6 @@ func (p public) computes() bool { return p.who == nobody }
 func (p public) weigh(f *Finding) {
 	if p.who != somebody {
 		f.Severity = Info
-		f.Doubts = append(f.Doubts, p.why+": if nobody does, a wait inside the program costs nothing")
+		f.Doubts = append(f.Doubts, p.why+": if nobody waits for it, a wait inside the program costs nothing")
 	}
 }

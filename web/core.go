@@ -175,10 +175,10 @@ func (e *coreEnd) advise(c *postmortem.Core) {
 // coreDoubts say why what a core tells may be wrong.
 func coreDoubts(c *postmortem.Core) (all []string) {
 	if c.Identity == postmortem.OtherBuild {
-		all = append(all, fmt.Sprintf("%s is another build than the one that ran: what is here may be nonsense, and no arguments are told.", c.Program))
+		all = append(all, fmt.Sprintf("%s is a different build from the one that ran: what is shown here may be wrong, and no arguments are shown.", c.Program))
 	}
 	if c.File.Cut > 0 {
-		all = append(all, fmt.Sprintf("The core is cut: %s are missing at its end.", unit.Bytes(c.File.Cut)))
+		all = append(all, fmt.Sprintf("The core is truncated: %s are missing at its end.", unit.Bytes(c.File.Cut)))
 	}
 	return all
 }

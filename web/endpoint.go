@@ -193,7 +193,7 @@ func readBody(w http.ResponseWriter, r *http.Request) error {
 		return &refusal{http.StatusRequestEntityTooLarge, "the question is too long"}
 	}
 	if err != nil {
-		return &refusal{http.StatusBadRequest, "the question has not come whole: " + err.Error()}
+		return &refusal{http.StatusBadRequest, "the request is incomplete: " + err.Error()}
 	}
 	r.Body = io.NopCloser(bytes.NewReader(data))
 	return nil
@@ -214,7 +214,7 @@ func fail(w http.ResponseWriter, err error) {
 	switch {
 	case errors.Is(err, context.Canceled):
 		// Most often nobody listens any more; else the program is about to end.
-		status, text = http.StatusServiceUnavailable, "this was given up: ask again"
+		status, text = http.StatusServiceUnavailable, "the request was cancelled: try again"
 	case errors.As(err, &r):
 		status = r.status
 	case errors.Is(err, session.ErrNone), errors.Is(err, fs.ErrNotExist):

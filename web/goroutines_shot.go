@@ -122,7 +122,7 @@ func shotsOf(ctx context.Context, s *subject, q *query) (list []shotItem, err er
 			}
 			title := "goroutine profile"
 			if kind == recording.GoroutineLeak {
-				title = "profile of leaked goroutines"
+				title = "goroutine leak profile"
 			}
 			list = append(list, shotItem{fmt.Sprintf("%s-%d", strings.TrimPrefix(string(kind), "pprof."), i), "profile", e.Path, title, e.Span.End, -1})
 		}
@@ -199,7 +199,7 @@ func dumpShot(o *Opened, item shotItem, rest string) (*shot, error) {
 	if c := o.Cores[entry]; c != nil {
 		x.notes = append(x.notes, coreDoubts(c)...)
 		if c.File.Clock == 0 {
-			x.notes = append(x.notes, "The core does not say what time it was: goroutines have waited for at least as long as is told.")
+			x.notes = append(x.notes, "The core does not say what time it was: goroutines have waited for at least as long as shown.")
 		}
 		return x, nil
 	}

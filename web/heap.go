@@ -132,7 +132,7 @@ func heapHolds(ctx context.Context, s *subject, q *query) (*heldView, error) {
 	}
 	asked := strings.TrimSpace(q.Get("what"))
 	if asked == "" {
-		return nil, nothing("say what is held: a type, as it stands in the table, or an address")
+		return nil, nothing("name a type, as in the table, or an address")
 	}
 	v, err := ofHeap(ctx, s, path, c, "holds "+asked, "looking for what holds "+shownTitle(asked), 2, func(h *heldHeap) (*heldView, error) {
 		g, err := h.edges()

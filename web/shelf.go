@@ -59,7 +59,7 @@ func (l *shelf) find(id string) (*subject, error) {
 	if l.named != nil && id != "" {
 		return l.name(id)
 	}
-	return nil, &refusal{http.StatusNotFound, fmt.Sprintf("there is no source %q; loupe was perhaps started anew", id)}
+	return nil, &refusal{http.StatusNotFound, fmt.Sprintf("there is no source %q; loupe may have been restarted", id)}
 }
 
 // name makes the source of an id, and lets go of the oldest that was made so. Who reads

@@ -53,6 +53,6 @@ func TestTraceSeveral(t *testing.T) {
 		}
 	}
 	f("trace "+names[0]+" "+medium, "cannot show ")
-	f("trace "+names[0]+" testdata/goldens/cpu.pb.gz", "is a profile: look at each")
+	f("trace "+names[0]+" testdata/goldens/cpu.pb.gz", "is a profile: open each separately")
 	f("trace testdata/goldens", "there is no execution trace in")
 }
