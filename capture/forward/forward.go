@@ -261,7 +261,7 @@ func (f *Forwarder) accepted() {
 	f.away = false
 	f.mu.Unlock()
 	if back {
-		f.opt.Tell("forward: the server is back")
+		f.opt.Tell("forward: the server answers again")
 		f.tellLost()
 	}
 }
@@ -272,7 +272,7 @@ func (f *Forwarder) failed(err error) {
 	f.away = true
 	f.mu.Unlock()
 	if first {
-		f.opt.Tell("forward: %v (it is tried again; %d more profiles wait, of %d at most)", err, waiting, f.opt.Profiles)
+		f.opt.Tell("forward: %v (retrying; %d profiles queued, at most %d)", err, waiting, f.opt.Profiles)
 	}
 }
 
@@ -286,7 +286,7 @@ func (f *Forwarder) drop(n int, err error) {
 	}
 	f.mu.Unlock()
 	if say {
-		f.opt.Tell("forward: a profile is left out: %v", err)
+		f.opt.Tell("forward: dropped a profile: %v", err)
 	}
 }
 
@@ -297,7 +297,7 @@ func (f *Forwarder) tellLost() {
 	f.lost = 0
 	f.mu.Unlock()
 	if n > 0 {
-		f.opt.Tell("forward: %d profiles were not sent; they are kept here", n)
+		f.opt.Tell("forward: dropped %d profiles, which are stored here only", n)
 	}
 }
 

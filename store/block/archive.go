@@ -141,7 +141,7 @@ func (e *Engine) Archive(ctx context.Context, to blob.Bucket) error {
 	case err != nil:
 		return err
 	case state.Archive == nil || state.Archive.Store != mark.Store:
-		return fmt.Errorf("%w: %s has the archive of another store (choose another prefix, or copy it into a new folder and go on there)", ErrOtherArchive, to)
+		return fmt.Errorf("%w: %s contains the archive of another store (choose another prefix, or restore that archive with loupe serve -copy)", ErrOtherArchive, to)
 	}
 	if state.Archive.Store == mark.Store {
 		if err := e.again(ctx, to, state); err != nil {
@@ -187,7 +187,7 @@ func (e *Engine) again(ctx context.Context, to blob.Bucket, state manifest) erro
 }
 
 // ErrOtherArchive is a bucket with the archive of another store.
-var ErrOtherArchive = errors.New("the archive cannot be used")
+var ErrOtherArchive = errors.New("cannot use the archive")
 
 func readMark(ctx context.Context, from blob.Bucket) (m archiveMark, err error) {
 	data, err := readBlob(ctx, from, archiveStore)

@@ -420,7 +420,7 @@ func (c *copying) compare(ctx context.Context, days []time.Time) error {
 	})
 	if len(missing) > 0 {
 		m := missing[0]
-		return fmt.Errorf("%w: %d of %d profiles are not in the destination as they are in the source, the first of %s at %s", ErrDiffer,
+		return fmt.Errorf("%w: %d of %d profiles are missing from the destination or differ there, the first of %s at %s", ErrDiffer,
 			len(missing), c.report.Profiles, m.Labels, m.Time.Format(time.RFC3339Nano))
 	}
 	return nil

@@ -52,32 +52,32 @@ func (s *asked) pin(ctx context.Context, q *querier.PinRequest) (any, error) {
 	}
 	switch p := q.Pin; {
 	case p == nil || p.Name == "" || len(p.Name) > maxPinName || strings.ContainsFunc(p.Name, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return wrong("a pin has a name of 1 to %d bytes that can be printed", maxPinName)
+		return wrong("the name of a pin must have 1 to %d printable bytes", maxPinName)
 	case len(p.Selector) > maxPinWords || len(p.Reason) > maxPinWords:
-		return wrong("the selector or the reason of a pin is longer than %d bytes", maxPinWords)
+		return wrong("the selector or the reason is longer than %d bytes", maxPinWords)
 	case p.Start <= 0 || p.End <= p.Start:
-		return wrong("a pin has a range: start and end in milliseconds since 1970, start before end")
+		return wrong("a pin needs a range: start and end in milliseconds since 1970")
 	}
 	sel, err := s.selection("", q.Pin.Selector, q.Pin.Start, q.Pin.End)
 	if err != nil {
 		return nil, err
 	}
 	if sel.Type != (store.Type{}) {
-		return wrong("a pin keeps profiles with all of their types: select them by other labels than %s", typeLabel)
+		return wrong("a pin keeps profiles with all their types: do not select by %s", typeLabel)
 	}
 	pins, err := s.engine.Pins(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if len(pins) >= maxPins && !slices.ContainsFunc(pins, func(p store.Pin) bool { return p.Name == q.Pin.Name }) {
-		return wrong("there are %d pins: take some away", len(pins))
+		return wrong("there are already %d pins: remove some", len(pins))
 	}
 	series, err := s.engine.Series(ctx, sel)
 	if err != nil {
 		return nil, err
 	}
 	if len(series) == 0 && !sel.Range.End.After(s.now()) {
-		return nil, connect.Errorf(connect.NotFound, "there are no profiles of %s in this range: nothing is pinned", sel.Matchers)
+		return nil, connect.Errorf(connect.NotFound, "there are no profiles of %s in this range to pin", sel.Matchers)
 	}
 	err = s.engine.Pin(ctx, store.Pin{Name: q.Pin.Name, Matchers: sel.Matchers, Range: sel.Range, Reason: q.Pin.Reason})
 	return &querier.PinResponse{Series: int64(len(series))}, err

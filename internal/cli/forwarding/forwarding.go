@@ -24,8 +24,8 @@ type Flags struct {
 
 // Declare declares them.
 func (f *Flags) Declare(fs *command.FlagSet) {
-	fs.StringVar(&f.to, "forward", "", "`address` of a Pyroscope that is sent all profiles as well")
-	fs.StringVar(&f.headers, "forward-headers", "", "`file` of headers for it, such as Authorization: Bearer …, a line each")
+	fs.StringVar(&f.to, "forward", "", "`URL` of a Pyroscope to send all profiles to as well")
+	fs.StringVar(&f.headers, "forward-headers", "", "`file` of HTTP headers for it, one per line, such as Authorization: Bearer …")
 	fs.Needs([]string{"forward-headers"}, "forward")
 }
 
@@ -47,7 +47,7 @@ func (f *Flags) Around(e store.Engine, tell func(string, ...any)) (store.Engine,
 			}
 			name, value, ok := strings.Cut(line, ":")
 			if name = strings.TrimSpace(name); !ok || name == "" || strings.ContainsAny(name, " \t") {
-				return nil, command.Usagef("-forward-headers: line %d of %s is no header: want Name: value", i+1, f.headers)
+				return nil, command.Usagef("-forward-headers: line %d of %s is not a header (Name: value)", i+1, f.headers)
 			}
 			access.Header.Add(name, strings.TrimSpace(value))
 		}

@@ -15,10 +15,10 @@ import (
 // pin pins a selection.
 func (q *query) pin() error {
 	if len(q.args) == 0 || len(q.args) > 2 || strings.HasPrefix(strings.TrimSpace(q.args[0]), "{") {
-		return command.Usagef("want pin NAME [SERVICE|SELECTOR]: the name is yours to choose")
+		return command.Usagef("want pin NAME [SERVICE|SELECTOR], with a name of your choice")
 	}
 	if q.ask.From == "" {
-		return command.Usagef("a pin is of a range: -from and -until, or -last, say which")
+		return command.Usagef("a pin needs a range: -from and -until, or -last")
 	}
 	r, err := q.ask.Range(q.now)
 	if err != nil {
@@ -32,7 +32,7 @@ func (q *query) pin() error {
 	if err != nil {
 		return door.Remote(err)
 	}
-	fmt.Fprintf(q.e.Stdout, "%s keeps %s of %s, from %s until %s, as they are now until loupe query unpin %s\n", q.server, unit.Plural(series, "series"), p.Selector,
+	fmt.Fprintf(q.e.Stdout, "%s keeps %s of %s, from %s to %s, at full resolution (loupe query unpin %s removes the pin)\n", q.server, unit.Plural(series, "series"), p.Selector,
 		r.From.UTC().Format(time.RFC3339), r.Until.UTC().Format(time.RFC3339), p.Name)
 	return nil
 }
@@ -40,7 +40,7 @@ func (q *query) pin() error {
 // pins lists the pins.
 func (q *query) pins() error {
 	if len(q.args) > 0 {
-		return command.Usagef("too many arguments: %q (all pins are listed)", q.args)
+		return command.Usagef("too many arguments: %q (pins takes none)", q.args)
 	}
 	pins, err := q.server.Pins(q.e.Ctx)
 	if err == nil && len(pins) == 0 && q.format == "text" {
@@ -57,6 +57,6 @@ func (q *query) unpin() error {
 	if err := q.server.Unpin(q.e.Ctx, q.args[0]); err != nil {
 		return door.Remote(err)
 	}
-	fmt.Fprintf(q.e.Stdout, "%s: %s is pinned no longer, and is thinned out and dropped as all else is\n", q.server, q.args[0])
+	fmt.Fprintf(q.e.Stdout, "%s: removed the pin %s\n", q.server, q.args[0])
 	return nil
 }

@@ -50,9 +50,9 @@ var serveCommand = &command.Command{
 		"loupe serve -local -alerts alerts.yml            … and captures when something goes wrong",
 		"loupe serve -tokens tokens -new-token read,write:ada",
 		"loupe serve -listen :4040 -tokens tokens -tls-cert cert.pem -tls-key key.pem",
-		"loupe serve -local -forward http://pyroscope:4040    Pyroscope goes on to have everything",
+		"loupe serve -local -forward http://pyroscope:4040    send everything to Pyroscope too",
 		"loupe serve -archive 's3://bucket/prefix?endpoint=https://host:9000'",
-		"loupe serve -copy old/profiles /srv/profiles     copy all profiles into another store",
+		"loupe serve -copy old/profiles /srv/profiles     copy all profiles to another store",
 		"loupe serve -copy s3://bucket/prefix /srv/profiles    restore an archive",
 	},
 	About: `
@@ -85,21 +85,21 @@ cluster (one host of each, and ?cluster=NAME). Any number of loupe serve may the
 beside each other on one database. Each takes what is pushed to it; -shard 1/3, 2/3 and
 3/3 divide the targets of -targets among three, which must have the same list.
 
-With -archive, blocks of the store are brought to a bucket of S3 once they are sealed, which
-is ten minutes after their first profile or at the next start. The archive keeps them in
-full: what is thinned out or dropped here stays there. Every block is read back and held
-against its SHA-256 before it counts. Keys are those of AWS_ACCESS_KEY_ID and
-AWS_SECRET_ACCESS_KEY, or of AWS_PROFILE in ~/.aws/credentials.
+-archive uploads blocks to an S3 bucket as soon as they are sealed: ten minutes after their
+first profile, or at the next start. Data that is downsampled or dropped locally stays in the
+archive at full resolution. Each block is read back and checked against its SHA-256.
+Credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or from the profile
+AWS_PROFILE in ~/.aws/credentials.
 
--forward sends every profile that was taken in to a Pyroscope as well: what is asked of
-targets and what clients push, counters as differences. A user and password stand in the
-address, a token or a tenant in the file of -forward-headers. At most 10,000 profiles wait
-for a server that is away; nobody waits for it, and what is dropped is told.
+-forward also sends every accepted profile to a Pyroscope: scraped and pushed ones, counters
+as differences. The URL may contain user and password; tokens and tenants go into the file of
+-forward-headers. Ingestion never waits: up to 10,000 profiles are queued while the server
+is down, and dropped profiles are reported.
 
--copy serves nothing: it copies all profiles and pins of one store into another, which may
-have profiles already, and compares the two at the end, profile by profile. Nothing may
-serve from either side meanwhile. What was thinned out stays as it is. After Ctrl-C or a
-failure the same command goes on: what is there already is left out.`,
+-copy FROM TO copies all profiles and pins from one store to another and exits. FROM is a
+folder or an archive, TO a folder, which may already contain profiles. Neither may be in use.
+Downsampled data keeps its resolution. At the end both stores are compared, profile by
+profile. After Ctrl-C or a failure, repeat the command to continue.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &flags{}
 		fs.StringVar(&f.listen, "listen", "127.0.0.1:4040", "`address` to listen on; any but loopback wants -tokens and TLS")
@@ -109,9 +109,9 @@ failure the same command goes on: what is there already is left out.`,
 		fs.StringVar(&f.shard, "shard", "", "take profiles of every n-th target alone: `i/n`, from 1/n to n/n")
 		fs.BoolVar(&f.local, "local", false, "take profiles of the Go programs of this machine")
 		fs.StringVar(&f.keep, "keep", "10GB", "most `bytes` on the disk")
-		fs.StringVar(&f.archive, "archive", "", "`bucket` that sealed blocks are brought to: s3://bucket/prefix")
+		fs.StringVar(&f.archive, "archive", "", "S3 `bucket` to upload sealed blocks to: s3://bucket/prefix")
 		f.forward.Declare(fs)
-		fs.BoolVar(&f.copying, "copy", false, "copy all profiles of one store into another: FROM TO")
+		fs.BoolVar(&f.copying, "copy", false, "copy all profiles from one store to another: FROM TO")
 		fs.StringVar(&f.alerts, "alerts", "", "`file` of alert rules that the targets are held against (.yml; read again when\nit changes)")
 		fs.StringVar(&f.incidents, "incidents", "", "`folder` of the recordings of alerts (default incidents in that of -data)")
 		f.access.declare(fs)
@@ -223,11 +223,11 @@ func (f *flags) jobs() (jobs []*scrape.Job, file string, err error) {
 func (f *flags) copy(e *command.Env, fs *command.FlagSet, args []string) error {
 	for _, name := range []string{"listen", "data", "targets", "local", "keep", "budget", "store", "shard", "alerts", "incidents", "tokens", "new-token", "tls-cert", "tls-key", "insecure", "archive", "forward", "forward-headers"} {
 		if fs.Given(name) {
-			return command.Usagef("-copy serves nothing: -%s does nothing with it", name)
+			return command.Usagef("-%s has no effect with -copy", name)
 		}
 	}
 	if len(args) != 2 {
-		return command.Usagef("-copy wants two stores, FROM and TO, and has %d (their folders are those of -data)", len(args))
+		return command.Usagef("-copy needs two stores, FROM and TO, not %d (a store is the folder that -data names)", len(args))
 	}
 	return stores.Copy(e, args[0], args[1])
 }

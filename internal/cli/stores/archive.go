@@ -9,6 +9,7 @@ import (
 
 	"loupe/internal/cli/command"
 	"loupe/store"
+	"loupe/store/blob"
 	"loupe/store/blob/s3"
 	"loupe/store/block"
 	"loupe/value/unit"
@@ -32,9 +33,22 @@ func OpenArchiving(address string) (*Archiving, error) {
 	return &Archiving{b}, err
 }
 
+// archiver is an engine whose blocks can be uploaded.
+type archiver interface {
+	Archive(ctx context.Context, to blob.Bucket) error
+	Upload(ctx context.Context) (n int, err error)
+}
+
+var _ archiver = (*block.Engine)(nil)
+
 // Run brings blocks to the bucket each time that housekeeping is done, until ctx ends. A bucket
 // that does not answer stops nothing; it is tried again.
-func (a *Archiving) Run(ctx context.Context, engine *block.Engine, sealed <-chan struct{}, tell func(string, ...any)) {
+func (a *Archiving) Run(ctx context.Context, of store.Engine, sealed <-chan struct{}, tell func(string, ...any)) {
+	engine, ok := of.(archiver)
+	if !ok {
+		tell("archive: this store has no sealed blocks to upload; only a folder has")
+		return
+	}
 	attached, last := false, ""
 	for {
 		select {
@@ -52,14 +66,14 @@ func (a *Archiving) Run(ctx context.Context, engine *block.Engine, sealed <-chan
 			n, err = engine.Upload(ctx)
 		}
 		if n > 0 {
-			tell("archive: %s in %s", unit.Plural(n, "more block"), a.to)
+			tell("archive: uploaded %s to %s", unit.Plural(n, "block"), a.to)
 		}
 		said := ""
 		if err != nil && ctx.Err() == nil {
 			said = err.Error()
 		}
 		if said != last && said != "" {
-			tell("archive: %s (tried again every minute)", said)
+			tell("archive: %s (retried every minute)", said)
 		}
 		last = said
 	}
@@ -88,7 +102,7 @@ func openArchive(e *command.Env, address, temp string) (store.Exporter, io.Close
 func (r restoring) Close() error {
 	err := r.Archived.Close()
 	if damage := r.Damage(); len(damage) > 0 {
-		err = errors.Join(err, fmt.Errorf("a part of the archive was left out, all else is there:\n  %s", strings.Join(damage, "\n  ")))
+		err = errors.Join(err, fmt.Errorf("parts of the archive cannot be read and were skipped; everything else was copied:\n  %s", strings.Join(damage, "\n  ")))
 	}
 	return err
 }

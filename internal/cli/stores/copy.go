@@ -34,7 +34,7 @@ func openStore(name string) (store.Importer, error) {
 // isFolder tells what is no folder by its form.
 func isFolder(name string) error {
 	if strings.HasPrefix(name, s3.Scheme) {
-		return command.Usagef("-copy: an archive is filled by loupe serve -archive %s", name)
+		return command.Usagef("-copy: an archive cannot be copied to; loupe serve -archive %s fills it", name)
 	}
 	if scheme, _, ok := strings.Cut(name, "://"); ok {
 		return command.Usagef("-copy: there are no stores of %s:// (a folder is named by its path)", scheme)
@@ -74,7 +74,7 @@ func Copy(e *command.Env, from, to string) error {
 // copyAll copies with a folder for what is brought here.
 func copyAll(e *command.Env, from, to, temp string) (err error) {
 	if same(from, to) {
-		return command.Usagef("-copy: %s is both sides", from)
+		return command.Usagef("-copy: FROM and TO are both %s", from)
 	}
 	source, closer, err := openSource(e, from, temp)
 	if err != nil {
@@ -87,14 +87,14 @@ func copyAll(e *command.Env, from, to, temp string) (err error) {
 	}
 	defer func() { err = errors.Join(err, dest.Close()) }()
 	report, err := transfer.Copy(e.Ctx, source, dest, transfer.Options{Tell: func(d transfer.Day) {
-		fmt.Fprintf(e.Stderr, "%s: %s, %s written\n", d.Day.Format(time.DateOnly), unit.Plural(d.Profiles, "profile"), unit.Count(int64(d.Written)))
+		fmt.Fprintf(e.Stderr, "%s: %s, %s copied\n", d.Day.Format(time.DateOnly), unit.Plural(d.Profiles, "profile"), unit.Count(int64(d.Written)))
 	}})
 	switch {
 	case errors.Is(err, context.Canceled) && e.Ctx.Err() != nil:
-		fmt.Fprintf(e.Stderr, "Stopped: %s are written, and none in half. The same command goes on from there.\n", unit.Plural(report.Written, "profile"))
+		fmt.Fprintf(e.Stderr, "Interrupted: %s copied. Repeat the command to continue.\n", unit.Plural(report.Written, "profile"))
 		return command.Exit(command.ExitInterrupted)
 	case err != nil && !errors.Is(err, transfer.ErrDiffer):
-		return fmt.Errorf("%w (%s written now; the same command goes on from there)", err, unit.Count(report.Written))
+		return fmt.Errorf("%w (%s copied; repeat the command to continue)", err, unit.Count(report.Written))
 	}
 	return errors.Join(err, command.Buffered(e.Stdout, func(w io.Writer) error { return writeCopied(w, report, from, to) }))
 }
@@ -138,19 +138,19 @@ func writeCopied(w io.Writer, r *transfer.Report, from, to string) error {
 		list = append(list, s)
 	}
 	slices.SortFunc(list, func(a, b *sum) int { return cmp.Compare(a.typ.String(), b.typ.String()) })
-	fmt.Fprintf(w, "%s of %s, %s written now, from %s to %s.\n", unit.Plural(r.Profiles, "profile"), unit.Plural(r.Days, "day"), unit.Count(r.Written), from, to)
+	fmt.Fprintf(w, "%s on %s, %s copied now, from %s to %s.\n", unit.Plural(r.Profiles, "profile"), unit.Plural(r.Days, "day"), unit.Count(r.Written), from, to)
 	if r.Pins > 0 {
-		fmt.Fprintf(w, "%s taken over.\n", unit.Plural(r.Pins, "pin"))
+		fmt.Fprintf(w, "%s copied.\n", unit.Plural(r.Pins, "pin"))
 	}
 	if len(list) == 0 {
 		return nil
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "\ntype\tseries\tprofiles\ttotal there\ttotal here\t")
+	fmt.Fprintln(t, "\ntype\tseries\tprofiles\ttotal in FROM\ttotal in TO\t")
 	for _, s := range list {
 		there, here := unit.Count(s.from)+" "+s.typ.Unit, unit.Count(s.to)+" "+s.typ.Unit
 		if s.typ.Over() != store.Sum {
-			there, here = "a state", "equal in every profile"
+			there, here = "(a state)", "equal in every profile"
 		}
 		if s.different > 0 {
 			here += fmt.Sprintf(" (%s differ, the first is %s)", unit.Plural(s.different, "series"), s.firstDifferent)

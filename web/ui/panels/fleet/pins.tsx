@@ -14,7 +14,7 @@ export function Pins({ ask }: { ask: Ask }) {
   return (
     <section class="fleet-pins">
       <h2>{list.length ? total(list.length, "pin") : "Pins"}</h2>
-      <p class="muted">A pin keeps the profiles of a selection in full, however old they become and whatever -keep says.</p>
+      <p class="muted">Pinned profiles are never downsampled or dropped, whatever their age and -keep.</p>
       {list.length ? <Table pins={list} unpin={(name) => void act(post("fleet/unpin", { name }))} /> : null}
       <New ask={ask} pin={(name, reason) => act(post("fleet/pin", { ...ask, name, reason }))} />
       {failed ? <p class="bad" role="alert">{failed}</p> : null}
@@ -49,7 +49,7 @@ function New({ ask, pin }: { ask: Ask; pin: (name: string, reason: string) => Pr
     <form class="fleet-bar" onSubmit={(e) => { e.preventDefault(); void pin(name.trim(), reason.trim()).then(done); }}>
       <label>Name <input type="text" required maxLength={100} value={name} autocomplete="off" onInput={(e) => setName(e.currentTarget.value)} /></label>
       <label>Reason <input type="text" value={reason} autocomplete="off" onInput={(e) => setReason(e.currentTarget.value)} /></label>
-      <button type="submit">Pin {ask.select ? "this selection" : "all services"} of this range</button>
+      <button type="submit">Pin {ask.select ? "this selection" : "all services"} in this range</button>
     </form>
   );
 }
