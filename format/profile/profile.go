@@ -111,6 +111,17 @@ type Profile struct {
 // belongs to. It panics when the profile has no locations.
 func (p *Profile) LocationOf(frame stack.FrameID) int { return int(p.locationOf[frame]) }
 
+// FunctionOf returns the number of the function that a frame is in, as the file counts its
+// functions from 0: frames of one function have one number, so that what is looked up for
+// a function need be looked up once. It is not known of a profile without locations, nor
+// of a frame without a line.
+func (p *Profile) FunctionOf(frame stack.FrameID) (number int, known bool) {
+	if p.functionOf == nil || p.Locations[p.locationOf[frame]].Lines == 0 {
+		return 0, false
+	}
+	return int(p.functionOf[frame]), true
+}
+
 // Len returns the number of samples.
 func (p *Profile) Len() int { return len(p.StackIDs) }
 

@@ -46,9 +46,11 @@ type interner struct {
 	dict
 	text      map[string]string // one copy of each name
 	functionM map[store.Function]uint32
-	locationM map[string]uint32
+	lineM     pairs             // locations of one line, by function and line
+	locationM map[string]uint32 // locations of several
 	nodeM     pairs
 	stackM    map[uint32]uint32 // by node
+	paths     paths
 	setM      map[store.Labels]uint32
 	key       []byte
 	textBytes int64
@@ -96,6 +98,13 @@ func (in *interner) own(s string) string {
 
 // location finds or adds one with these lines.
 func (in *interner) location(lines []store.Line) uint32 {
+	if len(lines) == 1 { // most
+		slot, found := in.lineM.find(lines[0].Function, uint32(lines[0].Line))
+		if !found {
+			*slot = in.addLocation(lines)
+		}
+		return *slot
+	}
 	in.key = in.key[:0]
 	for _, l := range lines {
 		in.key = binary.LittleEndian.AppendUint32(in.key, l.Function)
@@ -104,11 +113,98 @@ func (in *interner) location(lines []store.Line) uint32 {
 	if at, ok := in.locationM[string(in.key)]; ok {
 		return at
 	}
+	at := in.addLocation(lines)
+	in.locationM[string(in.key)] = at
+	return at
+}
+
+func (in *interner) addLocation(lines []store.Line) uint32 {
 	at := uint32(len(in.ends))
 	in.lines = append(in.lines, lines...)
 	in.ends = append(in.ends, uint32(len(in.lines)))
-	in.locationM[string(in.key)] = at
 	return at
+}
+
+// path finds or adds the node at which a path from the root ends: locations, the
+// outermost call first. Nearly all paths have come before. Those are found by one hash of
+// all their locations and compared with the tree, which takes a third of the time of
+// looking up each node by itself.
+func (in *interner) path(locations []uint32) uint32 {
+	hash := hashPath(locations)
+	at, slot := in.paths.find(hash, func(node uint32) bool { return in.isPath(node, locations) })
+	if slot < 0 {
+		return at
+	}
+	node := uint32(0)
+	for _, l := range locations {
+		node = in.node(node, l)
+	}
+	in.paths.add(slot, hash, node)
+	return node
+}
+
+// isPath tells whether the way from the root to a node has these locations.
+func (in *interner) isPath(node uint32, locations []uint32) bool {
+	for i := len(locations) - 1; i >= 0; i-- {
+		if node == 0 || in.locations[node] != locations[i] {
+			return false
+		}
+		node = in.parents[node]
+	}
+	return node == 0
+}
+
+// hashPath mixes locations: whoever makes two paths with one hash has made a comparison
+// more, and nothing else.
+func hashPath(locations []uint32) uint32 {
+	h := uint64(len(locations))
+	for _, l := range locations {
+		h = (h ^ uint64(l)) * 0x9e3779b97f4a7c15
+		h ^= h >> 29
+	}
+	return uint32(h ^ h>>32)
+}
+
+// paths is an open hash table from paths to the nodes at their ends.
+type paths struct {
+	hashes []uint32
+	nodes  []uint32 // plus one, 0 is free
+	n      int
+}
+
+// find returns the node that has the hash and is the same, or the free slot where it
+// belongs; else that is -1.
+func (p *paths) find(hash uint32, same func(node uint32) bool) (node uint32, slot int) {
+	if 4*p.n >= 3*len(p.nodes) {
+		p.grow()
+	}
+	mask := uint32(len(p.nodes) - 1)
+	for i := hash & mask; ; i = (i + 1) & mask {
+		switch at := p.nodes[i]; {
+		case at == 0:
+			return 0, int(i)
+		case p.hashes[i] == hash && same(at-1):
+			return at - 1, -1
+		}
+	}
+}
+
+// add fills a slot that find has returned.
+func (p *paths) add(slot int, hash, node uint32) {
+	p.hashes[slot], p.nodes[slot] = hash, node+1
+	p.n++
+}
+
+func (p *paths) grow() {
+	old := *p
+	size := max(256, 2*len(old.nodes))
+	*p = paths{hashes: make([]uint32, size), nodes: make([]uint32, size)}
+	for i, at := range old.nodes {
+		if at != 0 {
+			_, slot := p.find(old.hashes[i], func(uint32) bool { return false })
+			p.add(slot, old.hashes[i], at-1)
+		}
+	}
 }
 
 // node finds or adds the child of a node.
@@ -187,11 +283,13 @@ func (p *pairs) grow() {
 
 // reading adds the samples of one profile to a dictionary.
 type reading struct {
-	in    *interner
-	p     *profile.Profile
-	known []uint32 // location of a frame that begins one, plus one
-	sets  []uint32 // of the profile's label sets, plus one
-	lines []store.Line
+	in        *interner
+	p         *profile.Profile
+	known     []uint32 // location of a frame that begins one, plus one
+	functions []uint32 // by their numbers in the profile, plus one
+	sets      []uint32 // of the profile's label sets, plus one
+	path      []uint32
+	lines     []store.Line
 }
 
 func newReading(in *interner, p *profile.Profile) *reading {
@@ -208,7 +306,7 @@ func newReading(in *interner, p *profile.Profile) *reading {
 // stack returns the stack and the label set of a sample.
 func (r *reading) stack(row int) (id, set uint32) {
 	frames := r.p.Stacks.Frames(r.p.StackIDs[row])
-	node := uint32(0)
+	r.path = r.path[:0]
 	for end := len(frames); end > 0; {
 		begin := end - 1
 		if r.known != nil {
@@ -219,10 +317,10 @@ func (r *reading) stack(row int) (id, set uint32) {
 				begin--
 			}
 		}
-		node = r.in.node(node, r.location(frames[begin:end]))
+		r.path = append(r.path, r.location(frames[begin:end]))
 		end = begin
 	}
-	return r.in.stack(node), r.set(row)
+	return r.in.stack(r.in.path(r.path)), r.set(row)
 }
 
 // location returns that of the frames, the innermost first.
@@ -232,13 +330,29 @@ func (r *reading) location(frames []stack.FrameID) uint32 {
 	}
 	r.lines = r.lines[:0]
 	for _, id := range frames {
-		f := r.p.Stacks.Frame(id)
-		fn := r.in.function(store.Function{Name: f.Func, File: f.File, StartLine: line(f.StartLine)})
-		r.lines = append(r.lines, store.Line{Function: fn, Line: line(f.Line)})
+		n, _ := r.p.Stacks.Position(id)
+		r.lines = append(r.lines, store.Line{Function: r.function(id), Line: line(n)})
 	}
 	at := r.in.location(r.lines)
 	if r.known != nil {
 		r.known[frames[0]] = at + 1
+	}
+	return at
+}
+
+// function returns that of a frame.
+func (r *reading) function(id stack.FrameID) uint32 {
+	number, known := r.p.FunctionOf(id)
+	if known && number < len(r.functions) && r.functions[number] != 0 {
+		return r.functions[number] - 1
+	}
+	f := r.p.Stacks.Frame(id)
+	at := r.in.function(store.Function{Name: f.Func, File: f.File, StartLine: line(f.StartLine)})
+	if known {
+		if missing := number + 1 - len(r.functions); missing > 0 {
+			r.functions = append(r.functions, make([]uint32, missing)...)
+		}
+		r.functions[number] = at + 1
 	}
 	return at
 }

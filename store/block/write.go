@@ -106,9 +106,11 @@ type remapKey struct{ part, dict int }
 type remap struct {
 	from             *dict
 	to               *building
+	functions        []uint32 // plus one
 	locations, nodes []uint32 // plus one
 	stacks, sets     []uint32 // plus one
 	path             []uint32
+	lines            []store.Line
 }
 
 // writeBlock writes a block under a temporary name and then its own. It returns false
@@ -543,13 +545,24 @@ func (m *remap) node(n uint32) uint32 {
 // location returns the new number of a location.
 func (m *remap) location(l uint32) uint32 {
 	if m.locations[l] == 0 {
-		var lines []store.Line
+		m.lines = m.lines[:0]
 		for _, one := range m.from.linesOf(l) {
-			lines = append(lines, store.Line{Function: m.to.in.function(m.from.functions[one.Function]), Line: one.Line})
+			m.lines = append(m.lines, store.Line{Function: m.function(one.Function), Line: one.Line})
 		}
-		m.locations[l] = m.to.in.location(lines) + 1
+		m.locations[l] = m.to.in.location(m.lines) + 1
 	}
 	return m.locations[l] - 1
+}
+
+// function returns the new number of a function.
+func (m *remap) function(f uint32) uint32 {
+	if m.functions == nil {
+		m.functions = make([]uint32, len(m.from.functions))
+	}
+	if m.functions[f] == 0 {
+		m.functions[f] = m.to.in.function(m.from.functions[f]) + 1
+	}
+	return m.functions[f] - 1
 }
 
 // appendRows writes the profiles of a series, column by column.
