@@ -135,19 +135,10 @@ func TestServeBeside(t *testing.T) {
 	}
 
 	// The same profile comes to both.
-	pushed, err := os.ReadFile("../../analysis/compare/testdata/regexp/" + firstProfile(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	now := time.Now().Unix()
+	pushed := "../../analysis/compare/testdata/regexp/" + firstProfile(t)
 	for _, s := range both {
-		resp, err := http.Post(fmt.Sprintf("%s/ingest?format=pprof&name=tool&from=%d&until=%d", s.address, now-10, now), "application/octet-stream", bytes.NewReader(pushed))
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
-			t.Errorf("pushing is answered with %s", resp.Status)
+		if out, err := exec.Command("loupe", "push", "-to", s.address, "-service", "tool", pushed).CombinedOutput(); err != nil {
+			t.Errorf("loupe push: %v\n%s", err, out)
 		}
 	}
 	ms, err := store.ParseMatchers(`{service_name="tool"}`)

@@ -366,6 +366,12 @@ func TestAddress(t *testing.T) {
 	f("clickhouse://u:hunter2@a/b?cluster=x'y", "is no name")
 	f("clickhouse://u:hunter2@a/b?clustr=x", `no option "clustr"`)
 	f("http://u:hunter2@a", "does not begin with clickhouse://")
+	for in, want := range map[string]string{"clickhouse://db": "eve hunter3", "clickhouse://ada:hunter2@db": "ada hunter2", "clickhouse://ada@db": "ada "} {
+		a, err := ParseAddress(in)
+		if a = a.Login("eve", "hunter3"); err != nil || a.user+" "+a.password != want {
+			t.Errorf("%s is asked as %q %q, %v", in, a.user, a.password, err)
+		}
+	}
 }
 
 // TestLabelsText writes labels and kinds and reads them again.

@@ -81,7 +81,8 @@ for a month and of an hour for a year, and dropped earlier where -keep is reache
 Ctrl-C or SIGTERM what is under way is completed.
 
 -store keeps profiles in ClickHouse instead of a folder: one server, or the shards of a
-cluster (one host of each, and ?cluster=NAME). Any number of loupe serve may then stand
+cluster (one host of each, and ?cluster=NAME). Where the URL names nobody, the variables
+CLICKHOUSE_USER and CLICKHOUSE_PASSWORD do. Any number of loupe serve may then stand
 beside each other on one database. Each takes what is pushed to it; -shard 1/3, 2/3 and
 3/3 divide the targets of -targets among three, which must have the same list.
 

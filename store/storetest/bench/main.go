@@ -16,16 +16,14 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"log"
 	"math"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/pprof"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -33,8 +31,6 @@ import (
 
 	"loupe/format/profile"
 	"loupe/store"
-	"loupe/store/block"
-	"loupe/store/clickhouse"
 	"loupe/value/stack"
 )
 
@@ -47,6 +43,7 @@ var begin = time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC)
 
 func main() {
 	base := flag.String("base", "", "profiles to draw stacks from (default: those of this repository)")
+	cpuprofile := flag.String("cpuprofile", "", "write a CPU profile of the ingestion and one of the queries (.queries)")
 	generate := flag.String("generate", "", "only write the corpus into this folder")
 	address := flag.String("store", "", "measure a database of ClickHouse instead")
 	flag.Parse()
@@ -61,7 +58,21 @@ func main() {
 	cmd := exec.Command(os.Args[0], "-generate", dir, "-base", *base)
 	cmd.Stderr = os.Stderr
 	check(cmd.Run())
-	measure(dir, *address)
+	measure(dir, *address, *cpuprofile)
+}
+
+// profiled runs a part with a CPU profile of it, where one is wanted.
+func profiled(name string, part func()) {
+	if name == "" {
+		part()
+		return
+	}
+	f, err := os.Create(name)
+	check(err)
+	check(pprof.StartCPUProfile(f))
+	part()
+	pprof.StopCPUProfile()
+	check(f.Close())
 }
 
 func check(err error) {
@@ -172,80 +183,24 @@ func size(dir string) (n int64) {
 	return n
 }
 
-// subject is a store that is measured.
-type subject struct {
-	store.Engine
-	size  func() int64 // bytes on the disk
-	clock func() time.Duration
-	unit  string
-	// rounds are of each question, of which the best counts: more where the time is that of
-	// the wall, which others are busy in.
-	rounds int
+// ingested is what writing the corpus came to.
+type ingested struct {
+	waits   []time.Duration // for each profile, until it was durable
+	samples int
+	total   int64 // of the CPU time in all profiles
+	most    int64 // bytes on the disk
+	cpu     time.Duration
 }
 
-// open opens what is measured: blocks in a folder, or a database.
-func open(dir, address string) subject {
-	if address == "" {
-		e, err := block.Open(dir, block.Options{})
-		check(err)
-		return subject{e, func() int64 { return size(dir) }, cpu, "CPU", 7}
-	}
-	at, err := clickhouse.ParseAddress(address)
-	check(err)
-	e, err := clickhouse.Open(context.Background(), at, clickhouse.Options{Every: time.Millisecond})
-	check(err)
-	begun := time.Now()
-	return subject{e, func() (n int64) {
-		for _, host := range at.Hosts {
-			n += ask(host, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = '"+at.Database+"'")
-		}
-		return n
-	}, func() time.Duration { return time.Since(begun) }, "wall", 40}
-}
-
-// ask asks one server for a number.
-func ask(host, statement string) int64 {
-	resp, err := http.Post("http://"+host+"/?default_format=TabSeparated", "text/plain", strings.NewReader(statement))
-	check(err)
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	check(err)
-	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-	if err != nil {
-		log.Fatalf("%s: %s", statement, text)
-	}
-	return n
-}
-
-// settle lets a database merge what it has.
-func settle(address string) {
-	if address == "" {
-		return
-	}
-	at, err := clickhouse.ParseAddress(address)
-	check(err)
-	for _, host := range at.Hosts {
-		for _, table := range []string{"profiles", "stacks", "locations", "names", "seen"} {
-			resp, err := http.Post("http://"+host+"/", "text/plain", strings.NewReader("OPTIMIZE TABLE "+at.Database+"."+table+" FINAL"))
-			check(err)
-			resp.Body.Close()
-		}
-	}
-}
-
-func measure(corpus, address string) {
-	packed := size(corpus)
-	e := open(filepath.Join(corpus, "store"), address)
-	ctx := context.Background()
-	started, most, samples, total := cpu(), int64(0), 0, int64(0)
-	var waits []time.Duration
+func ingest(e subject, corpus string) (in ingested) {
+	started := cpu()
 	var mu sync.Mutex
 	write := func(p *store.Profile) {
 		from := time.Now()
-		check(e.Write(ctx, []*store.Profile{p}))
+		check(e.Write(context.Background(), []*store.Profile{p}))
 		mu.Lock()
 		defer mu.Unlock()
-		waits = append(waits, time.Since(from))
+		in.waits = append(in.waits, time.Since(from))
 	}
 	for point := range points {
 		var writing sync.WaitGroup
@@ -254,35 +209,47 @@ func measure(corpus, address string) {
 			check(err)
 			p, err := profile.Decode(data, profile.Options{})
 			check(err)
-			samples += p.Len()
-			total += p.Total(1)
+			in.samples += p.Len()
+			in.total += p.Total(1)
 			one := &store.Profile{ID: store.IDOf(data), Types: store.TypesOf(p, ""), Samples: p, Duration: p.Duration,
 				Time: begin.Add(time.Duration(point)*5*time.Minute + time.Duration(pod)*time.Second),
 				Labels: store.LabelsOf(store.ServiceLabel, fmt.Sprintf("service-%d", pod%4), "pod", fmt.Sprintf("pod-%02d", pod),
 					"region", fmt.Sprintf("region-%d", pod%3), store.VersionLabel, fmt.Sprintf("v%d", point/25))}
-			if address == "" {
+			if e.local {
 				write(one)
 				continue
 			}
 			writing.Go(func() { write(one) }) // a server gets what comes at the same time
 		}
 		writing.Wait()
-		most = max(most, e.size())
+		in.most = max(in.most, e.size())
 	}
-	slices.Sort(waits)
-	used := cpu() - started
-	fmt.Printf("corpus                 %d profiles, %.1f MB packed, %d samples each\n", pods*points, float64(packed)/1e6, samples/(pods*points))
-	fmt.Printf("CPU a profile          %.2f ms (decoding included)\n", used.Seconds()*1e3/(pods*points))
-	fmt.Printf("acknowledged, p50      %.2f ms\n", waits[len(waits)/2].Seconds()*1e3)
-	fmt.Printf("disk while ingesting   %.2f MB\n", float64(most)/1e6)
+	slices.Sort(in.waits)
+	in.cpu = cpu() - started
+	return in
+}
+
+func measure(corpus, address, cpuprofile string) {
+	packed := size(corpus)
+	e := open(filepath.Join(corpus, "store"), address)
+	ctx := context.Background()
+	var in ingested
+	profiled(cpuprofile, func() { in = ingest(e, corpus) })
+	fmt.Printf("corpus                 %d profiles, %.1f MB packed, %d samples each\n", pods*points, float64(packed)/1e6, in.samples/(pods*points))
+	fmt.Printf("CPU a profile          %.2f ms (decoding included)\n", in.cpu.Seconds()*1e3/(pods*points))
+	fmt.Printf("acknowledged, p50      %.2f ms\n", in.waits[len(in.waits)/2].Seconds()*1e3)
+	fmt.Printf("disk while ingesting   %.2f MB\n", float64(in.most)/1e6)
 	fmt.Printf("peak RSS               %.1f MB\n", float64(peak())/1e6)
-	started = e.clock()
+	started := e.clock()
 	for i := range 2 {
 		check(e.Maintain(ctx, store.Policy{Raw: -1, FiveMinutes: -1, Hours: -1}, begin.Add(time.Duration(48+i)*time.Hour)))
 	}
 	settle(address)
-	fmt.Printf("merged                 %.2f MB, %.2f B/sample, %.0f ms %s to write\n", float64(e.size())/1e6, float64(e.size())/float64(samples), (e.clock()-started).Seconds()*1e3, e.unit)
-	queries(ctx, e, total)
+	fmt.Printf("merged                 %.2f MB, %.2f B/sample, %.0f ms %s to write\n", float64(e.size())/1e6, float64(e.size())/float64(in.samples), (e.clock()-started).Seconds()*1e3, e.unit)
+	if cpuprofile != "" {
+		cpuprofile += ".queries"
+	}
+	profiled(cpuprofile, func() { queries(ctx, e, in.total) })
 	check(e.Close())
 }
 
