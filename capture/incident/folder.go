@@ -66,7 +66,7 @@ func openFolder(dir string) (*folder, error) {
 			continue // somebody else's file
 		}
 		if in.Recorded = recorded(f.place(in)); in.Note == underWay {
-			in.Note = "loupe serve was stopped while it was taken"
+			in.Note = "loupe serve stopped during the capture"
 		}
 		f.all = append(f.all, in)
 	}
@@ -75,7 +75,7 @@ func openFolder(dir string) (*folder, error) {
 }
 
 // underWay is the note of an incident whose recording is being taken.
-const underWay = "the recording is being taken"
+const underWay = "capturing"
 
 // recorded tells whether there is a recording in a folder.
 func recorded(dir string) bool {
@@ -152,7 +152,7 @@ func (f *folder) bound() error {
 		}
 		sum -= in.Bytes
 		failed = errors.Join(failed, os.RemoveAll(f.place(in)))
-		in.Recorded, in.Bytes, in.Note = false, 0, "the recording was dropped: keep.bytes was reached"
+		in.Recorded, in.Bytes, in.Note = false, 0, "recording deleted: keep.bytes reached"
 		failed = errors.Join(failed, f.write(in))
 	}
 	return failed

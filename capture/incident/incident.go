@@ -141,7 +141,7 @@ func (m *Monitor) changed(ctx context.Context, path string) *Config {
 			m.opt.Tell("%s was read again", path)
 			return c
 		}
-		m.opt.Tell("%v (the rules that it had go on)", err)
+		m.opt.Tell("%v (the previous rules stay in force)", err)
 	}
 }
 
@@ -362,7 +362,7 @@ func (m *Monitor) record(ctx context.Context, w *collect.Watcher, t *scrape.Targ
 	}
 	note := ""
 	if err != nil {
-		note = "not all of it: " + err.Error()
+		note = "incomplete: " + err.Error()
 	}
 	bytes := size(m.kept.place(in))
 	return errors.Join(err, m.kept.change(in, func(in *Incident) {

@@ -192,7 +192,7 @@ alerts: [{rule: goroutines>=1, capture: goroutine}]
 		switch {
 		case in.Recorded:
 			recorded++
-		case strings.Contains(in.Note, "there were 2 within an hour already"):
+		case strings.Contains(in.Note, "limit of 2 recordings an hour"):
 			left++
 		}
 	}
@@ -281,7 +281,7 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	f, err = openFolder(dir)
-	if err != nil || len(f.all) != 3 || f.list()[0].Note != "loupe serve was stopped while it was taken" {
+	if err != nil || len(f.all) != 3 || f.list()[0].Note != "loupe serve stopped during the capture" {
 		t.Errorf("%v %+v", err, f.list())
 	}
 	// One that is larger than everything may be is not kept, and says so.

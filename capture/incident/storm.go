@@ -55,7 +55,7 @@ func (s *storms) admit(in *Incident, target string) (before *Incident, within bo
 func (s *storms) note() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return fmt.Sprintf("not recorded: there were %d within an hour already", s.hourly)
+	return fmt.Sprintf("not recorded: limit of %d recordings an hour reached", s.hourly)
 }
 
 // tell says, once an hour, that there are more incidents than the hooks are told of.
@@ -65,7 +65,7 @@ func (s *storms) tell(in *Incident) (why string, first bool) {
 	if !s.told.IsZero() && in.At.Sub(s.told) < time.Hour {
 		return "", false
 	}
-	why = fmt.Sprintf("more than %d alerts within an hour: %s not recorded so far, the last of them of %s: %s", s.hourly, unit.Plural(s.left, "alert"), in.Service, in.Why)
+	why = fmt.Sprintf("more than %d alerts within an hour: %s not recorded so far, the last one of %s: %s", s.hourly, unit.Plural(s.left, "alert"), in.Service, in.Why)
 	s.told, s.left = in.At, 0
 	return why, true
 }

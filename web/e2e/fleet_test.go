@@ -186,7 +186,7 @@ func TestFleetVersions(t *testing.T) {
 	b := open(t, address+"/ui/#//fleet", 1400, 900, "light")
 	b.until("document.querySelector('[aria-label=\"new versions\"]')?.innerText.includes('1 new version')")
 	text := eval[string](b, "document.querySelector('[aria-label=\"new versions\"]').innerText")
-	for _, want := range []string{"shop since v1.42", "against v1.41 in the time before", "1 function more", "main.encode", "CHANGE, OF ALL CPU", "3 functions judged together", "what clients asked for may have changed"} {
+	for _, want := range []string{"shop since v1.42", "against v1.41 in the period before", "1 regression", "main.encode", "CHANGE, OF ALL CPU", "3 functions tested", "the mix of requests may have changed"} {
 		if !strings.Contains(strings.ToUpper(text), strings.ToUpper(want)) {
 			t.Errorf("%q does not stand on the page:\n%s", want, text)
 		}
@@ -222,7 +222,7 @@ func TestFleetIncidents(t *testing.T) {
 	b := open(t, address+"/", 1400, 900, "light")
 	b.until("document.querySelector('[aria-label=incidents] a')")
 	text := eval[string](b, "document.querySelector('main').innerText")
-	for _, want := range []string{"1 incident", "goroutines>=1", "goroutines is ", "gccpu>1000 for 1 target (none has told this figure)"} {
+	for _, want := range []string{"1 incident", "goroutines>=1", "goroutines is ", "gccpu>1000 for 1 target (none reports this metric)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q does not stand on the page:\n%s", want, text)
 		}

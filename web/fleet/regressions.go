@@ -87,7 +87,7 @@ func activity(types []store.Type, asked string) (store.Type, error) {
 	case i < 0:
 		return store.Type{}, web.NotThere("There are no profiles of the type %q in this range.", asked)
 	case types[i].Over() != store.Sum:
-		return store.Type{}, web.NotThere("%s is a state: versions are compared by what they do, such as cpu or alloc_space.", types[i].Sample)
+		return store.Type{}, web.NotThere("%s is a state: compare versions by an activity, such as cpu or alloc_space.", types[i].Sample)
 	}
 	return types[i], nil
 }
@@ -281,7 +281,7 @@ func (p releases) judge(ctx context.Context, out *web.FleetRelease, both [2]stor
 		return err
 	}
 	if !out.Beside {
-		out.Note = "The new version is held against the time before it: what clients asked for may have changed as well."
+		out.Note = "The versions ran at different times: the mix of requests may have changed as well."
 	}
 	out.Judged = d.Judged
 	for i := range d.Rows {
@@ -316,9 +316,9 @@ func tooLittle(r *web.FleetRelease, old bool) string {
 		side = r.Old
 	}
 	if r.Beside {
-		return fmt.Sprintf("Nothing is judged yet: there are less than %d minutes with profiles of both, side by side.", least)
+		return fmt.Sprintf("Too little data: less than %d minutes with profiles of both versions side by side.", least)
 	}
-	return fmt.Sprintf("Nothing is judged yet: there are less than %d minutes with profiles of %s.", least, side)
+	return fmt.Sprintf("Too little data: less than %d minutes with profiles of %s.", least, side)
 }
 
 // steady compares two sides by what functions take for the same work. There is no count of
@@ -365,7 +365,7 @@ func steady(parts [2][]*profile.Profile, sample string) (*compare.ProfileDiff, e
 		parts[i], sums[i] = withoutEmpty(parts[i], sums[i])
 	}
 	if known == 0 || len(sums[0]) < leastStretches || len(sums[1]) < leastStretches {
-		return nil, fmt.Errorf("%w: no function has stayed as it was", compare.ErrIncomparable)
+		return nil, fmt.Errorf("%w: no function stayed the same", compare.ErrIncomparable)
 	}
 	for i := range sums {
 		for j := range sums[i] {

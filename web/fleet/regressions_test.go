@@ -219,15 +219,15 @@ func TestRegressionsMuchLess(t *testing.T) {
 // without a new one there is nothing.
 func TestRegressionsLittle(t *testing.T) {
 	r := deployed{length: 8 * time.Minute, change: only(0, 3)}.judged(t)
-	if r.Note != "Nothing is judged yet: there are less than 15 minutes with profiles of v1.42." || len(r.More) > 0 {
+	if r.Note != "Too little data: less than 15 minutes with profiles of v1.42." || len(r.More) > 0 {
 		t.Errorf("%+v", r)
 	}
 	r = deployed{length: 8 * time.Minute, beside: true}.judged(t)
-	if r.Note != "Nothing is judged yet: there are less than 15 minutes with profiles of both, side by side." {
+	if r.Note != "Too little data: less than 15 minutes with profiles of both versions side by side." {
 		t.Errorf("%+v", r)
 	}
 	r = deployed{label: store.BuildLabel, change: only(0, 2)}.judged(t)
-	if len(r.More) != 1 || r.More[0].Function != "main.f0" || !strings.HasPrefix(r.More[0].Shown, "+") || !strings.Contains(r.Note, "what clients asked for may have changed") {
+	if len(r.More) != 1 || r.More[0].Function != "main.f0" || !strings.HasPrefix(r.More[0].Shown, "+") || !strings.Contains(r.Note, "the mix of requests may have changed") {
 		t.Errorf("%+v", r)
 	}
 	pages := deployed{label: store.VersionLabel, length: time.Hour}.pages(t)

@@ -94,10 +94,10 @@ func functionCosts(v *web.FleetFunctions, most int) *report.Sheet {
 		s.Rows = append(s.Rows, row)
 	}
 	if n := len(v.Functions) - len(list) + v.Others; n > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("%d functions that cost less are left out.", n))
+		s.Notes = append(s.Notes, fmt.Sprintf("%d cheaper functions are not shown.", n))
 	}
 	if !v.Exact {
-		s.Notes = append(s.Notes, "Sums of older profiles keep the largest functions alone: some may cost more than is said.")
+		s.Notes = append(s.Notes, "Roll-ups of older profiles keep only the largest functions: some figures may be too low.")
 	}
 	return s
 }

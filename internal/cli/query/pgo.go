@@ -12,9 +12,9 @@ func (q *query) pgo() error {
 	}
 	switch {
 	case ask.Labels == "":
-		return command.Usagef("pgo: name the service that the profile is of: of several programs together it is none's")
+		return command.Usagef("pgo: name a service; a profile of several programs fits none of them")
 	case ask.Type != "" && ask.Type != "cpu":
-		return command.Usagef("pgo: the compiler takes CPU profiles alone, not -type %s", ask.Type)
+		return command.Usagef("pgo: the compiler only reads CPU profiles, not -type %s", ask.Type)
 	}
 	if ask.From == "" {
 		ask.From = "now-7d"

@@ -36,11 +36,11 @@ var queryCommand = &command.Command{
 		"loupe query series -by pod shop                how much each pod takes, over time",
 		"loupe query diff -from 2d -until 1d shop       … against the last hour",
 		"loupe query diff '{version=\"v1.41\"}' '{version=\"v1.42\"}'",
-		"loupe query cost                               what each service costs; cost shop: each function",
-		"loupe query regressions shop                   what its newest version takes more of",
+		"loupe query cost                               cost of each service; cost shop: of each function",
+		"loupe query regressions shop                   regressions of its newest version, by function",
 		"loupe query flame -o flame.html shop",
 		"loupe query findings shop                      findings of the rules on profiles",
-		"loupe query pgo -o cmd/shop/default.pgo shop   for the compiler, of the last week",
+		"loupe query pgo -o cmd/shop/default.pgo shop   PGO profile of the last week",
 		"loupe query profile -last 7d -o shop.pb.gz shop",
 		"loupe query pin -from 2d -until 1d v1.41 '{version=\"v1.41\"}'",
 		"loupe pgo make -for ./cmd/shop 'pyroscope://127.0.0.1:4040/shop?last=7d'",
@@ -52,17 +52,18 @@ WHAT is one of
   labels     the names of labels, or with NAME its values (labels NAME [SELECTOR])
   series     totals over time, by the labels of -by
   top        functions, as loupe pprof -top
-  cost       CPUs, memory allocated and in use of each service, or of the functions of
-             what is selected (loupe serve alone)
+  cost       CPUs, allocations and memory in use by service, or by function of a
+             selection (loupe serve only)
   flame      a flame graph as one page or picture (-o FILE.html or FILE.svg)
   diff       two selections by function, as loupe compare; of one selection the range
              of -from and -until is held against the same length until now
-  regressions  what new versions of services take more of, function by function (of the
-             last day; loupe serve alone)
+  regressions
+             functions that cost more since the newest version of a service, with
+             intervals (default: of the last day; loupe serve only)
   findings   what is wrong, as loupe report
   heatmap    profiles by time and by how large they are
-  pgo        what a service did in the last week as default.pgo for the compiler, or
-             -o FILE (loupe pgo make -for checks that it fits a package)
+  pgo        default.pgo for the compiler, from the last week of a service (-o FILE;
+             loupe pgo make -for also checks that it fits a package)
   profile    the sum as a file for go tool pprof (-o FILE.pb.gz)
   pin        keep a selection in full, whatever its age and -keep: pin NAME [SELECTOR] with
              -from and -until, and a -reason for people (needs the write role)

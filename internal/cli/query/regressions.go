@@ -47,7 +47,7 @@ func (q *query) regressions() error {
 // releases prints what there is of each new version, one below the other.
 func (q *query) releases(got *web.FleetRegressions) error {
 	if len(got.Releases) == 0 {
-		return command.Nothingf("no new version or build of %s appeared in this range (-last 7d looks further back; labels version and build_id tell them apart)", services(got.Services))
+		return command.Nothingf("no new version or build of %s in this range (-last 7d looks further back; the labels version and build_id identify them)", services(got.Services))
 	}
 	return command.Buffered(q.e.Stdout, func(w io.Writer) error {
 		for i := range got.Releases {
@@ -80,9 +80,9 @@ func services(n int) string {
 
 // sheet is the table of one release.
 func sheet(r *web.FleetRelease, of string) *report.Sheet {
-	how := "in the time before"
+	how := "in the period before"
 	if r.Beside {
-		how = "which ran beside it"
+		how = "running side by side"
 	}
 	at := time.UnixMilli(r.At).UTC().Format("2006-01-02 15:04 UTC")
 	s := &report.Sheet{Key: "regressions", Title: fmt.Sprintf("%s since %s %s (%s), against %s %s", r.Service, r.Label, r.New, at, r.Old, how),
@@ -93,17 +93,17 @@ func sheet(r *web.FleetRelease, of string) *report.Sheet {
 		}
 	}
 	if r.Judged > 0 {
-		text := fmt.Sprintf("%d functions were judged together; of those that are listed at most 5 %% are there by chance.", r.Judged)
+		text := fmt.Sprintf("%d functions tested; expected false alarms among those listed: at most 5 %%.", r.Judged)
 		if len(s.Rows) == 0 {
-			text = fmt.Sprintf("None of %d functions takes more or less beyond chance.", r.Judged)
+			text = fmt.Sprintf("%d functions tested; no significant change.", r.Judged)
 		}
 		s.Notes = append(s.Notes, text)
 		if len(s.Rows) > 0 {
-			s.Notes = append(s.Notes, fmt.Sprintf("Percentages are of %s that %s took, for the same work.", of, r.Old))
+			s.Notes = append(s.Notes, fmt.Sprintf("Percentages are relative to %s of %s, for the same amount of work.", of, r.Old))
 		}
 	}
 	if r.Others > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("%d smaller changes are left out.", r.Others))
+		s.Notes = append(s.Notes, fmt.Sprintf("%d smaller changes are not shown.", r.Others))
 	}
 	if r.Note != "" {
 		s.Notes = append(s.Notes, r.Note)

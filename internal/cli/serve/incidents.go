@@ -18,9 +18,9 @@ import (
 func (f *flags) checkAlerts(targets bool) error {
 	switch {
 	case f.alerts == "" && f.incidents != "":
-		return command.Usagef("-incidents: without rules there are none: -alerts FILE.yml has them")
+		return command.Usagef("-incidents: needs -alerts FILE.yml")
 	case f.alerts != "" && !targets:
-		return command.Usagef("-alerts: there is nothing to watch: -targets or -local say what is")
+		return command.Usagef("-alerts: nothing to watch: add -targets or -local")
 	}
 	return nil
 }
@@ -73,11 +73,11 @@ func (s *serving) incidents() func() *web.FleetIncidents {
 // recording opens the one of an incident for the pages.
 func (s *serving) recording(id string) (web.Source, error) {
 	if s.monitor == nil {
-		return web.Source{}, web.NotThere("There is no incident %.100q: loupe serve -alerts keeps some.", id)
+		return web.Source{}, web.NotThere("There is no incident %.100q: this server runs without -alerts.", id)
 	}
 	dir := s.monitor.Place(id)
 	if dir == "" {
-		return web.Source{}, web.NotThere("There is no recording of the incident %.100q any more.", id)
+		return web.Source{}, web.NotThere("The recording of incident %.100q is gone.", id)
 	}
 	return pages.Recording(dir), nil
 }

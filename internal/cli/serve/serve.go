@@ -47,7 +47,7 @@ var serveCommand = &command.Command{
 		"loupe serve -targets api-1:6060,api-2:6060       these services",
 		"loupe serve -targets prometheus.yml              those that Prometheus finds",
 		"loupe serve -store clickhouse://loupe:secret@db:8123/loupe   in a database of ClickHouse",
-		"loupe serve -local -alerts alerts.yml            … and captures when something goes wrong",
+		"loupe serve -local -alerts alerts.yml            with a capture when something goes wrong",
 		"loupe serve -tokens tokens -new-token read,write:ada",
 		"loupe serve -listen :4040 -tokens tokens -tls-cert cert.pem -tls-key key.pem",
 		"loupe serve -local -forward http://pyroscope:4040    send everything to Pyroscope too",
@@ -64,9 +64,9 @@ Pyroscope's (POST /ingest and push.v1), OpenTelemetry's (OTLP, v1development), a
 what speaks Parca's WriteRaw. Allocations, contentions and delays, which Go counts from
 the start of a process, are kept as differences; a restart is noticed.
 
--alerts holds the targets against rules as those of loupe watch. When one fires, the
-readings that led there and profiles of the moment are kept as an ordinary recording,
-listed on the pages and told to hooks. docs/guide/serve.md has the form of the file.
+-alerts applies rules like those of loupe watch to every target. When a rule fires, the
+readings before it and profiles of the moment become an ordinary recording, which the
+pages list and hooks report. docs/guide/serve.md describes the file.
 
 In a browser the address shows the services, what they cost, and their profiles.
 Questions of programs are those of Pyroscope's querier.v1: in Grafana, a data source of
@@ -113,8 +113,8 @@ profile. After Ctrl-C or a failure, repeat the command to continue.`,
 		fs.StringVar(&f.archive, "archive", "", "S3 `bucket` to upload sealed blocks to: s3://bucket/prefix")
 		f.forward.Declare(fs)
 		fs.BoolVar(&f.copying, "copy", false, "copy all profiles from one store to another: FROM TO")
-		fs.StringVar(&f.alerts, "alerts", "", "`file` of alert rules that the targets are held against (.yml; read again when\nit changes)")
-		fs.StringVar(&f.incidents, "incidents", "", "`folder` of the recordings of alerts (default incidents in that of -data)")
+		fs.StringVar(&f.alerts, "alerts", "", "`file` of alert rules for the targets (YAML; reloaded when it changes)")
+		fs.StringVar(&f.incidents, "incidents", "", "`folder` for the recordings of alerts (default: incidents below -data)")
 		f.access.declare(fs)
 		fs.Float64Var(&f.budget, "budget", 1, "most `percent` of one CPU that profiling may take of a target")
 		return func(e *command.Env, args []string) error {

@@ -16,7 +16,7 @@ function List({ of: v }: { of: FleetFunctions }) {
   const costs = v.costs ?? [];
   return (
     <section>
-      <h2>What functions cost</h2>
+      <h2>Cost by function</h2>
       <div class="rows fleet-table fleet-functions" role="region" aria-label="functions" tabIndex={0}>
         <table>
           <thead><tr><th scope="col" class="left named">function</th>{costs.flatMap((c) => [<th scope="col" key={c.type} title={c.means}>{c.head}</th>, <th scope="col" key={c.type + " total"}>with callees</th>])}</tr></thead>
@@ -30,7 +30,7 @@ function List({ of: v }: { of: FleetFunctions }) {
           </tbody>
         </table>
       </div>
-      <p class="muted">{v.others ? `${count(v.others)} functions that cost less are left out. ` : ""}{v.exact ? "" : "Sums of older profiles keep the largest functions alone: some may cost more than is said."}</p>
+      <p class="muted">{v.others ? `${count(v.others)} cheaper functions are not shown. ` : ""}{v.exact ? "" : "Roll-ups of older profiles keep only the largest functions: some figures may be too low."}</p>
     </section>
   );
 }

@@ -18,12 +18,12 @@ function List({ of: v }: { of: FleetIncidents }) {
       {incidents.length === 0 ? <p class="muted">No alert rule has fired.</p> : (
         <div class="rows fleet-table" role="region" aria-label="incidents" tabIndex={0}>
           <table>
-            <thead><tr><th scope="col" class="left named">when</th><th scope="col" class="left">service</th><th scope="col" class="left">target</th><th scope="col" class="left">rule</th><th scope="col" class="left">what was seen</th><th scope="col" class="left">recording</th></tr></thead>
+            <thead><tr><th scope="col" class="left named">when</th><th scope="col" class="left">service</th><th scope="col" class="left">target</th><th scope="col" class="left">rule</th><th scope="col" class="left">observation</th><th scope="col" class="left">recording</th></tr></thead>
             <tbody>{incidents.map((i) => <Row key={i.source || i.at_ms + i.target + i.rule} of={i} />)}</tbody>
           </table>
         </div>
       )}
-      <p class="muted">Rules: {rules.map((r, i) => <span key={r.rule}>{i ? ", " : ""}<code>{r.rule}</code> for {total(r.targets, "target")}{r.known < r.targets ? <span class="bad"> ({r.known ? `${count(r.targets - r.known)} of them have not told this figure` : "none has told this figure"})</span> : null}</span>)}.</p>
+      <p class="muted">Rules: {rules.map((r, i) => <span key={r.rule}>{i ? ", " : ""}<code>{r.rule}</code> for {total(r.targets, "target")}{r.known < r.targets ? <span class="bad"> ({r.known ? `${count(r.targets - r.known)} of them do not report this metric` : "none reports this metric"})</span> : null}</span>)}.</p>
     </section>
   );
 }
@@ -32,7 +32,7 @@ function Row({ of: i }: { of: FleetIncident }) {
   return (
     <tr>
       <td class="left named">{clock(i.at_ms, Infinity)}</td><td class="left">{i.service}</td><td class="left" title={i.target}>{i.target}</td><td class="left"><code>{i.rule}</code></td>
-      <td class="left">{i.why}{i.again ? <span class="muted"> and {total(i.again, "time")} more soon after</span> : null}</td>
+      <td class="left">{i.why}{i.again ? <span class="muted"> and {total(i.again, "time")} again soon after</span> : null}</td>
       <td class="left">
         {i.source ? <span class="fleet-ways-row">
           <a href={formatRoute({ source: i.source, view: "overview", params: {} })} title={i.folder} aria-label={`report of ${i.service}, ${clock(i.at_ms, Infinity)}`}>report</a>

@@ -28,19 +28,19 @@ function Release({ of: r, share }: { of: FleetRelease; share: string }) {
   return (
     <div class="fleet-release">
       <p>
-        <b>{r.service}</b> since <b>{r.new}</b>, {clock(r.at_ms, Infinity)}, against {r.old} {r.beside ? "which ran beside it" : "in the time before"}:{" "}
-        {r.judged ? <span class={more.length ? "bad" : "muted"}>{more.length ? total(more.length, "function") + " more" : "no function takes more"}</span> : null}{" "}
+        <b>{r.service}</b> since <b>{r.new}</b>, {clock(r.at_ms, Infinity)}, against {r.old} {r.beside ? "running side by side" : "in the period before"}:{" "}
+        {r.judged ? <span class={more.length ? "bad" : "muted"}>{more.length ? total(more.length, "regression") : "no regression"}</span> : null}{" "}
         <a href={formatRoute({ source: r.after, view: "compare", params: { a: r.before, b: r.after, tab: "profiles", normalize: "1" } })} aria-label={`compare ${r.old} with ${r.new} of ${r.service}`}>compare</a>
       </p>
       {more.length || less.length ? (
         <div class="rows fleet-table" role="region" aria-label={`functions of ${r.service}`} tabIndex={0}>
           <table>
-            <thead><tr><th scope="col" class="left named">function</th><th scope="col" title="with its interval of 95 %, for the same work as before">change, of {share}</th><th scope="col">before</th><th scope="col">after</th></tr></thead>
+            <thead><tr><th scope="col" class="left named">function</th><th scope="col" title="with its 95 % interval, for the same amount of work">change, of {share}</th><th scope="col">before</th><th scope="col">after</th></tr></thead>
             <tbody>{more.map((c) => <Row key={c.function} of={c} grew />)}{less.map((c) => <Row key={c.function} of={c} grew={false} />)}</tbody>
           </table>
         </div>
       ) : null}
-      <p class="muted">{r.judged ? `${total(r.judged, "function")} judged together; of those that are listed at most 5 % are there by chance. Percentages are of what ${r.old} took, for the same work. ` : ""}{r.others ? `${count(r.others)} smaller changes are left out. ` : ""}{r.note}</p>
+      <p class="muted">{r.judged ? `${total(r.judged, "function")} tested; expected false alarms among those listed: at most 5 %. Percentages are relative to ${share} of ${r.old}, for the same amount of work. ` : ""}{r.others ? `${count(r.others)} smaller changes are not shown. ` : ""}{r.note}</p>
     </div>
   );
 }
