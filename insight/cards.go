@@ -414,6 +414,7 @@ var crowded = map[string]bool{"SC06": true, "SC07": true, "SC14": true, "GC01": 
 var follows = map[string][]string{
 	"CP05": {"SC02", "SC03", "SC13", "SC16", "SC18"}, // scheduling is paid for by who starts, wakes and spins
 	"AL01": {"GC03", "GC05"},                         // where no line of its own says why
+	"SC01": {"SC03"},                                 // who takes turns uses one P
 	"CP14": {"SC02"},                                 // every goroutine grows its stack anew
 	"SC07": {"SC04", "SC02", "SC08"},                 // a burst of goroutines, or Ps that stand still
 	"GC01": {"SC04", "SC08"},

@@ -153,6 +153,7 @@ var signatures = []signature{
 	{"file.read", 0, 0, "os.ReadFile os.Open os.OpenFile os.(*File).Read os.(*File).ReadAt"},
 	{"parse", 0, 0, "encoding/json.Unmarshal encoding/json.(*Decoder).Decode encoding/xml.Unmarshal encoding/xml.(*Decoder).Decode encoding/gob.(*Decoder).Decode encoding/csv.(*Reader).Read encoding/csv.(*Reader).ReadAll gopkg.in/yaml.* sigs.k8s.io/yaml.* github.com/goccy/go-yaml.* github.com/BurntSushi/toml.* github.com/pelletier/go-toml* github.com/goccy/go-json.Unmarshal github.com/json-iterator/go.*"},
 	{"again.stack", 0, 0, "runtime/debug.Stack runtime/debug.PrintStack"},
+	{"again.lazy", 0, 0, "sync.(*Once).doSlow"},
 	{"once", 0, 0, "sync.(*Once).doSlow"},
 
 	{"rwmutex.read", 0, 0, "sync.(*RWMutex).RLock sync.(*RWMutex).RUnlock"},

@@ -106,7 +106,8 @@ func gather(g facts.UnitGroup, rows []facts.UnitRow) (lines, causes gathering) {
 		row := &rows[i]
 		kind, cause := row.Kind.Key(), row.Cause.Kind.Key()
 		switch {
-		case slices.Contains(purpose, kind), row.Site.Frame.Func == harness:
+		case slices.Contains(purpose, kind), row.Site.Frame.Func == harness, kind == "stop_the_world" && strings.HasSuffix(row.What, " trace"):
+			// The trace that this is read from stopped it, when it began.
 		case kind == "stop_the_world":
 			lines.add(g, kind, row)
 		case cause == "runnable" || cause == "running" && kind != "lock" && kind != "pool":
