@@ -104,5 +104,10 @@ func tellBinary(h *hit, f *Finding) {
 }
 
 func tellReflect(h *hit, f *Finding) {
+	if h.lines[0].Callee == "reflect.DeepEqual" {
+		f.Advice = "Compare by hand: an Equal method that compares the fields with ==, slices.Equal and maps.Equal, the field first that differs most often. reflect.DeepEqual looks at each type anew and at every element."
+		f.Doubts = append(f.Doubts, "DeepEqual tells a nil slice or map from an empty one, which slices.Equal and maps.Equal do not")
+		return
+	}
 	f.Advice = "Do once what depends on the type alone (its fields, methods, conversions) and keep it by reflect.Type; replace what is hot by a type switch, an interface with a method, or a type parameter."
 }

@@ -1,7 +1,6 @@
 package insight
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -175,8 +174,8 @@ func tellAgain(h *hit, f *Finding) {
 	i := slices.IndexFunc(agains, func(a again) bool { return a.set == h.reasons[0].name })
 	a := &agains[i]
 	f.Summary = strings.Replace(f.Summary, h.what, "went into "+a.what, 1)
-	if method, ok := setsUp(h.p.Stacks, h.p.Stacks.Frames(h.lines[0].heavy)); ok && a.set == againLazy {
-		f.Summary += fmt.Sprintf(" by %s, which sets a value up once", stack.Short(method))
+	if method, ok := setsUp(h.p.Stacks, h.p.Stacks.Frames(h.lines[0].heavy)); ok {
+		f.Summary = strings.Replace(f.Summary, ", calling sync.(*Once).doSlow", ", calling "+stack.Short(method)+", which does it once for each value", 1)
 	}
 	f.Advice = a.advice
 	if a.doubt != "" {

@@ -89,7 +89,12 @@ func (l *underLock) all() (sum time.Duration) {
 func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	g, share := l.group, l.group.All.Share(l.time)
 	cause := l.does.Cause
-	text := fmt.Sprintf("%s waits %s of its time for the lock%s, whose holder is %s%s meanwhile: %s of %s", unitOf(g), unit.Percent(share), atPlace(l.site),
+	holder, other := letGo(t, l)
+	who := "whose holder is"
+	if other {
+		who = "whose holder (it lets go" + atFrame(t.Site(holder)) + ") waits for a goroutine that is"
+	}
+	text := fmt.Sprintf("%s waits %s of its time for the lock%s, %s %s%s meanwhile: %s of %s", unitOf(g), unit.Percent(share), atPlace(l.site), who,
 		cause.Kind.Clause(), atPlace(cause.Site), unit.Duration(l.time/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g)))
 	text += overUnits(g)
 	f := r.answer(Found, "%s", text)
@@ -103,6 +108,9 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 		t.seen(l.site.Stack, "waits for the lock, %s in each", unit.Duration(l.all()/unitCount(g))),
 		t.seen(workAt(g, &l.does), "under the lock: %s", cause.Kind.Clause()),
 	}
+	if other {
+		f.Evidence = slices.Insert(f.Evidence, 1, t.seen(holder, "here the holder lets it go"))
+	}
 	f.Advice = heldAdvice
 	if syncs(t.Frames(workAt(g, &l.does))) {
 		f.Advice = "Let one sync serve all that wait for theirs (group commit): collect under the lock what is to be written, let one goroutine write and sync for all of it without the lock, and wake those that waited."
@@ -111,6 +119,35 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	f.Doubts = in.traceDoubts(t, "the lock may be there so that one at a time does it, as with writes to one file")
 	f.waits = l.rows
 	return f
+}
+
+// letGo is where the lock was let go most often, and whether that is on another goroutine, by
+// its first function, than the one that the waits were followed to: the holder waited for that
+// one itself.
+func letGo(t *traced, l *underLock) (at stack.ID, other bool) {
+	counts := map[stack.ID]int64{}
+	for _, b := range t.Blocks {
+		if t.Site(b.Stack) != l.site.Frame {
+			continue
+		}
+		for _, w := range b.Wakers {
+			frames := t.Frames(w.Stack)
+			again := slices.ContainsFunc(frames, func(f stack.Frame) bool { return f.Func == l.site.Frame.Func }) // one that has waited, too
+			if w.Stack != 0 && len(frames) > 0 && !again {
+				counts[w.Stack] += w.Count
+			}
+		}
+	}
+	for id, n := range counts {
+		if n > counts[at] || n == counts[at] && id < at {
+			at = id
+		}
+	}
+	held, does := t.Frames(at), t.Frames(l.does.Cause.Site.Stack)
+	if at == 0 || len(does) == 0 {
+		return 0, false
+	}
+	return at, held[len(held)-1].Func != does[len(does)-1].Func
 }
 
 // workAt is the stack of the call that the cause of a row is, where units make it themselves:

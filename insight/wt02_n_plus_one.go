@@ -147,7 +147,7 @@ func (in *Input) loopLine(path []stack.Frame) (at stack.Frame, looped bool) {
 func manyCallsAdvice(t *traced, o *outward) string {
 	switch {
 	case o.kind == "process":
-		return "Do not start a process for each: give one process all of it, or keep one running and talk to it; or do it in the program (a library)."
+		return "Do not start a process for each: give one process all of it, or keep one running and talk to it; or do it in the program (a library). Where it is asked the same each time, ask once and keep the answer."
 	case o.kind == "dial" || o.kind == "tls":
 		return "Keep one connection and use it for all of them (one client for all requests, bodies read to the end and closed), and ask for all at once where the peer can (a batch, a join)."
 	case o.kind == "dns":
