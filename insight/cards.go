@@ -285,6 +285,8 @@ func (c *causal) causeOf(i int) int {
 func (c *causal) follows(i, j int) bool {
 	a, b := &c.all[i], &c.all[j]
 	switch {
+	case a.Rule == be05.ID || a.Rule == be11.ID:
+		return false // the program's profilers cost where it works, whatever is wrong there
 	case slices.Contains(follows[a.Rule], b.Rule) || b.Severity.AtLeast(Warning) && explains(b.Rule, a.Rule):
 		return true
 	case a.Rule == sc10.ID && b.Rule == ld06.ID:
@@ -443,11 +445,14 @@ var crowded = map[string]bool{"SC06": true, "SC07": true, "SC14": true, "GC01": 
 
 // follows lists the rules whose findings one follows from, where both are there.
 var follows = map[string][]string{
-	"CP05": {"SC02", "SC03", "SC13", "SC16", "SC18"}, // scheduling is paid for by who starts, wakes and spins
-	"AL01": {"GC03", "GC05"},                         // where no line of its own says why
-	"SC01": {"SC03"},                                 // who takes turns uses one P
-	"CP14": {"SC02"},                                 // every goroutine grows its stack anew
-	"SC07": {"SC04", "SC02", "SC08"},                 // a burst of goroutines, or Ps that stand still
+	"CP05": {"SC19", "SC02", "SC03", "SC13", "SC16", "SC18"}, // scheduling is paid for by who starts, wakes and spins
+	"AL01": {"GC03", "GC05"},                                 // where no line of its own says why
+	"SC03": {"SC19"},
+	"LK08": {"SC19"},
+	"SC06": {"SC19"},
+	"SC01": {"SC03"},                 // who takes turns uses one P
+	"CP14": {"SC02"},                 // every goroutine grows its stack anew
+	"SC07": {"SC04", "SC02", "SC08"}, // a burst of goroutines, or Ps that stand still
 	"GC01": {"SC04", "SC08"},
 	"GC02": {"SC14"},
 	"LD02": {"GC03", "GC04", "GC05", "GC01"},

@@ -40,6 +40,12 @@ var signatures = []signature{
 	{"scratch", 19, 0, "bytes.growSlice"},
 	{"scratch", 0, 18, "bytes.makeSlice"},
 
+	// What makes errors and nothing else, and who fails.
+	{"failures", 20, 0, "time.newParseError"},
+	{"failures", 0, 25, "strconv.syntaxError strconv.rangeError"},
+	{"failures", 26, 0, "strconv.toError"},
+	{"tries", 0, 0, "time.Parse time.ParseInLocation time.ParseDuration strconv.Atoi strconv.ParseInt strconv.ParseUint strconv.ParseFloat strconv.ParseBool"},
+
 	{"regexp", 0, 0, "regexp.Compile regexp.MustCompile regexp.CompilePOSIX regexp.MustCompilePOSIX regexp.MatchString regexp.Match regexp.MatchReader"},
 	{"regexp.compile", 0, 0, "regexp.compile"},
 
