@@ -98,7 +98,6 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 		cause.Kind.Clause(), atPlace(cause.Site), unit.Duration(l.time/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g)))
 	text += overUnits(g)
 	f := r.answer(Found, "%s", text)
-	f.Impact = exactly(share, "share of the time of "+pluralOf(g))
 	f.Score = score(share, r.param("share"), 0.9)
 	f.Severity = Warning
 	if share < 2*r.param("share") {
@@ -116,7 +115,9 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 		f.Advice = "Let one sync serve all that wait for theirs (group commit): collect under the lock what is to be written, let one goroutine write and sync for all of it without the lock, and wake those that waited."
 	}
 	f.Verify = "Record again under the same load: loupe trace requests should show no wait for this lock, and the high percentiles of the latency should fall."
+	f.Impact = exactly(ofAll(in, g, share), "share of the time of "+pluralOf(g))
 	f.Doubts = in.traceDoubts(t, "the lock may be there so that one at a time does it, as with writes to one file")
+	namelessDoubt(in, g, &f)
 	f.waits = l.rows
 	return f
 }

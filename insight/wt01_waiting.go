@@ -301,7 +301,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		text += fmt.Sprintf("; in the slowest %s it is %s", unit.Count(g.Slow.Units), unit.Percent(slow))
 	}
 	f := r.answer(Found, "%s", text)
-	f.Impact = exactly(w.share(), "share of the time of "+pluralOf(g))
+	f.Impact = exactly(ofAll(in, g, w.share()), "share of the time of "+pluralOf(g))
 	f.Score = score(w.share(), r.param("share"), 0.9)
 	f.Severity, f.waitsFor = Warning, reason
 	f.Advice = waitAdvice(reason, w, many)
@@ -510,8 +510,8 @@ func (w *waiting) evidence(t *traced) []Evidence {
 
 // waitAdvices say what to do about a wait by what it is for.
 var waitAdvices = map[string]string{
-	"sleep":          "Do not sleep until something may be ready: let whoever makes it ready say so (a channel, a sync.Cond, a context), and wait for that. Where the pause keeps a rate, let a limiter wait only when the rate is exceeded; where it is between retries, bound them.",
-	"timer":          "Let whatever is waited for end the wait (a channel that is closed, a context) and not a timer; where the timer is a timeout that always comes, what it waits for never does.",
+	"sleep":          "Do not sleep until something may be ready: let whoever makes it ready say so (a channel, a sync.Cond, a context), and wait for that. Where the pause keeps a rate, let a limiter wait only when the rate is exceeded; where it is between retries, bound them, and leave out the one behind the last.",
+	"timer":          "Let whatever is waited for end the wait (a channel that is closed, a context) and not a timer; where it has to be asked for, ask once before the first wait; where the timer is a timeout that always comes, what it waits for never does.",
 	"lock":           "Keep the lock for less: copy what is needed and let go before the slow part, or split what it guards.",
 	"running":        "The holder computes under the lock: do that before it is taken or after it is let go, or split what it guards.",
 	"pool":           "Too few connections for the load: raise the bound of the pool (SetMaxOpenConns, MaxConnsPerHost), or give connections back sooner (close rows and bodies, shorter transactions).",

@@ -84,7 +84,7 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 		text += fmt.Sprintf("; with each call more it takes %s longer (up to %s calls)", unit.Duration(o.slope), unit.Count(o.most))
 	}
 	f := r.answer(Found, "%s", text)
-	f.Impact = exactly(o.share(), "share of the time of "+pluralOf(g))
+	f.Impact = exactly(ofAll(in, g, o.share()), "share of the time of "+pluralOf(g))
 	f.Score = score(o.share(), r.param("share"), 0.9)
 	f.Severity = Warning
 	if o.share() < r.param("warning") {
