@@ -39,7 +39,7 @@ func checkOwnProfilers(r *Rule, in *Input) []Finding {
 	if p, ok := in.Session.Manifest().PhaseNamed(w.Entry.Phase); ok && (p.Profiler == "block" || p.Profiler == "mutex") {
 		return []Finding{r.answer(Fine, "%s, in a phase that takes one", text)}
 	}
-	set := in.code.switchesOnWaits()
+	set := switchesOnWaits(in.code)
 	if len(set) == 0 {
 		return []Finding{r.answer(TooLittle, "%s, and no source that the recording keeps says who has switched it on: whoever records may have, or a module that it uses", text)}
 	}
@@ -58,7 +58,7 @@ func checkOwnProfilers(r *Rule, in *Input) []Finding {
 // switchesOnWaits are the places in the sources that switch the block or mutex profiler on, or
 // may: those with a rate that is zero are left out, and of the block profiler those with one
 // that is a millisecond and more, which costs nothing to speak of.
-func (c *code) switchesOnWaits() []Evidence {
+func switchesOnWaits(c *code) []Evidence {
 	return c.callsIn("it", func(file *ast.File, call *ast.CallExpr) bool {
 		name := importedAs(file, "runtime")
 		if name == "" || len(call.Args) != 1 {

@@ -36,7 +36,7 @@ func checkWired(r *Rule, in *Input, t *traced) []Finding {
 		if t.Rate(w.Starts) < r.param("rate") || w.Name == 0 {
 			continue
 		}
-		locks := in.code.locksThread(t.Reader.Name(w.Name))
+		locks := locksThread(in.code, t.Reader.Name(w.Name))
 		if len(locks) == 0 {
 			continue // what runs alone has its thread to itself by chance
 		}
@@ -87,7 +87,7 @@ func wiredFinding(r *Rule, in *Input, t *traced, w *sched.Wired, g *sched.Group,
 
 // locksThread are the calls of runtime.LockOSThread in the source of a function, or of one of
 // the same package that it calls.
-func (c *code) locksThread(function string) (out []Evidence) {
+func locksThread(c *code, function string) (out []Evidence) {
 	pkg := stack.Package(function)
 	name := strings.TrimSuffix(function[strings.LastIndexByte(function, '.')+1:], "-fm")
 	for strings.HasPrefix(name, "func") && strings.TrimLeft(name[4:], "0123456789.") == "" { // a closure: the function that it is in
