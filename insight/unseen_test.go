@@ -11,6 +11,7 @@ import (
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 	"loupe/session"
+	"loupe/value/stack"
 )
 
 // withSource adds a source to the recordings of a scene.
@@ -110,5 +111,19 @@ func TestUnnamedEmpty(t *testing.T) {
 	r.Put(recording.Entry{Path: "goroutine.pb.gz", Kind: recording.Goroutine, Phase: "goroutine"}, profiletest.Encode("main.f\n= 3\n", profiletest.Options{Types: []string{"goroutine/count"}}))
 	if got := NewInput(session.New(r.Open())).Incomplete(); len(got) != 0 {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestRegistered: a line that registers as often as another one allocates what is kept is
+// named as what holds it; one that has registered little is not.
+func TestRegistered(t *testing.T) {
+	for count, want := range map[string]bool{"5000": true, "500": false, "1200": false} {
+		r := recordingtest.New("title x\ntarget package ./shop module=shop go=go1.26.1\nphase heap 0s..1s")
+		r.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap, Phase: "heap"}, profiletest.Encode(
+			"shop.next:/src/a.go:9 shop.pull:/src/a.go:5\nmake                  context.AfterFunc\n= 6000                "+count+"\n", profiletest.Options{Types: []string{"inuse_objects/count"}}))
+		h, ok := registered(NewInput(session.New(r.Open())), stack.Frame{Func: "shop.next", File: "/src/a.go", Line: 9})
+		if ok != want || ok && (!strings.Contains(h.advice, "a.go:5 registers with context.AfterFunc") || h.shows[0].Line != 5) {
+			t.Errorf("%s: %v %+v", count, ok, h)
+		}
 	}
 }
