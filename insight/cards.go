@@ -99,12 +99,13 @@ type causal struct {
 	spent *spent
 	marks map[int][]bool // CPU samples that a finding is about; none where that is unknown
 	rank  map[int]float64
-	under map[int]int // the finding that one goes under; -1 is none
-	full  bool        // the CPUs were all in use
+	under map[int]int        // the finding that one goes under; -1 is none
+	full  bool               // the CPUs were all in use
+	bytes map[string]float64 // what each line of the program allocates, as a share of all bytes
 }
 
 func newCausal(in *Input, all []Finding) *causal {
-	c := &causal{all: all, spent: spentOf(in), marks: map[int][]bool{}, rank: map[int]float64{}, under: map[int]int{}, full: in.Facts.Noise().Full()}
+	c := &causal{all: all, spent: spentOf(in), marks: map[int][]bool{}, rank: map[int]float64{}, under: map[int]int{}, full: in.Facts.Noise().Full(), bytes: bytesByLine(in)}
 	for i, f := range all {
 		if f.State != Found || beside(f.Rule) {
 			continue
@@ -120,6 +121,28 @@ func newCausal(in *Input, all []Finding) *causal {
 	return c
 }
 
+// bytesByLine is the part of all allocated bytes that each line of the program allocates, with
+// what it calls.
+func bytesByLine(in *Input) map[string]float64 {
+	w, err := in.Facts.Weights(facts.Allocations, "alloc_space")
+	if err != nil {
+		return nil
+	}
+	v, all, by := in.view(w.Profile), int64(0), map[string]float64{}
+	for id, n := range w.Profile.Samples(w.Index) {
+		all += n
+		frames := v.t.Frames(id)
+		if at := nextUser(v, frames, 0); at >= 0 {
+			f := v.t.Frame(frames[at])
+			by[evidenceLine(Evidence{File: f.File, Line: f.Line})] += float64(n)
+		}
+	}
+	for line := range by {
+		by[line] /= float64(max(1, all))
+	}
+	return by
+}
+
 // How much the score of a rule counts against a gain that was measured, by severity.
 // Chosen: the score says how far above its threshold a figure is and not what fixing it is
 // worth; a grave warning goes before a gain of half of the CPU time, a remark after one of
@@ -130,12 +153,20 @@ var scoreWeight = map[Severity]float64{Critical: 1, Warning: 0.5, Info: 0.1}
 // gains of CPU time count for less in proportion.
 const busyCPU = 0.8
 
+// hotAlone is the part of the time of a function that is hot which may be saved, where nothing
+// says what is wrong with it. Chosen: what is known to be saved comes first, unless it is less
+// than a third of that.
+const hotAlone = 1. / 3
+
 // rankOf is what a finding is worth, between 0 and 1.
 func (c *causal) rankOf(i int) float64 {
 	f := &c.all[i]
 	worth := scoreWeight[f.Severity] * float64(f.Score) / 100
 	if g, ok := c.cpuGain(i); ok {
 		share := g.Estimate
+		if f.Rule == cp01.ID && f.Severity == Info {
+			share *= hotAlone
+		}
 		if c.spent.cpus > 0 {
 			share *= min(1, c.spent.cpus/busyCPU)
 		}
@@ -254,6 +285,8 @@ func (c *causal) causeOf(i int) int {
 func (c *causal) follows(i, j int) bool {
 	a, b := &c.all[i], &c.all[j]
 	switch {
+	case a.Rule == be05.ID || a.Rule == be11.ID:
+		return false // the program's profilers cost where it works, whatever is wrong there
 	case slices.Contains(follows[a.Rule], b.Rule) || b.Severity.AtLeast(Warning) && explains(b.Rule, a.Rule):
 		return true
 	case a.Rule == sc10.ID && b.Rule == ld06.ID:
@@ -261,7 +294,7 @@ func (c *causal) follows(i, j int) bool {
 	case slices.Contains(forRuntime, a.waitsFor) && slices.Contains(runtimeWorks, b.Rule):
 		return b.Severity.AtLeast(Warning)
 	case fromGarbage[a.Rule]:
-		return allocatesMuch(b) && c.allocated() >= halfOfAll
+		return allocatesMuch(b) && c.allocated() >= halfOfAll || b.Severity.AtLeast(Warning) && classOf(b.Rule) == specific && family(b.Rule) == "work" && c.bytes[firstLine(b)] >= halfOfAll
 	case c.full && crowded[a.Rule]:
 		return j == c.busiest()
 	}
@@ -412,10 +445,14 @@ var crowded = map[string]bool{"SC06": true, "SC07": true, "SC14": true, "GC01": 
 
 // follows lists the rules whose findings one follows from, where both are there.
 var follows = map[string][]string{
-	"CP05": {"SC02", "SC03", "SC13", "SC16", "SC18"}, // scheduling is paid for by who starts, wakes and spins
-	"AL01": {"GC03", "GC05"},                         // where no line of its own says why
-	"CP14": {"SC02"},                                 // every goroutine grows its stack anew
-	"SC07": {"SC04", "SC02", "SC08"},                 // a burst of goroutines, or Ps that stand still
+	"CP05": {"SC19", "SC02", "SC03", "SC13", "SC16", "SC18"}, // scheduling is paid for by who starts, wakes and spins
+	"AL01": {"GC03", "GC05"},                                 // where no line of its own says why
+	"SC03": {"SC19"},
+	"LK08": {"SC19"},
+	"SC06": {"SC19"},
+	"SC01": {"SC03"},                 // who takes turns uses one P
+	"CP14": {"SC02"},                 // every goroutine grows its stack anew
+	"SC07": {"SC04", "SC02", "SC08"}, // a burst of goroutines, or Ps that stand still
 	"GC01": {"SC04", "SC08"},
 	"GC02": {"SC14"},
 	"LD02": {"GC03", "GC04", "GC05", "GC01"},

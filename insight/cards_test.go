@@ -83,7 +83,7 @@ func TestCards(t *testing.T) {
 		{"a hint alone stands by itself", []Finding{bounds}, "CP07"},
 		{"a hint stands under the function", []Finding{bounds, hot}, "CP01(CP07)"},
 		{"other samples are another cause", []Finding{making, lower}, "AL09 AL16"},
-		{"a part of a function does not explain it", []Finding{hot, making}, "CP01 AL16"},
+		{"a part of a function does not explain it, and what is known to be saved goes before what is hot", []Finding{hot, making}, "AL16 CP01"},
 		{"the collector works for those who allocate half of all", []Finding{collector, lower, making}, "AL09(GC03) AL16"},
 		{"and not for who allocates little", []Finding{collector, making}, "AL16 GC03"},
 		{"a chain ends at its begin", []Finding{seenAt("LK04", Warning, 90, "", 0), seenAt("LK01", Warning, 80, "", 0), seenAt("LK02", Warning, 10, "", 0)}, "LK02(LK01 LK04)"},

@@ -83,7 +83,7 @@ func hotFinding(r *Rule, in *Input, entry recording.Entry, report *calltree.Site
 	source := in.code.text(at.File, at.Line)
 	calls := ""
 	if h.line.Callee != "" {
-		calls = " calling " + h.line.Callee
+		calls = " calling " + stack.FoldGenerics(h.line.Callee)
 	}
 	f := r.answer(Found, "%s of the CPU time goes through %s; the heaviest line is %s:%d with %s%s",
 		unit.Percent(share.Estimate), stack.Short(at.Func), baseName(at.File), at.Line,

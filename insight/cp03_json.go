@@ -104,5 +104,10 @@ func tellBinary(h *hit, f *Finding) {
 }
 
 func tellReflect(h *hit, f *Finding) {
+	if h.lines[0].Callee == "reflect.DeepEqual" {
+		f.Advice = "Write an Equal method that compares the fields with ==, slices.Equal and maps.Equal, starting with the field that differs most often. reflect.DeepEqual inspects each type again, for every element."
+		f.Doubts = append(f.Doubts, "DeepEqual distinguishes a nil slice or map from an empty one, which slices.Equal and maps.Equal do not")
+		return
+	}
 	f.Advice = "Compute what depends only on the type (its fields, methods, conversions) once and cache it by reflect.Type; replace hot reflection with a type switch, an interface method, or a type parameter."
 }

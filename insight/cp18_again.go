@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,7 +24,7 @@ var cp18 = &Rule{
 	},
 }
 
-var makesAgain = check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "again", skip: []string{"startup", "once"},
+var makesAgain = check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "again", skip: []string{"startup"}, unless: doneOnce,
 	perLine: true, foreign: true, accept: repeated, reason: againReason, what: "went into repeating the same work", tell: tellAgain})
 
 // withRereads puts what is read again before what else is made again; that nothing else is
@@ -75,17 +76,63 @@ var agains = []again{
 	{"again.names", "looking up users and hosts", "Cache what was looked up for some time: the files and servers behind it seldom change.", "names may change while the program runs: cache them for seconds or minutes, not forever"},
 	{"again.config", "parsing configuration", "Parse it once and keep the result; read it again when the file has changed.", "if it is the data of the request itself, there is nothing to cache"},
 	{"again.table", "building tables", "Build the table once, in a package variable: it is safe for concurrent use.", "if every one is different, nothing can be cached"},
+	{againLazy, "initialising values that are thrown away", "Create the value once and keep it: it initialises itself on first use, so a new value for each call repeats that work on each call.", "if every value is made from different data, nothing can be kept"},
 	{"again.stack", "writing stack traces", "Take a stack trace only for the unexpected, not as part of ordinary responses; runtime.Callers costs a tenth of it.", ""},
 }
 
 // againReason says which kind of work a stack does.
 func againReason(t *stack.Table, frames []stack.FrameID) string {
 	for _, a := range agains {
-		if slices.ContainsFunc(frames, func(f stack.FrameID) bool { return inSet(a.set, t.Frame(f).Func) }) {
+		if a.set != againLazy && slices.ContainsFunc(frames, func(f stack.FrameID) bool { return inSet(a.set, t.Frame(f).Func) }) {
 			return a.set
 		}
 	}
+	if _, ok := setsUp(t, frames); ok {
+		return againLazy
+	}
 	return "-"
+}
+
+// againLazy is the kind of what a value of a library sets up when it is used first.
+const againLazy = "again.lazy"
+
+// setsUp finds, in what the program has called, the method of a library's type that sets its
+// value up by a sync.Once of the value's own, as that of a strings.Replacer does: where that
+// is seen often, the value is made anew each time. The sync.Once of a package is called by
+// a plain function, and that of the program by the program: they run once. What is closed by
+// one comes to its end and not to its begin.
+func setsUp(t *stack.Table, frames []stack.FrameID) (method string, ok bool) {
+	for i := len(frames) - 1; i >= 0; i-- {
+		if !inSet("once", t.Frame(frames[i]).Func) {
+			continue
+		}
+		for i++; i < len(frames) && stack.Package(t.Frame(frames[i]).Func) == "sync"; i++ {
+		}
+		if i == len(frames) {
+			return "", false
+		}
+		name := t.Frame(frames[i]).Func
+		at := strings.LastIndex(name, ").")
+		if at < 0 || !strings.Contains(name, ".(*") || endings.MatchString(name[at+2:]) {
+			return "", false
+		}
+		return name, true
+	}
+	return "", false
+}
+
+// endings are the names of methods that a value has for its end.
+var endings = regexp.MustCompile(`^(?i:close|stop|cancel|shutdown|finish|done|release|free)`)
+
+// doneOnce tells whether the program does what a stack shows once: under a sync.Once that is
+// not that of a value of a library. Below outside there is nothing of the user's.
+func doneOnce(t *stack.Table, frames []stack.FrameID, outside int) bool {
+	once := func(f stack.FrameID) bool { return inSet("once", t.Frame(f).Func) }
+	if slices.ContainsFunc(frames[outside:], once) {
+		return true
+	}
+	_, ok := setsUp(t, frames[:outside])
+	return !ok && slices.ContainsFunc(frames[:outside], once)
 }
 
 // repeated tells whether a line runs more than once: some caller's line is in a loop, or,
@@ -127,6 +174,9 @@ func tellAgain(h *hit, f *Finding) {
 	i := slices.IndexFunc(agains, func(a again) bool { return a.set == h.reasons[0].name })
 	a := &agains[i]
 	f.Summary = strings.Replace(f.Summary, h.what, "went into "+a.what, 1)
+	if method, ok := setsUp(h.p.Stacks, h.p.Stacks.Frames(h.lines[0].heavy)); ok {
+		f.Summary = strings.Replace(f.Summary, ", calling sync.(*Once).doSlow", ", calling "+stack.Short(method)+", which does it once for each value", 1)
+	}
 	f.Advice = a.advice
 	if a.doubt != "" {
 		f.Doubts = append(f.Doubts, a.doubt)

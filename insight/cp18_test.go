@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"strings"
 	"testing"
 
 	"loupe/format/profile/profiletest"
@@ -33,11 +34,20 @@ func load() {
 		{"in a loop of main's", "runtime.main\nmain.main:/src/main.go:6\nmain.load:/src/main.go:12", Found},
 		{"a command line's library calls back once", "runtime.main\nmain.main:/src/main.go:8\ngithub.com/spf13/cobra.(*Command).Execute\nmain.load:/src/main.go:12", Fine},
 		{"a server calls back", "net/http.(*conn).serve\nnet/http.HandlerFunc.ServeHTTP\nmain.load:/src/main.go:12", Found},
+		{"a value of a library sets itself up for each request", "net/http.(*conn).serve\nnet/http.HandlerFunc.ServeHTTP\nmain.load:/src/main.go:12\nstrings.(*Replacer).Replace\nsync.(*Once).Do\nsync.(*Once).doSlow\nstrings.(*Replacer).buildOnce", Found},
+		{"one of a library that nobody has named", "net/http.(*conn).serve\nnet/http.HandlerFunc.ServeHTTP\nmain.load:/src/main.go:12\nexample.org/rules.(*Set).Match\nsync.(*Once).doSlow\nexample.org/rules.(*Set).compile", Found},
+		{"a library sets itself up", "net/http.(*conn).serve\nnet/http.HandlerFunc.ServeHTTP\nmain.load:/src/main.go:12\ncrypto/x509.systemRootsPool\nsync.(*Once).doSlow\ncrypto/x509.initSystemRoots", Fine},
+		{"the program does it once", "net/http.(*conn).serve\nnet/http.HandlerFunc.ServeHTTP\nmain.serve:/src/main.go:3\nsync.(*Once).doSlow\nmain.load:/src/main.go:12", Fine},
+		{"what is closed", "net/http.(*conn).serve\nnet/http.HandlerFunc.ServeHTTP\nmain.load:/src/main.go:12\nio.(*pipe).closeRead\nsync.(*Once).doSlow\nio.(*pipe).closeRead.func1", Fine},
 		{"a goroutine of the program's own, once", "main.load:/src/main.go:12", Fine},
 	} {
+		work := "\ntext/template.(*Template).Parse\ntext/template/parse.Parse\n"
+		if strings.Contains(c.stack, "doSlow") && !strings.HasSuffix(c.stack, "main.load:/src/main.go:12") {
+			work = "\n"
+		}
 		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n-- source/main.go source from=/src/main.go --\n" + source)
 		r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"},
-			profiletest.Profile(c.stack+"\ntext/template.(*Template).Parse\ntext/template/parse.Parse\n= 100\n"))
+			profiletest.Profile(c.stack+work+"= 100\n"))
 		expect(t, c.name, r, "CP18", c.state)
 	}
 }

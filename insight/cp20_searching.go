@@ -114,6 +114,7 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 		at     stack.Frame
 		caller stack.Frame // that calls its function
 		looped bool        // one of its callers is in a loop
+		served bool        // or a server calls one of them
 	}
 	lines, total := map[line]int64{}, int64(0)
 	for id, n := range w.Profile.Samples(w.Index) {
@@ -124,6 +125,7 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 			continue
 		}
 		x := line{at: v.t.Frame(frames[at])}
+		x.served = len(frames) > at+1 && repeatsAbove(in.code, v, frames[at+1:])
 		for i, n := at+1, 0; n < callersInLoop && !x.looped; i, n = i+1, n+1 {
 			if i = nextUser(v, frames, i); i < 0 {
 				break
@@ -144,8 +146,8 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 	}
 	all := map[loopKey]*handSearch{}
 	for x, n := range lines {
-		l := searchByHand(in.code, x.at, x.caller, x.looped)
-		if l.kind == searchNone {
+		l := searchByHand(in.code, x.at, x.caller, x.looped || x.served)
+		if l.kind == searchNone || l.kind != searchFirst && !x.looped && len(loopsAround(in.code, x.at)) < 2 {
 			continue
 		}
 		key := loopKey{x.at.Func, l.first}
@@ -159,7 +161,11 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 		if share.Low < r.param("share") {
 			continue
 		}
-		f := r.answer(Found, "%s of the CPU time goes into a loop%s that searches linearly for a match, over and over", unit.Percent(share.Estimate), atFrame(s.at))
+		does := "searches linearly for a match"
+		if s.loop.kind == searchFirst {
+			does = "goes through all of " + s.loop.name + " to find the one that comes first, and removes it"
+		}
+		f := r.answer(Found, "%s of the CPU time goes into a loop%s that %s, over and over", unit.Percent(share.Estimate), atFrame(s.at), does)
 		f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
 		f.Severity, f.Score = Info, score(share.Estimate, r.param("share"), 0.6)
 		if share.Low >= r.param("warn") {
@@ -180,7 +186,7 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 // adviseSearch says what to do about a loop that searches, by what it goes through. Where a map
 // gains nothing for certain, or nobody can tell, it is an info.
 func adviseSearch(f *Finding, l handLoop) {
-	if l.kind != searchMany {
+	if l.kind != searchMany && l.kind != searchFirst {
 		f.Severity = Info
 		f.Verify = "Record again with the same input: the CPU time of this loop should be less."
 	}
@@ -190,6 +196,10 @@ func adviseSearch(f *Finding, l handLoop) {
 	case searchFront:
 		f.Advice = "What was found moves to the front, so the time depends on how often the same element is requested: count how far the searches go, and use a map (with a list, if order matters) if that is far."
 		f.Doubts = []string{"if the requested element is usually first, a map gains nothing"}
+	case searchFirst:
+		f.Advice = "Keep the elements in the order in which they are removed, beside the map if there is one: a list to whose end each new or used one moves (container/list), a heap (container/heap), or a ring; or remove many at once. " +
+			"The cost of one removal grows with the number of elements."
+		f.saves = true
 	case searchTable:
 		f.Advice = "The search starts at a position computed from the key, as in a hash table: check how far it goes. If that is more than a few steps, make the table larger, use a better hash, or use a map."
 		f.Doubts = []string{"if it ends after a step or two, the time is that of very many searches: do fewer of them"}

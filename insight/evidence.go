@@ -144,12 +144,13 @@ func (in gaps) unnamed(kind recording.Kind) string {
 }
 
 // named is the share of a profile with a named function on its stacks, by the
-// first type of sample that has any weight; 1 where none has.
+// first type of sample that has any weight; 1 where none has. A stack without frames, as
+// a profile has of goroutines that have not begun yet, has nothing to be named.
 func named(p *profile.Profile) float64 {
 	for index := range p.SampleTypes {
 		all, known := int64(0), int64(0)
 		for id, w := range p.Samples(index) {
-			if w <= 0 {
+			if w <= 0 || len(p.Stacks.Frames(id)) == 0 {
 				continue
 			}
 			all += w

@@ -2,9 +2,11 @@ package insight
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"loupe/analysis/facts"
+	"loupe/value/stack"
 	"loupe/value/unit"
 )
 
@@ -21,6 +23,15 @@ var gc05 = &Rule{
 	},
 	Part:  true,
 	Check: onTrace(checkAssist),
+}
+
+// unitOfServer names what a goroutine of the standard library works on that calls the program;
+// empty where it works for itself.
+func unitOfServer(function string) string {
+	if strings.HasPrefix(function, "net/http.(*conn).serve") || strings.Contains(function, "http2") || strings.HasPrefix(function, "testing.") || strings.HasPrefix(function, "sync.(*WaitGroup).Go") {
+		return "the program"
+	}
+	return ""
 }
 
 func checkAssist(r *Rule, in *Input, t *traced) []Finding {
@@ -53,6 +64,10 @@ func checkAssist(r *Rule, in *Input, t *traced) []Finding {
 		unit.Duration(total), unit.Percent(share), t.name(a.Name), unit.Percent(most))
 	f.Impact = exactly(share, "share of the running time")
 	f.Severity, f.Score = Info, score(max(share, most), r.param("info"), 4*r.param("warning"))
+	// Of goroutines of the standard library that work for all, the program's part is in share.
+	if name := t.Reader.Name(a.Name); t.Scope.Origin(name) < stack.Dependency && unitOfServer(name) == "" {
+		most = 0
+	}
 	if max(share, most) >= r.param("warning") {
 		f.Severity = Warning
 	}

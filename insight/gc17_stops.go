@@ -80,7 +80,7 @@ func checkStops(r *Rule, in *Input) []Finding {
 		in.public().weigh(&f)
 	}
 	if in.Facts.Noise().Full() {
-		f.Doubts = append(f.Doubts, "the load and the program kept all CPUs busy: a stop also includes time when the kernel runs something else")
+		f.Doubts = append(f.Doubts, inUse(in, in.Facts.Noise())+": a stop also includes time when the kernel runs something else")
 	}
 	return []Finding{f}
 }

@@ -53,7 +53,7 @@ func TestGC01(t *testing.T) {
 	severity(t, "all are long, under load", f, Warning)
 	f = expect(t, "on a busy host", collecting(60, 100*time.Millisecond, long, busyHost), "GC01", Found, "60 of 120")
 	severity(t, "on a busy host", f, Info)
-	doubted(t, f, "all CPUs busy")
+	doubted(t, f, "all CPUs were busy")
 	doubted(t, f, "the machine was noisy: other programs used")
 	expect(t, "at the limit", collecting(60, 100*time.Millisecond, func(i int, c *recordingtest.Cycle) { c.STW1, c.STW2 = 100*µs, 100*µs }), "GC01", Fine, "none of 120")
 	expect(t, "few collections", collecting(19, 100*time.Millisecond, long), "GC01", TooLittle, "19 collections", "20 are needed")

@@ -318,6 +318,9 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 		f.Doubts = append(f.Doubts, doubt)
 	}
 	if !ok {
+		h, ok = registered(in, at)
+	}
+	if !ok {
 		f.Advice = fails + otherwise
 		return
 	}

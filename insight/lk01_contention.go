@@ -240,7 +240,7 @@ func (c *contention) ofUnits(p *facts.Place, f *Finding) {
 	u, ok := unitsSpend(c.in, func(row *facts.UnitRow) bool {
 		return row.Kind.Key() == "lock" && row.Site.Frame.File == p.At.File && row.Site.Frame.Line == p.At.Line
 	})
-	if !ok || 2*u.time < p.Time {
+	if !ok || 2*u.all() < p.Time {
 		return // those who wait most are no requests
 	}
 	f.waits, f.felt = u.rows, u.own()

@@ -89,11 +89,15 @@ func (l *underLock) all() (sum time.Duration) {
 func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	g, share := l.group, l.group.All.Share(l.time)
 	cause := l.does.Cause
-	text := fmt.Sprintf("%s waits %s of its time for the lock%s, whose holder is %s%s meanwhile: %s of %s", unitOf(g), unit.Percent(share), atPlace(l.site),
+	holder, other := letGo(t, l)
+	who := "whose holder is"
+	if other {
+		who = "whose holder (it lets go" + atFrame(t.Site(holder)) + ") waits for a goroutine that is"
+	}
+	text := fmt.Sprintf("%s waits %s of its time for the lock%s, %s %s%s meanwhile: %s of %s", unitOf(g), unit.Percent(share), atPlace(l.site), who,
 		cause.Kind.Clause(), atPlace(cause.Site), unit.Duration(l.time/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g)))
 	text += overUnits(g)
 	f := r.answer(Found, "%s", text)
-	f.Impact = exactly(share, "share of the time of "+pluralOf(g))
 	f.Score = score(share, r.param("share"), 0.9)
 	f.Severity = Warning
 	if share < 2*r.param("share") {
@@ -103,14 +107,48 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 		t.seen(l.site.Stack, "waits for the lock, %s in each", unit.Duration(l.all()/unitCount(g))),
 		t.seen(workAt(g, &l.does), "under the lock: %s", cause.Kind.Clause()),
 	}
+	if other {
+		f.Evidence = slices.Insert(f.Evidence, 1, t.seen(holder, "here the holder lets it go"))
+	}
 	f.Advice = heldAdvice
 	if syncs(t.Frames(workAt(g, &l.does))) {
 		f.Advice = "Let one sync serve all waiting writers (group commit): collect the writes under the lock, let one goroutine write and sync all of them without the lock, and wake the waiters."
 	}
 	f.Verify = "Record again under the same load: loupe trace requests should show no wait for this lock, and the high percentiles of the latency should fall."
+	f.Impact = exactly(ofAll(in, g, share), "share of the time of "+pluralOf(g))
 	f.Doubts = in.traceDoubts(t, "the lock may be there to serialise this on purpose, as with writes to one file")
+	namelessDoubt(in, g, &f)
 	f.waits = l.rows
 	return f
+}
+
+// letGo is where the lock was let go most often, and whether that is on another goroutine, by
+// its first function, than the one that the waits were followed to: the holder waited for that
+// one itself.
+func letGo(t *traced, l *underLock) (at stack.ID, other bool) {
+	counts := map[stack.ID]int64{}
+	for _, b := range t.Blocks {
+		if t.Site(b.Stack) != l.site.Frame {
+			continue
+		}
+		for _, w := range b.Wakers {
+			frames := t.Frames(w.Stack)
+			again := slices.ContainsFunc(frames, func(f stack.Frame) bool { return f.Func == l.site.Frame.Func }) // one that has waited, too
+			if w.Stack != 0 && len(frames) > 0 && !again {
+				counts[w.Stack] += w.Count
+			}
+		}
+	}
+	for id, n := range counts {
+		if n > counts[at] || n == counts[at] && id < at {
+			at = id
+		}
+	}
+	held, does := t.Frames(at), t.Frames(l.does.Cause.Site.Stack)
+	if at == 0 || len(does) == 0 {
+		return 0, false
+	}
+	return at, held[len(held)-1].Func != does[len(does)-1].Func
 }
 
 // workAt is the stack of the call that the cause of a row is, where units make it themselves:

@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"loupe/analysis/compare"
@@ -22,6 +23,7 @@ var sc01 = &Rule{
 		{"samples", 5, "busy samples", "chosen: schedtrace gives one a second"},
 		{"busy", 0.3, "s", "chosen: a shorter trace may cover only the program's startup"},
 		{"cpus", 0.7, "CPUs", "chosen: a program that uses less spends a third of the time waiting for something else"},
+		{"others", 0.1, "share of the time of requests", "chosen: time spent waiting for each other; with less, it is the load that sends one request at a time"},
 		{"alone", 0.9, "share of the running time", "chosen: a single goroutine with more means a sequential program, which may be right"},
 	},
 	Part:  true,
@@ -68,6 +70,9 @@ func checkOneProcTraced(r *Rule, in *Input, t *traced) Finding {
 	case used < r.param("cpus"):
 		return r.answer(Fine, "%s: for the rest of %s it waited for something other than a P", text, unit.Duration(t.Length()))
 	}
+	if share, ok := forEachOther(in); ok && share < r.param("others") {
+		return r.answer(Fine, "%s; each request runs on a goroutine of its own, and spends %s of its time waiting for others: more of them at once would use more Ps", text, unit.Percent(share))
+	}
 	f := r.answer(Found, "%s", text)
 	f.Severity, f.Score = Warning, score(1-p.Mean()/float64(p.Procs), 0.3, 0.8)
 	f.Impact = exactly(share, "share of the busy time with one P at work")
@@ -89,7 +94,21 @@ func checkOneProcTraced(r *Rule, in *Input, t *traced) Finding {
 		f.Advice = "The goroutines exist, but run one at a time: each waits for the next at " + place(t.Site(h[0].blocks[0].Stack)) + ". Hand over more at a time, see SC03."
 	}
 	f.Doubts = in.traceDoubts(t, f.Doubts...)
+	late(in, &f, t.Entry.Phase)
 	return f
+}
+
+// forEachOther is the part of the time of requests in which they wait for what another
+// goroutine has: a lock, a channel, a slot. Where that is little, it is the load that has no
+// more than one of them at work at a time.
+func forEachOther(in *Input) (share float64, ok bool) {
+	if len(in.Session.Manifest().Of(recording.Load)) == 0 {
+		return 0, false
+	}
+	u, ok := unitsSpend(in, func(row *facts.UnitRow) bool {
+		return slices.Contains([]string{"lock", "channel", "wait_group", "cond", "pool", "other"}, row.Kind.Key())
+	})
+	return u.own(), ok && u.name == "requests"
 }
 
 // inARow is the share of the time in which the program's goroutines ran that the busiest

@@ -65,6 +65,9 @@ func (t *traced) handOvers() []*handOver {
 		if !onChannel(b) || len(b.Wakers) == 0 || b.Wakers[0].Stack == 0 {
 			continue // nobody of the program, a timer
 		}
+		if t.inLibrary(b.Stack) || t.inLibrary(b.Wakers[0].Stack) {
+			continue // nobody can change what net/http hands over to itself
+		}
 		k := root(key(b.Stack))
 		h := sets[k]
 		if h == nil {
@@ -90,6 +93,16 @@ func (t *traced) handOvers() []*handOver {
 		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.blocks[0].Stack, b.blocks[0].Stack))
 	})
 	return out
+}
+
+// inLibrary tells whether what a stack does with a channel the standard library does.
+func (t *traced) inLibrary(id stack.ID) bool {
+	for _, f := range t.Frames(id) {
+		if o := t.Scope.Origin(f.Func); o != stack.Runtime {
+			return o == stack.Standard
+		}
+	}
+	return false
 }
 
 func checkPingPong(r *Rule, in *Input, t *traced) []Finding {

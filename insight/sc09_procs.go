@@ -20,6 +20,8 @@ var sc09 = &Rule{
 		{"more", 1, "Ps", "research, SC09"},
 		{"throttled", 0.05, "share of the periods", "as SC08: without it more Ps than the quota cost little"},
 		{"busy", 0.85, "share of the Ps' time", "chosen: having fewer Ps than CPUs matters only if they are in use"},
+		{"queue", 0.50, "share of the time goroutines wanted to run", "chosen: time spent waiting, where the Ps are less busy because the load generator lacks CPU"},
+		{"half", 0.50, "share of the Ps' time", "chosen: in use, where goroutines wait for as long as they run"},
 		{"wait", 0.20, "share of the time goroutines wanted to run", "chosen: of waiting for one of those Ps"},
 	},
 	Check: checkProcs,
@@ -74,7 +76,8 @@ func checkFewProcs(r *Rule, in *Input, procs int, there string) Finding {
 		used = max(used, t.Share(t.Running())/float64(procs))
 	}
 	wait, known := waitedForP(in)
-	if used < r.param("busy") || known && wait < r.param("wait") {
+	queue := known && wait >= r.param("queue") && used >= r.param("half") && in.Facts.Noise().Full()
+	if used < r.param("busy") && !queue || known && wait < r.param("wait") {
 		return r.answer(Fine, "%s, which were %s busy", there, unit.Percent(min(1, used)))
 	}
 	if !known {

@@ -86,6 +86,7 @@ const (
 	searchFew            // through a literal of a few elements
 	searchFront          // what was found moves to the front
 	searchTable          // it begins where what it looks for belongs: a hash table
+	searchFirst          // for the first of all by an order, which is taken out
 )
 
 // handLoop is a loop that searches.
@@ -108,6 +109,12 @@ func searchByHand(c *code, f, caller stack.Frame, looped bool) (x handLoop) {
 	}
 	l := loops[len(loops)-1]
 	names := l.variables()
+	first := &gone{c: c, at: f, caller: caller, l: l, names: names, fn: c.scopeAt(f)}
+	if over, ok := first.takesFirst(); ok {
+		x.first, _ = l.source.lines(l.stmt)
+		x.kind, x.name = searchFirst, types.ExprString(over)
+		return x
+	}
 	for _, s := range l.body.List {
 		n, ok := s.(*ast.IfStmt)
 		if !ok || !endsSearch(n.Body.List) {

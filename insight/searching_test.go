@@ -59,6 +59,9 @@ func TestSearchKind(t *testing.T) {
 		{"a few at first", "var list = []int{1, 2, 3, 5, 8}\nfunc f(k int) int {\nfor i, v := range list {\nif v == k { // here\nreturn i\n}\n}\nreturn -1\n}\nfunc g() {\nlist = append(list, k)\nfor {\nf(k) // caller\n}\n}\n", searchMany},
 		{"an array of a node", "type node struct { keys [8]int }\nfunc (b *node) f(k int) int {\nfor i := 0; i < b.n; i++ {\nif b.keys[i] == k { // here\nreturn i\n}\n}\nreturn -1\n}\nfunc g() {\nfor {\nb.f(k) // caller\n}\n}\n", searchFew},
 		{"to the front", "func f(k int) int {\nfor i, v := range list {\nif v == k { // here\ncopy(list[1:i+1], list[:i])\nlist[0] = k\nreturn i\n}\n}\nreturn -1\n}\nfunc g() {\nfor {\nf(k) // caller\n}\n}\n", searchFront},
+		{"the oldest goes", "func (c *cache) f() {\nvar oldest string\nvar at time.Time\nfor k, e := range c.m {\nif oldest == \"\" || e.at.Before(at) { // here\noldest, at = k, e.at\n}\n}\ndelete(c.m, oldest)\n}\nfunc g() {\nfor {\nc.f() // caller\n}\n}\n", searchFirst},
+		{"the nearest goes", "func f() int {\nbest := 0\nfor i, n := range open {\nif n.cost < open[best].cost { // here\nbest = i\n}\n}\nopen[best] = open[len(open)-1]\nopen = open[:len(open)-1]\nreturn best\n}\nfunc g() {\nfor {\nf() // caller\n}\n}\n", searchFirst},
+		{"the largest stays", "func f() int {\nbest := 0\nfor i, n := range list {\nif n > list[best] { // here\nbest = i\n}\n}\nreturn best\n}\nfunc g() {\nfor {\nf() // caller\n}\n}\n", searchNone},
 		{"changed in place", "func f(k, n int) {\nfor i, v := range list {\nif v == k { // here\nlist[i] = n\nreturn\n}\n}\n}\nfunc g() {\nfor {\nf(k, n) // caller\n}\n}\n", searchMany},
 	} {
 		text := "package main\n\n" + c.source

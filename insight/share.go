@@ -38,6 +38,9 @@ type look struct {
 	with string
 	// skip names sets of which no frame may be on the stack.
 	skip []string
+	// unless, which may be nil, leaves stacks out: outside is the position of the first
+	// frame outside of what is looked for, as reason has it.
+	unless func(t *stack.Table, frames []stack.FrameID, outside int) bool
 	// direct asks that the function was called by somebody outside the
 	// standard library, or through one of the packages of through.
 	direct  bool
@@ -357,7 +360,7 @@ func (l *look) match(v *view, frames []stack.FrameID, ask question) (match, bool
 		return m, m.user == 0
 	}
 	callee, outside := l.callee(v, frames, ask.set)
-	if callee < 0 {
+	if callee < 0 || l.unless != nil && l.unless(v.t, frames, outside) {
 		return m, false
 	}
 	m.user = nextUser(v, frames, callee+1)

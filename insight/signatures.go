@@ -40,6 +40,12 @@ var signatures = []signature{
 	{"scratch", 19, 0, "bytes.growSlice"},
 	{"scratch", 0, 18, "bytes.makeSlice"},
 
+	// What makes errors and nothing else, and who fails.
+	{"failures", 20, 0, "time.newParseError"},
+	{"failures", 0, 25, "strconv.syntaxError strconv.rangeError"},
+	{"failures", 26, 0, "strconv.toError"},
+	{"tries", 0, 0, "time.Parse time.ParseInLocation time.ParseDuration strconv.Atoi strconv.ParseInt strconv.ParseUint strconv.ParseFloat strconv.ParseBool"},
+
 	{"regexp", 0, 0, "regexp.Compile regexp.MustCompile regexp.CompilePOSIX regexp.MustCompilePOSIX regexp.MatchString regexp.Match regexp.MatchReader"},
 	{"regexp.compile", 0, 0, "regexp.compile"},
 
@@ -153,6 +159,7 @@ var signatures = []signature{
 	{"file.read", 0, 0, "os.ReadFile os.Open os.OpenFile os.(*File).Read os.(*File).ReadAt"},
 	{"parse", 0, 0, "encoding/json.Unmarshal encoding/json.(*Decoder).Decode encoding/xml.Unmarshal encoding/xml.(*Decoder).Decode encoding/gob.(*Decoder).Decode encoding/csv.(*Reader).Read encoding/csv.(*Reader).ReadAll gopkg.in/yaml.* sigs.k8s.io/yaml.* github.com/goccy/go-yaml.* github.com/BurntSushi/toml.* github.com/pelletier/go-toml* github.com/goccy/go-json.Unmarshal github.com/json-iterator/go.*"},
 	{"again.stack", 0, 0, "runtime/debug.Stack runtime/debug.PrintStack"},
+	{"again.lazy", 0, 0, "sync.(*Once).doSlow"},
 	{"once", 0, 0, "sync.(*Once).doSlow"},
 
 	{"rwmutex.read", 0, 0, "sync.(*RWMutex).RLock sync.(*RWMutex).RUnlock"},

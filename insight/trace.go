@@ -8,6 +8,7 @@ import (
 
 	"loupe/analysis/facts"
 	"loupe/format/exectrace"
+	"loupe/recording"
 	"loupe/value/stack"
 	"loupe/value/timeline"
 	"loupe/value/unit"
@@ -124,7 +125,7 @@ const noLoss = "; nothing waited for any of them, and the Ps were busy"
 func full(in *Input, f *Finding) {
 	if in.Facts.Noise().Full() {
 		f.Severity = Info
-		f.Doubts = append(f.Doubts, "the load and the program kept all CPUs busy: under a saturating load, goroutines wait for a P in every program")
+		f.Doubts = append(f.Doubts, inUse(in, in.Facts.Noise())+": then goroutines wait for a P in every program")
 	}
 }
 
@@ -133,14 +134,28 @@ func full(in *Input, f *Finding) {
 func late(in *Input, f *Finding, phase string) {
 	n := in.Facts.NoiseOf(phase)
 	switch {
-	case in.Facts.Noise().Full() || n.Full():
-		f.Doubts = append(f.Doubts, "the load and the program kept all CPUs busy: "+onKernel)
+	case n.Full():
+		f.Doubts = append(f.Doubts, inUse(in, n)+": "+onKernel)
+	case in.Facts.Noise().Full():
+		f.Doubts = append(f.Doubts, inUse(in, in.Facts.Noise())+": "+onKernel)
 	case n.Reason != "":
 		f.Doubts = append(f.Doubts, "meanwhile "+n.Reason+": "+onKernel)
 	default:
 		return
 	}
 	f.Severity = Info
+}
+
+// inUse says by whom all CPUs were in use.
+func inUse(in *Input, n *facts.Noise) string {
+	who := "the program"
+	if len(in.Session.Manifest().Of(recording.Load)) > 0 {
+		who = "the load and the program"
+	}
+	if n.Competing >= facts.NoisyCompeting {
+		return fmt.Sprintf("all CPUs were busy, %s of them with other programs", unit.Percent(n.Competing))
+	}
+	return who + " kept all CPUs busy"
 }
 
 // onKernel is why times of threads are doubtful on a busy machine.

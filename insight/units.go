@@ -77,6 +77,21 @@ func namelessDoubt(in *Input, g facts.UnitGroup, f *Finding) {
 	}
 }
 
+// ofAll is a share of the time of a group's units as one of all that may be of the same
+// handler: a request that no event tells the handler of was quick, and did not wait.
+func ofAll(in *Input, g facts.UnitGroup, share float64) float64 {
+	if nameless(in.Facts.Units(), g) <= g.Wall.Count/2 {
+		return share
+	}
+	others := time.Duration(0)
+	for _, o := range in.Facts.Units().Groups {
+		if o != g && o.Unit == g.Unit && o.Name == "" {
+			others += o.Seen.Sum
+		}
+	}
+	return share * float64(g.Seen.Sum) / float64(max(1, g.Seen.Sum+others))
+}
+
 // unitGroups are the groups that a rule judges, the heaviest first; otherwise is what it
 // says where it finds nothing in them, nil where that is fine.
 func unitGroups(r *Rule, in *Input, u *facts.Units) (groups []facts.UnitGroup, otherwise *Finding) {

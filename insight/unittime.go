@@ -14,6 +14,8 @@ type unitTime struct {
 	// wall is how long they took together; time is the part of it that is asked for, of
 	// which, in starved, the goroutine that they wait for had no P.
 	wall, time, starved time.Duration
+	// seen is how long all of them took, those whose time is not divided, too.
+	seen time.Duration
 	// slow is the part of the slowest ones.
 	slow float64
 	rows []*facts.UnitRow // what was added up
@@ -33,6 +35,7 @@ func unitsSpend(in *Input, keep func(row *facts.UnitRow) bool) (u unitTime, ok b
 		}
 		u.name = g.Unit.String() + "s"
 		u.wall += g.All.Wall
+		u.seen += max(g.Seen.Sum, g.All.Wall)
 		slowWall += g.Slow.Wall
 		for i := range g.All.Rows {
 			if row := &g.All.Rows[i]; keep(row) {
@@ -51,6 +54,11 @@ func unitsSpend(in *Input, keep func(row *facts.UnitRow) bool) (u unitTime, ok b
 	}
 	u.slow = float64(slow) / float64(max(1, slowWall))
 	return u, u.wall > 0
+}
+
+// all is how long all of them spend on it, where the time of a sample is divided.
+func (u unitTime) all() time.Duration {
+	return time.Duration(float64(u.time) * float64(u.seen) / float64(max(1, u.wall)))
 }
 
 // share is the part of the time of all.

@@ -105,7 +105,8 @@ func gather(g facts.UnitGroup, rows []facts.UnitRow) (lines, causes gathering) {
 		row := &rows[i]
 		kind, cause := row.Kind.Key(), row.Cause.Kind.Key()
 		switch {
-		case slices.Contains(purpose, kind), row.Site.Frame.Func == harness:
+		case slices.Contains(purpose, kind), row.Site.Frame.Func == harness, kind == "stop_the_world" && strings.HasSuffix(row.What, " trace"):
+			// The trace that this is read from stopped it, when it began.
 		case kind == "stop_the_world":
 			lines.add(g, kind, row)
 		case cause == "runnable" || cause == "running" && kind != "lock" && kind != "pool":
@@ -299,7 +300,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		text += fmt.Sprintf("; in the slowest %s it is %s", unit.Count(g.Slow.Units), unit.Percent(slow))
 	}
 	f := r.answer(Found, "%s", text)
-	f.Impact = exactly(w.share(), "share of the time of "+pluralOf(g))
+	f.Impact = exactly(ofAll(in, g, w.share()), "share of the time of "+pluralOf(g))
 	f.Score = score(w.share(), r.param("share"), 0.9)
 	f.Severity, f.waitsFor = Warning, reason
 	f.Advice = waitAdvice(reason, w, many)
@@ -508,8 +509,8 @@ func (w *waiting) evidence(t *traced) []Evidence {
 
 // waitAdvices say what to do about a wait by what it is for.
 var waitAdvices = map[string]string{
-	"sleep":          "Do not sleep until something may be ready: let the producer signal it (a channel, a sync.Cond, a context), and wait for that. If the pause keeps a rate, use a limiter that waits only when the rate is exceeded; if it is between retries, limit them.",
-	"timer":          "Let the event itself end the wait (a closed channel, a context), not a timer; if a timeout always fires, the event never happens.",
+	"sleep":          "Do not sleep until something may be ready: let the producer signal it (a channel, a sync.Cond, a context), and wait for that. If the pause keeps a rate, use a limiter that waits only when the rate is exceeded; if it is between retries, limit them and omit the pause after the last one.",
+	"timer":          "Let the event itself end the wait (a closed channel, a context), not a timer; if it has to be polled, check once before the first wait; if a timeout always fires, the event never happens.",
 	"lock":           "Hold the lock for a shorter time: copy what is needed and release the lock before the slow part, or split what it guards.",
 	"running":        "The holder computes under the lock: do that before locking or after unlocking, or split what the lock guards.",
 	"pool":           "Too few connections for the load: raise the pool's limit (SetMaxOpenConns, MaxConnsPerHost), or release connections sooner (close rows and bodies, shorter transactions).",

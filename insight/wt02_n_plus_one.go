@@ -84,7 +84,7 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 		text += fmt.Sprintf("; each additional call makes it %s longer (up to %s calls)", unit.Duration(o.slope), unit.Count(o.most))
 	}
 	f := r.answer(Found, "%s", text)
-	f.Impact = exactly(o.share(), "share of the time of "+pluralOf(g))
+	f.Impact = exactly(ofAll(in, g, o.share()), "share of the time of "+pluralOf(g))
 	f.Score = score(o.share(), r.param("share"), 0.9)
 	f.Severity = Warning
 	if o.share() < r.param("warning") {
@@ -147,7 +147,7 @@ func (in *Input) loopLine(path []stack.Frame) (at stack.Frame, looped bool) {
 func manyCallsAdvice(t *traced, o *outward) string {
 	switch {
 	case o.kind == "process":
-		return "Do not start a process for each item: give one process all of them, keep one running and talk to it, or do it in the program (a library)."
+		return "Do not start a process for each item: give one process all of them, keep one running and talk to it, or do it in the program (a library). If the question is the same each time, ask once and keep the answer."
 	case o.kind == "dial" || o.kind == "tls":
 		return "Keep one connection and use it for all of them (one client for all requests, bodies read to the end and closed), and ask for all at once if the peer supports it (a batch, a join)."
 	case o.kind == "dns":

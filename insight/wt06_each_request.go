@@ -83,7 +83,7 @@ func eachRequestFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, c *fac
 	share, each := g.All.Share(spent), float64(c.Count)/float64(max(1, g.Wall.Count))
 	f := r.answer(Found, "%s %s %s%s, %s times in each: %s of its time, %s of %s%s", unitOf(g), kind.what, kind.one, atFrame(c.Path[0]), unit.Number(each),
 		unit.Percent(share), unit.Duration(spent/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g)), overUnits(g))
-	f.Impact = exactly(share, "share of the time of "+pluralOf(g))
+	f.Impact = exactly(ofAll(in, g, share), "share of the time of "+pluralOf(g))
 	f.Score = score(share, r.param("share"), 0.7)
 	f.Severity = Warning
 	if share < r.param("warning") {

@@ -105,7 +105,7 @@ func answersAgain(r *Rule, in *Input, t *traced, units *facts.Units) (found []Fi
 			loop.pauses = pausesBetween(t, g, loop)
 			f := r.answer(Found, "%s calls a peer %s times, one after another, until the answer is accepted,%s, retried%s: %s of its time, %s each%s",
 				unitOf(g), unit.Number(o.each()), atFrame(o.path[0]), atFrame(loop.at), unit.Percent(o.share()), unit.Duration(o.one()), onAverage(g))
-			f.Impact = exactly(o.share(), "share of the time of "+pluralOf(g))
+			f.Impact = exactly(ofAll(in, g, o.share()), "share of the time of "+pluralOf(g))
 			f.Score, f.Severity = score(o.share(), r.param("share"), 0.9), Warning
 			if loop.pauses && loop.bounded {
 				f.Severity = Info

@@ -212,6 +212,9 @@ func (a *Account) Best() []*Group {
 type Options struct {
 	// Scope tells the user's code from that of others.
 	Scope stack.Scope
+	// Serves tells of a function that the source starts goroutines with it for accepted
+	// connections; nil knows of none.
+	Serves func(function string) bool
 	// Filter picks units by their times and lengths; nil is all.
 	Filter *sched.Filter
 	// ID is a unit whose steps are wanted.
@@ -225,10 +228,11 @@ type Options struct {
 	Sample bool
 }
 
-// Whole is the account of a whole trace, by a sample where it has very many units.
-func Whole(scope stack.Scope) sweep.Want[*Account] {
+// Whole is the account of a whole trace, by a sample where it has very many units. serves is
+// that of [Options].
+func Whole(scope stack.Scope, serves func(function string) bool) sweep.Want[*Account] {
 	return sweep.Want[*Account]{Key: "account", Begin: func(p *sweep.Pass) (func() (*Account, error), error) {
-		b := NewBuilder(p.Goroutines(), Options{Scope: scope, Sample: true})
+		b := NewBuilder(p.Goroutines(), Options{Scope: scope, Serves: serves, Sample: true})
 		p.Join(b)
 		return func() (*Account, error) { return b.Finish(), nil }, nil
 	}}

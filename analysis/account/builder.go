@@ -62,7 +62,7 @@ type track struct {
 func NewBuilder(gs *sweep.Goroutines, o Options) *Builder {
 	r := gs.Reader()
 	w := newWords(r, o.Scope)
-	b := &Builder{follower: follower{gs: gs, w: w, places: places{w: w}}, o: o, r: r, roots: roots{r: r}, loops: loops{w: w}, tasks: map[exectrace.TaskID]*open{}}
+	b := &Builder{follower: follower{gs: gs, w: w, places: places{w: w}}, o: o, r: r, roots: roots{r: r}, loops: loops{w: w, knows: o.Serves}, tasks: map[exectrace.TaskID]*open{}}
 	b.units.init(w, o)
 	return b
 }

@@ -42,6 +42,7 @@ type headView struct {
 	owner, depth, line int
 	within             string // where it is Exchange: the function that owner is a closure of
 	accepts            bool   // it is the wait for connections
+	served             bool   // the source gives owner accepted connections
 	name               string // of its units: "main.worker (worker.go:42)"
 }
 
@@ -55,6 +56,7 @@ type loops struct {
 	// the lines that wait for connections, by function.
 	accepted map[int]bool
 	places   map[string]int
+	knows    func(function string) bool // of [Options.Serves]; may be nil
 }
 
 // turn is where a goroutine is in its loop.
@@ -145,6 +147,7 @@ func (l *loops) view(why exectrace.NameID, id stack.ID) *headView {
 		l.heads = append(l.heads, 0)
 	}
 	v.owner = owner
+	v.served = v.unit == Exchange && l.knows != nil && l.knows(outer.Func)
 	if at := strings.LastIndex(outer.Func, ".func"); at > 0 && v.unit == Exchange {
 		v.within = outer.Func[:at]
 	}
@@ -153,9 +156,10 @@ func (l *loops) view(why exectrace.NameID, id stack.ID) *headView {
 
 // serves tells whether a goroutine that waits for what comes by a connection has been given
 // it by one that accepts connections: the trace has seen that of it, or of another one in
-// the same function, or it runs a closure that stands behind the wait for connections.
+// the same function, or it is older than the trace and runs what the source starts behind the
+// wait for connections.
 func (l *loops) serves(t *track, v *headView) bool {
-	if t.turn.accepted || l.accepted[v.owner] {
+	if t.turn.accepted || l.accepted[v.owner] || v.served && t.maker == exectrace.NoGoroutine {
 		return true
 	}
 	line, ok := l.places[v.within]

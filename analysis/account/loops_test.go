@@ -59,7 +59,12 @@ func queue(n int, function, head string, job func(p *accounttest.Program)) *acco
 
 func wantLoops(t *testing.T, what string, p *accounttest.Program, want ...string) {
 	t.Helper()
-	if got := loopsOf(accountOf(t, p, account.Options{Scope: stack.Scope{Modules: []string{"project"}}})); strings.Join(got, "\n") != strings.Join(want, "\n") {
+	wantLoopsServed(t, what, p, nil, want...)
+}
+
+func wantLoopsServed(t *testing.T, what string, p *accounttest.Program, serves func(string) bool, want ...string) {
+	t.Helper()
+	if got := loopsOf(accountOf(t, p, account.Options{Scope: stack.Scope{Modules: []string{"project"}}, Serves: serves})); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%s:\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
@@ -211,6 +216,8 @@ func TestOldExchanges(t *testing.T) {
 	wantLoops(t, "a closure behind it", program("main.main.func2", 14, false), "18 exchange main.main.func2 (main.go:14): running main.main.func2:14 3ms")
 	wantLoops(t, "a closure before it", program("main.main.func1", 5, false))
 	wantLoops(t, "nothing tells", program("main.handle", 31, false))
+	wantLoopsServed(t, "the source starts another one", program("main.handle", 31, false), func(f string) bool { return f == "main.serve" })
+	wantLoopsServed(t, "the source starts it", program("main.handle", 31, false), func(f string) bool { return f == "main.handle" }, "18 exchange main.handle (main.go:31): running main.handle:31 3ms")
 }
 
 // TestRequestsFirst: where there are requests they come first, and where there are many

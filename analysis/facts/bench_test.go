@@ -18,11 +18,11 @@ import (
 // in one pass; the others are parts of it, each with a reader and the table of goroutines
 // of its own. BenchmarkNothing is these two alone.
 func BenchmarkDiagnosis(b *testing.B) {
-	wanted(b, sched.Whole, account.Whole(stack.Scope{}), sched.WholeTurns, sched.Samples)
+	wanted(b, sched.Whole, account.Whole(stack.Scope{}, nil), sched.WholeTurns, sched.Samples)
 }
 
 func BenchmarkAnalysis(b *testing.B) { wanted(b, sched.Whole) }
-func BenchmarkAccount(b *testing.B)  { wanted(b, account.Whole(stack.Scope{})) }
+func BenchmarkAccount(b *testing.B)  { wanted(b, account.Whole(stack.Scope{}, nil)) }
 func BenchmarkTurns(b *testing.B)    { wanted(b, sched.WholeTurns) }
 
 func BenchmarkNothing(b *testing.B) {

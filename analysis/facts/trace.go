@@ -84,7 +84,7 @@ func wholeTrace(s *session.Session) (*sched.Analysis, error) {
 
 // Wants are what rules ask of the execution trace of a recording.
 func Wants(s *session.Session) []sweep.Wanted {
-	wants := []sweep.Wanted{sched.Whole, account.Whole(s.Scope()), sched.WholeTurns}
+	wants := []sweep.Wanted{sched.Whole, account.Whole(s.Scope(), Serves(s)), sched.WholeTurns}
 	trace, ok := s.Manifest().Main(recording.ExecTrace)
 	if len(s.Manifest().Of(recording.CPU)) == 0 {
 		wants = append(wants, sched.Samples)

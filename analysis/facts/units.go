@@ -75,7 +75,7 @@ func readAccount(s *session.Session, o account.Options, stop func() bool) (*acco
 	if err != nil {
 		return nil, err
 	}
-	o.Scope = s.Scope()
+	o.Scope, o.Serves = s.Scope(), Serves(s)
 	return account.Of(trace, o, stop)
 }
 
@@ -85,7 +85,7 @@ func wholeAccount(s *session.Session) (*account.Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sweep.Get(s.Context(), desk, nil, account.Whole(s.Scope()), Wants(s)...)
+	return sweep.Get(s.Context(), desk, nil, account.Whole(s.Scope(), Serves(s)), Wants(s)...)
 }
 
 // isProfiling tells whether a handler hands out profiles, or is of who records.

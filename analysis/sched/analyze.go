@@ -58,7 +58,8 @@ type Analysis struct {
 	Tasks    []*TaskGroup
 	Regions  []*RegionGroup
 	GC       GCWork
-	Left     []Left // goroutines that had not ended, by where they were
+	Left     []Left  // goroutines that had not ended, by where they were
+	Wired    []Wired // goroutines with a thread of their own, by how often they were put on it
 }
 
 // Info says what the trace is.
@@ -169,6 +170,7 @@ type analyzer struct {
 	window  window
 	picked  *picked // with a filter: what it has let through
 	names   lateNames
+	wires   wires
 	last    timeline.Time
 	stay    Interval // that is being counted; here so that it is not allocated
 }
@@ -409,6 +411,9 @@ func (a *analyzer) transition(e *exectrace.Event) {
 		a.par.runnable(e.Time, t, +1)
 	case exectrace.Running:
 		a.par.running(e.Time, t, +1)
+		if e.From == exectrace.Runnable {
+			a.wires.started(e)
+		}
 		t.delay, t.halted = a.par.delayAt(e.Time), a.par.haltedAt(e.Time)
 	case exectrace.NotExist:
 		if t.group == nil {
@@ -699,6 +704,7 @@ func (a *analyzer) finish(t *exectrace.Trace) *Analysis {
 	slices.SortFunc(out.Creators, byExec)
 	out.Blocks = a.blocks.sorted()
 	out.Hogs = a.hogs.sorted()
+	out.Wired = a.wired()
 	out.Tasks, out.Regions = a.user.finish()
 	for _, l := range a.left {
 		out.Left = append(out.Left, *l)

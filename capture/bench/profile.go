@@ -212,7 +212,7 @@ func (k *keeper) close(ctx context.Context, d *collect.Diagnosis, progress func(
 		with.Packages = func(p *profile.Profile) []string { return append(d.Packages(p), pkg) }
 		err = with.Keep(ctx, k.w, k.of.pkg.program, progress)
 	}
-	return errors.Join(err, debuginfo.Sources(k.w, k.of.pkg.program.Root, k.of.pkg.program.Local()), k.w.Close())
+	return errors.Join(err, debuginfo.Sources(k.w, k.of.pkg.program.Root, k.of.pkg.program.Path, k.of.pkg.program.Local()), k.w.Close())
 }
 
 // numbered names the files of several runs: "cpu.pb.gz", "cpu-2.pb.gz".

@@ -470,9 +470,9 @@ func (r *Recorder) Close() error {
 	}
 	err := r.stop()
 	err = errors.Join(err, r.sampler.close(), r.own.note())
-	root, local := "", []string(nil)
+	root, program, local := "", "", []string(nil)
 	if r.prog != nil {
-		root, local = r.prog.Root, r.prog.local
+		root, program, local = r.prog.Root, r.prog.Path, r.prog.local
 	}
-	return errors.Join(err, debuginfo.Sources(r.w, root, local), r.w.Close())
+	return errors.Join(err, debuginfo.Sources(r.w, root, program, local), r.w.Close())
 }

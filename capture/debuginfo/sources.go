@@ -27,7 +27,11 @@ const MaxProfile = 512 << 20
 // empty where it is not known; local are the other modules that were built from a folder
 // ([recording.LocalModules]), whose files are told by the names of their functions. Files that
 // cannot be read are left out: a trimmed or foreign build has none. An error is one of writing.
-func Sources(w *recording.Writer, root string, local []string) error {
+//
+// Of the module's files that are compiled into the program, those that make settings come
+// behind: what is set once, in a package of its own, is in no profile. program is the file
+// of the program, empty where it is not there.
+func Sources(w *recording.Writer, root, program string, local []string) error {
 	m := w.Manifest()
 	var scope stack.Scope
 	if m.Target.Module != "" {
@@ -53,6 +57,7 @@ func Sources(w *recording.Writer, root string, local []string) error {
 		}
 		return strings.Compare(a, b)
 	})
+	files = append(files, settingFiles(root, program, files)...)
 	// What profiles of a service name is whatever somebody put there.
 	var allowed bounded.Places
 	if root != "" {

@@ -326,6 +326,24 @@ func cp19() {
 	})
 }
 
+// cp21 finds out by trying which layout a date has; the other form tries that one first.
+func cp21() {
+	layouts := []string{time.RFC3339, time.RFC1123Z, time.RFC850, time.ANSIC, time.Kitchen, time.DateTime}
+	if fixed {
+		slices.Reverse(layouts)
+	}
+	serve(func() {
+		for range 1_000 {
+			for _, l := range layouts {
+				if at, err := time.Parse(l, "2026-11-26 12:30:00"); err == nil {
+					sink = at
+					break
+				}
+			}
+		}
+	})
+}
+
 // sc13 looks again and again whether something has come; the other form waits.
 func sc13() {
 	news, stop := make(chan int), make(chan bool)

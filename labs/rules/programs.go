@@ -33,6 +33,7 @@ var programs = map[string]func(){
 	"BE06": be06,
 	"BE08": be08,
 	"BE10": be10,
+	"BE11": be04,
 	"CP01": cp01,
 	"CP02": cp02,
 	"CP05": cp05,
@@ -47,6 +48,7 @@ var programs = map[string]func(){
 	"CP16": cp16,
 	"CP17": cp17,
 	"CP19": cp19,
+	"CP21": cp21,
 	"FA02": fa02,
 	"GC01": gc01,
 	"GC02": gc02,
@@ -76,6 +78,7 @@ var programs = map[string]func(){
 	"SC15": sc15,
 	"SC16": sc16,
 	"SC18": sc18,
+	"SC19": sc19,
 	"WT05": wt05,
 	"WT09": wt09,
 }

@@ -267,3 +267,27 @@ func sc08() {
 		}
 	})
 }
+
+// sc19 asks a goroutine that is locked to its thread for each answer.
+func sc19() {
+	questions, answers := make(chan int), make(chan int)
+	go doubles(questions, answers)
+	spend(func() {
+		for i := range 1_000 {
+			questions <- i
+			counted += <-answers
+		}
+	})
+	close(questions)
+}
+
+// doubles answers with twice the number, on one thread in the slow form.
+func doubles(questions <-chan int, answers chan<- int) {
+	if !fixed {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+	}
+	for q := range questions {
+		answers <- 2 * q
+	}
+}

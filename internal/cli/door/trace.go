@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 
+	"loupe/analysis/facts"
 	"loupe/format/kind"
 	"loupe/internal/cli/command"
 	"loupe/recording"
@@ -49,6 +50,22 @@ func ScopeOf(in *source.Input) stack.Scope {
 	}
 	defer rec.Close()
 	return session.New(rec).Scope()
+}
+
+// ServesOf tells of the functions that the sources of a recording start for accepted
+// connections, see [facts.Serves]; nil where there is no recording.
+func ServesOf(in *source.Input) func(function string) bool {
+	if !in.Recording {
+		return nil
+	}
+	rec, err := recording.OpenFile(in.Path)
+	if err != nil {
+		return nil // who reads the trace is told
+	}
+	defer rec.Close()
+	serves := facts.Serves(session.New(rec))
+	serves("") // reads the sources, while the recording is open
+	return serves
 }
 
 // recordedTrace finds the trace of a recording.

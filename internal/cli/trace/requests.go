@@ -71,6 +71,6 @@ func accountOf(e *command.Env, f *traceFlags, name string, opts account.Options)
 		return nil, err
 	}
 	defer done()
-	opts.Scope = door.ScopeOf(all[0])
+	opts.Scope, opts.Serves = door.ScopeOf(all[0]), door.ServesOf(all[0])
 	return account.Of(t, opts, f.stopAt())
 }

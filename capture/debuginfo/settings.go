@@ -1,0 +1,80 @@
+package debuginfo
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"loupe/source/bounded"
+)
+
+// settingWords are what a source calls to set something of the runtime, or of what the program
+// talks to, once: no profile and no trace leads there.
+var settingWords = [][]byte{
+	[]byte("GOMAXPROCS("), []byte("SetGCPercent("), []byte("SetMemoryLimit("), []byte("SetMaxStack("), []byte("FreeOSMemory("),
+	[]byte("SetBlockProfileRate("), []byte("SetMutexProfileFraction("), []byte("MemProfileRate"), []byte("LockOSThread("),
+	[]byte("SetMaxOpenConns("), []byte("SetMaxIdleConns("), []byte("SetNoDelay("),
+	[]byte("MaxIdleConnsPerHost"), []byte("MaxConnsPerHost"), []byte("DisableKeepAlives"), []byte(".Accept()"),
+}
+
+// Bounds of the search for settings.
+const (
+	maxLooked  = 5000
+	maxProgram = 512 << 20
+)
+
+// settingFiles are the files of a module, below root, that make settings and are compiled into
+// the program: its table of functions has their names. Tests and vendored modules are left out.
+func settingFiles(root, program string, have []string) (files []string) {
+	if root == "" || program == "" {
+		return nil
+	}
+	if info, err := os.Stat(program); err != nil || info.Size() > maxProgram {
+		return nil
+	}
+	binary, err := os.ReadFile(program)
+	if err != nil {
+		return nil // gone: there is nothing to be said
+	}
+	looked := 0
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil
+		case d.IsDir():
+			if path != root && (skipped(d.Name()) || exists(filepath.Join(path, "go.mod"))) {
+				return filepath.SkipDir
+			}
+			return nil
+		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || slices.Contains(have, path):
+			return nil
+		}
+		if looked++; looked > maxLooked {
+			return filepath.SkipAll
+		}
+		text, err := bounded.Places{Roots: []string{root}}.Read(path)
+		if err != nil || len(text) > maxSourceSize || !slices.ContainsFunc(settingWords, func(w []byte) bool { return bytes.Contains(text, w) }) {
+			return nil
+		}
+		rel, err := filepath.Rel(root, path)
+		if err == nil && bytes.Contains(binary, []byte("/"+filepath.ToSlash(rel)+"\x00")) {
+			files = append(files, path)
+		}
+		return nil
+	})
+	return files
+}
+
+// skipped tells of a folder, by its name, that the go command looks for no packages in it, or
+// only for those of others.
+func skipped(name string) bool {
+	return name == "vendor" || name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
