@@ -30,7 +30,8 @@ import (
 // MaxAnswer is the most bytes that are taken of an answer.
 const MaxAnswer = 1 << 30
 
-// Server is one that keeps profiles. Its methods may be called at the same time.
+// Server is one that keeps profiles. Its methods may be called at the same time. It has more
+// methods than most because each is one call of the protocol.
 type Server struct {
 	base   *url.URL
 	access collect.Access

@@ -29,7 +29,8 @@ type PageOptions struct {
 	Now func() time.Time
 }
 
-// Pages answers what the pages of package web ask of a store.
+// Pages answers what the pages of package web ask of a store. It has more methods than most
+// because each is one question of the interface [web.Fleet].
 type Pages struct {
 	engine store.Engine
 	opt    PageOptions

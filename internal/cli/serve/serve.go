@@ -26,7 +26,6 @@ import (
 	"loupe/internal/cli/query"
 	"loupe/internal/cli/stores"
 	"loupe/store"
-	"loupe/store/block"
 	"loupe/store/intake"
 	"loupe/value/secret"
 	"loupe/value/unit"
@@ -351,8 +350,8 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 	})
 	sealed := make(chan struct{}, 1)
 	running.Go(func() { s.maintain(ctx, sealed) })
-	if disk, ok := s.engine.(*block.Engine); ok && s.archive != nil {
-		running.Go(func() { s.archive.Run(ctx, disk, sealed, s.tell) })
+	if s.archive != nil {
+		running.Go(func() { s.archive.Run(ctx, s.engine, sealed, s.tell) })
 	}
 	var watching error
 	if s.monitor != nil {
