@@ -26,11 +26,11 @@ type access struct {
 }
 
 func (a *access) declare(fs *command.FlagSet) {
-	fs.StringVar(&a.cert, "tls-cert", "", "`file` of the certificate to serve TLS with (read again when it changes)")
+	fs.StringVar(&a.cert, "tls-cert", "", "`file` of the certificate to serve TLS with (reloaded when it changes)")
 	fs.StringVar(&a.key, "tls-key", "", "`file` of its key")
-	fs.StringVar(&a.tokens, "tokens", "", "`file` of the tokens that are needed (read again when it changes)")
-	fs.StringVar(&a.newToken, "new-token", "", "make a token for -tokens: its `roles:name`, such as read,write:ada")
-	fs.BoolVar(&a.insecure, "insecure", false, "listen without TLS on an address that other machines reach")
+	fs.StringVar(&a.tokens, "tokens", "", "`file` of accepted tokens (reloaded when it changes)")
+	fs.StringVar(&a.newToken, "new-token", "", "create a token for -tokens, given as `roles:name`, such as read,write:ada")
+	fs.BoolVar(&a.insecure, "insecure", false, "listen without TLS on an address that other machines can reach")
 }
 
 // check refuses what would let in anybody: an address that other machines reach wants a

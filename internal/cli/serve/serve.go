@@ -38,14 +38,14 @@ var Commands = slices.Concat([]*command.Command{serveCommand}, query.Commands)
 
 var serveCommand = &command.Command{
 	Name:  "serve",
-	Short: "keep the profiles of services, show them, and answer Grafana and Pyroscope",
+	Short: "continuous profiling of services: scrape, store, query, and answer Grafana",
 	Args:  "[flags] [FROM TO]",
 	Example: []string{
-		"loupe serve                                      what clients push to 127.0.0.1:4040",
+		"loupe serve                                      accept pushes on 127.0.0.1:4040",
 		"loupe serve -local                               all Go programs here that serve /debug/pprof",
 		"loupe serve -targets api-1:6060,api-2:6060       these services",
-		"loupe serve -targets prometheus.yml              those that Prometheus finds",
-		"loupe serve -store clickhouse://loupe:secret@db:8123/loupe   in a database of ClickHouse",
+		"loupe serve -targets prometheus.yml              targets as Prometheus finds them",
+		"loupe serve -store clickhouse://db:8123/loupe    store the profiles in ClickHouse",
 		"loupe serve -local -alerts alerts.yml            with a capture when something goes wrong",
 		"loupe serve -tokens tokens -new-token read,write:ada",
 		"loupe serve -listen :4040 -tokens tokens -tls-cert cert.pem -tls-key key.pem",
@@ -55,35 +55,36 @@ var serveCommand = &command.Command{
 		"loupe serve -copy s3://bucket/prefix /srv/profiles    restore an archive",
 	},
 	About: `
-Profiles come in two ways. Targets are asked for theirs: -targets names them, or a file
-with scrape_configs as Prometheus has it (read again when it changes); -local finds the
-programs of this machine. They need nothing but net/http/pprof. Each is asked for one
-profile at a time, and as rarely as keeps the cost below -budget. Clients push theirs:
-Pyroscope's (POST /ingest and push.v1), OpenTelemetry's (OTLP, v1development), and
-what speaks Parca's WriteRaw. Allocations, contentions and delays, which Go counts from
-the start of a process, are kept as differences; a restart is noticed.
+Profiles are scraped or pushed. -targets names the services to scrape, or a file with
+scrape_configs as Prometheus defines them (reloaded when it changes); -local finds the
+programs on this machine. They need only net/http/pprof. A target is asked for one
+profile at a time, and as rarely as the cost limit -budget requires. Pushes are accepted
+from Pyroscope's clients (POST /ingest and push.v1), OpenTelemetry (OTLP v1development,
+HTTP and gRPC), and clients of Parca's WriteRaw. Allocations, contentions and delays,
+which Go counts from the start of a process, are stored as differences; restarts are
+detected.
 
 -alerts applies rules like those of loupe watch to every target. When a rule fires, the
 readings before it and profiles of the moment become an ordinary recording, which the
 pages list and hooks report. docs/guide/serve.md describes the file.
 
-In a browser the address shows the services, what they cost, and their profiles.
-Questions of programs are those of Pyroscope's querier.v1: in Grafana, a data source of
-the type Pyroscope with this address; profilecli -url works, too.
+Open the address in a browser to see the services, what they cost, and their profiles.
+The query API is Pyroscope's querier.v1: in Grafana, add a data source of type Pyroscope
+with this address; profilecli works as well.
 
-An address that other machines reach wants -tokens, a file of the digests of those that
-may read, write or both (-new-token makes one), and TLS; -insecure leaves TLS to what
-stands in front. A token is sent as a bearer, or as the password of basic authentication.
+An address that other machines can reach needs -tokens, a file with the digests of tokens
+that may read, write or both (-new-token adds one), and TLS; with -insecure, a proxy in
+front is expected to provide TLS. A token is sent as a bearer token, or as the password of
+basic authentication.
 
-What was accepted is on the disk. It is kept in full for a week, as sums of five minutes
-for a month and of an hour for a year, and dropped earlier where -keep is reached. At
-Ctrl-C or SIGTERM what is under way is completed.
+Accepted profiles are on disk. They are kept in full for a week, as 5-minute sums for a
+month and as hourly sums for a year, and dropped earlier if -keep is reached. On Ctrl-C
+or SIGTERM, requests in progress are completed.
 
--store keeps profiles in ClickHouse instead of a folder: one server, or the shards of a
-cluster (one host of each, and ?cluster=NAME). Where the URL names nobody, the variables
-CLICKHOUSE_USER and CLICKHOUSE_PASSWORD do. Any number of loupe serve may then stand
-beside each other on one database. Each takes what is pushed to it; -shard 1/3, 2/3 and
-3/3 divide the targets of -targets among three, which must have the same list.
+-store keeps the profiles in ClickHouse instead of a folder: one server, or the shards of
+a cluster (one host of each, and ?cluster=NAME). If the URL has no user, CLICKHOUSE_USER
+and CLICKHOUSE_PASSWORD are used. Any number of loupe serve processes can share a database;
+-shard 1/3, 2/3 and 3/3 divide -targets among three of them, which must have the same list.
 
 -archive uploads blocks to an S3 bucket as soon as they are sealed: ten minutes after their
 first profile, or at the next start. Data that is downsampled or dropped locally stays in the
@@ -102,20 +103,20 @@ Downsampled data keeps its resolution. At the end both stores are compared, prof
 profile. After Ctrl-C or a failure, repeat the command to continue.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &flags{}
-		fs.StringVar(&f.listen, "listen", "127.0.0.1:4040", "`address` to listen on; any but loopback wants -tokens and TLS")
-		fs.StringVar(&f.data, "data", "", "`folder` of the profiles (default loupe in the user's data folder)")
+		fs.StringVar(&f.listen, "listen", "127.0.0.1:4040", "`address` to listen on; any but loopback needs -tokens and TLS")
+		fs.StringVar(&f.data, "data", "", "`folder` for the profiles (default: loupe in the user's data folder)")
 		fs.StringVar(&f.targets, "targets", "", "`list` of host:port, or a file of scrape_configs (.yml)")
-		fs.StringVar(&f.store, "store", "", "`URL` of a ClickHouse to keep the profiles in, in place of -data: clickhouse://host:8123/database")
-		fs.StringVar(&f.shard, "shard", "", "take profiles of every n-th target alone: `i/n`, from 1/n to n/n")
-		fs.BoolVar(&f.local, "local", false, "take profiles of the Go programs of this machine")
-		fs.StringVar(&f.keep, "keep", "10GB", "most `bytes` on the disk")
+		fs.StringVar(&f.store, "store", "", "`URL` of a ClickHouse database to use instead of -data: clickhouse://host:8123/database")
+		fs.StringVar(&f.shard, "shard", "", "scrape only one in n of the targets: `i/n`, from 1/n to n/n")
+		fs.BoolVar(&f.local, "local", false, "scrape the Go programs on this machine")
+		fs.StringVar(&f.keep, "keep", "10GB", "maximum `bytes` on disk")
 		fs.StringVar(&f.archive, "archive", "", "S3 `bucket` to upload sealed blocks to: s3://bucket/prefix")
 		f.forward.Declare(fs)
 		fs.BoolVar(&f.copying, "copy", false, "copy all profiles from one store to another: FROM TO")
 		fs.StringVar(&f.alerts, "alerts", "", "`file` of alert rules for the targets (YAML; reloaded when it changes)")
 		fs.StringVar(&f.incidents, "incidents", "", "`folder` for the recordings of alerts (default: incidents below -data)")
 		f.access.declare(fs)
-		fs.Float64Var(&f.budget, "budget", 1, "most `percent` of one CPU that profiling may take of a target")
+		fs.Float64Var(&f.budget, "budget", 1, "maximum `percent` of one CPU that profiling may cost a target")
 		return func(e *command.Env, args []string) error {
 			if f.copying {
 				return f.copy(e, fs, args)
