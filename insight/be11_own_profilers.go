@@ -11,8 +11,8 @@ import (
 
 var be11 = &Rule{
 	ID: "BE11", Title: "The program's own block or mutex profiler costs CPU (SetBlockProfileRate)",
-	About: "runtime.SetBlockProfileRate(1) takes a stack of every wait that ends, and SetMutexProfileFraction(1) of every contended unlock, for as long as the program runs, " +
-		"whether anybody reads the profile or not.",
+	About: "runtime.SetBlockProfileRate(1) records a stack for every wait that ends, and SetMutexProfileFraction(1) for every contended unlock, as long as the program runs, " +
+		"whether or not anybody reads the profile.",
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.05, "share of CPU time", "as BE04's and BE05's: from there on it is worth a warning"},
@@ -43,13 +43,13 @@ func checkOwnProfilers(r *Rule, in *Input) []Finding {
 	if len(set) == 0 {
 		return []Finding{r.answer(TooLittle, "%s, and no source that the recording keeps says who has switched it on: whoever records may have, or a module that it uses", text)}
 	}
-	f := r.answer(Found, "%s, in all of the time that the program runs", text)
+	f := r.answer(Found, "%s, as long as the program runs", text)
 	f.Severity, f.Score = Warning, score(share.Estimate, r.param("share"), 0.4)
 	f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
 	f.Evidence = append(set, Evidence{Text: fmt.Sprintf("%d of %d samples", s.weight(m), s.total), Path: w.Entry.Path, Phase: w.Entry.Phase})
 	f.costs, f.saves = []cost{{callee: "runtime.saveblockevent"}}, true
-	f.Advice = "Switch it on only while somebody takes the profile, by a signal or an address for operators; or sample: runtime.SetBlockProfileRate(100_000_000) keeps waits of 100 ms and more and few of the others, " +
-		"runtime.SetMutexProfileFraction(100) one contended unlock in a hundred."
+	f.Advice = "Switch it on only while a profile is taken, by a signal or an endpoint for operators; or sample: runtime.SetBlockProfileRate(100_000_000) keeps waits of 100 ms and more and few of the others, " +
+		"runtime.SetMutexProfileFraction(100) keeps one contended unlock in a hundred."
 	f.Verify = "Record again: runtime.blockevent and runtime.saveblockevent should be gone from the CPU profile."
 	f.Doubts = in.doubts()
 	return []Finding{f}

@@ -14,13 +14,13 @@ import (
 
 var sc19 = &Rule{
 	ID: "SC19", Title: "A goroutine locked to its thread is woken repeatedly (LockOSThread)",
-	About: "A goroutine that has called runtime.LockOSThread runs on one thread, which runs no other. Whoever hands it something gives up its own thread's turn: each message " +
-		"costs switches of threads by the kernel, some microseconds each, where other goroutines take some tenths of one.",
+	About: "A goroutine that has called runtime.LockOSThread runs on one thread, which runs nothing else. Handing it a message needs thread switches by the kernel, " +
+		"a few microseconds each, where other goroutines need a few tenths of one.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
-		{"rate", 2000, "starts a second", "chosen: with the answer two switches of some 10 µs, 4% of a CPU"},
+		{"rate", 2000, "starts a second", "chosen: with the reply, two switches of about 10 µs, 4% of a CPU"},
 		{"warning", 5000, "starts a second", "chosen: a tenth of a CPU for switching alone"},
-		{"each", 100e-6, "s", "chosen: who works for longer between does not feel the switch"},
+		{"each", 100e-6, "s", "chosen: if it works longer each time, the switch does not matter"},
 	},
 	Part:  true,
 	Check: onTrace(checkWired),
@@ -28,9 +28,9 @@ var sc19 = &Rule{
 
 func checkWired(r *Rule, in *Input, t *traced) []Finding {
 	if len(t.Wired) == 0 {
-		return []Finding{r.answer(Fine, "no goroutine had a thread of its own that it was put on again and again")}
+		return []Finding{r.answer(Fine, "no goroutine was repeatedly scheduled on a thread of its own")}
 	}
-	fine := r.answer(Fine, "no goroutine with a thread of its own was put on it %g times a second, with calls of runtime.LockOSThread that the source shows", r.param("rate"))
+	fine := r.answer(Fine, "no goroutine that calls runtime.LockOSThread in its source was scheduled on its own thread %g times a second", r.param("rate"))
 	for i := range t.Wired {
 		w := &t.Wired[i]
 		if t.Rate(w.Starts) < r.param("rate") || w.Name == 0 {
@@ -61,7 +61,7 @@ func (t *traced) group(w *sched.Wired) *sched.Group {
 
 func wiredFinding(r *Rule, in *Input, t *traced, w *sched.Wired, g *sched.Group, locks []Evidence) Finding {
 	rate := t.Rate(w.Starts)
-	f := r.answer(Found, "a goroutine of %s runs on a thread of its own (runtime.LockOSThread) and was put on it %s times, %s a second, for %s at a time", t.name(w.Name),
+	f := r.answer(Found, "a goroutine of %s is locked to its own thread (runtime.LockOSThread) and was scheduled on it %s times, %s a second, for %s each time", t.name(w.Name),
 		unit.Count(w.Starts), unit.Number(rate), unit.Duration(time.Duration(g.Run.Mean())))
 	f.Impact = exactly(rate, "switches to a locked thread a second")
 	f.Severity, f.Score = Info, score(rate, r.param("rate"), 4*r.param("warning"))
@@ -78,8 +78,8 @@ func wiredFinding(r *Rule, in *Input, t *traced, w *sched.Wired, g *sched.Group,
 			break
 		}
 	}
-	f.Advice = "Take the call of runtime.LockOSThread out, unless C code or the kernel asks for one thread (a GUI, ptrace, namespaces, signals, thread-local state). Then give the goroutine more to do for each message: " +
-		"move the loop that asks it onto it, or hand over many at a time."
+	f.Advice = "Remove the call of runtime.LockOSThread, unless C code or the kernel requires one thread (a GUI, ptrace, namespaces, signals, thread-local state). In that case give the goroutine more work per message: " +
+		"move the loop that calls it into it, or hand over batches."
 	f.Verify = "Record again under the same load: CPU time and latency should fall, and the scheduler's share (CP05) with them."
 	f.Doubts = in.traceDoubts(t)
 	return f

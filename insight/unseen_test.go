@@ -32,7 +32,7 @@ func TestSC19(t *testing.T) {
 		s.withSource("/src/engine/engine.go", locks)
 		return s
 	}
-	f := of(40_000, 5*us).expect("SC19", Found, "a goroutine of engine.(*engine).serve runs on a thread of its own", "40,000 times, 20,000 a second", "for 5.00 µs at a time", "locks itself to its thread here")
+	f := of(40_000, 5*us).expect("SC19", Found, "a goroutine of engine.(*engine).serve is locked to its own thread", "40,000 times, 20,000 a second", "for 5.00 µs each time", "locks itself to its thread here")
 	severity(t, "often", f, Warning)
 	if e := f.Evidence[0]; e.File != "/src/engine/engine.go" || e.Line != 6 {
 		t.Errorf("it is seen at %s:%d", e.File, e.Line)
@@ -43,8 +43,8 @@ func TestSC19(t *testing.T) {
 	s := of(40_000, 5*us)
 	s.beside = nil
 	s.withSource("/src/engine/engine.go", strings.Replace(locks, "runtime.LockOSThread()", "", 1))
-	s.expect("SC19", Fine, "with calls of runtime.LockOSThread that the source shows")
-	newScene(t).expect("SC19", Fine, "no goroutine had a thread of its own")
+	s.expect("SC19", Fine, "that calls runtime.LockOSThread in its source")
+	newScene(t).expect("SC19", Fine, "no goroutine was repeatedly scheduled on a thread of its own")
 
 	// What follows from it stands under it.
 	s = of(40_000, 2*us)
@@ -80,13 +80,13 @@ func TestBE11(t *testing.T) {
 	expect(t, "by somebody", of("cpu", "", "30 70"), "BE11", TooLittle)
 }
 
-// TestCP21: errors of tries that failed are told with who tries, and dates from numbers.
+// TestCP21: errors of failed attempts are told with who tries, and dates from numbers.
 func TestCP21(t *testing.T) {
 	r := recordingtest.New("title x\ntarget package ./shop module=shop go=go1.26.1\nphase cpu 0s..5s profiler=cpu")
 	r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Profile("shop.parse:/src/dates.go:9 shop.parse:/src/dates.go:9 shop.other:/src/a.go:1\ntime.Parse                 time.Parse\ntime.parse                 time.parse\ntime.newParseError\n= 200                      500                        300\n"))
-	f := expect(t, "dates", r, "CP21", Found, "20.0% of the CPU time went into errors of tries that failed: dates.go:9 in shop.parse, calling time.Parse")
+	f := expect(t, "dates", r, "CP21", Found, "20.0% of the CPU time went into errors of failed attempts: dates.go:9 in shop.parse, calling time.Parse")
 	severity(t, "dates", f, Warning)
-	if !strings.Contains(f.Advice, "one layout after the other") {
+	if !strings.Contains(f.Advice, "one layout after another") {
 		t.Errorf("advice %q", f.Advice)
 	}
 	// What is to be had is all of the tries, and not their errors alone.
@@ -97,7 +97,7 @@ func TestCP21(t *testing.T) {
 	}
 	r = recordingtest.New("title x\ntarget package ./shop module=shop go=go1.26.1\nphase cpu 0s..5s profiler=cpu")
 	r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Profile("shop.parse:/src/dates.go:9 shop.other:/src/a.go:1\nstrconv.Atoi\nstrconv.toError\n= 20 80\n"))
-	if f := expect(t, "numbers", r, "CP21", Found, "calling strconv.Atoi"); !strings.Contains(f.Advice, "the first byte tells") {
+	if f := expect(t, "numbers", r, "CP21", Found, "calling strconv.Atoi"); !strings.Contains(f.Advice, "the first byte distinguishes") {
 		t.Errorf("advice %q", f.Advice)
 	}
 	r = recordingtest.New("title x\ntarget package ./shop module=shop go=go1.26.1\nphase cpu 0s..5s profiler=cpu")

@@ -325,6 +325,9 @@ func rates(f fired) string {
 		}
 		return fmt.Sprintf("warnings in %d and notes in %d", warned, noted)
 	}
+	if f.fixed+f.healthy == 0 {
+		return "How often it reports something in the [corpus](../diagnosis.md) has not been measured yet.\n"
+	}
 	return fmt.Sprintf("In the repaired forms of the %d bugs of the [corpus](../diagnosis.md) it found %s, in %d healthy public\nprograms %s.\n", f.fixed, said(f.fixedWarned, f.fixedNoted), f.healthy, said(f.healthyWarned, f.healthyNoted))
 }
 
