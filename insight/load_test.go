@@ -170,7 +170,7 @@ func TestLD04Starved(t *testing.T) {
 		return underLoad(loadlog.New(h, rows))
 	}
 	of := func(d time.Duration) *time.Duration { return &d }
-	f := expect(t, "starved", late(of(1970*ms)), "LD04", Found, "waited for a CPU for 1.97 s in 10.0 s, in which it had 100 ms of work", "the times are an upper bound on the service's")
+	f := expect(t, "starved", late(of(1970*ms)), "LD04", Found, "waited 1.97 s for a CPU in 10.0 s, in which it used 100 ms of CPU time", "the times are an upper bound on the service's")
 	severity(t, "starved", f, Warning)
 	if strings.Contains(f.Summary, "lower bound") {
 		t.Errorf("a rate that was kept is no lower bound: %s", f.Summary)

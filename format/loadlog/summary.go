@@ -344,7 +344,7 @@ func limits(l *Log, s *Summary) (limited, starved string) {
 		}
 	}
 	if delay >= starvedLimit {
-		starved = fmt.Sprintf("what sends waited for a CPU for %s in %s, in which it had %s of work", unit.Duration(*g.RunDelay), unit.Duration(l.Elapsed), unit.Duration(l.CPU))
+		starved = fmt.Sprintf("the sender waited %s for a CPU in %s, in which it used %s of CPU time", unit.Duration(*g.RunDelay), unit.Duration(l.Elapsed), unit.Duration(l.CPU))
 	}
 	lagging := l.Open && g.LagP50 > 0 && float64(g.LagP50) > lagLimit*float64(min(s.Service.P50, max(s.Service.MaxAnswered, 1)))
 	switch {
