@@ -45,7 +45,7 @@ func TestShrinks(t *testing.T) {
 		out := &shortening{name: name}
 		var stderr bytes.Buffer
 		code := runForm(t, line, strings.Fields(strings.ReplaceAll(line, "FILE", name)), out, &stderr)
-		if code != command.ExitFailed || out.Len() == 0 || !strings.Contains(stderr.String(), "trace.out became shorter while it was read") {
+		if code != command.ExitFailed || out.Len() == 0 || !strings.Contains(stderr.String(), "trace.out became shorter while it was being read") {
 			t.Errorf("%s: exit code %d, %d bytes, %s", line, code, out.Len(), stderr.String())
 		}
 	}
