@@ -95,7 +95,6 @@ function Seen({ stage, marks: recorded }: { stage: Stage; marks: readonly Time[]
     if (!view || route.value.view !== "timeline") return;
     own.current = shownSpan(stage);
     set({ v: own.current }, true);
-    say("");
   }), [stage]);
 
   // What is drawn beside the lanes.
