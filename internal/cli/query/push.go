@@ -179,7 +179,7 @@ func (f *pushFlags) send(e *command.Env, server *remote.Server, one one) error {
 	if err := server.Push(e.Ctx, push.Item{Labels: labels, ID: idOf(labels, body.Bytes()), Profile: body.Bytes()}); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.Stdout, "%s: %s of %s, %s, is kept by %s\n", one.name, name, service, unit.Plural(len(p.StackIDs), "sample"), server)
+	fmt.Fprintf(e.Stdout, "%s: %s of %s, %s, stored by %s\n", one.name, name, service, unit.Plural(len(p.StackIDs), "sample"), server)
 	return nil
 }
 
