@@ -140,6 +140,20 @@ type Policy struct {
 	Raw, FiveMinutes, Hours time.Duration
 }
 
+// At returns the resolution in which the policy keeps profiles of an age: 0 as they came. When
+// drop is true, it keeps them no longer. The policy is a filled one.
+func (p Policy) At(age time.Duration) (resolution time.Duration, drop bool) {
+	switch {
+	case age <= p.Raw:
+		return 0, false
+	case age <= p.FiveMinutes:
+		return 5 * time.Minute, false
+	case age <= p.Hours:
+		return time.Hour, false
+	}
+	return 0, true
+}
+
 // Filled returns the policy with the defaults in place of 0, and of negative numbers the
 // largest.
 func (p Policy) Filled() Policy {

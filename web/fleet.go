@@ -195,9 +195,11 @@ type FleetRegressions struct {
 	// Type is the id of the type of profile, Of what the shares are of: "all CPU".
 	Type string `json:"type"`
 	Of   string `json:"of"`
-	// Releases are the newest of each service; Services is how many were looked at.
+	// Releases are the newest of each service; Services is how many were looked at, and Left how
+	// many were not: there are too many.
 	Releases []FleetRelease `json:"releases"`
 	Services int            `json:"services"`
+	Left     int            `json:"left"`
 }
 
 // FleetRelease is a version that has appeared.

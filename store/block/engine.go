@@ -39,9 +39,6 @@ type Options struct {
 	fs filesystem // for tests
 }
 
-// rememberedIDs is how many IDs of written profiles are remembered.
-const rememberedIDs = 100_000
-
 // headAge is how long profiles stay in memory.
 const headAge = 10 * time.Minute
 
@@ -60,7 +57,7 @@ type Engine struct {
 	state   manifest
 	damage  []string
 	closed  bool
-	ids     remembered
+	ids     store.RecentIDs
 	headAge time.Time   // when Maintain first saw something in the head
 	archive blob.Bucket // nil where there is none
 
@@ -216,7 +213,7 @@ func (e *Engine) rotate(h *head) {
 func (e *Engine) known(id store.ID) bool {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	if e.ids.has(id) {
+	if e.ids.Has(id) {
 		return true
 	}
 	for _, h := range e.sealed {
@@ -348,7 +345,7 @@ func (e *Engine) commit(names []string, gone []*block, h *head, merged bool) err
 	}
 	if h != nil {
 		e.sealed = slices.DeleteFunc(slices.Clone(e.sealed), func(one *head) bool { return one == h })
-		e.ids.add(h.kept)
+		e.ids.Add(h.kept...)
 		if h.log != nil {
 			h.log.f.Close()
 		}
@@ -386,35 +383,4 @@ func (e *Engine) Close() error {
 		b.release()
 	}
 	return errors.Join(err, e.held.Close())
-}
-
-// remembered are the last IDs, the oldest of which is forgotten first.
-type remembered struct {
-	set  map[store.ID]struct{}
-	ring []store.ID
-	next int
-}
-
-func (r *remembered) has(id store.ID) bool {
-	_, ok := r.set[id]
-	return ok
-}
-
-func (r *remembered) add(ids []store.ID) {
-	if r.set == nil {
-		r.set = map[store.ID]struct{}{}
-	}
-	for _, id := range ids {
-		if r.has(id) {
-			continue
-		}
-		r.set[id] = struct{}{}
-		if len(r.ring) < rememberedIDs {
-			r.ring = append(r.ring, id)
-			continue
-		}
-		delete(r.set, r.ring[r.next])
-		r.ring[r.next] = id
-		r.next = (r.next + 1) % len(r.ring)
-	}
 }

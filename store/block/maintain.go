@@ -148,7 +148,7 @@ func (e *Engine) idsOf(b *block) ([]store.ID, error) {
 	again.release()
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	return slices.DeleteFunc(ids, func(id store.ID) bool { return !e.ids.has(id) }), nil
+	return slices.DeleteFunc(ids, func(id store.ID) bool { return !e.ids.Has(id) }), nil
 }
 
 // pinned returns what tells whether a profile is pinned.
@@ -215,7 +215,7 @@ func (e *Engine) thin(ctx context.Context, policy store.Policy, now time.Time) e
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		to, drop := resolutionAt(policy, time.Duration(today-b.last))
+		to, drop := policy.At(time.Duration(today - b.last))
 		if !drop && to <= b.index.resolution || e.unarchived(b) {
 			continue
 		}
@@ -224,19 +224,6 @@ func (e *Engine) thin(ctx context.Context, policy store.Policy, now time.Time) e
 		}
 	}
 	return nil
-}
-
-// resolutionAt returns the resolution that a policy wants at an age.
-func resolutionAt(p store.Policy, age time.Duration) (resolution time.Duration, drop bool) {
-	switch {
-	case age <= p.Raw:
-		return 0, false
-	case age <= p.FiveMinutes:
-		return 5 * time.Minute, false
-	case age <= p.Hours:
-		return time.Hour, false
-	}
-	return 0, true
 }
 
 // thinOne replaces a block by what is pinned of it, as it is, and the rest, thinned out.

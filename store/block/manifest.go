@@ -104,7 +104,7 @@ func (e *Engine) recover() error {
 		ids = append(ids, one)
 	}
 	for _, one := range ids {
-		e.ids.add(one)
+		e.ids.Add(one...)
 	}
 	for _, name := range names {
 		e.state.Next = max(e.state.Next, fileNumber(name))

@@ -307,7 +307,7 @@ func (e *Engine) Import(ctx context.Context, list []*store.Moved) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.ids.add(ids)
+	e.ids.Add(ids...)
 	return nil
 }
 

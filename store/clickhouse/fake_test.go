@@ -131,13 +131,13 @@ func TestWriteOrder(t *testing.T) {
 	}
 }
 
-// TestGroup writes from many sides: what comes while an insert is under way is one insert.
-func TestGroup(t *testing.T) {
-	f := newFake(t)
-	e := f.open(t, Options{Every: time.Nanosecond})
-	begun, goOn := make(chan bool), make(chan bool)
+// holdFirst keeps the first insert of profiles waiting: begun is closed when it has come, and it
+// goes on when goOn is closed.
+func (f *fake) holdFirst() (begun, goOn chan bool) {
+	begun, goOn = make(chan bool), make(chan bool)
 	var first sync.Once
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.answer = func(w http.ResponseWriter, statement string) bool {
 		if strings.HasPrefix(statement, "INSERT INTO fleet.profiles") {
 			first.Do(func() {
@@ -147,7 +147,14 @@ func TestGroup(t *testing.T) {
 		}
 		return false
 	}
-	f.mu.Unlock()
+	return begun, goOn
+}
+
+// TestGroup writes from many sides: what comes while an insert is under way is one insert.
+func TestGroup(t *testing.T) {
+	f := newFake(t)
+	e := f.open(t, Options{Every: time.Nanosecond})
+	begun, goOn := f.holdFirst()
 	var writers sync.WaitGroup
 	write := func(id string) {
 		writers.Go(func() {
@@ -179,19 +186,7 @@ func TestGroup(t *testing.T) {
 func TestGiveUp(t *testing.T) {
 	f := newFake(t)
 	e := f.open(t, Options{Every: time.Nanosecond})
-	begun, goOn := make(chan bool), make(chan bool)
-	var first sync.Once
-	f.mu.Lock()
-	f.answer = func(w http.ResponseWriter, statement string) bool {
-		if strings.HasPrefix(statement, "INSERT INTO fleet.profiles") {
-			first.Do(func() {
-				close(begun)
-				<-goOn
-			})
-		}
-		return false
-	}
-	f.mu.Unlock()
+	begun, goOn := f.holdFirst()
 	done := make(chan error)
 	go func() { done <- e.Write(context.Background(), []*store.Profile{one("first")}) }()
 	<-begun

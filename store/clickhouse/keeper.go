@@ -310,7 +310,7 @@ func (h *chore) forget(s *state) error {
 		newer = r.uint64()
 		return r.err
 	})
-	if err == nil && newer >= rememberedIDs {
+	if err == nil && newer >= store.MostRecentIDs {
 		err = h.dropPartitions("seen", "received < toDate(now()) - 2", "toString(received)")
 	}
 	if err != nil {

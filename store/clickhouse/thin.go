@@ -41,7 +41,7 @@ func (h *chore) thin(policy store.Policy, today int64) error {
 	tasks := map[task][]dayOfServer{}
 	err = h.ask("SELECT toString(day), toUInt64(res), max(ts), sum(samples) FROM "+h.table("profiles")+" WHERE "+s.visible(h.e.c)+" GROUP BY day, res ORDER BY day, res", func(r *rows) error {
 		d := dayOfServer{r.text(), r.uint64(), r.int64(), r.uint64()}
-		to, drop := resolutionAt(policy, time.Duration(today-d.last))
+		to, drop := policy.At(time.Duration(today - d.last))
 		if t := (task{d.res, to, drop}); drop || uint64(to/time.Second) > d.res {
 			tasks[t] = append(tasks[t], d)
 		}
@@ -76,19 +76,6 @@ func among(days []string) string {
 		quoted[i] = "toDate(" + quote(d) + ")"
 	}
 	return "day IN (" + join(quoted) + ")"
-}
-
-// resolutionAt returns the resolution that a policy wants at an age.
-func resolutionAt(p store.Policy, age time.Duration) (resolution time.Duration, drop bool) {
-	switch {
-	case age <= p.Raw:
-		return 0, false
-	case age <= p.FiveMinutes:
-		return 5 * time.Minute, false
-	case age <= p.Hours:
-		return time.Hour, false
-	}
-	return 0, true
 }
 
 // replace makes profiles into those of a lower resolution, or drops them.

@@ -22,9 +22,6 @@ const (
 	maxBatchDays     = 50       // each makes a part; ClickHouse refuses more than 100
 )
 
-// rememberedIDs is how many IDs of written profiles a process knows without asking.
-const rememberedIDs = 100_000
-
 // states of the table seen.
 const (
 	intent    = 0 // somebody is about to write it, or has
@@ -52,7 +49,7 @@ type writer struct {
 	spaces map[string]*space // by service
 	told   map[uint64]bool   // names that are in the tables
 	own    map[uint64]bool   // tokens of intents of this process that came to nothing
-	ids    remembered
+	ids    store.RecentIDs
 }
 
 // request is one call of Write.
@@ -245,7 +242,7 @@ func (w *writer) batch(ctx context.Context, requests []*request) {
 	first := map[store.ID]*request{} // who writes an ID that several requests have
 	for _, r := range requests {
 		for i, p := range r.profiles {
-			if id := r.ids[i]; !w.ids.has(id) {
+			if id := r.ids[i]; !w.ids.Has(id) {
 				if first[id] == nil {
 					first[id] = r
 				}
@@ -278,7 +275,7 @@ func (w *writer) batch(ctx context.Context, requests []*request) {
 	}
 	for _, a := range fresh {
 		if a.from.err == nil && first[a.id].err == nil {
-			w.ids.add(a.id)
+			w.ids.Add(a.id)
 		}
 	}
 	if len(w.own) > 10_000 {
@@ -626,33 +623,4 @@ func (w *writer) there(ctx context.Context, others map[store.ID]other, one map[s
 		}
 	}
 	return out, nil
-}
-
-// remembered are the last IDs, the oldest of which is forgotten first.
-type remembered struct {
-	set  map[store.ID]struct{}
-	ring []store.ID
-	next int
-}
-
-func (r *remembered) has(id store.ID) bool {
-	_, ok := r.set[id]
-	return ok
-}
-
-func (r *remembered) add(id store.ID) {
-	if r.set == nil {
-		r.set = map[store.ID]struct{}{}
-	}
-	if r.has(id) {
-		return
-	}
-	r.set[id] = struct{}{}
-	if len(r.ring) < rememberedIDs {
-		r.ring = append(r.ring, id)
-		return
-	}
-	delete(r.set, r.ring[r.next])
-	r.ring[r.next] = id
-	r.next = (r.next + 1) % len(r.ring)
 }

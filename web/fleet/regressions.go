@@ -55,6 +55,7 @@ func (p *Pages) Regressions(ctx context.Context, q web.FleetQuestion) (*web.Flee
 		return nil, told(err)
 	}
 	out.Services = min(len(services), mostServices)
+	out.Left = len(services) - out.Services
 	for _, name := range services[:out.Services] {
 		r, err := releases{p}.release(ctx, c, typ, name)
 		if err != nil {

@@ -46,6 +46,9 @@ func (q *query) regressions() error {
 
 // releases prints what there is of each new version, one below the other.
 func (q *query) releases(got *web.FleetRegressions) error {
+	if got.Left > 0 {
+		fmt.Fprintf(q.e.Stderr, "%d of %d services were examined, %d were not: name a service, or a selector of fewer\n", got.Services, got.Services+got.Left, got.Left)
+	}
 	if len(got.Releases) == 0 {
 		return command.Nothingf("no new version or build of %s in this range (-last 7d looks further back; the labels version and build_id identify them)", services(got.Services))
 	}

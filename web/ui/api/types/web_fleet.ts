@@ -106,6 +106,7 @@ export interface FleetRegressions {
   of: string;
   releases: FleetRelease[] | null;
   services: number;
+  left: number;
 }
 
 export interface FleetRelease {

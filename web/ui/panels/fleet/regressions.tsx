@@ -10,7 +10,7 @@ const seldom = 8;
 
 export function Regressions({ ask, n }: { ask: Ask; n: number }) {
   const asked = useAnswer("fleet/regressions", { ...ask, type: param("type").includes("alloc") ? param("type") : "", n: Math.floor(n / seldom) });
-  return asked.value?.releases?.length ? <List of={asked.value} /> : null;
+  return asked.value && (asked.value.releases?.length || asked.value.left) ? <List of={asked.value} /> : null;
 }
 
 function List({ of: v }: { of: FleetRegressions }) {
@@ -18,6 +18,7 @@ function List({ of: v }: { of: FleetRegressions }) {
   return (
     <section aria-label="new versions">
       <h2>{total(releases.length, "new version")}</h2>
+      {v.left ? <p class="muted">{count(v.services)} of {total(v.services + v.left, "service")} were examined: choose a service to examine another.</p> : null}
       {releases.map((r) => <Release key={r.service + r.new} of={r} share={v.of} />)}
     </section>
   );
