@@ -19,13 +19,9 @@ const (
 // Functions is that of [web.Fleet]: the cost of the selection as [Pages.Services] tells it, divided among
 // functions as its profiles are.
 func (p *Pages) Functions(ctx context.Context, q web.FleetQuestion) (*web.FleetFunctions, error) {
-	c, err := p.choose(q)
+	c, types, err := p.typed(ctx, q)
 	if err != nil {
 		return nil, err
-	}
-	types, err := p.engine.Types(ctx, c.Selection)
-	if err != nil {
-		return nil, told(err)
 	}
 	out := &web.FleetFunctions{FleetRange: c.shown(), Costs: []web.FleetCost{}, Functions: []web.FleetFunction{}, Exact: true}
 	type name struct{ function, file string }

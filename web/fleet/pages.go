@@ -83,6 +83,19 @@ var steps = []time.Duration{
 // mostSteps is how many steps a range has at most.
 const mostSteps = 72
 
+// typed is what a question chooses, with the types that there are of it.
+func (p *Pages) typed(ctx context.Context, q web.FleetQuestion) (*chosen, []store.Type, error) {
+	c, err := p.choose(q)
+	if err != nil {
+		return nil, nil, err
+	}
+	types, err := p.engine.Types(ctx, c.Selection)
+	if err != nil {
+		return nil, nil, told(err)
+	}
+	return c, types, nil
+}
+
 // choose reads a question. The range begins with a whole step.
 func (p *Pages) choose(q web.FleetQuestion) (*chosen, error) {
 	m, err := store.ParseMatchers(q.Select)
@@ -151,13 +164,9 @@ func costs(types []store.Type) (list []web.FleetCost) {
 
 // Services is that of [web.Fleet].
 func (p *Pages) Services(ctx context.Context, q web.FleetQuestion) (*web.FleetServices, error) {
-	c, err := p.choose(q)
+	c, types, err := p.typed(ctx, q)
 	if err != nil {
 		return nil, err
-	}
-	types, err := p.engine.Types(ctx, c.Selection)
-	if err != nil {
-		return nil, told(err)
 	}
 	out := &web.FleetServices{FleetRange: c.shown(), Costs: costs(types), Services: []web.FleetService{}}
 	if out.Costs == nil {
@@ -217,13 +226,9 @@ const mostLines = 12
 
 // Lines is that of [web.Fleet].
 func (p *Pages) Lines(ctx context.Context, q web.FleetQuestion) (*web.FleetLines, error) {
-	c, err := p.choose(q)
+	c, types, err := p.typed(ctx, q)
 	if err != nil {
 		return nil, err
-	}
-	types, err := p.engine.Types(ctx, c.Selection)
-	if err != nil {
-		return nil, told(err)
 	}
 	if len(types) == 0 {
 		return nil, web.NotThere("There are no profiles of %s from %s to %s.", cmp.Or(c.text, "{}"), clock(c.Range.Start), clock(c.Range.End))

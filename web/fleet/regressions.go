@@ -33,13 +33,9 @@ const (
 // Regressions is that of [web.Fleet]: of each service the newest version that has appeared in the
 // range, held against the one that most ran before it, function by function.
 func (p *Pages) Regressions(ctx context.Context, q web.FleetQuestion) (*web.FleetRegressions, error) {
-	c, err := p.choose(q)
+	c, types, err := p.typed(ctx, q)
 	if err != nil {
 		return nil, err
-	}
-	types, err := p.engine.Types(ctx, c.Selection)
-	if err != nil {
-		return nil, told(err)
 	}
 	out := &web.FleetRegressions{FleetRange: c.shown(), Releases: []web.FleetRelease{}}
 	typ, err := activity(types, q.Type)
