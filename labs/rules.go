@@ -42,11 +42,11 @@ func (l RuleLab) Command(form string) []string {
 var (
 	allocated = []string{"-phases", "allocs"}
 	computed  = []string{"-phases", "cpu"}
-	traced    = []string{"-phases", "bare:1s,trace:2s"}
+	traced    = []string{"-phases", "bare:1m,trace"} // the programs end by themselves, sooner: a whole run each
 	counters  = []string{"-phases", "bare:5s", "-interval", "200ms"}
 	kept      = []string{"-phases", "bare:5s,heap"}
 
-	blocked = []string{"-phases", "bare:1s,block:2s"}
+	blocked = []string{"-phases", "bare:1m,block"}
 	oneProc = []string{"-phases", "bare:60s", "-interval", "200ms", "-env", "GOMAXPROCS=1"}
 	bare    = []string{"-phases", "bare:4s"}
 	staged  = []string{"-phases", "bare:6s"}

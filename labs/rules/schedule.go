@@ -272,14 +272,12 @@ func sc08() {
 func sc19() {
 	questions, answers := make(chan int), make(chan int)
 	go doubles(questions, answers)
-	for range 3 { // a second alone would end with the bare phase
-		spend(func() {
-			for i := range 1_000 {
-				questions <- i
-				counted += <-answers
-			}
-		})
-	}
+	spend(func() {
+		for i := range 1_000 {
+			questions <- i
+			counted += <-answers
+		}
+	})
 	close(questions)
 }
 
