@@ -200,6 +200,9 @@ func (f *flags) part() (i, n int, err error) {
 
 // jobs are what is taken profiles of; file is the one of -targets, if it is one.
 func (f *flags) jobs() (jobs []*scrape.Job, file string, err error) {
+	if f.local && runtime.GOOS != "linux" {
+		return nil, "", command.Usagef("-local needs Linux, where one process may see which ports another listens on: name the targets with -targets")
+	}
 	if f.local {
 		jobs = append(jobs, scrape.Local())
 	}
