@@ -187,7 +187,7 @@ type tab struct {
 	foreign bool
 }
 
-// open opens a page in a new tab of a size, in light or dark colours.
+// open opens a page in a new tab of a size, in the light or the dark theme.
 func open(t *testing.T, address string, width, height int64, scheme string) *tab {
 	t.Helper()
 	browser, err := launch()

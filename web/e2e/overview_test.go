@@ -97,7 +97,7 @@ func TestFindingsInRange(t *testing.T) {
 	b.settled()
 	b.until("document.querySelectorAll('.ov-finding, .ov-fine').length > 0")
 	eval[string](b, `fetch("api/timeline/lanes?s=1&kinds=gc").then(r => r.json()).then(l => (location.hash = "#/1/overview?t=" + Math.round(l.span.start_ns) + "ns-" + Math.round((l.span.start_ns + l.span.end_ns) / 2) + "ns"))`)
-	b.until("document.querySelector('.ov-findings .note')?.innerText.includes('were checked on the chosen range')")
+	b.until("document.querySelector('.ov-findings .note')?.innerText.includes('were checked on the selected range')")
 	b.until("[...document.querySelectorAll('.ov-finding .chip')].every(c => /of the range|whole recording|outside/.test(c.innerText))")
 	b.accessible()
 	b.picture("overview-range")

@@ -44,7 +44,7 @@ const going = new Set<AbortController>();
  * nobody it ends.
  */
 export function stop(): void {
-  for (const g of going) g.abort(new Problem("You have stopped this.", false));
+  for (const g of going) g.abort(new Problem("Cancelled.", false));
 }
 
 /** asked sends a question and reads the answer. */
@@ -60,7 +60,7 @@ async function asked<T>(url: string, init: RequestInit, read: (r: Response) => P
   } catch (e) {
     if (own.signal.aborted) throw own.signal.reason;
     if (e instanceof Problem) throw e;
-    throw new Problem("loupe does not answer. Is it still running? Start it again with loupe open.", false);
+    throw new Problem("No answer from loupe. Is it still running? Restart it with loupe open.", false);
   } finally {
     outer?.removeEventListener("abort", giveUp);
     going.delete(own);

@@ -53,7 +53,7 @@ export function key(name: string, q: URLSearchParams): string {
   return name + "?" + parts.map(([k, v]) => k + "=" + v).join("&");
 }
 
-const absent = "This file holds what each view shows at first, and not this. Open the recording with loupe open to see it.";
+const absent = "This exported file contains only the initial state of each view. Open the recording with loupe open to see this.";
 
 /** heldAnswer answers a question from the file, as the server would. */
 export function heldAnswer(url: string, init: RequestInit): Response {

@@ -33,18 +33,18 @@ export function commands(): Command[] {
   }
   all.push({ name: "Open another source", run: () => (open.value = "sources") });
   if (axis.value) {
-    all.push({ name: "Show the whole time", ...key(shownKey(of.whole)), run: () => setRange(null) });
-    all.push({ name: "Type a time range", run: () => document.querySelector<HTMLInputElement>(".range input")?.focus() });
+    all.push({ name: "Show the full time range", ...key(shownKey(of.whole)), run: () => setRange(null) });
+    all.push({ name: "Enter a time range", run: () => document.querySelector<HTMLInputElement>(".range input")?.focus() });
   }
   all.push(
     { name: "Undo navigation", ...key(shownKey(of.undo)), run: undo },
     { name: "Redo navigation", ...key(shownKey(of.redo)), run: redo },
-    { name: "Copy a link to what is shown", ...key(shownKey(of.link)), run: copyLink },
-    { name: "Light or dark colours", run: toggle },
+    { name: "Copy a link to this view", ...key(shownKey(of.link)), run: copyLink },
+    { name: "Light or dark theme", run: toggle },
     ...(route.value.source && !isFile ? [{ name: "Export page as one file", run: exportPage }] : []),
     { name: "Print, or save as PDF", run: () => setTimeout(print) },
-    { name: "Keys and help", ...key(shownKey(of.help)), run: () => (open.value = "help") },
-    { name: "Turn single keys " + (on ? "off" : "on"), run: () => setKeys({ on: !on, of }) },
+    { name: "Keyboard shortcuts and help", ...key(shownKey(of.help)), run: () => (open.value = "help") },
+    { name: "Turn single-key shortcuts " + (on ? "off" : "on"), run: () => setKeys({ on: !on, of }) },
   );
   return all;
 }
@@ -55,14 +55,14 @@ export function exportPage(): void {
   a.href = address("export", { s: route.value.source, ...rangeParams() });
   a.download = "loupe.html";
   a.click();
-  toast("The file holds what each view shows at first. It is made now, and then saved by the browser.");
+  toast("The file will contain the initial state of each view. It is being generated and will then be saved by the browser.");
 }
 
 /** copyLink copies the address of what is shown. */
 export function copyLink(): void {
   navigator.clipboard.writeText(location.href).then(
-    () => toast("The link is copied. It works on this machine, as long as this loupe runs."),
-    () => toast("The browser lets no page copy: take the link from the address bar.", true),
+    () => toast("Link copied. It works on this machine while this loupe is running."),
+    () => toast("The browser does not allow copying: copy the link from the address bar.", true),
   );
 }
 
@@ -100,7 +100,7 @@ export function press(e: KeyboardEvent): boolean {
     case "undo": undo(); return true;
     case "redo": redo(); return true;
     case "whole":
-      if (range.value) say("the whole time");
+      if (range.value) say("full range");
       setRange(null);
       return true;
     case "link": copyLink(); return true;

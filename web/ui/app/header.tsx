@@ -19,17 +19,17 @@ export function Header() {
           <span class="unseen">source: </span><span class="name">{title}</span><Icon of="down" />
         </button>
       ) : s ? <span class="title" title={s.name}>{title}</span> : null}
-      {s?.live ? <span class="chip live">being written</span> : s && !s.complete ? <span class="chip">cut short</span> : null}
+      {s?.live ? <span class="chip live">being written</span> : s && !s.complete ? <span class="chip">truncated</span> : null}
       <Range />
       <div class="doings">
-        <button type="button" class="command" title="do anything by name" aria-haspopup="dialog" onClick={() => (open.value = "palette")}>
+        <button type="button" class="command" title="search commands" aria-haspopup="dialog" onClick={() => (open.value = "palette")}>
           <Icon of="search" /><span>Search</span><kbd>Ctrl K</kbd>
         </button>
-        <button type="button" class="quiet" aria-label={theme.value === "dark" ? "light colours" : "dark colours"} title={theme.value === "dark" ? "light colours" : "dark colours"} onClick={toggle}>
+        <button type="button" class="quiet" aria-label={theme.value === "dark" ? "light theme" : "dark theme"} title={theme.value === "dark" ? "light theme" : "dark theme"} onClick={toggle}>
           <Icon of={theme.value === "dark" ? "sun" : "moon"} />
         </button>
         {isFile ? <span class="muted">{madeBy()}</span> : s ? <button type="button" class="quiet" aria-label="export as one file" title="export as one file" onClick={exportPage}><Icon of="save" /></button> : null}
-        <button type="button" class="quiet" aria-label="keys and help" title="keys and help" aria-haspopup="dialog" onClick={() => (open.value = "help")}><Icon of="help" /></button>
+        <button type="button" class="quiet" aria-label="keyboard shortcuts and help" title="keyboard shortcuts and help" aria-haspopup="dialog" onClick={() => (open.value = "help")}><Icon of="help" /></button>
       </div>
     </header>
   );

@@ -21,7 +21,7 @@ export function Navigation() {
     const inside = <><Icon of={v.icon} /><span class="name">{v.name}</span></>;
     return (
       <li key={v.id} class={first ? "first" : ""}>
-        {!source && v.panel ? <span class="off" title="choose a source first">{inside}</span> : (
+        {!source && v.panel ? <span class="off" title="select a source first">{inside}</span> : (
           <a href={formatRoute(routeOf(v))} aria-current={v.id === view || v.group === "fleet" && !source && !view ? "page" : undefined} title={v.name} onClick={(e) => {
             if (e.ctrlKey || e.metaKey || e.shiftKey) return;
             e.preventDefault();
@@ -34,7 +34,7 @@ export function Navigation() {
   return (
     <nav aria-label="views" class={folded.value ? "folded" : ""}>
       <ul ref={list}>{there().map((v, i, all) => item(v, i > 0 && all[i - 1]!.group !== v.group))}</ul>
-      <button type="button" class="quiet fold" aria-label={folded.value ? "show the names of the views" : "show pictures of the views alone"} aria-expanded={!folded.value}
+      <button type="button" class="quiet fold" aria-label={folded.value ? "expand the sidebar" : "collapse the sidebar"} aria-expanded={!folded.value}
         onClick={() => { folded.value = !folded.value; store("nav", folded.value ? "folded" : ""); }}><Icon of={folded.value ? "unfold" : "fold"} /></button>
     </nav>
   );

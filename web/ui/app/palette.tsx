@@ -44,7 +44,7 @@ export function Palette() {
   const local: Option[] = localCommands.value.map((c, i) => ({ id: "local " + i + c.name, ...c, detail: "in this view" }));
   const all: Option[] = commands().map((c) => ({ id: c.name, ...c }));
   const [typed, setTyped] = useState("");
-  return <Chooser title="Do something" placeholder="Go to, open, find a function …" of={[...local, ...all, ...sources("Open ")]} more={searches(typed.trim())} onType={setTyped} onClose={close} />;
+  return <Chooser title="Do something" placeholder="Go to, open, find a function…" of={[...local, ...all, ...sources("Open ")]} more={searches(typed.trim())} onType={setTyped} onClose={close} />;
 }
 
 export function SourcePicker() {
@@ -53,8 +53,8 @@ export function SourcePicker() {
 
 /** changeable says what the keys that can be changed do. */
 const changeable: Record<Action, string> = {
-  go: "Go to a view: then its letter", search: "Search in this view", undo: "Undo navigation", redo: "Redo navigation", whole: "Show the whole time",
-  link: "Copy a link to what is shown", help: "This help",
+  go: "Go to a view: then its letter", search: "Search in this view", undo: "Undo navigation", redo: "Redo navigation", whole: "Show the full time range",
+  link: "Copy a link to this view", help: "This help",
 };
 
 export function Help() {
@@ -71,15 +71,15 @@ export function Help() {
       <section>
         <h3>Everywhere</h3>
         {rows([
-          { name: "Do anything by name", keys: "Ctrl K" }, ...(on ? [{ name: changeable.search, keys: shownKey(of.search) }] : []), ...commands(),
+          { name: "Search commands", keys: "Ctrl K" }, ...(on ? [{ name: changeable.search, keys: shownKey(of.search) }] : []), ...commands(),
           { name: "Back and forward, as in any page", keys: "Alt ← →" },
         ])}
       </section>
       <section>
         <h3>Tables</h3>
         {rows([
-          { name: "Another cell; up from the first row to the heads", keys: "← ↑ → ↓" }, { name: "First and last cell of the row", keys: "Home End" }, { name: "First and last row", keys: "Ctrl Home End" },
-          { name: "A page of rows", keys: "PageUp PageDown" }, { name: "Open the row; sort, on a head", keys: "Enter" }, { name: "Copy the cell", keys: "Ctrl C" },
+          { name: "Move to another cell; up from the first row to the column headers", keys: "← ↑ → ↓" }, { name: "First and last cell of the row", keys: "Home End" }, { name: "First and last row", keys: "Ctrl Home End" },
+          { name: "A page of rows", keys: "PageUp PageDown" }, { name: "Open the row; on a column header, sort", keys: "Enter" }, { name: "Copy the cell", keys: "Ctrl C" },
         ])}
       </section>
       <section>
@@ -101,8 +101,8 @@ export function Help() {
           </div>
         ) : null}
         {twice.size ? <p class="bad">{[...twice].map((k) => `"${k}"`).join(", ")} stands for more than one thing: the first of them happens.</p> : null}
-        {on && (Object.keys(standard) as Action[]).some((a) => of[a] !== standard[a]) ? <p><button type="button" onClick={() => setKeys({ on, of: standard })}>As they were</button></p> : null}
-        <p class="muted">Keys of a picture work while it has the focus, whatever is set here.</p>
+        {on && (Object.keys(standard) as Action[]).some((a) => of[a] !== standard[a]) ? <p><button type="button" onClick={() => setKeys({ on, of: standard })}>Reset to defaults</button></p> : null}
+        <p class="muted">Shortcuts of a chart work while it has focus, regardless of these settings.</p>
       </section>
     </Dialog>
   );

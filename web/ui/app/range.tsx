@@ -39,8 +39,8 @@ export function Range() {
       onFocusOut={(e) => { if (!e.currentTarget.contains(e.relatedTarget as Node | null)) { if (typeof read(typed, now, all) === "string") forget(); else enter(); } }}>
       <Steps all={all} />
       {field("start", "from")}<span aria-hidden="true">–</span>{field("end", "to")}
-      <span class="length muted" title="how long that is">{duration(now.end - now.start)}</span>
-      {chosen ? <button type="button" class="quiet" aria-label="the whole time" title="the whole time" onClick={() => { forget(); setRange(null); }}><Icon of="close" /></button> : null}
+      <span class="length muted" title="length of the range">{duration(now.end - now.start)}</span>
+      {chosen ? <button type="button" class="quiet" aria-label="full range" title="full range" onClick={() => { forget(); setRange(null); }}><Icon of="close" /></button> : null}
       {/* A form of two fields is sent by Enter only when it has a button. */}
       <button type="submit" class="unseen" tabIndex={-1}>set</button>
       {wrong ? <span class="wrong" id="rangewrong" role="alert">{wrong}</span> : null}
@@ -54,8 +54,8 @@ export function read(typed: Typed, now: Span, all: Span): Span | string {
   if (both) return both;
   const place = (text: string | undefined, held: Time, without: Time): Time | null => (text === undefined ? held : text.trim() ? parse(text) : without);
   const start = place(typed.start, now.start, all.start), end = place(typed.end, now.end, all.end);
-  if (start === null || end === null) return `"${start === null ? typed.start : typed.end}" is no time: write 1.5s, 20ms or 1m5s`;
-  if (start >= end) return "The range would end before it begins.";
+  if (start === null || end === null) return `"${start === null ? typed.start : typed.end}" is not a time: use 1.5s, 20ms or 1m5s`;
+  if (start >= end) return "The range ends before it starts.";
   return { start, end };
 }
 

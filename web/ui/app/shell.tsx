@@ -51,14 +51,14 @@ export function Shell() {
 
   return (
     <>
-      <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById("main")?.focus(); }}>To the content</a>
+      <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById("main")?.focus(); }}>Skip to content</a>
       <Header />
       <Progress />
       <div class="frame">
         <Navigation />
         <main id="main" tabIndex={-1} key={source + view}>
           <PrintHead />
-          {lost.value ? <div class="trouble" role="alert"><p>loupe does not answer any more. What is shown is what it was; start it again to ask more.</p></div> : null}
+          {lost.value ? <div class="trouble" role="alert"><p>loupe has stopped responding. The page shows the last data received; restart loupe to continue.</p></div> : null}
           <Contained><View problem={problem} /></Contained>
         </main>
       </div>
@@ -126,7 +126,7 @@ class Contained extends Component<{ children: ComponentChildren }, { mistake: st
 
   render() {
     if (this.state.mistake === null) return this.props.children;
-    return <Trouble of={new Problem("loupe has a mistake in this view: " + this.state.mistake, false)} again={() => this.setState({ mistake: null })} />;
+    return <Trouble of={new Problem("A bug in loupe: this view failed: " + this.state.mistake, false)} again={() => this.setState({ mistake: null })} />;
   }
 }
 

@@ -78,7 +78,7 @@ export const classesOf: Record<LaneKind, readonly Class[]> = {
     { name: "in a region", colour: "running", texture: "solid", share: 1 },
     { name: "task", colour: "net", texture: "dashes", share: 0.5 },
     none, none, none, none, none,
-    { name: "not begun or over", colour: "idle", texture: "solid", share: 0 },
+    { name: "not started or finished", colour: "idle", texture: "solid", share: 0 },
   ],
 };
 
@@ -142,10 +142,10 @@ export function title(l: Lane): string {
 export function about(l: Lane): string {
   switch (l.kind as LaneKind) {
     case "goroutine": return l.name ? "g" + l.subject + " " + l.name : "g" + l.subject;
-    case "group": return `${l.name || "unknown"}: ${count(l.members)} ${l.members === 1 ? "goroutine" : "goroutines"} that began with this function`;
-    case "latency": return "how long goroutines that start to run had been ready: brighter is more of them, higher is longer";
+    case "group": return `${l.name || "unknown"}: ${count(l.members)} ${l.members === 1 ? "goroutine" : "goroutines"} started with this function`;
+    case "latency": return "scheduling latency: how long goroutines were runnable before they ran; brighter means more of them, higher means longer";
     case "task": return `task ${l.subject} ${l.name}: ${count(l.task?.regions ?? 0)} ${l.task?.regions === 1 ? "region" : "regions"}, ${duration(l.end - l.start)}`;
-    case "gc": return "the collector: mark phases, stop-the-world and sweep";
+    case "gc": return "garbage collection: mark phases, stop-the-world and sweep";
     default: return title(l);
   }
 }

@@ -27,7 +27,7 @@ function Drawn({ height, label, draw, of }: { height: number; label: string; dra
 
 /** Distribution shows how long things took: bars, the quantiles, and folded the classes as a table. */
 export function Distribution({ of: b, colour = "running" }: { of: Bars; colour?: string }) {
-  if (b.total === 0) return <section class="distribution"><h3>{b.title}</h3><p class="muted">None in this time.</p></section>;
+  if (b.total === 0) return <section class="distribution"><h3>{b.title}</h3><p class="muted">None in this period.</p></section>;
   const said = `${count(b.total)}: p50 ${duration(b.p50)}, p99 ${duration(b.p99)}, longest ${duration(b.max)}`;
   return (
     <section class="distribution">

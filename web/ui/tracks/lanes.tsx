@@ -74,10 +74,10 @@ export function LaneStack({ lanes, span, label }: { lanes: readonly Lane[]; span
     <section class="lanes" aria-label={label}>
       <div class="lanebar">
         <h2>{label}</h2>
-        {r ? <span class="muted">range {duration(r.end - r.start)}</span> : <span class="muted screen">drag to choose a range</span>}
+        {r ? <span class="muted">range {duration(r.end - r.start)}</span> : <span class="muted screen">drag to select a range</span>}
         <span class="grow" />
         {r ? <button type="button" aria-pressed={zoom} onClick={() => set({ zoom: zoom ? undefined : "1" })}>{zoom ? "Zoom out" : "Zoom to the range"}</button> : null}
-        {r ? <button type="button" onClick={() => set({ t: undefined, zoom: undefined })}>Whole time</button> : null}
+        {r ? <button type="button" onClick={() => set({ t: undefined, zoom: undefined })}>Full range</button> : null}
         <button type="button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>{asTable ? "As lanes" : "As table"}</button>
       </div>
       {asTable ? <Table of={{ ...tableOf(full, span, 200), title: label }} rows={16} /> : (
@@ -257,7 +257,7 @@ function Overlay({ lanes, span, cursor, label }: { lanes: readonly Lane[]; span:
   const line = useComputed(() => cursor.value);
   const place = line.value === null ? null : x(line.value);
   return (
-    <div ref={box} class="laneover" tabIndex={0} role="application" aria-label={label + ": arrows move the cursor, with Shift they choose a range, Enter sets it, Escape clears it, up and down choose the lane that is read"}
+    <div ref={box} class="laneover" tabIndex={0} role="application" aria-label={label + ": arrows move the cursor, with Shift they select a range, Enter sets it, Escape clears it, up and down choose the lane that is read"}
       onKeyDown={keys} onPointerDown={(e) => { (e.currentTarget as HTMLElement).focus({ preventScroll: true }); brush.onPointerDown(e); }} onPointerUp={brush.onPointerUp} onPointerCancel={brush.onPointerCancel}
       onPointerMove={(e) => {
         cursor.value = Math.round(time(e.clientX - e.currentTarget.getBoundingClientRect().left));

@@ -56,7 +56,7 @@ export function useAnswer<K extends keyof Answers>(name: K, params: Params = {},
 export function Answer<T>({ of, children, source }: { of: Asked<T>; children: (value: T) => ComponentChildren; source?: string }) {
   if (of.value !== null) {
     return (
-      <div class={of.loading ? "asked again" : "asked"} aria-busy={of.loading}>
+      <div class={of.loading ? "retrying" : "asked"} aria-busy={of.loading}>
         {children(of.value)}
       </div>
     );

@@ -21,7 +21,7 @@ export function BenchTables({ of: v, unit, query }: { of: BenchView; unit: strin
   return (
     <>
       {(v.problems ?? []).slice(0, 5).map((p) => <p class="note" key={p}>{p}</p>)}
-      {tables.length === 0 ? <p class="muted">No benchmark has such a name.</p> : null}
+      {tables.length === 0 ? <p class="muted">No benchmark matches.</p> : null}
       {tables.map((t, i) => {
         const config = (t.config ?? []).map((c) => c.key + ": " + c.value).join(", ");
         const fresh = config !== before;
@@ -73,7 +73,7 @@ function Samples({ of: t, rows }: { of: BenchTable; rows: readonly BenchRow[] })
   return (
     <details class="samples" open>
       <summary>Samples of {t.unit}, against the median of {files[0]}</summary>
-      <p class="note">{files.map((f, i) => <span key={f} class="benchfile"><svg class="dots" width="12" height="10" aria-hidden="true"><g class={"set" + i % 4}>{i % 2 === 0 ? <circle cx="6" cy="5" r="2.500" /> : <path d="M6 2l3 3l-3 3l-3 -3z" />}</g></svg> {f}</span>)} from {signed(from)} to {signed(to)}; bar: interval of the median at 95%.{t.better ? (t.better > 0 ? " More is better." : " Less is better.") : ""}</p>
+      <p class="note">{files.map((f, i) => <span key={f} class="benchfile"><svg class="dots" width="12" height="10" aria-hidden="true"><g class={"set" + i % 4}>{i % 2 === 0 ? <circle cx="6" cy="5" r="2.500" /> : <path d="M6 2l3 3l-3 3l-3 -3z" />}</g></svg> {f}</span>)} from {signed(from)} to {signed(to)}; bar: 95% confidence interval of the median.{t.better ? (t.better > 0 ? " More is better." : " Less is better.") : ""}</p>
       <div class="rows" role="region" tabIndex={0} aria-label={"samples of " + t.unit}>
         <table class="benchdots">
           <thead><tr><th scope="col">benchmark</th><th scope="col">samples</th>{files.map((f) => <th scope="col" key={f}>{f}</th>)}{files.length > 1 ? <th scope="col">change</th> : null}</tr></thead>

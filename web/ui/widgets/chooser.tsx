@@ -98,7 +98,7 @@ export function Chooser({ title, placeholder, of, more, onType, onClose }: {
           </li>
         ))}
       </ul>
-      <p class="muted" role="status">{found.length === 0 ? "Nothing of that name." : found.length > shown.length ? `${count(shown.length)} of ${count(found.length)}: type more to find the others` : ""}</p>
+      <p class="muted" role="status">{found.length === 0 ? "No matches." : found.length > shown.length ? `${count(shown.length)} of ${count(found.length)}: type more to find the others` : ""}</p>
     </Dialog>
   );
 }

@@ -37,7 +37,7 @@ function Params({ of, core }: { of: readonly ParamView[]; core: string | undefin
 
 /** Frames lists a stack. Core is the core that it is from. */
 export function Frames({ of, core }: { of: readonly FrameView[]; core?: string | undefined }) {
-  if (of.length === 0) return <p class="muted">No frames: where it runs is not known.</p>;
+  if (of.length === 0) return <p class="muted">No frames: its location is unknown.</p>;
   return (
     <ol class="frames">
       {of.map((f, i) => (

@@ -107,7 +107,7 @@ export function Table({ of: t, label, rows = 20, cell, onRow, rowClass, selected
   const turn = (c: TableColumn): void => {
     const next = turned(by, c);
     setBy(next);
-    say(next === "" ? "in the order of the table" : `sorted by ${c.head}, ${next.startsWith("-") ? "descending" : "ascending"}`);
+    say(next === "" ? "in the table's order" : `sorted by ${c.head}, ${next.startsWith("-") ? "descending" : "ascending"}`);
   };
   const copy = (what: string, told: string): void => {
     navigator.clipboard.writeText(what).then(() => toast(told), failed);
@@ -129,7 +129,7 @@ export function Table({ of: t, label, rows = 20, cell, onRow, rowClass, selected
     } else if (e.key === "Enter" && onRow && row !== undefined) {
       onRow(row);
     } else if (e.key === "c" && control && !e.shiftKey && !getSelection()?.toString() && row !== undefined && column !== undefined) {
-      copy(shown[row]![column] ?? "", "The cell is copied.");
+      copy(shown[row]![column] ?? "", "Cell copied.");
     } else {
       return;
     }
@@ -141,7 +141,7 @@ export function Table({ of: t, label, rows = 20, cell, onRow, rowClass, selected
     return (
       <section class="table">
         {t.title ? <h3>{t.title}</h3> : null}
-        {(t.notes?.length ? t.notes : ["There is nothing to list."]).map((n) => <p class="note" key={n}>{n}</p>)}
+        {(t.notes?.length ? t.notes : ["Nothing to list."]).map((n) => <p class="note" key={n}>{n}</p>)}
       </section>
     );
   }
@@ -156,7 +156,7 @@ export function Table({ of: t, label, rows = 20, cell, onRow, rowClass, selected
           {!bare ? <span class="muted" role="status">{text ? `${count(list.length)} of ${count(shown.length)}` : count(shown.length)}</span> : null}
           {!bare ? (
             <>
-              <button type="button" class="quiet" aria-label={"copy " + name} onClick={() => copy(tsv([seen.map((c) => columns[c]!.head), ...list.map((r) => seen.map((c) => shown[r]![c] ?? ""))]), "The table is copied.")}>Copy</button>
+              <button type="button" class="quiet" aria-label={"copy " + name} onClick={() => copy(tsv([seen.map((c) => columns[c]!.head), ...list.map((r) => seen.map((c) => shown[r]![c] ?? ""))]), "Table copied.")}>Copy</button>
               <button type="button" class="quiet" aria-label={"save " + name + " as CSV"} onClick={() => download(t.key + ".csv", csv(t, list), "text/csv")}>CSV</button>
               {columns.length > 3 ? <Columns of={columns} hidden={hidden} flip={flip} name={name} /> : null}
             </>

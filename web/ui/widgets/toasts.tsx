@@ -8,7 +8,7 @@ export function Toasts() {
       {toasts.value.map((t) => (
         <div key={t.id} class={t.bad ? "toast bad" : "toast"} role={t.bad ? "alert" : "status"}>
           <span>{t.text}</span>
-          <button type="button" class="quiet" aria-label="take this message away" onClick={() => dismiss(t.id)}><Icon of="close" /></button>
+          <button type="button" class="quiet" aria-label="dismiss this message" onClick={() => dismiss(t.id)}><Icon of="close" /></button>
         </div>
       ))}
     </div>

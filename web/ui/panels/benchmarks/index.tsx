@@ -31,7 +31,7 @@ function Shown({ of: v }: { of: BenchView }) {
     <>
       <p class="muted">
         {count(v.results)} results of {files.length === 1 ? files[0] : `${files.length} files; the others are compared with ${files[0]}`}. Medians with their intervals at 95%; “~” is a difference that may be chance (Mann and Whitney's test, p &gt; 0.05). The figures are those of benchstat.
-        {range.value ? " Benchmarks have no times: the chosen range does not restrict them." : ""}
+        {range.value ? " Benchmarks have no timestamps: the selected range does not apply." : ""}
       </p>
       <div class="benchbar">
         <input type="search" aria-label="filter benchmarks by name" placeholder="Filter" value={param("q")} onInput={(e) => set({ q: e.currentTarget.value }, true)} />

@@ -20,8 +20,8 @@ export function Collector({ source }: PanelProps) {
       <>
         <h1>GC</h1>
         <Empty>
-          <p>There is nothing of the collector over time here. Run the program with <code>GODEBUG=gctrace=1</code> and open its log, take an execution trace, or record both: <code>loupe run ./cmd/server</code></p>
-          {has("pprof.") ? <p>What is allocated where is in the Profile view.</p> : null}
+          <p>No GC data over time here. Run the program with <code>GODEBUG=gctrace=1</code> and open its log, take an execution trace, or record both: <code>loupe run ./cmd/server</code></p>
+          {has("pprof.") ? <p>For allocation sites, see the Profile view.</p> : null}
         </Empty>
       </>
     );
@@ -29,7 +29,7 @@ export function Collector({ source }: PanelProps) {
   return (
     <>
       <h1>GC</h1>
-      <Lanes source={source.id} keys={lanes} label="The collector over time" />
+      <Lanes source={source.id} keys={lanes} label="GC over time" />
       <Figures source={source.id} />
       <Cycles source={source.id} />
       <div class="gc-two">
@@ -63,7 +63,7 @@ function Cycles({ source }: { source: string }) {
         <>
           <div class="charts">
             {(p.pauses ?? []).map((b) => <Distribution key={b.key} of={b} colour={b.key === "stw1" ? "running" : "worse"} />)}
-            <Shares title="Ps' time of the collections, by what took it" of={p.cpu ?? []} />
+            <Shares title="P time of the collections, by use" of={p.cpu ?? []} />
           </div>
           <CycleTable of={p} />
         </>
@@ -76,7 +76,7 @@ function CycleTable({ of: p }: { of: CyclesPage }) {
   const r = range.value;
   const selected = useMemo(() => r ? (p.start ?? []).findIndex((s, i) => exactSpan(around(p, i)) === exactSpan(r) && s >= 0) : -1, [p, r]);
   if (!p.table) return null;
-  return <Table of={p.table} rows={14} selected={selected < 0 ? null : selected} onRow={(i) => setRange(around(p, i))} label="Collections: a row chooses its time as the range" />;
+  return <Table of={p.table} rows={14} selected={selected < 0 ? null : selected} onRow={(i) => setRange(around(p, i))} label="Collections: select a row to set the range to it" />;
 }
 
 /** around is the time of a collection, and at least a microsecond. */
@@ -90,7 +90,7 @@ function Utilisation({ source }: { source: string }) {
   const page = useAnswer("gc/mmu", { s: source, ...rangeParams() });
   return (
     <section aria-label="Minimum mutator utilisation">
-      <h2>What is left to the program</h2>
+      <h2>What GC leaves to the program</h2>
       <Answer of={page} source={source}>
         {(p) => p && (
           <>
@@ -98,7 +98,7 @@ function Utilisation({ source }: { source: string }) {
             {p.windows.length ? (
               <ShareCurves at={p.windows} label="Minimum mutator utilisation by length of window" curves={[
                 { title: "in the worst window", colour: "running", dash: [], values: p.least },
-                { title: "in all but one of a hundred", colour: "worse", dash: [6, 3], values: p.most },
+                { title: "in 99 of 100 windows", colour: "worse", dash: [6, 3], values: p.most },
               ]} />
             ) : null}
             {(p.table?.tables ?? []).map((t) => t && <Table key={t.key} of={t} rows={12} bare />)}
@@ -113,7 +113,7 @@ function Utilisation({ source }: { source: string }) {
 function Traced({ source }: { source: string }) {
   const page = useAnswer("sched/trace", { s: source, ...rangeParams() });
   return (
-    <section aria-label="The collector in the trace">
+    <section aria-label="GC in the trace">
       <h2>In the execution trace</h2>
       <Answer of={page} source={source}>
         {(p) => p && (

@@ -32,11 +32,11 @@ function Knobs({ wrong }: { wrong: boolean }) {
   const near = steps.reduce((best, s, i) => (distance(s, gogc) < distance(steps[best]!, gogc) ? i : best), 0);
   return (
     <div class="gc-knobs">
-      <label>GOGC <input type="range" min={0} max={steps.length - 1} value={near} aria-valuetext={steps[near]} aria-label="GOGC, in steps"
+      <label>GOGC <input type="range" min={0} max={steps.length - 1} value={near} aria-valuetext={steps[near]} aria-label="GOGC"
         onInput={(e) => set({ gogc: steps[Number(e.currentTarget.value)] }, true)} /></label>
       <Field name="gogc" label="GOGC, typed" shown={gogc} wrong={wrong} size={5} />
       <Field name="memlimit" label="GOMEMLIMIT" shown={param("memlimit")} hint="400MiB" wrong={wrong} size={8} />
-      <Field name="container" label="choose for a container of" shown={param("container")} hint="512MiB" wrong={wrong} size={8} />
+      <Field name="container" label="recommend for a container of" shown={param("container")} hint="512MiB" wrong={wrong} size={8} />
     </div>
   );
 }
@@ -67,8 +67,8 @@ function Predicted({ of: p }: { of: WhatIfPage }) {
     <>
       <p role="status">{p.said}</p>
       {p.choice ? <p><strong>{p.choice}</strong></p> : null}
-      <TradeOffs of={p} label={`Peak heap against the collector's share of the Ps: recorded ${Math.round(p.recorded.heap_mb)} MB and ${percent(p.recorded.share)}, ${p.chosen.settings} ${Math.round(p.chosen.heap_mb)} MB and ${percent(p.chosen.share)}. The table has the values.`} />
-      <p class="muted">Predicted from phase {p.title}; <code>loupe gc -what-if … -verify</code> runs the program to see.</p>
+      <TradeOffs of={p} label={`Peak heap against the GC share of the Ps: recorded ${Math.round(p.recorded.heap_mb)} MB and ${percent(p.recorded.share)}, ${p.chosen.settings} ${Math.round(p.chosen.heap_mb)} MB and ${percent(p.chosen.share)}. The table has the values.`} />
+      <p class="muted">Predicted from phase {p.title}; <code>loupe gc -what-if … -verify</code> runs the program to check.</p>
       {p.table ? <Table of={p.table} rows={9} label="Predictions" /> : null}
     </>
   );

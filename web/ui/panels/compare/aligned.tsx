@@ -30,7 +30,7 @@ function Pair({ a, b, span }: { a: CompareSide; b: CompareSide; span: Span }) {
   const scaled = oneScale(lanes[0]!, lanes[1]!, span);
   return (
     <div ref={box} class="lanebox">
-      <p class="note">Each begins at its own start; both have the same scale of time, and each lane of A that of its twin in B.{axis.value ? "" : " This source has no time."}</p>
+      <p class="note">Each starts at its own beginning; both use the same time scale, and each lane of A has the scale of its counterpart in B.{axis.value ? "" : " This source has no timestamps."}</p>
       {[a, b].map((side, i) => (
         <Answer key={i} of={asked[i]!} source={side.source}>{(v) => v && ready && <LaneStack lanes={scaled[i]!} span={{ start: v.span.start_ns, end: v.span.end_ns }} label={"AB"[i] + " " + side.name} />}</Answer>
       ))}

@@ -38,7 +38,7 @@ export function Rows({ of: v, title }: { of: CompareView; title: string }) {
   const said = ["better", "worse", "changed", "same", "undecided"].map((w) => [w, counted(w)] as const).filter(([, n]) => n > 0);
   return (
     <>
-      {said.length ? <p class="cmp-said" role="status">{said.map(([w, n]) => <span key={w}>{n} <Verdict of={w} /></span>)}</p> : <p class="muted">No verdict: that takes four rounds of each. Record them: <code>loupe run -rounds 5 …</code></p>}
+      {said.length ? <p class="cmp-said" role="status">{said.map(([w, n]) => <span key={w}>{n} <Verdict of={w} /></span>)}</p> : <p class="muted">No verdict: it needs four rounds of each. Record them with <code>loupe run -rounds 5 …</code></p>}
       <Table of={sheet} rows={32} cell={(r, c, shown) => {
         const row = rows[r]!;
         switch (sheet.columns![c]!.key) {
@@ -52,7 +52,7 @@ export function Rows({ of: v, title }: { of: CompareView; title: string }) {
         }
         return shown;
       }} />
-      <p class="note">{(v.rows ?? []).some((r) => (r.rounds?.[0]?.length ?? 0) > 1) ? "Rounds: A above as circles, B below as diamonds, each figure on a scale of its own; the line is the median. " : ""}{v.rows?.some((r) => r.key) ? "Figures in bold decide whether the whole got worse." : ""}</p>
+      <p class="note">{(v.rows ?? []).some((r) => (r.rounds?.[0]?.length ?? 0) > 1) ? "Rounds: A above as circles, B below as diamonds, each figure on a scale of its own; the line is the median. " : ""}{v.rows?.some((r) => r.key) ? "Figures in bold decide the overall verdict." : ""}</p>
       {(v.notes ?? []).map((n) => <p class="note" key={n}>{n}</p>)}
     </>
   );
@@ -64,7 +64,7 @@ export function Figures({ a, b }: { a: CompareSide; b: CompareSide }) {
     <Answer of={asked} source={b.source}>
       {(v) => v && (
         <>
-          {v.rows?.length ? <Rows of={v} title="" /> : <p class="muted">Neither has figures of a bare phase.</p>}
+          {v.rows?.length ? <Rows of={v} title="" /> : <p class="muted">Neither has figures from a bare phase.</p>}
           <h2>Findings</h2>
           <Findings title="Gone in B" of={v.gone} source={a.source} none="No finding of A is known to be gone." />
           <Findings title="New in B" of={v.new} source={b.source} none="No finding is new." />
@@ -115,7 +115,7 @@ function Shift({ of: v }: { of: CompareView }) {
     <section>
       <h2>Shift of the percentiles, B against A</h2>
       <table class="cmp-shift">
-        <caption class="unseen">how many times as long each percentile is in B</caption>
+        <caption class="unseen">ratio of each percentile, B to A</caption>
         <tbody>
           {rows.map((r) => (
             <tr key={r.name}>

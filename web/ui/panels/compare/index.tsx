@@ -75,12 +75,12 @@ function Pair({ of: list, source }: { of: readonly CompareSide[]; source: string
         <button type="button" onClick={swap} aria-label="swap A and B" title="swap A and B">⇄</button>
         {pick("b", b)}
       </div>
-      {!a || !b || a === b ? <p class="muted">Choose two that differ.</p> : both.length === 0 ? (
+      {!a || !b || a === b ? <p class="muted">Select two different sources.</p> : both.length === 0 ? (
         <Empty><p>These two have nothing in common that could be compared: one has {words(a)}, the other {words(b)}.</p></Empty>
       ) : (
         <>
           {both.length > 1 ? <Tabs label="what is compared" of={both} value={tab!.id} onChange={(id) => set({ tab: id })} /> : null}
-          {range.value && tab!.id !== "time" ? <p class="note">Two recordings have times of their own: what is compared is all of each, and the chosen range does not restrict it.</p> : null}
+          {range.value && tab!.id !== "time" ? <p class="note">Two recordings have separate time axes: each is compared as a whole, and the selected range does not apply.</p> : null}
           <div role={both.length > 1 ? "tabpanel" : undefined} aria-label={both.length > 1 ? tab!.name : undefined} key={ids.a + " " + ids.b}>
             <h2 class="unseen">{tab!.name}</h2>
             {tab!.id === "figures" ? <Figures a={a} b={b} /> : null}

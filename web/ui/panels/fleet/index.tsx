@@ -79,7 +79,7 @@ function None({ of: v }: { of: FleetServices }) {
     <Empty>
       <p>No profile began in this range ({total(Math.round((v.until_ms - v.from_ms) / 60e3), "minute")}). Profiles come in one of these ways:</p>
       <dl class="fleet-ways">
-        <dt>Programs of this machine that serve /debug/pprof</dt><dd><code>loupe serve -local</code></dd>
+        <dt>Programs on this machine that serve /debug/pprof</dt><dd><code>loupe serve -local</code></dd>
         <dt>Services elsewhere, or those that Prometheus finds</dt><dd><code>loupe serve -targets api-1:6060,api-2:6060</code> <code>loupe serve -targets prometheus.yml</code></dd>
         <dt>A file, from CI for example</dt><dd><code>loupe push -to {location.origin} -service shop cpu.pb.gz</code></dd>
         <dt>pyroscope-go, Alloy, OpenTelemetry</dt><dd>their server's address is <code>{location.origin}</code></dd>

@@ -48,7 +48,7 @@ function Picture({ of: v, lines, label }: { of: FleetLines; lines: readonly Flee
   return (
     <Plot label={label} height={220} x={x} y={y} marksX={(w) => clockMarks(v.from_ms, end, w)} marksY={linearMarks(y, (n) => shownValue(n, v.unit === "CPUs" || v.unit === "at once" ? "" : v.unit))} columns={steps} tell={tell}
       onBrush={(a, b) => set({ from: String(Math.round(Math.min(a, b))), until: String(Math.round(Math.min(Math.max(a, b), Math.max(v.until_ms, a + 1)))), last: undefined })}
-      hint="Drag over it, or Shift with an arrow and Enter, to choose a range">
+      hint="Drag over it, or Shift with an arrow and Enter, to select a range">
       {(px, py) => lines.map((l, i) => bridged(l.course ?? [], gap).map((part, k) => {
         const at = part.map(([s, c]) => `${px(middle(s)).toFixed(1)} ${py(c).toFixed(1)}`);
         return <path key={`${i} ${k}`} class={"fleet-line " + styleOf(i) + (at.length > 1 ? "" : " dot")} d={"M" + (at.length > 1 ? at.join("L") : at[0] + "h0.1")} />;

@@ -30,8 +30,8 @@ export function Services({ of: v, chosen }: { of: FleetServices; chosen: string 
         </table>
       </div>
       <p class="muted">
-        Means over the time in which there are profiles; below each what it was in the same length of time before.
-        {profiledNote(services)}{v.newest_ms && Date.now() - v.newest_ms > 10 * 60e3 && v.until_ms > Date.now() - 60e3 ? ` The newest profile is of about ${clock(v.newest_ms, Infinity)}.` : ""}
+        Means over the time in which there are profiles; below each what it was in the preceding period of the same length.
+        {profiledNote(services)}{v.newest_ms && Date.now() - v.newest_ms > 10 * 60e3 && v.until_ms > Date.now() - 60e3 ? ` The newest profile was taken at about ${clock(v.newest_ms, Infinity)}.` : ""}
       </p>
     </section>
   );
@@ -40,7 +40,7 @@ export function Services({ of: v, chosen }: { of: FleetServices; chosen: string 
 /** profiledNote says how much of the time CPU figures rest on. */
 function profiledNote(services: readonly FleetService[]): string {
   const shares = services.map((s) => s.costs?.[0]?.profiled ?? 0).filter((p) => p > 0 && p < 0.99);
-  return shares.length ? ` CPU time is concluded from the ${Math.round(Math.min(...shares) * 100)}${shares.length > 1 && Math.max(...shares) - Math.min(...shares) > 0.01 ? ` to ${Math.round(Math.max(...shares) * 100)}` : ""}% of the time that is profiled.` : "";
+  return shares.length ? ` CPU time is extrapolated from the ${Math.round(Math.min(...shares) * 100)}${shares.length > 1 && Math.max(...shares) - Math.min(...shares) > 0.01 ? ` to ${Math.round(Math.max(...shares) * 100)}` : ""}% of the time that was profiled.` : "";
 }
 
 /** Cost is a figure with its course, and what it was before. */
@@ -48,7 +48,7 @@ function Cost({ of: f, head }: { of: FleetFigure; head: string }) {
   return (
     <span class="fleet-cost">
       <Spark of={f.course ?? []} label={head} />
-      <span><b>{f.shown}</b>{f.before ? <small title="in the same length of time before">{f.before}</small> : null}</span>
+      <span><b>{f.shown}</b>{f.before ? <small title="in the preceding period of the same length">{f.before}</small> : null}</span>
     </span>
   );
 }
@@ -58,7 +58,7 @@ export function Spark({ of: course, label }: { of: readonly (number | null)[]; l
   const w = 72, h = 20, most = Math.max(...course.map((v) => v ?? 0), 1e-12), n = Math.max(1, course.length - 1);
   const known = course.filter((v): v is number => v !== null);
   return (
-    <svg class="fleet-spark" width={w} height={h} viewBox={`0 0 ${w} ${h}`} role="img" aria-label={`${label}, course of ${known.length} values`}>
+    <svg class="fleet-spark" width={w} height={h} viewBox={`0 0 ${w} ${h}`} role="img" aria-label={`${label}, trend of ${known.length} values`}>
       {bridged(course, 4).map((part, i) => {
         const d = part.map(([x, v]) => `${(x / n * (w - 2) + 1).toFixed(1)} ${(h - 1 - v / most * (h - 3)).toFixed(1)}`);
         return <path key={i} class={d.length > 1 ? "" : "dot"} d={"M" + (d.length > 1 ? d.join("L") : d[0] + "h0.1")} />;
@@ -74,7 +74,7 @@ export function Ways({ of: s }: { of: { source: string; before?: string; name?: 
     <span class="fleet-ways-row">
       <a href={formatRoute({ source: s.source, view: "profile", params: {} })} aria-label={"flame graph of " + name}>flame graph</a>
       <a href={formatRoute({ source: s.source, view: "overview", params: {} })} aria-label={"findings of " + name}>findings</a>
-      {s.before ? <a href={formatRoute({ source: s.source, view: "compare", params: { a: s.before, b: s.source, tab: "profiles", normalize: "1" } })} aria-label={`${name} against the time before`}>against before</a> : null}
+      {s.before ? <a href={formatRoute({ source: s.source, view: "compare", params: { a: s.before, b: s.source, tab: "profiles", normalize: "1" } })} aria-label={`${name} compared with the period before`}>compare with before</a> : null}
     </span>
   );
 }

@@ -10,7 +10,7 @@ export function Failure({ of: p, core }: { of: PanicView; core: string | undefin
       {p.message ? <pre tabIndex={0} aria-label="message">{p.message}</pre> : null}
       {p.values?.length && p.values.length > 1 ? (
         <>
-          <h3>The panics, the first one first</h3>
+          <h3>Panics, in order</h3>
           <ol>{p.values.map((v, i) => <li key={i}><code>{v}</code></li>)}</ol>
         </>
       ) : null}

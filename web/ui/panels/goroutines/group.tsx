@@ -39,7 +39,7 @@ function Opened({ of: g, ask, kind, core, traced, chosen, choose }: { of: GroupV
       {kind !== "trace" && profile ? <p><a href={formatRoute(viewRoute("profile", { p: profile.path }))}>All as a flame graph</a></p> : null}
       {table?.shown?.length ? (
         <>
-          <h3>Its goroutines, the oldest first</h3>
+          <h3>Goroutines, oldest first</h3>
           <Table of={table} label="goroutines of the group" rows={10} selected={chosen} onRow={(r) => choose(r === chosen ? null : r)} />
         </>
       ) : (table?.notes ?? []).map((n) => <p class="note" key={n}>{n}</p>)}

@@ -45,7 +45,7 @@ function Over({ source }: { source: string }) {
     <>
       <Tabs label="group by" value={by} onChange={(id) => set({ by: id })} of={[{ id: "function", name: "Function" }, { id: "creator", name: "Go statement" }]} />
       <h2 class="unseen">Over the time</h2>
-      <p class="muted">{range.value ? "All goroutines of the trace that were there in the range, with what they did in it." : "All goroutines of the trace, with what they did while it was taken."}</p>
+      <p class="muted">{range.value ? "All goroutines that existed in the selected range of the trace, and what they did in it." : "All goroutines of the trace, and what they did."}</p>
       <Answer of={page} source={source}>{(p) => (p ? <FactPage of={p} /> : null)}</Answer>
     </>
   );
@@ -156,7 +156,7 @@ function View({ of: v, trends, by, group }: { of: GoroutineView; trends: Asked<T
       ) : null}
       {(v.notes ?? []).map((n) => <p class="note" key={n}>{n}</p>)}
       {(v.of.kind === "dump" || v.of.kind === "core") && range.value ? <p class="note">A {v.of.kind} is one instant: it does not follow the range.</p> : null}
-      {v.of.kind === "profile" && range.value ? <p class="note">A profile was taken at one instant: it does not follow the range.</p> : null}
+      {v.of.kind === "profile" && range.value ? <p class="note">A profile is taken at one instant: the range does not apply.</p> : null}
     </>
   );
 }

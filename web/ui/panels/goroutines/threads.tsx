@@ -26,7 +26,7 @@ export function Threads({ source }: { source: string }) {
             {(p.threads ?? []).map((t) => (
               <details key={t.title} class={"gothread" + (t.dying ? " dying" : "")} open={t.dying || p.total === 1}>
                 <summary><b>{t.title}</b>{t.dying ? <span class="gograve"> ended the program</span> : null} <code class="muted">{t.frames?.[0]?.function}</code></summary>
-                {t.frames?.length ? <Frames of={t.frames} /> : <p class="muted">No Go function is there.</p>}
+                {t.frames?.length ? <Frames of={t.frames} /> : <p class="muted">No Go function is on this stack.</p>}
                 {t.more > 0 ? <p class="muted">and {count(t.more)} more frames</p> : null}
                 <Registers of={t.registers ?? []} />
               </details>

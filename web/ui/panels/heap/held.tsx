@@ -18,8 +18,8 @@ export function Held({ source, core, what }: { source: string; core: string; wha
             {v.more > 0 ? <p class="muted">and {count(v.more)} more ways; loupe core holds -n 0 lists them.</p> : null}
             {v.objects?.shown?.length ? (
               <>
-                <h3>Those that retain most</h3>
-                <Table of={v.objects} label="objects that retain most" rows={8} bare onRow={(r) => set({ hold: v.objects!.shown?.[r]?.[2] })} />
+                <h3>Objects that retain the most</h3>
+                <Table of={v.objects} label="objects that retain the most" rows={8} bare onRow={(r) => set({ hold: v.objects!.shown?.[r]?.[2] })} />
               </>
             ) : null}
           </>

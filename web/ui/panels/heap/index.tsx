@@ -30,8 +30,8 @@ function Shown({ source, cores }: { source: string; cores: readonly CoreEnd[] })
     localCommands.value = [
       { name: "Who holds a type or an address", run: () => field.current?.focus() },
       { name: "Types with what they retain", run: () => set({ tab: undefined, retained: "1" }) },
-      { name: "Long texts, and those that are there twice", run: () => set({ tab: "texts" }) },
-      ...(several ? [{ name: "What has grown between two cores", run: () => set({ tab: "growth" }) }] : []),
+      { name: "Long strings and duplicates", run: () => set({ tab: "texts" }) },
+      ...(several ? [{ name: "What grew between two cores", run: () => set({ tab: "growth" }) }] : []),
     ];
     return () => (localCommands.value = []);
   }, [several]);
@@ -80,13 +80,13 @@ function Types({ source, core }: { source: string; core: string }) {
           <>
             {p.sums ? <Table of={p.sums} label="objects" bare rows={3} /> : null}
             {(p.doubts ?? []).map((d) => <p class="ov-cut" key={d}>▲ {d}</p>)}
-            {p.holders || isFile ? null : <p><button type="button" onClick={() => set({ retained: "1" })}>Find out what each type retains</button> <span class="muted">and what holds most. It reads the heap once more: some seconds for each gigabyte.</span></p>}
+            {p.holders || isFile ? null : <p><button type="button" onClick={() => set({ retained: "1" })}>Compute what each type retains</button> <span class="muted">and what holds the most. This reads the heap again: a few seconds per gigabyte.</span></p>}
             {p.types ? (
               <Table of={p.types} label="types" rows={p.holders ? 14 : 22} onRow={opens(p.types, "type")}
                 selected={param("hold") ? (p.types.values ?? []).findIndex((r) => r?.[r.length - 1] === param("hold")) : null}
                 cell={(r, c, shown) => (p.types!.columns?.[c]?.key === "share" ? <Share of={Number(p.types!.values?.[r]?.[c] ?? 0)} shown={shown} /> : shown)} />
             ) : null}
-            {p.holders ? <><h2>What holds most</h2><p class="muted">Global variables, and goroutines added up by the function that they began with: what would be free without them.</p><Table of={p.holders} label="what holds most" rows={12} /></> : null}
+            {p.holders ? <><h2>What holds the most</h2><p class="muted">Global variables, and goroutines grouped by their first function: what would become free without them.</p><Table of={p.holders} label="what holds most" rows={12} /></> : null}
           </>
         )}
       </Answer>
@@ -105,13 +105,13 @@ function Texts({ source, core }: { source: string; core: string }) {
   return (
     <>
       <h2 class="unseen">Texts</h2>
-      <p class="note">What was in the memory of the program, passwords as well. It is written as in Go, and is not part of a page that is exported.</p>
+      <p class="note">This is the program's memory and may contain passwords. It is shown as Go literals and is not included in exported pages.</p>
       <Answer of={page} source={source}>
         {(p) => p && (
           <>
             {p.sums ? <Table of={p.sums} label="texts" bare rows={3} /> : null}
-            {p.repeated?.shown?.length ? <><h2>There several times</h2><Table of={p.repeated} label="texts that are there several times" rows={12} /></> : null}
-            {p.longest?.shown?.length ? <><h2>The longest</h2><Table of={p.longest} label="the longest texts" rows={12} onRow={opens(p.longest, "addr")} /></> : null}
+            {p.repeated?.shown?.length ? <><h2>Duplicates</h2><Table of={p.repeated} label="duplicate strings" rows={12} /></> : null}
+            {p.longest?.shown?.length ? <><h2>Longest</h2><Table of={p.longest} label="longest strings" rows={12} onRow={opens(p.longest, "addr")} /></> : null}
           </>
         )}
       </Answer>
@@ -138,7 +138,7 @@ function Growth({ source, cores }: { source: string; cores: readonly CoreEnd[] }
           <>
             <p class="gototal">{p.growth}</p>
             {(p.doubts ?? []).map((d) => <p class="ov-cut" key={d}>▲ {d}</p>)}
-            {p.types?.shown?.length ? <><h2>What has grown</h2><Table of={p.types} label="types that have changed" rows={14} onRow={opens(p.types, "type")} cell={signed(p.types)} /></> : <p>No type has more or fewer objects.</p>}
+            {p.types?.shown?.length ? <><h2>What grew</h2><Table of={p.types} label="types that have changed" rows={14} onRow={opens(p.types, "type")} cell={signed(p.types)} /></> : <p>No type has more or fewer objects.</p>}
             {p.roots?.shown?.length ? <><h2>What holds it</h2><Table of={p.roots} label="what holds more or less" rows={12} cell={signed(p.roots)} /></> : null}
           </>
         )}

@@ -47,8 +47,8 @@ function Runs({ of: list, source }: { of: LoadList; source: string }) {
           </label>
         ) : null}
         <span class="load-url">{run.url}</span>
-        <span class="chip" title={run.open ? "requests had a schedule: times count from when each was due" : "a connection sends on when it has its answer: a stall is seen by one request of each"}>{run.model}</span>
-        {run.profiler ? <span class="chip" title="the profiler slows the program down: compare with the bare phases">with {run.profiler}</span> : null}
+        <span class="chip" title={run.open ? "requests were sent on a schedule (open loop): times count from when each was due" : "each connection waits for its response (closed loop): a stall affects only one request of each"}>{run.model}</span>
+        {run.profiler ? <span class="chip" title="the profiler slows the program: compare with the bare phases">with {run.profiler}</span> : null}
         {r ? <span class="chip">{exactSpan(r)}</span> : null}
       </div>
       {run.damage ? <p class="load-bad" role="note">The file is damaged: {run.damage}. What comes before that is shown.</p> : null}
@@ -57,7 +57,7 @@ function Runs({ of: list, source }: { of: LoadList; source: string }) {
   );
 }
 
-const tabNames: Record<string, string> = { requests: "Slow requests", met: "What they met", spread: "Distribution", figures: "Figures", steps: "Stages", runs: "All runs" };
+const tabNames: Record<string, string> = { requests: "Slow requests", met: "Coinciding events", spread: "Distribution", figures: "Figures", steps: "Stages", runs: "All runs" };
 
 function Run({ of: v, list, source, choose }: { of: LoadView; list: LoadList; source: string; choose: (phase: string) => void }) {
   const o = v.over!;
@@ -68,7 +68,7 @@ function Run({ of: v, list, source, choose }: { of: LoadView; list: LoadList; so
   return (
     <>
       <FactList of={v.page?.facts ?? []} />
-      {none ? <p class="muted">No request was answered in this time.</p> : (
+      {none ? <p class="muted">No responses in this period.</p> : (
         <Heat of={v} onRange={onRange} picked={pickOf(param("pick"))} onPick={(x, y) => set({ pick: formatPick(cellAt(o, x, y)), tab: undefined, failed: undefined, req: undefined })} />
       )}
       <div class="load-two">
@@ -97,7 +97,7 @@ function Met({ source, phase }: { source: string; phase: string }) {
         <>
           <p>{m.head}.</p>
           {(m.tables ?? []).map((t) => t && <Table key={t.key} of={t} />)}
-          {(m.tables ?? []).length ? <p class="note">“By chance” is what the slowest would have met had they come at other times: requests are moved along the axis against all else. A lift of 2 says that they met it twice as often as all requests did; p is how often chance alone does as much.</p> : null}
+          {(m.tables ?? []).length ? <p class="note">“By chance” is what the slowest requests would coincide with at other times: all requests are shifted along the time axis. A lift of 2 means that slow requests coincide with it twice as often as all requests do; p is the probability of at least that much by chance alone.</p> : null}
         </>
       )}
     </Answer>

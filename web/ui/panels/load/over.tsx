@@ -76,7 +76,7 @@ export function Heat({ of: v, onRange, onPick, picked }: { of: LoadView; onRange
         marksX={shownTicks(span)} marksY={logMarks(y, duration, 9)} columns={o.columns} rows={o.rows} tell={tell}
         under={(c, w, h) => paintHeat(o, c, w, h)} underKey={`${v.phase} ${span.start} ${span.end} ${o.columns} ${o.most}`}
         onBrush={(a, b) => onRange({ start: Math.round(a), end: Math.round(b) })} onPick={onPick}
-        hint="Arrows move the cursor, Enter lists the requests of the cell, Shift with an arrow and Enter choose a range">
+        hint="Arrows move the cursor, Enter lists the requests of the cell, Shift with an arrow and Enter select a range">
         {(px, py, w, h) => (
           <>
             {lines.map((l) => {
@@ -127,9 +127,9 @@ export function Answers({ of: v, onRange }: { of: LoadView; onRange: (s: Span) =
           {due.length ? <span><svg width="24" height="8" aria-hidden="true"><path class="load-q q99" d="M0 4H24" /></svg> due</span> : null}
         </span>
       </figcaption>
-      <Plot label={"Answers a second over time: " + kinds.map((k) => `${k.name} up to ${number(Math.max(...k.rate))}`).join(", ")} height={112} x={{ from: span.start, to: span.end }} y={y} marksX={shownTicks(span)}
+      <Plot label={"Responses per second over time: " + kinds.map((k) => `${k.name} up to ${number(Math.max(...k.rate))}`).join(", ")} height={112} x={{ from: span.start, to: span.end }} y={y} marksX={shownTicks(span)}
         marksY={linearMarks(y, number)} columns={kinds[0]?.rate.length ?? 1} onBrush={(a, b) => onRange({ start: Math.round(a), end: Math.round(b) })}
-        hint="Shift with an arrow and Enter choose a range"
+        hint="Shift with an arrow and Enter select a range"
         tell={(x) => [instant(at(place(x)), length), ...kinds.map((k) => `${k.name} ${number(k.rate[place(x)] ?? 0)}/s`), ...(due.length ? [`due ${number(due[place(x)] ?? 0)}/s`] : [])]}>
         {(px, py) => (
           <>
@@ -162,13 +162,13 @@ export function Flying({ of: v, onRange }: { of: LoadView; onRange: (s: Span) =>
       <figcaption>
         <h2>In flight</h2>
         <span class="plot-legend">
-          <span><svg width="24" height="8" aria-hidden="true"><path class="load-q q50" d="M0 4H24" /></svg> waiting for an answer</span>
-          {queued ? <span><i class="load-key queued" aria-hidden="true" /> due and not sent</span> : null}
+          <span><svg width="24" height="8" aria-hidden="true"><path class="load-q q50" d="M0 4H24" /></svg> waiting for a response</span>
+          {queued ? <span><i class="load-key queued" aria-hidden="true" /> due but not sent</span> : null}
         </span>
       </figcaption>
       <Plot label={`Requests in flight over time, up to ${count(Math.max(0, ...flying))}${queued ? `; due and not sent up to ${count(Math.max(...waiting))}` : ""}`} height={112} x={{ from: span.start, to: span.end }} y={y} marksX={shownTicks(span)}
-        marksY={linearMarks(y, number)} columns={o.columns} onBrush={(a, b) => onRange({ start: Math.round(a), end: Math.round(b) })} hint="Shift with an arrow and Enter choose a range"
-        tell={(x) => { const i = place(x); return [instant(at(i), length), `${count(flying[i] ?? 0)} in flight`, ...(queued ? [`${count(waiting[i] ?? 0)} due and not sent`] : []), ...(v.open ? [`sent at most ${duration(late[i] ?? 0)} late`] : [])]; }}>
+        marksY={linearMarks(y, number)} columns={o.columns} onBrush={(a, b) => onRange({ start: Math.round(a), end: Math.round(b) })} hint="Shift with an arrow and Enter select a range"
+        tell={(x) => { const i = place(x); return [instant(at(i), length), `${count(flying[i] ?? 0)} in flight`, ...(queued ? [`${count(waiting[i] ?? 0)} due but not sent`] : []), ...(v.open ? [`sent at most ${duration(late[i] ?? 0)} late`] : [])]; }}>
         {(px, py) => (
           <>
             {queued ? <path class="load-area queued" d={area(waiting, (i) => px(at(i)), py)} /> : null}

@@ -57,7 +57,7 @@ function List({ of: list, run, pick, failed }: { of: LoadPick; run: LoadView; pi
         {pick ? (
           <span class="chip">ended {exactSpan(pick.time)}, took {duration(pick.latency.start)} to {duration(pick.latency.end)} <button type="button" class="quiet" aria-label="all cells" onClick={() => set({ pick: undefined })}>✕</button></span>
         ) : null}
-        {failures || failed ? <label><input type="checkbox" checked={failed} onChange={(e) => set({ failed: e.currentTarget.checked ? "1" : undefined, pick: undefined })} /> those that failed</label> : null}
+        {failures || failed ? <label><input type="checkbox" checked={failed} onChange={(e) => set({ failed: e.currentTarget.checked ? "1" : undefined, pick: undefined })} /> failed only</label> : null}
         <span class="muted">{list.total === 0 ? "none" : `the slowest ${count(all.length)} of ${count(list.total)}`}</span>
         {list.total > all.length && all.length < 500 ? <button type="button" onClick={() => set({ n: String(Math.min(500, all.length * 5)) }, true)}>More</button> : null}
       </div>
@@ -104,8 +104,8 @@ function One({ of: r, onClose }: { of: LoadRequest; onClose: () => void }) {
           })}
         </tbody>
       </table>
-      <h3>What it met</h3>
-      {met.length === 0 ? <p class="muted">Nothing tells what the program did at that time{has("exectrace") ? "" : "; an execution trace would"}.</p> : (
+      <h3>Coinciding events</h3>
+      {met.length === 0 ? <p class="muted">Nothing recorded what the program did at that time{has("exectrace") ? "" : "; an execution trace would"}.</p> : (
         <ul class="load-met">
           {met.map((m) => (
             <li key={m.kind}>

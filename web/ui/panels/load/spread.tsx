@@ -24,7 +24,7 @@ export function Curve({ of: v }: { of: LoadView }) {
         <span class="plot-legend">
           <span><svg width="24" height="8" aria-hidden="true"><path class="load-q q50" d="M0 4H24" /></svg> response time</span>
           {v.open ? <span><svg width="24" height="8" aria-hidden="true"><path class="load-q service" d="M0 4H24" /></svg> service time</span> : null}
-          <span><svg width="24" height="8" aria-hidden="true"><path class="load-q q999" d="M0 4H24" /></svg> fewer than ten beyond</span>
+          <span><svg width="24" height="8" aria-hidden="true"><path class="load-q q999" d="M0 4H24" /></svg> fewer than ten samples beyond</span>
         </span>
       </figcaption>
       <Plot label={`Percentiles of the response time, from ${duration(low)} to ${duration(last.response_ns)}`} height={260} x={x} y={y} marksX={(w) => marks.filter((_, i) => i !== 1 || w > 320)} marksY={logMarks(y, duration, 9)} columns={points.length}

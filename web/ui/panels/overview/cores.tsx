@@ -30,16 +30,16 @@ function End({ of: e, named }: { of: CoreEnd; named: boolean }) {
     <article class={"ov-finding " + e.grade}>
       <div class="ov-findinghead">
         <span class="ov-grade"><span aria-hidden="true">{grade(grave)}</span> {grave ? "ended" : "copied"}</span>
-        <h3>{name}{(name ? ["ended by ", "copied"] : ["Ended by ", "Copied"])[grave ? 0 : 1]}{grave ? e.ended : " while it ran, nothing has ended it"}</h3>
+        <h3>{name}{(name ? ["ended by ", "copied"] : ["Ended by ", "Copied"])[grave ? 0 : 1]}{grave ? e.ended : " while it was running; nothing has ended it"}</h3>
       </div>
-      {e.message ? <pre class="ov-source" tabIndex={0} aria-label="what the runtime has printed">{e.message}</pre> : null}
+      {e.message ? <pre class="ov-source" tabIndex={0} aria-label="output of the runtime">{e.message}</pre> : null}
       <dl class="ov-core">{facts.map((f) => <div key={f.head}><dt>{f.head}</dt><dd>{f.text}</dd></div>)}</dl>
       {doubts.map((d) => <p class="ov-cut" key={d}>▲ {d}</p>)}
       {e.next ? <p><b>What to do:</b> {e.next}</p> : null}
       {e.thread ? (
         <details class="ov-rest" open={grave}>
           <summary>Where it ended: {e.thread.title}</summary>
-          {e.thread.frames?.length ? <Frames of={e.thread.frames} /> : <p class="muted">No Go function is there.</p>}
+          {e.thread.frames?.length ? <Frames of={e.thread.frames} /> : <p class="muted">No Go function is on this stack.</p>}
           {e.thread.more > 0 ? <p class="muted">and {count(e.thread.more)} more frames</p> : null}
         </details>
       ) : null}

@@ -59,14 +59,14 @@ interface Seen {
 function useSeen(source: string, all: readonly InsightFinding[]): Seen {
   const r = range.value, part = useAnswer("findings/part", { s: source, ...rangeParams() }, r !== null && axis.value !== null);
   if (!r) return { all, checked: new Set(), note: "" };
-  const none = { all, checked: new Set<string>(), note: "Findings are of the whole recording: no rule could judge the chosen range. Evidence that lies outside of it is marked." };
+  const none = { all, checked: new Set<string>(), note: "These findings cover the whole recording: no rule has enough data in the selected range. Evidence outside it is marked." };
   if (part.error) return { ...none, note: none.note + (part.error.missing ? " " + part.error.message : "") };
   const p = part.value;
-  if (!p) return part.loading ? { ...none, note: "Looking at the chosen range …" } : none;
+  if (!p) return part.loading ? { ...none, note: "Checking the selected range…" } : none;
   const { all: merged, checked } = ofPart(all, p.findings ?? [], p.checked ?? []);
   return {
     all: merged, checked,
-    note: `${checked.size} rules were checked on the chosen range, of which ${p.covers.end_ns > p.covers.start_ns ? duration(p.covers.end_ns - p.covers.start_ns) : "nothing"} is traced. The others rest on profiles, or on what only the whole shows.`,
+    note: `${checked.size} rules were checked on the selected range, of which ${p.covers.end_ns > p.covers.start_ns ? duration(p.covers.end_ns - p.covers.start_ns) : "nothing"} is traced. The others need profiles or the whole recording.`,
   };
 }
 
@@ -86,12 +86,12 @@ export function Findings({ source, all: whole }: { source: SourceInfo; all: read
   const open = param("show");
   return (
     <section class="ov-findings" aria-label="Findings">
-      <h2>{found.length ? cards && all === whole ? `Findings (${found.length}, what is worth most first)` : `Findings (${found.length}, the gravest first)` : "Findings"}</h2>
+      <h2>{found.length ? cards && all === whole ? `Findings (${found.length}, largest gain first)` : `Findings (${found.length}, most severe first)` : "Findings"}</h2>
       {note ? <p class="note" role="status">{note}</p> : null}
       {found.length > 0 ? null : rest("fine").length ? (
-        <p class="ov-fine"><span aria-hidden="true">✔</span> Nothing was found wrong by {rest("fine").length === 1 ? "the one rule that has what it needs" : `the ${rest("fine").length} rules that have what they need`}.</p>
+        <p class="ov-fine"><span aria-hidden="true">✔</span> Nothing was found by {rest("fine").length === 1 ? "the one rule with enough data" : `the ${rest("fine").length} rules with enough data`}.</p>
       ) : (
-        <p>No rule could judge this: it holds too little of what they need, which is said below.</p>
+        <p>No rule has enough data here; what is missing is listed below.</p>
       )}
       {caused.map((c, i) => {
         const id = c.finding.rule + (found.findIndex((g) => g.rule === c.finding.rule) === i ? "" : "." + i);
@@ -119,7 +119,7 @@ function Rest({ title, of }: { title: string; of: readonly InsightFinding[] }) {
   );
 }
 
-/** seenIn says whether evidence lies in the chosen range; what has no time belongs to all of it. */
+/** seenIn says whether evidence lies in the selected range; what has no time belongs to all of it. */
 function seenIn(e: InsightEvidence, r: Span | null): boolean {
   return !r || !e.span_ns || e.span_ns[0]! < r.end && e.span_ns[1]! >= r.start;
 }
@@ -145,13 +145,13 @@ function Finding({ id, of: caused, open, source, checked }: { id: string; of: Ca
       {open ? (
         <div class="ov-detail">
           {f.advice ? <><h4>What to do</h4><p>{named(f.advice)}</p></> : null}
-          {f.verify ? <><h4>How to see that it helped</h4><p>{named(f.verify)}</p></> : null}
+          {f.verify ? <><h4>How to verify the fix</h4><p>{named(f.verify)}</p></> : null}
           {f.prove ? <p><code>{named(f.prove)}</code></p> : null}
           {f.doubts?.length ? <><h4>Doubts</h4><ul>{f.doubts.map((d) => <li key={d}>{d}</li>)}</ul></> : null}
-          {evidence.length ? <h4>Where it is seen</h4> : null}
+          {evidence.length ? <h4>Evidence</h4> : null}
           {evidence.map((e, i) => <Evidence key={i} of={e} source={source} rule={f.rule} dim={!seenIn(e, r)} />)}
           <p><a href={formatRoute({ source: "", view: "rules", params: { rule: f.rule } })}>Rule {f.rule}: what it looks for, and its thresholds</a></p>
-          {caused.symptoms.length ? <h4>Seen with it</h4> : null}
+          {caused.symptoms.length ? <h4>Seen together with</h4> : null}
           {caused.symptoms.map((s, i) => <Symptom key={s.rule + i} of={s} source={source} />)}
         </div>
       ) : null}

@@ -123,8 +123,8 @@ function Said({ source }: { source: string }) {
   const tables = said.value ?? [];
   if (tables.length === 0) return null;
   return (
-    <section aria-label="What files say">
-      <h2>What files say</h2>
+    <section aria-label="About the files">
+      <h2>About the files</h2>
       {tables.map((t, i) => t && <Table key={i} of={t} rows={20} />)}
     </section>
   );

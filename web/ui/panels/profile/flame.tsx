@@ -29,7 +29,7 @@ export interface FlameProps {
 }
 
 /** sampleSigns say in words what the signs of a comparison mean. */
-const sampleSigns: Record<string, string> = { "+": "grew beyond chance", "-": "shrank beyond chance", "=": "no difference shown", "?": "too little is known to tell" };
+const sampleSigns: Record<string, string> = { "+": "grew beyond chance", "-": "shrank beyond chance", "=": "no difference shown", "?": "too few samples to tell" };
 
 export function FlameCanvas(props: FlameProps) {
   const { of: f, view, label, colours, chosen, hovered } = props;
@@ -143,7 +143,7 @@ export function described(f: Flame, v: FlameView, i: number, l: Layout): string 
   const parts = [f.names![n]!, weight(w, f.unit), share(w, f.total), "itself " + weight(v.self![i]!, f.unit), "level " + (l.depth[i]! + 1)];
   if (v.base) parts.push(change(w, v.base[i]!) + ", " + sampleSigns[f.signs[n] ?? "?"]);
   if (l.inline[i]) parts.push("inlined");
-  if (v.narrow![i]) parts.push(count(v.narrow![i]!) + " boxes below are too narrow to be drawn");
+  if (v.narrow![i]) parts.push(count(v.narrow![i]!) + " boxes below are too narrow to draw");
   return parts.filter(Boolean).join(", ");
 }
 
@@ -215,21 +215,21 @@ function Tip({ f, v, l, at: p, above, width, bounds }: {
         </tbody>
       </table>
       {v.base ? <span>{sampleSigns[f.signs[n] ?? "?"]}</span> : null}
-      {v.narrow![p.i] ? <span class="muted">{count(v.narrow![p.i]!)} boxes below are too narrow to be drawn</span> : null}
+      {v.narrow![p.i] ? <span class="muted">{count(v.narrow![p.i]!)} boxes below are too narrow to draw</span> : null}
     </div>
   );
 }
 
 /** Legend says what the colours mean, of those that are there. */
 export function Legend({ of: f, colours }: { of: Flame; colours: Colouring }) {
-  if (colours === "self") return <ul class="plegend"><li><i class="pramp" /> little to much weight of its own</li></ul>;
+  if (colours === "self") return <ul class="plegend"><li><i class="pramp" /> low to high flat value</li></ul>;
   if (colours === "diff") {
     return (
       <ul class="plegend">
         <li><i style={{ background: "var(--f-worse)" }} /> + more than before</li>
         <li><i style={{ background: "var(--f-better)" }} /> − less than before</li>
-        <li><i class="phatch" /> hatched: no more than chance, or not known</li>
-        <li class="muted">a box is as wide as before and after together</li>
+        <li><i class="phatch" /> hatched: no more than chance, or unknown</li>
+        <li class="muted">the width of a box is before plus after</li>
       </ul>
     );
   }

@@ -82,7 +82,7 @@ export function Graph({ of, chosen, onChoose }: GraphProps) {
         <span class="muted">{(d.legend ?? []).slice(-3).filter((t) => /Showing|Dropped/.test(t)).join(". ")}</span>
       </div>
       <div class="pgraph" ref={box} tabIndex={0} role="region" aria-label="call graph">
-        <svg width={d.width * scale} height={Math.max(1, d.height) * scale} viewBox={`0 0 ${d.width} ${Math.max(1, d.height)}`} role="group" aria-label={`call graph of ${boxes.length} functions. Arrows follow calls, Enter chooses.`} onKeyDown={keys}>
+        <svg width={d.width * scale} height={Math.max(1, d.height) * scale} viewBox={`0 0 ${d.width} ${Math.max(1, d.height)}`} role="group" aria-label={`call graph of ${boxes.length} functions. Arrows follow calls, Enter selects.`} onKeyDown={keys}>
           {lines.map((l, i) => (
             <g key={i} class="pline" aria-hidden="true">
               <title>{l.tip}</title>

@@ -22,8 +22,8 @@ const tabs = ["flame", "graph", "top", "sandwich", "peek", "source", "labels", "
 const tabNames: Record<string, string> = { flame: "Flame", graph: "Graph", top: "Top", sandwich: "Sandwich", peek: "Peek", source: "Source", labels: "Labels", diff: "Differences" };
 const filters = ["focus", "ignore", "hide", "show", "tagfocus", "tagignore"] as const;
 const filterHelp: Record<string, string> = {
-  focus: "stacks with a function that fits", ignore: "no stacks with a function that fits", hide: "leave out functions that fit; their weight goes to the caller",
-  show: "only functions that fit", tagfocus: "samples with a label that fits, key=value", tagignore: "no samples with a label that fits",
+  focus: "stacks with a matching function", ignore: "no stacks with a matching function", hide: "hide matching functions; their value goes to the caller",
+  show: "only matching functions", tagfocus: "samples with a matching label, key=value", tagignore: "no samples with a matching label",
 };
 
 export function Profile({ source }: PanelProps) {
@@ -102,10 +102,10 @@ function Weights({ source, kinds }: { source: string; kinds: readonly WeightKind
       {dialog || comparing ? <CompareBar source={source} kind={kind} onClose={() => setDialog(false)} /> : null}
       <Filters />
       {kind.timed ? <details open={param("lane") !== "0"} onToggle={(e) => { const shut = !e.currentTarget.open; if (shut !== (param("lane") === "0")) set({ lane: shut ? "0" : undefined }, true); }}>
-        <summary class="muted">Choose a range in time</summary>
+        <summary class="muted">Select a time range</summary>
         <Lanes source={source} keys={["states"]} label="What goroutines did" within={kind.span.end_ns > kind.span.start_ns ? { start: kind.span.start_ns, end: kind.span.end_ns } : null} />
       </details> : range.value ? (
-        <p class="note">The range {exactSpan(range.value)} does not restrict this: a profile has no times. {kinds.some((k) => k.timed) ? <>The execution trace has: <button type="button" class="quiet" onClick={() => set({ p: "trace/running", type: undefined })}>running</button> <button type="button" class="quiet" onClick={() => set({ p: "trace/offcpu", type: undefined })}>off-CPU</button></> : "An execution trace would have them: loupe run -phases bare,trace."}</p>
+        <p class="note">The range {exactSpan(range.value)} does not apply: a profile has no timestamps. {kinds.some((k) => k.timed) ? <>The execution trace has: <button type="button" class="quiet" onClick={() => set({ p: "trace/running", type: undefined })}>running</button> <button type="button" class="quiet" onClick={() => set({ p: "trace/offcpu", type: undefined })}>off-CPU</button></> : "An execution trace would have them: loupe run -phases bare,trace."}</p>
       ) : null}
       <Tabs label="views of the profile" value={tab} onChange={goTab}
         of={tabs.filter((t) => t !== "diff" || comparing).map((t) => ({ id: t, name: tabNames[t]! }))} />
@@ -211,7 +211,7 @@ function CompareBar({ source, kind, onClose }: { source: string; kind: WeightKin
         </select>
       ) : null}
       <select aria-label="profile to compare with" value={chosen?.key ?? ""} onChange={(e) => set({ bp: e.currentTarget.value || undefined, by: e.currentTarget.value ? "diff" : undefined, at: undefined })}>
-        <option value="">{asked.loading && !asked.value ? "…" : fitting.length ? "choose a profile" : "nothing of this kind there"}</option>
+        <option value="">{asked.loading && !asked.value ? "…" : fitting.length ? "choose a profile" : "no profile of this kind"}</option>
         {fitting.map((k) => <option key={k.key} value={k.key}>{k.title}</option>)}
       </select>
       {same ? (
@@ -241,7 +241,7 @@ function Chosen({ f, choose }: { f: string; choose: (name: string, to?: string) 
       <button type="button" onClick={() => set({ hide: either(param("hide"), exactly(f)), at: undefined })}>Collapse</button>
       <button type="button" onClick={() => set({ ignore: either(param("ignore"), exactly(f)), at: undefined })}>Ignore</button>
       {(["sandwich", "peek", "source"] as const).map((t) => (param("tab") === t ? null : <button type="button" key={t} onClick={() => choose(f, t)}>{tabNames[t]}</button>))}
-      <button type="button" class="quiet" aria-label="choose no function" onClick={() => set({ f: undefined })}>✕</button>
+      <button type="button" class="quiet" aria-label="clear the function" onClick={() => set({ f: undefined })}>✕</button>
     </div>
   );
 }
@@ -284,17 +284,17 @@ function FlameTab({ asks, f, search, choose, onKey, kind }: TabProps & { search:
   const pattern = useMemo(() => expression(search), [search]);
   return (
     <div ref={ref} aria-busy={asked.loading}>
-      {flame ? <About of={flame} base={flame.base} baseShown={flame.base_shown} {...(search ? { matched: `${flame.matched_shown} (${share(flame.matched, flame.total)}) goes through what is searched for` } : {})} /> : null}
+      {flame ? <About of={flame} base={flame.base} baseShown={flame.base_shown} {...(search ? { matched: `${flame.matched_shown} (${share(flame.matched, flame.total)}) matches the search` } : {})} /> : null}
       <div class="pbar">
         <button type="button" aria-pressed={param("inv") !== ""} onClick={() => set({ inv: param("inv") ? undefined : "1", at: undefined })}>Inverted</button>
         <label>colours{" "}
           <select value={colours} onChange={(e) => set({ by: e.currentTarget.value === "class" ? undefined : e.currentTarget.value })}>
-            <option value="class">whose code</option><option value="self">weight of its own</option>{flame?.diff ? <option value="diff">difference</option> : null}
+            <option value="class">owner of the code</option><option value="self">flat value</option>{flame?.diff ? <option value="diff">difference</option> : null}
           </select>
         </label>
         <label>boxes{" "}
           <select value={param("group")} onChange={(e) => set({ group: e.currentTarget.value, at: undefined })}>
-            <option value="">functions</option><option value="recursion">without recursion</option><option value="package">packages</option>
+            <option value="">functions</option><option value="recursion">recursion folded</option><option value="package">packages</option>
           </select>
         </label>
         <label><input type="checkbox" checked={param("inlines") !== "0"} onChange={(e) => set({ inlines: e.currentTarget.checked ? undefined : "0", at: undefined })} /> inlined calls</label>
@@ -309,7 +309,7 @@ function FlameTab({ asks, f, search, choose, onKey, kind }: TabProps & { search:
           )))}
         </ol></nav>
       ) : null}
-      {flame?.lost ? <p class="note">The box that the address zooms into is not there now.</p> : null}
+      {flame?.lost ? <p class="note">The box that the address zooms into is not in this view.</p> : null}
       {flame?.views?.[0] ? (
         <FlameCanvas of={flame} view={0} label={(param("inv") ? "inverted flame graph of " : "flame graph of ") + kind.title} colours={colours} chosen={f} hovered={hovered} onHover={setHovered} onChoose={(n) => choose(n)} onKey={onKey}
           onZoom={(hash) => { const last = param("at").split(".").pop(); if (hash !== last) set({ at: [param("at"), hash].filter(Boolean).join(".") }); }}
@@ -367,8 +367,8 @@ function SandwichTab({ asks, f, choose, onKey }: TabProps & { onKey: (key: strin
             <>
               <About of={flame!} base={flame!.base} baseShown={flame!.base_shown} matched={`${weight(flame!.views?.[1]?.total ?? 0, flame!.unit)} (${share(flame!.views?.[1]?.total ?? 0, flame!.total)}) goes through this function`} />
               <div class="psplit">
-                {part(flame!, 0, "Callers, the nearest on top", "Nothing of it is in what is shown.")}
-                {part(flame!, 1, "What it calls", "Nothing of it is in what is shown.")}
+                {part(flame!, 0, "Callers, nearest on top", "It does not occur in this view.")}
+                {part(flame!, 1, "What it calls", "It does not occur in this view.")}
               </div>
               <Legend of={flame!} colours={colours} />
             </>

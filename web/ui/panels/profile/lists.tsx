@@ -46,11 +46,11 @@ export function Peek({ of, onChoose }: { of: Peeked; onChoose: (name: string) =>
     <div class="ppeek">
       {(of.nodes ?? []).map((n) => (
         <table key={n.name} aria-label={"callers and callees of " + n.name}>
-          <thead><tr><th scope="col">weight</th><th scope="col">of its own</th><th scope="col"><span class="unseen">share</span></th><th scope="col">function</th></tr></thead>
+          <thead><tr><th scope="col">weight</th><th scope="col">flat</th><th scope="col"><span class="unseen">share</span></th><th scope="col">function</th></tr></thead>
           <tbody>
-            {n.callers?.length ? rows(n.callers) : <tr><td colSpan={3} /><td class="muted">called by nothing that is shown: the stacks begin with it</td></tr>}
+            {n.callers?.length ? rows(n.callers) : <tr><td colSpan={3} /><td class="muted">no visible callers: it is the root of its stacks</td></tr>}
             <tr class="self"><td>{n.cum.shown}</td><td>{n.flat.shown} itself</td><td /><td><Dot cls={n.class} />{n.name}</td></tr>
-            {n.callees?.length ? rows(n.callees) : <tr><td colSpan={3} /><td class="muted">calls nothing that is shown</td></tr>}
+            {n.callees?.length ? rows(n.callees) : <tr><td colSpan={3} /><td class="muted">no visible callees</td></tr>}
           </tbody>
         </table>
       ))}
@@ -68,7 +68,7 @@ export function Labels({ of, onFilter }: { of: LabelsShown; onFilter: (filter: s
           <ul>
             {(k.values ?? []).map((v) => (
               <li key={v.value}>
-                <button type="button" class="quiet" onClick={() => onFilter(v.filter)} title="restrict everything to it">{v.value || "(empty)"}</button>
+                <button type="button" class="quiet" onClick={() => onFilter(v.filter)} title="filter by this label">{v.value || "(empty)"}</button>
                 <span>{v.weight.shown}</span><span class="muted">{percent(v.share)}</span>
                 <span class="fill" style={{ width: Math.min(100, Math.abs(v.share) * 100) + "%" }} />
               </li>

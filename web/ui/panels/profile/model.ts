@@ -42,7 +42,7 @@ export function hashOf(before: number, name: string): number {
 /** classNames are the kinds of code, by the digit that the server sends, each with the custom property of its colour. */
 export const classNames = [
   ["own code", "f-main"], ["dependency", "f-third"], ["standard library", "f-std"], ["runtime", "f-runtime"],
-  ["garbage collection", "f-gc"], ["system call", "f-syscall"], ["no Go", "f-cgo"], ["why it does not run", "f-org"],
+  ["garbage collection", "f-gc"], ["system call", "f-syscall"], ["not Go", "f-cgo"], ["why it is blocked", "f-org"],
 ] as const;
 
 /** Layout is where every box is: x and width are shares of the whole width. Hidden ones stand for those that are too narrow. */

@@ -47,10 +47,10 @@ function Routine({ of: r }: { of: SourceRoutine }) {
     <section>
       <h2 class="ph">{r.name} <span class="muted">{r.file} · {r.flat.shown} itself, {r.cum.shown} with what it calls</span></h2>
       {r.error ? <p class="note">No text: {r.error}. The lines with a weight are below.</p> : null}
-      {coded.length ? <p><button type="button" onClick={() => setOpen(open.size ? new Set() : new Set(coded))}>{open.size ? "Fold the instructions" : "Unfold all instructions"}</button></p> : null}
+      {coded.length ? <p><button type="button" onClick={() => setOpen(open.size ? new Set() : new Set(coded))}>{open.size ? "Fold the instructions" : "Expand all instructions"}</button></p> : null}
       <div class="psource" tabIndex={0} role="region" aria-label={"source of " + r.name}>
         <table>
-          <thead><tr><th scope="col">itself</th><th scope="col">with calls</th><th scope="col">line</th><th scope="col" style={{ textAlign: "left" }}>text</th></tr></thead>
+          <thead><tr><th scope="col">flat</th><th scope="col">cum</th><th scope="col">line</th><th scope="col" style={{ textAlign: "left" }}>text</th></tr></thead>
           <tbody>
             {lines.map((l) => {
               const heat = Math.min(1, Math.abs(l.flat.value || l.cum.value / 4) / most);

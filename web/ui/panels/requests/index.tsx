@@ -107,7 +107,7 @@ function One({ id, source }: { id: string; source: string }) {
       <Answer of={one} source={source}>
         {(p) => p && (
           <>
-            <p><button type="button" onClick={() => go(viewRoute("timeline", { t: `${p.span.start_ns}ns-${p.span.end_ns}ns`, sel: `g${p.goroutine}@${Math.round((p.span.start_ns + p.span.end_ns) / 2)}ns` }))}>Show it on the timeline</button></p>
+            <p><button type="button" onClick={() => go(viewRoute("timeline", { t: `${p.span.start_ns}ns-${p.span.end_ns}ns`, sel: `g${p.goroutine}@${Math.round((p.span.start_ns + p.span.end_ns) / 2)}ns` }))}>Show on the timeline</button></p>
             <FactList of={p.page?.facts ?? []} />
             {(p.page?.tables ?? []).map((t) => t && <Table key={t.key} of={t} rows={14} />)}
           </>

@@ -15,7 +15,7 @@ export function Rules() {
           const found = all.filter((r) => !text || (r.id + " " + r.title + " " + r.about).toLowerCase().includes(text));
           return (
             <>
-              <p class="muted">What loupe looks for in what it is given. Each rule says what it asks and what can answer that, and its thresholds with where they come from.</p>
+              <p class="muted">What loupe looks for. Each rule lists the data it needs, its thresholds, and where they come from.</p>
               <input type="search" aria-label="filter rules" placeholder="Filter" value={param("q")} onInput={(e) => set({ q: e.currentTarget.value }, true)} />
               <p class="muted" role="status">{found.length} of {all.length}</p>
               <div class="rules">

@@ -19,14 +19,14 @@ export function Scheduler({ source }: PanelProps) {
     return (
       <>
         <h1>Scheduler</h1>
-        <Empty><p>There is nothing of the scheduler over time here. Take an execution trace, or run the program with <code>GODEBUG=schedtrace=1000</code> and open its log; <code>loupe run ./cmd/server</code> records both.</p></Empty>
+        <Empty><p>No scheduler data over time here. Take an execution trace, or run the program with <code>GODEBUG=schedtrace=1000</code> and open its log; <code>loupe run ./cmd/server</code> records both.</p></Empty>
       </>
     );
   }
   return (
     <>
       <h1>Scheduler</h1>
-      <Lanes source={source.id} keys={lanes} label="The scheduler over time" />
+      <Lanes source={source.id} keys={lanes} label="Scheduler over time" />
       <Traced source={source.id} />
       <Samples source={source.id} />
     </>
@@ -114,7 +114,7 @@ function Samples({ source }: { source: string }) {
   const page = useAnswer("sched/samples", { s: source, ...rangeParams() });
   return (
     <section aria-label="In schedtrace">
-      <h2>In the samples of schedtrace</h2>
+      <h2>In the samples from schedtrace</h2>
       <Answer of={page} source={source}>
         {(p) => p && <Parts of={p.parts ?? []} more={(part) => part.waits ? <Table of={part.waits} rows={8} /> : null} />}
       </Answer>

@@ -45,7 +45,7 @@ function useGrades(ids: readonly string[]): ReadonlyMap<string, Grades> {
 function Graded({ of: g }: { of: Grades | undefined }) {
   if (!g) return null;
   const parts = [g.critical ? `✖ ${g.critical} critical` : "", g.warning ? `▲ ${g.warning} ${g.warning === 1 ? "warning" : "warnings"}` : "", g.info ? `● ${g.info} info` : ""].filter(Boolean);
-  return <span class={"sourcegrades " + (g.critical ? "bad" : g.warning ? "warn" : "muted")}>{parts.length ? parts.join(" · ") : "nothing found wrong"}</span>;
+  return <span class={"sourcegrades " + (g.critical ? "bad" : g.warning ? "warn" : "muted")}>{parts.length ? parts.join(" · ") : "nothing found"}</span>;
 }
 
 export function Sources() {
@@ -80,7 +80,7 @@ export function Sources() {
                   <a href={formatRoute({ source: s.id, view: "overview", params: {} })}>
                     <b>{s.name.slice(at + 1)}</b>
                     <span class="muted">{at > 0 ? s.name.slice(0, at) + " · " : ""}</span>
-                    {s.live ? <span class="chip live">being written</span> : <span class="muted">{s.kind}{b && !b.complete && !b.error ? ", cut short" : ""}</span>}
+                    {s.live ? <span class="chip live">being written</span> : <span class="muted">{s.kind}{b && !b.complete && !b.error ? ", truncated" : ""}</span>}
                     <Graded of={grades.get(s.id)} />
                     {facts ? <span class="muted sourcefacts">{facts}</span> : null}
                     {b?.error ? <span class="bad sourcefacts">cannot be opened: {b.error}</span> : null}
@@ -90,7 +90,7 @@ export function Sources() {
             })}
           </ul>
         </>
-      ) : <Empty><p>There is no recording here yet. Record something: <code>loupe run ./cmd/server</code>. New recordings in the folder appear here by themselves.</p></Empty>}
+      ) : <Empty><p>No recordings here yet. Record something: <code>loupe run ./cmd/server</code>. New recordings in the folder appear here by themselves.</p></Empty>}
     </>
   );
 }

@@ -25,17 +25,17 @@ export function Bar({ stage, onJump, onWhole, onFind, table }: { stage: Stage; o
         <option value="length">longest</option>
         <option value="lane">as they ended</option>
       </select>
-      <label title="low lanes, to see many goroutines at once"><input type="checkbox" checked={param("dense") === "1"} onChange={(e) => set({ dense: e.currentTarget.checked ? "1" : undefined })} />Dense</label>
+      <label title="compact lanes, to see many goroutines at once"><input type="checkbox" checked={param("dense") === "1"} onChange={(e) => set({ dense: e.currentTarget.checked ? "1" : undefined })} />Dense</label>
       <SeenField stage={stage} onJump={onJump} />
       <button type="button" aria-label="zoom in" title="zoom in (w)" onClick={() => step(0.5)}>+</button>
       <button type="button" aria-label="zoom out" title="zoom out (s)" onClick={() => step(2)}>−</button>
       <button type="button" title="the whole trace (0)" onClick={onWhole}>All</button>
       <span class="grow" />
-      <button type="button" aria-pressed={param("panel") === "range"} title="how the range was spent" onClick={() => set({ panel: param("panel") === "range" ? undefined : "range" })}>Figures</button>
+      <button type="button" aria-pressed={param("panel") === "range"} title="how time in the range was spent" onClick={() => set({ panel: param("panel") === "range" ? undefined : "range" })}>Figures</button>
       <button type="button" aria-pressed={table.value} onClick={() => (table.value = !table.value)}>Table</button>
-      <button type="button" class="quiet" title="save the picture" onClick={() => savePNG(stage)}>PNG</button>
-      <button type="button" class="quiet" title="save the picture as lines and letters" onClick={() => saveSVG(stage)}>SVG</button>
-      <button type="button" class="quiet" title="save what is seen as a table" onClick={() => saveCSV(stage)}>CSV</button>
+      <button type="button" class="quiet" title="save as PNG" onClick={() => savePNG(stage)}>PNG</button>
+      <button type="button" class="quiet" title="save as SVG" onClick={() => saveSVG(stage)}>SVG</button>
+      <button type="button" class="quiet" title="save the visible data as CSV" onClick={() => saveCSV(stage)}>CSV</button>
     </div>
   );
 }
@@ -52,7 +52,7 @@ function SeenField({ stage, onJump }: { stage: Stage; onJump: (s: Span) => void 
   };
   return (
     <form class="tl-seen" onSubmit={(e) => { e.preventDefault(); if (!bad) enter(); }}>
-      <label><input aria-label="what is seen, from and to" size={20} value={text ?? shownSpan(stage, false)} aria-invalid={bad} title={`as in 1.2s-1.5s; now ${duration(s.end - s.start)}`}
+      <label><input aria-label="visible time, from and to" size={20} value={text ?? shownSpan(stage, false)} aria-invalid={bad} title={`as in 1.2s-1.5s; now ${duration(s.end - s.start)}`}
         onInput={(e) => setText(e.currentTarget.value)} onBlur={() => setText(null)} /></label>
     </form>
   );

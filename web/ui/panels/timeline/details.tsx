@@ -96,7 +96,7 @@ function Moment({ stage, lane, of, m, onGo, onFit, onSimilar }: Omit<DetailsProp
     return (
       <>
         <p>{about(lane)}</p>
-        {lane.exact ? <p class="muted">It has nothing at {exact(Math.round(of.t))}.</p> : <p class="muted">The trace is so large that the spans of this lane are not kept: there is what the lane shows.</p>}
+        {lane.exact ? <p class="muted">Nothing at {exact(Math.round(of.t))}.</p> : <p class="muted">The trace is too large to keep the spans of this lane: only what the lane shows is available.</p>}
         <Sums stage={stage} lane={lane} t={of.t} />
       </>
     );
@@ -104,7 +104,7 @@ function Moment({ stage, lane, of, m, onGo, onFit, onSimilar }: Omit<DetailsProp
   const waits = stay?.state === "waiting", words = span?.name ?? stay?.state ?? "";
   return (
     <>
-      <p class="tl-what"><b>{words}</b> {duration(shown.end_ns - shown.start_ns)}{stay && (!stay.begun || !stay.ended) ? <span class="muted"> or longer: the trace has not all of it</span> : null}</p>
+      <p class="tl-what"><b>{words}</b> {duration(shown.end_ns - shown.start_ns)}{stay && (!stay.begun || !stay.ended) ? <span class="muted"> or longer: the trace contains only part of it</span> : null}</p>
       <dl class="tl-facts">
         {stay && stay.goroutine !== lane.subject ? <Fact name="goroutine"><Go to={ofG(stay.goroutine)} t={of.t} onGo={onGo} /> <bdi>{short(stay.function)}</bdi></Fact> : null}
         {stay && lane.kind === "goroutine" && stay.function ? <Fact name="function"><bdi>{stay.function}</bdi></Fact> : null}
@@ -119,9 +119,9 @@ function Moment({ stage, lane, of, m, onGo, onFit, onSimilar }: Omit<DetailsProp
         <button type="button" onClick={() => onFit(spanOf(shown))}>Fit</button>
         <Step of={m.before} name="Before" t={(s) => s.end_ns - 1} lane={lane} onGo={onGo} />
         <Step of={m.after} name="After" t={(s) => s.start_ns} lane={lane} onGo={onGo} />
-        {lane.kind === "goroutine" && span ? <button type="button" title="find others in the same state that long" onClick={() => onSimilar(similar(span?.class ?? 0, shown.end_ns - shown.start_ns))}>Similar</button> : null}
+        {lane.kind === "goroutine" && span ? <button type="button" title="find others in this state for at least as long" onClick={() => onSimilar(similar(span?.class ?? 0, shown.end_ns - shown.start_ns))}>Similar</button> : null}
       </p>
-      {stay?.by ? <section><h3>{waits ? "Woken by" : "Ended by"} <Go to={ofG(stay.by.goroutine)} t={stay.by.at - 1} onGo={onGo} /></h3><Contact of={stay.by} /></section> : waits && stay.ended ? <p class="muted">No goroutine has woken it: the runtime did, for the network or a timer.</p> : null}
+      {stay?.by ? <section><h3>{waits ? "Woken by" : "Ended by"} <Go to={ofG(stay.by.goroutine)} t={stay.by.at - 1} onGo={onGo} /></h3><Contact of={stay.by} /></section> : waits && stay.ended ? <p class="muted">Not woken by a goroutine: the runtime woke it, for network I/O or a timer.</p> : null}
       {stay?.stack?.length ? <section><h3>{waits ? "Where it waits" : "Where"}</h3><Stack of={stay.stack} /></section> : null}
       {stay ? <Met of={stay} onGo={onGo} /> : null}
     </>

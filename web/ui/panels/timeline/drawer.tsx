@@ -31,8 +31,8 @@ export function Side({ stage, of, pinned, onChoice, onGo, onFit, onPin }: SidePr
     set({ sel: undefined, panel: undefined });
   };
   const choices = [
-    { id: "here", name: "Here", off: of ? undefined : "nothing is chosen" },
-    { id: "life", name: "Goroutine", off: g === null ? "no goroutine is chosen" : undefined },
+    { id: "here", name: "Here", off: of ? undefined : "nothing is selected" },
+    { id: "life", name: "Goroutine", off: g === null ? "no goroutine is selected" : undefined },
     { id: "range", name: r ? "Range" : "All of it", off: undefined },
     { id: "tasks", name: "Tasks", off: undefined },
   ];
@@ -58,6 +58,6 @@ export function Side({ stage, of, pinned, onChoice, onGo, onFit, onPin }: SidePr
 function Missing({ stage, of }: { stage: Stage; of: Selected }) {
   const d = stage.lanes.info?.dropped;
   if (stage.lanes.sought(of.key)) return <p class="muted">…</p>;
-  return <p class="muted">There is no lane of {of.key}.{d && d.goroutines > 0 ? ` Goroutines of fewer than ${d.minSpans} spans have none in a trace of this size; they count in those of their functions.` : ""}</p>;
+  return <p class="muted">There is no lane for {of.key}.{d && d.goroutines > 0 ? ` In a trace of this size, goroutines with fewer than ${d.minSpans} spans have no lane; they are included in the lanes of their functions.` : ""}</p>;
 }
 

@@ -27,7 +27,7 @@ function classSheet(key: string, title: string, of: readonly ClassTime[]): Sheet
     [...of].sort((a, b) => b.time_ns - a.time_ns).map((c) => [text(c.name), time(c.time_ns), [all > 0 ? percent(c.time_ns / all) : "", all > 0 ? c.time_ns / all : null], time(c.longest_ns), number(c.spans)]));
 }
 
-/** RangeFigures tells how the range was spent. */
+/** RangeFigures tells how time in the range was spent. */
 export function RangeFigures({ source, onLane }: { source: string; onLane: (name: string) => void }) {
   const asked = useAnswer("timeline/stats", { s: source, ...rangeParams() });
   return (
@@ -37,7 +37,7 @@ export function RangeFigures({ source, onLane }: { source: string; onLane: (name
         const groups = s.groups ?? [], of = (list: readonly ClassTime[] | null, k: number): number => list?.find((c) => c.class === k)?.time_ns ?? 0;
         return (
           <>
-            {s.exact ? null : <p class="note">The trace is so large that the spans of some lanes are not kept: these are the figures of the others.</p>}
+            {s.exact ? null : <p class="note">The trace is too large to keep the spans of some lanes: these figures cover the others.</p>}
             <dl class="facts">
               <div><dt>length</dt><dd>{duration(s.within.end_ns - s.within.start_ns)}</dd></div>
               <div><dt>stop-the-world</dt><dd>{count(s.stops.spans)}{s.stops.spans ? `, ${duration(s.stops.time_ns)}` : ""}</dd></div>

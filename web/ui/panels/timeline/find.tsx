@@ -46,12 +46,12 @@ export function Find({ stage, onGo }: { stage: Stage; onGo: (key: string, t: Tim
   };
   return (
     <form class="tl-find" role="search" onSubmit={(e) => { e.preventDefault(); find(false); }}>
-      <input type="search" aria-label="find a state or a goroutine" placeholder="Find state:sync>1ms, g12, main.work" list="tl-states" value={q} aria-invalid={wrong} title="Enter goes to the next one, Shift Enter to the one before"
+      <input type="search" aria-label="find a state or a goroutine" placeholder="Find state:sync>1ms, g12, main.work" list="tl-states" value={q} aria-invalid={wrong} title="Enter: next match; Shift+Enter: previous match"
         onInput={(e) => { set({ q: e.currentTarget.value }, true); setStatus(""); setWrong(false); }}
         onKeyDown={(e) => { if (e.key === "Enter") { e.preventDefault(); find(e.shiftKey); } }} />
       <datalist id="tl-states">{[...states, "assist", "sweep", "stw", "mark"].map((s) => <option key={s} value={"state:" + s + ">1ms"} />)}</datalist>
-      <button type="button" aria-label="the one before" title="the one before (Shift Enter)" disabled={!q} onClick={() => find(true)}>‹</button>
-      <button type="submit" aria-label="the next one" title="the next one (Enter)" disabled={!q}>›</button>
+      <button type="button" aria-label="previous match" title="previous match (Shift+Enter)" disabled={!q} onClick={() => find(true)}>‹</button>
+      <button type="submit" aria-label="next match" title="next match (Enter)" disabled={!q}>›</button>
       <span class={wrong ? "bad" : "muted"} role="status">{status}</span>
     </form>
   );

@@ -55,7 +55,7 @@ function Head({ row, hidden, open, pins, chosen, onToggle, onPin, onLane }: Head
       </span>
       {lane.kind === "group" ? <span class="muted tl-many">×{count(lane.members)}</span> : null}
       {row.block.height >= 24 || pinned ? (
-        <button type="button" class={pinned ? "quiet tl-pin on" : "quiet tl-pin"} aria-pressed={pinned} aria-label={(pinned ? "unpin " : "pin ") + title(lane)} title={pinned ? "unpin (p)" : "keep in sight (p)"}
+        <button type="button" class={pinned ? "quiet tl-pin on" : "quiet tl-pin"} aria-pressed={pinned} aria-label={(pinned ? "unpin " : "pin ") + title(lane)} title={pinned ? "unpin (p)" : "pin (p)"}
           onClick={() => onPin(lane.key)}>{pinned ? "◆" : "◇"}</button>
       ) : null}
     </div>

@@ -235,7 +235,7 @@ function Seen({ stage, marks: recorded }: { stage: Stage; marks: readonly Time[]
     waker() {
       const a = chosen?.arrows.find((w) => w.to === chosen.key);
       if (a) go(a.from, a.t - 1);
-      else say("nothing is known of what woke it");
+      else say("what woke it is unknown");
     },
     woken() {
       const a = chosen?.arrows.find((w) => w.from === chosen.key);
@@ -284,9 +284,9 @@ function Seen({ stage, marks: recorded }: { stage: Stage; marks: readonly Time[]
   useEffect(() => {
     localCommands.value = [
       ...keyList.map((k) => ({ name: k.name, keys: k.keys, run: () => (k.does ? latest.current[k.does](1) : picture.current?.focus()) })),
-      { name: "Save the picture as PNG", run: () => savePNG(stage) },
-      { name: "Save the picture as SVG", run: () => saveSVG(stage) },
-      { name: "Save what is seen as CSV", run: () => saveCSV(stage) },
+      { name: "Save as PNG", run: () => savePNG(stage) },
+      { name: "Save as SVG", run: () => saveSVG(stage) },
+      { name: "Save the visible data as CSV", run: () => saveCSV(stage) },
     ];
     return () => (localCommands.value = []);
   }, [stage]);
@@ -301,7 +301,7 @@ function Seen({ stage, marks: recorded }: { stage: Stage; marks: readonly Time[]
         <div class="tl-top">
           <div class="tl-corner muted" role="status">{stage.done.value < 1 ? <>reading <progress aria-label="how much of the trace is read" value={stage.done.value} /></> : "all of " + duration(stage.all.end - stage.all.start)}</div>
           <MiniStrip stage={stage} canvas={mini} onBrush={(to) => { over.brush = to; stage.over(); }} onRange={setRange} onWhole={doings.whole} />
-          <div class="tl-corner muted" title="how much time is seen">{s ? duration(s.end - s.start) + " seen" : ""}</div>
+          <div class="tl-corner muted" title="visible time">{s ? duration(s.end - s.start) + " seen" : ""}</div>
           <canvas ref={axis} class="tl-axis" style={{ height: axisHeight + "px" }} role="img" aria-label={s ? "time axis, " + exactSpan({ start: Math.round(s.start), end: Math.round(s.end) }) : "time axis"} />
         </div>
         <div class="tl-scroll" ref={scroller} onScroll={(e) => stage.scrollTo(e.currentTarget.scrollTop / ratio())}>

@@ -205,7 +205,7 @@ export class LaneRows {
     }
     const d = this.info?.dropped;
     if (d && d.goroutines > 0) {
-      blocks.push({ key: "dropped", count: 1, height: sectionHeight, of: { type: "note", text: `${d.goroutines.toLocaleString("en-US")} goroutines of fewer than ${d.minSpans} spans have no lane of their own` } });
+      blocks.push({ key: "dropped", count: 1, height: sectionHeight, of: { type: "note", text: `${d.goroutines.toLocaleString("en-US")} goroutines with fewer than ${d.minSpans} spans have no lane of their own` } });
     }
     this.rows = new Rows(blocks);
   }
@@ -217,7 +217,7 @@ export class LaneRows {
     const pages = open ? this.tasksAsked() : this.tasks, total = pages?.total ?? -1;
     blocks.push({ key: "task", count: 1, height: sectionHeight, of: { type: "section", id: "task", name: "User tasks", total: total >= 0 ? total : known, open } });
     if (!open || !pages) return;
-    const text = pages.failed ?? (total === 0 ? "no task is called so, or runs in this range" : total < 0 ? "reading the trace for tasks…" : "");
+    const text = pages.failed ?? (total === 0 ? "no task of this name runs in the range" : total < 0 ? "reading the trace for tasks…" : "");
     if (text) blocks.push({ key: "no task", count: 1, height: sectionHeight, of: { type: "note", text } });
     else blocks.push({ key: "tasks", count: total, height: heights.task, of: { type: "lanes", from: 0, pages, indent: false } });
   }
@@ -232,7 +232,7 @@ export class LaneRows {
   private goroutines(blocks: Block<Content>[], open: readonly string[]): void {
     const pages = this.before?.groups ?? this.groups!, height = this.wish.dense ? dense : heights.goroutine;
     if (pages.failed || pages.total === 0) {
-      blocks.push({ key: "none", count: 1, height: sectionHeight, of: { type: "note", text: pages.failed ?? `nothing is called ${this.wish.filter}` } });
+      blocks.push({ key: "none", count: 1, height: sectionHeight, of: { type: "note", text: pages.failed ?? `nothing matches ${this.wish.filter}` } });
       return;
     }
     if (this.flat()) {

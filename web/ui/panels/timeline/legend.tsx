@@ -18,7 +18,7 @@ export function Legend() {
           <ul>{classesOf[kind].filter((c) => c.name).map((c) => <li key={c.name}><Swatch of={c} /> {c.name}</li>)}</ul>
         </div>
       ))}
-      <p class="muted">A column shows how the time of its pixel was spent: doing from below, ready but without a P from above, waiting half as high. A mark of three pixels at the upper edge is a rare state that is too short to be seen otherwise: stop-the-world, mark assist, work for the collector, a system call of more than 20 µs.</p>
+      <p class="muted">Each column shows how the time of its pixel was spent: running from below, runnable (waiting for a P) from above, blocked at half height. A mark of three pixels at the upper edge is a rare state that would be too short to see otherwise: stop-the-world, mark assist, GC work, a system call of more than 20 µs.</p>
     </details>
   );
 }

@@ -108,11 +108,11 @@ export function MiniStrip({ stage, canvas, onBrush, onRange, onWhole }: MiniStri
     if (end === "start" ? at < s.end : at > s.start) show(end === "start" ? at : s.start, end === "end" ? at : s.end);
   };
   return (
-    <div class="tl-strip" title="drag to choose what is seen, Shift and drag for a range, twice for all">
-      <canvas ref={canvas} class="tl-mini" style={{ height: minimapHeight + "px" }} role="img" aria-label={`the whole trace, ${duration(length)}, and what part of it is seen`}
+    <div class="tl-strip" title="drag to choose the visible part, Shift+drag to select a range, double-click for the whole">
+      <canvas ref={canvas} class="tl-mini" style={{ height: minimapHeight + "px" }} role="img" aria-label={`the whole trace, ${duration(length)}, and the visible part`}
         onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerCancel={() => { held.current = null; onBrush(null); }} onDblClick={onWhole} />
       {(["start", "end"] as const).map((end) => (
-        <div key={end} ref={grips[end]} class="tl-grip" role="slider" tabIndex={0} aria-label={end === "start" ? "begin of what is seen" : "end of what is seen"}
+        <div key={end} ref={grips[end]} class="tl-grip" role="slider" tabIndex={0} aria-label={end === "start" ? "start of the visible part" : "end of the visible part"}
           aria-valuemin={0} aria-valuemax={Math.round(length / 1e3)} aria-valuenow={Math.round(Math.max(0, Math.min(length, seen[end] - stage.all.start)) / 1e3)} aria-valuetext={instant(seen[end], (seen.end - seen.start) / 10)}
           onKeyDown={(e) => press(e, end)} />
       ))}

@@ -11,7 +11,7 @@ export function TableTwin({ stage }: { stage: Stage }) {
   return (
     <section class="tl-table">
       <h2>The lanes that are seen, over {duration(s.end - s.start)}</h2>
-      <Table of={tableOf(stage)} label="the lanes that are seen" rows={16} />
+      <Table of={tableOf(stage)} label="visible lanes" rows={16} />
     </section>
   );
 }

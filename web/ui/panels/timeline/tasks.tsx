@@ -40,7 +40,7 @@ export function TaskDetails({ source, task, onChoice, onGo, onFit }: TaskDetails
   }, [asked.value, task]);
   return (
     <>
-      <p class="tl-what"><b><bdi>{task.name || "task"}</bdi></b> {duration(span.end - span.start)}{task.begun && task.ended ? null : <span class="muted"> or longer: the trace has not all of it</span>}</p>
+      <p class="tl-what"><b><bdi>{task.name || "task"}</bdi></b> {duration(span.end - span.start)}{task.begun && task.ended ? null : <span class="muted"> or longer: the trace contains only part of it</span>}</p>
       <dl class="tl-facts">
         <div><dt>from</dt><dd>{exact(span.start)}</dd></div>
         <div><dt>to</dt><dd>{exact(span.end)}</dd></div>
@@ -82,7 +82,7 @@ export function Tasks({ source, onGo }: { source: string; onGo: (key: string, t:
             <>
               <Table of={sheet("tasks", `Tasks, ${count(l?.tasksTotal ?? 0)}`, ["task", "length", "regions", "logs", "goroutines"],
                 tasks.map((t) => [text(t.name), time(t.end_ns - t.start_ns), number(t.regions), number(t.logs), [(t.goroutines ?? []).slice(0, 4).map((g) => "g" + g).join(" "), t.goroutines?.length ?? 0]]),
-                tasks.length === 0 ? ["The program made no tasks here: runtime/trace.NewTask makes them."] : [])} rows={10}
+                tasks.length === 0 ? ["The program created no tasks (runtime/trace.NewTask creates them)."] : [])} rows={10}
                 onRow={(i) => { const t = tasks[i]!; onGo("t" + t.id, t.start_ns, t.end_ns - t.start_ns); }} />
               <Table of={sheet("regions", `Regions, ${count(l?.regionsTotal ?? 0)}`, ["region", "length", "ran", "waited for a P", "blocked", "goroutine"],
                 regions.map((r) => [text(r.name), time(r.end_ns - r.start_ns), time(r.exec_ns), time(r.sched_wait_ns), time(r.blocked_ns), ["g" + r.goroutine, r.goroutine]]))} rows={10}

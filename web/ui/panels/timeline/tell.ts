@@ -95,7 +95,7 @@ export function tableOf(stage: Stage): Table {
     key: "lanes", title: "", columns,
     shown: rows.map((r) => [title(r.lane), r.lane.name, ...names.map((n) => cell(r, n)?.shown ?? "")]),
     values: rows.map((r) => [title(r.lane), r.lane.name, ...names.map((n) => cell(r, n)?.value ?? null)]),
-    notes: ["Of the time that is seen: shares of it, of groups the mean count of goroutines, of counters their values."],
+    notes: ["Over the visible time: shares of it; for groups the mean number of goroutines; for counters their values."],
   };
 }
 

@@ -26,7 +26,7 @@ export function Tip({ stage, of, pinned, onPin, onStay, onLeave }: { stage: Stag
       {lane.kind === "proc" || lane.kind === "thread" ? <Who stage={stage} of={of} /> : null}
       {exactly ? <Exactly stage={stage} of={of} /> : (
         <>
-          <div class="muted">{instant(t, stage.view.perPx * 100)}, {lane.kind === "latency" ? "how many waited how long" : "in one pixel"}</div>
+          <div class="muted">{instant(t, stage.view.perPx * 100)}, {lane.kind === "latency" ? "number of goroutines by waiting time" : "in one pixel"}</div>
           <dl>{lines.map((l) => <div key={l.name}><dt><i style={{ background: `var(--${l.colour})` }} />{l.name}</dt><dd>{l.shown}</dd></div>)}</dl>
           {lines.length === 0 ? <div class="muted">nothing here</div> : null}
         </>
