@@ -52,22 +52,27 @@ func commands(overview string) (names []string) {
 // are in it.
 func (s *source) page(name, text string, commands []string) string {
 	var b strings.Builder
-	first, rest, _ := strings.Cut(text, "\n")
-	usage, short := "loupe COMMAND [flags] [arguments]", strings.TrimPrefix(strings.TrimSuffix(first, "."), "loupe ")
+	title, rest, _ := strings.Cut(text, "\n")
+	usage, short := "loupe COMMAND [flags] [arguments]", strings.TrimPrefix(strings.TrimSuffix(title, "."), "loupe ")
 	if commands == nil {
-		usage, short, _ = strings.Cut(first, ": ")
+		usage, short, _ = strings.Cut(title, ": ")
 	}
 	fmt.Fprintf(&b, ".TH %s 1 %s %q %q\n", strings.ToUpper(strings.ReplaceAll(name, "-", `\-`)), s.time.Format("2006-01-02"), "loupe "+s.version, "loupe")
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", escape(name), escape(short))
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n.SH DESCRIPTION\n", escape(usage))
-	open := false // in lines that stay as they are
+	open, first := false, true // open: in lines that stay as they are
 	plain := func(on bool) {
-		if on != open {
-			b.WriteString(map[bool]string{true: ".PP\n.nf\n", false: ".fi\n"}[on])
+		switch {
+		case on && !open && first:
+			b.WriteString(".nf\n")
+		case on && !open:
+			b.WriteString(".PP\n.nf\n")
+		case open && !on:
+			b.WriteString(".fi\n")
 		}
-		open = on
+		open, first = on, first && !on
 	}
-	for line := range strings.Lines(strings.TrimSpace(rest)) {
+	for line := range strings.Lines(strings.Trim(rest, "\n")) {
 		line = strings.TrimRight(line, "\n")
 		switch heading := strings.TrimSuffix(line, ":"); {
 		case line == "":
@@ -75,6 +80,7 @@ func (s *source) page(name, text string, commands []string) string {
 		case heading != line && !strings.ContainsAny(line, ".,") && line[0] != ' ' && line[0] != '\t':
 			plain(false)
 			fmt.Fprintf(&b, ".SH %s\n", escape(strings.ToUpper(heading)))
+			first = true
 		default:
 			plain(true)
 			fmt.Fprintln(&b, escape(strings.ReplaceAll(line, "\t", "    ")))
