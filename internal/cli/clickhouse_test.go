@@ -5,6 +5,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -19,7 +20,9 @@ import (
 	"testing"
 	"time"
 
+	"loupe/format/profile"
 	"loupe/store"
+	"loupe/store/block"
 	"loupe/store/clickhouse"
 	"loupe/store/clickhouse/clickhousetest"
 )
@@ -158,6 +161,65 @@ func TestServeBeside(t *testing.T) {
 	until(t, "the other goes on", func() bool { return slices.Equal(instances(killed), slices.Sorted(slices.Values(second))) })
 	both[0].start(t)
 	until(t, "the killed one resumes", func() bool { return slices.Equal(instances(killed), targets) })
+}
+
+// TestCopyDatabase copies a folder into a database of two shards, and back into another folder:
+// all three have the same totals, and no password is printed.
+func TestCopyDatabase(t *testing.T) {
+	_, address := clickhousetest.Shards(t, "loupe:only%20for%20tests@")
+	t.Cleanup(clickhousetest.Stop)
+	db, none := address(clickhousetest.Name(t)), address(clickhousetest.Name(t)+"_none")
+	dir := t.TempDir()
+	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
+	kept, err := block.Open(first, block.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile("../../analysis/compare/testdata/regexp/" + firstProfile(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.Decode(data, profile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	types := []store.Type{{Name: "process_cpu", Sample: "samples", Unit: "count", Period: "cpu", PeriodUnit: "nanoseconds"}, {Name: "process_cpu", Sample: "cpu", Unit: "nanoseconds", Period: "cpu", PeriodUnit: "nanoseconds"}}
+	begin := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	for i := range 5 {
+		one := &store.Profile{Labels: store.MakeLabels([]store.Label{{Name: store.ServiceLabel, Value: "tool"}}), Types: types, Time: begin.Add(time.Duration(i) * 7 * time.Hour), Duration: time.Second, Samples: p}
+		if err := kept.Write(t.Context(), []*store.Profile{one}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := kept.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, pair := range [][2]string{{first, db}, {db, second}} {
+		out, err := exec.Command("loupe", "serve", "-copy", pair[0], pair[1]).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "5 profiles on 2 days, 5 copied now") {
+			t.Fatalf("loupe serve -copy: %v\n%s", err, out)
+		}
+		if strings.Contains(string(out), "tests") {
+			t.Errorf("the password is printed:\n%s", out)
+		}
+	}
+	copied, err := block.Open(second, block.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer copied.Close()
+	want := int64(0)
+	for _, v := range p.Values[1] {
+		want += 5 * v
+	}
+	got, err := copied.Stacks(t.Context(), store.StacksQuery{Selection: store.Selection{Type: types[1]}})
+	if err != nil || got.Profiles[0] != 5 || got.Top(0, 1).Total != want {
+		t.Errorf("the second folder has %d profiles with %d ns, want 5 with %d: %v", got.Profiles[0], got.Top(0, 1).Total, want, err)
+	}
+	out, err := exec.Command("loupe", "serve", "-copy", none, filepath.Join(dir, "third")).CombinedOutput()
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(out), "there is no store of loupe") {
+		t.Errorf("a database without a store: %v\n%s", err, out)
+	}
 }
 
 // firstProfile is the name of a CPU profile of the repository.

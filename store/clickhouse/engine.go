@@ -75,6 +75,21 @@ func Open(ctx context.Context, at Address, opt Options) (*Engine, error) {
 	return e, nil
 }
 
+// Exists tells whether a database has the tables of a store. It makes nothing.
+func Exists(ctx context.Context, at Address) (bool, error) {
+	c := newClient(at)
+	defer c.http.CloseIdleConnections()
+	n := uint64(0)
+	err := c.ask(ctx, "SELECT count() FROM system.tables WHERE database = "+quote(at.Database)+" AND name = 'profiles'", func(r *rows) error {
+		n = r.uint64()
+		return r.err
+	})
+	if err != nil {
+		return false, fmt.Errorf("cannot open the store %s: %w", at, err)
+	}
+	return n > 0, nil
+}
+
 // begin is the begin of every method.
 func (e *Engine) begin(ctx context.Context) error {
 	if e.w.isClosed() {
@@ -86,6 +101,11 @@ func (e *Engine) begin(ctx context.Context) error {
 // Write is that of [store.Engine]. What one call has for several shards or days may be
 // seen in part before it returns, or when it fails; repeated, it is there once.
 func (e *Engine) Write(ctx context.Context, profiles []*store.Profile) error {
+	return e.write(ctx, profiles, nil)
+}
+
+// write writes profiles, which are as they came unless moved says what they are.
+func (e *Engine) write(ctx context.Context, profiles []*store.Profile, moved []*store.Moved) error {
 	for _, p := range profiles {
 		if err := p.Check(); err != nil {
 			return err
@@ -97,7 +117,7 @@ func (e *Engine) Write(ctx context.Context, profiles []*store.Profile) error {
 	if len(profiles) == 0 {
 		return nil
 	}
-	if err := e.w.write(ctx, profiles); err != nil {
+	if err := e.w.write(ctx, profiles, moved); err != nil {
 		if errors.Is(err, store.ErrClosed) || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			return err
 		}

@@ -55,7 +55,8 @@ type writer struct {
 // request is one call of Write.
 type request struct {
 	profiles []*store.Profile
-	ids      []store.ID // of each; those without one are given one that nobody has
+	moved    []*store.Moved // what they were elsewhere; nil of profiles as they came
+	ids      []store.ID     // of each; those without one are given one that nobody has
 	err      error
 	taken    bool
 	done     chan struct{}
@@ -68,8 +69,8 @@ func newWriter(c *client, names *registry, opt Options) *writer {
 }
 
 // write is Write without the check. It repeats what fails for reasons that pass.
-func (w *writer) write(ctx context.Context, profiles []*store.Profile) error {
-	r := &request{profiles: profiles}
+func (w *writer) write(ctx context.Context, profiles []*store.Profile, moved []*store.Moved) error {
+	r := &request{profiles: profiles, moved: moved}
 	for _, p := range profiles {
 		id := p.ID
 		if id == (store.ID{}) {
@@ -230,10 +231,12 @@ func (w *writer) isClosed() bool {
 
 // arrival is a profile of a batch.
 type arrival struct {
-	p    *store.Profile
-	id   store.ID
-	ts   int64
-	from *request
+	p             *store.Profile
+	res           int64 // s that it was thinned out to elsewhere, 0 as it came
+	count, weight int64
+	id            store.ID
+	ts            int64
+	from          *request
 }
 
 // batch writes requests, each of which is told what became of it.
@@ -246,7 +249,12 @@ func (w *writer) batch(ctx context.Context, requests []*request) {
 				if first[id] == nil {
 					first[id] = r
 				}
-				fresh = append(fresh, arrival{p, id, p.Time.UnixNano(), r})
+				a := arrival{p: p, id: id, ts: p.Time.UnixNano(), from: r, count: 1, weight: 1}
+				if r.moved != nil {
+					m := r.moved[i]
+					a.res, a.count, a.weight = int64(m.Resolution/time.Second), m.Count, m.Weight
+				}
+				fresh = append(fresh, a)
 			}
 		}
 	}
@@ -355,7 +363,9 @@ func (w *writer) encode(b *rowsBatch, a *arrival) {
 		row = append(strconv.AppendInt(row, a.ts, 10), '\t')
 		row = append(appendUUID(row, a.id), '\t')
 		row = append(strconv.AppendUint(row, s.id, 10), '\t')
-		row = append(strconv.AppendInt(row, int64(p.Duration), 10), "\t1\t1\t"...)
+		for _, v := range []int64{a.res, int64(p.Duration), a.count, a.weight} {
+			row = append(strconv.AppendInt(row, v, 10), '\t')
+		}
 		row = append(strconv.AppendInt(row, int64(len(stacks)), 10), '\t')
 		row = append(strconv.AppendInt(row, total, 10), '\t')
 		row = append(appendNumbers(row, stacks), '\t')
@@ -364,7 +374,7 @@ func (w *writer) encode(b *rowsBatch, a *arrival) {
 	}
 }
 
-const profileColumns = "day, service, kind, series, ts, id, space, span, count, weight, samples, total, stacks, vals, sets"
+const profileColumns = "day, service, kind, series, ts, id, space, res, span, count, weight, samples, total, stacks, vals, sets"
 
 // space returns the one that a service is written in.
 func (w *writer) space(service string) *space {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -237,10 +238,15 @@ func sameTotals(t *testing.T, got, want store.Engine, s store.Selection) {
 	}
 }
 
+// text is what is compared of lines. Points of one time are in no order.
 func text(list []store.TotalSeries) (s string) {
 	for _, one := range list {
 		s += one.Labels.String()
-		for _, p := range one.Points {
+		points := slices.Clone(one.Points)
+		slices.SortFunc(points, func(a, b store.Point) int {
+			return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Value, b.Value), cmp.Compare(a.Covered, b.Covered))
+		})
+		for _, p := range points {
 			s += fmt.Sprintf(" %d:%d in %v", p.Time.UnixNano(), p.Value, p.Covered)
 		}
 		s += "\n"

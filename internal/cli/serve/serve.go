@@ -52,6 +52,7 @@ var serveCommand = &command.Command{
 		"loupe serve -local -forward http://pyroscope:4040    send everything to Pyroscope too",
 		"loupe serve -archive 's3://bucket/prefix?endpoint=https://host:9000'",
 		"loupe serve -copy old/profiles /srv/profiles     copy all profiles to another store",
+		"loupe serve -copy old/profiles clickhouse://db:8123/loupe",
 		"loupe serve -copy s3://bucket/prefix /srv/profiles    restore an archive",
 	},
 	About: `
@@ -98,9 +99,10 @@ as differences. The URL may contain user and password; tokens and tenants go int
 is down, and dropped profiles are reported.
 
 -copy FROM TO copies all profiles and pins from one store to another and exits. FROM is a
-folder or an archive, TO a folder, which may already contain profiles. Neither may be in use.
-Downsampled data keeps its resolution. At the end both stores are compared, profile by
-profile. After Ctrl-C or a failure, repeat the command to continue.`,
+folder, a ClickHouse database or an archive, TO a folder or a database, which may already
+contain profiles. Neither may be in use. Downsampled data keeps its resolution. At the end
+both stores are compared, profile by profile. After Ctrl-C or a failure, repeat the command
+to continue.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &flags{}
 		fs.StringVar(&f.listen, "listen", "127.0.0.1:4040", "`address` to listen on; any but loopback needs -tokens and TLS")
@@ -231,7 +233,7 @@ func (f *flags) copy(e *command.Env, fs *command.FlagSet, args []string) error {
 		}
 	}
 	if len(args) != 2 {
-		return command.Usagef("-copy needs two stores, FROM and TO, not %d (a store is the folder that -data names)", len(args))
+		return command.Usagef("-copy needs two stores, FROM and TO, not %d (a store is the folder that -data names, or what -store names)", len(args))
 	}
 	return stores.Copy(e, args[0], args[1])
 }

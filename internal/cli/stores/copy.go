@@ -23,46 +23,52 @@ import (
 	"loupe/value/unit"
 )
 
-// openStore opens a store by what -copy calls it: a folder.
-func openStore(name string) (store.Importer, error) {
-	if err := isFolder(name); err != nil {
-		return nil, err
-	}
-	return block.Open(name, block.Options{})
+// mover is an engine that profiles can be copied out of and into: each that there is.
+type mover interface {
+	store.Exporter
+	store.Importer
 }
 
-// isFolder tells what is no folder by its form.
-func isFolder(name string) error {
+// openStore opens a store by what -copy calls it: a folder, or a database of ClickHouse. shown
+// is its name without secrets.
+func openStore(ctx context.Context, name string) (e mover, shown string, err error) {
 	if strings.HasPrefix(name, s3.Scheme) {
-		return command.Usagef("-copy: an archive cannot be copied to; loupe serve -archive %s fills it", name)
+		return nil, "", command.Usagef("-copy: an archive cannot be copied to; loupe serve -archive %s fills it", name)
 	}
-	if scheme, _, ok := strings.Cut(name, "://"); ok {
-		return command.Usagef("-copy: there are no stores of %s:// (a folder is named by its path)", scheme)
-	}
-	return nil
-}
-
-// openSource opens what is copied from. A folder must be one of a store: to make an empty one of
-// a name that was mistyped would look like a copy of nothing.
-func openSource(env *command.Env, name, temp string) (store.Exporter, io.Closer, error) {
-	if strings.HasPrefix(name, s3.Scheme) {
-		return openArchive(env, name, temp)
-	}
-	if err := isFolder(name); err != nil {
-		return nil, nil, err
-	}
-	if !block.Is(name) {
-		return nil, nil, command.Usagef("-copy: %s is not the folder of a store: it has no manifest.json", name)
-	}
-	e, err := openStore(name)
+	engine, shown, err := open(ctx, "-copy", name)
 	if err != nil {
-		return nil, nil, err
+		return nil, "", err
 	}
-	from, ok := e.(store.Exporter)
+	e, ok := engine.(mover)
 	if !ok {
-		return nil, nil, errors.Join(fmt.Errorf("profiles cannot be taken out of %s", name), e.Close())
+		return nil, "", errors.Join(fmt.Errorf("BUG: profiles cannot be copied out of or into %T", engine), engine.Close())
 	}
-	return from, e, nil
+	return e, shown, nil
+}
+
+// openSource opens what is copied from. It must be a store already: to make an empty one of a
+// name that was mistyped would look like a copy of nothing.
+func openSource(env *command.Env, name, temp string) (from store.Exporter, c io.Closer, shown string, err error) {
+	if strings.HasPrefix(name, s3.Scheme) {
+		from, c, err = openArchive(env, name, temp)
+		return from, c, name, err
+	}
+	if scheme := strings.Contains(name, "://"); !scheme && !block.Is(name) {
+		return nil, nil, "", command.Usagef("-copy: %s is not the folder of a store: it has no manifest.json", name)
+	} else if scheme {
+		there, err := databaseExists(env.Ctx, name)
+		if err != nil {
+			return nil, nil, "", err
+		}
+		if !there {
+			return nil, nil, "", command.Usagef("-copy: there is no store of loupe in the database that FROM names")
+		}
+	}
+	e, shown, err := openStore(env.Ctx, name)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	return e, e, shown, nil
 }
 
 // Copy is loupe serve -copy.
@@ -76,12 +82,12 @@ func copyAll(e *command.Env, from, to, temp string) (err error) {
 	if same(from, to) {
 		return command.Usagef("-copy: FROM and TO are both %s", from)
 	}
-	source, closer, err := openSource(e, from, temp)
+	source, closer, from, err := openSource(e, from, temp)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closer.Close()) }()
-	dest, err := openStore(to)
+	dest, to, err := openStore(e.Ctx, to)
 	if err != nil {
 		return err
 	}
