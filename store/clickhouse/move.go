@@ -18,8 +18,10 @@ var (
 	_ store.Importer = (*Engine)(nil)
 )
 
-// exportedAtOnce is how many profiles of a series have their samples read together.
-const exportedAtOnce = 256
+const (
+	exportedAtOnce = 256    // profiles of a series whose samples are read together
+	exportedRows   = 50_000 // rows of the table that are asked for together, without samples
+)
 
 // Days is that of [store.Exporter].
 func (e *Engine) Days(ctx context.Context) (days []time.Time, err error) {
@@ -49,26 +51,53 @@ func (e *Engine) Export(ctx context.Context, s store.Selection, f func(*store.Mo
 		return err
 	}
 	x := exporter{ctx: ctx, e: e, plan: p, sets: map[uint64]map[uint32]store.Labels{}}
-	sorted := slices.SortedFunc(maps.Keys(p.labels), func(a, b uint64) int { return p.labels[a].Compare(p.labels[b]) })
-	for _, series := range sorted {
-		groups, err := x.groups(series)
+	for _, batch := range x.batches() {
+		all, err := x.groups(batch)
 		if err != nil {
-			return fmt.Errorf("cannot hand out %s: %w", p.labels[series], err)
+			return fmt.Errorf("cannot hand out profiles: %w", err)
 		}
-		for chunk := range slices.Chunk(groups, exportedAtOnce) {
-			x.chunk = leavingChunk{series: series, groups: chunk}
-			for _, g := range chunk {
-				m := x.moved(g)
-				if typ != (store.Type{}) && !slices.Contains(m.Types, typ) {
-					continue
-				}
-				if err := f(m); err != nil {
+		for _, series := range batch {
+			for chunk := range slices.Chunk(all[series], exportedAtOnce) {
+				if err := x.hand(leavingChunk{series: series, groups: chunk}, typ, f); err != nil {
 					return err
 				}
 			}
 		}
 	}
 	return nil
+}
+
+// hand hands out the profiles of a chunk that have a type, or any.
+func (x *exporter) hand(chunk leavingChunk, typ store.Type, f func(*store.Moved) error) error {
+	x.chunk = chunk
+	for _, g := range chunk.groups {
+		m := x.moved(g)
+		if typ != (store.Type{}) && !slices.Contains(m.Types, typ) {
+			continue
+		}
+		if err := f(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// batches divides the series, sorted, into those that are asked for together.
+func (x *exporter) batches() (out [][]uint64) {
+	rows := map[uint64]int64{}
+	for _, r := range x.plan.rows {
+		rows[r.series] += r.count
+	}
+	labels := x.plan.labels
+	n := int64(0)
+	for _, series := range slices.SortedFunc(maps.Keys(labels), func(a, b uint64) int { return labels[a].Compare(labels[b]) }) {
+		if len(out) == 0 || n+rows[series] > exportedRows {
+			out, n = append(out, nil), 0
+		}
+		n += rows[series]
+		out[len(out)-1] = append(out[len(out)-1], series)
+	}
+	return out
 }
 
 // exporter hands out profiles.
@@ -122,19 +151,30 @@ type leavingSample struct {
 	set  store.Labels
 }
 
-// where is the condition for a series.
-func (x *exporter) where(series uint64) string {
-	return x.plan.where + fmt.Sprintf(" AND service = %s AND series = %d", quote(x.plan.labels[series].Value(store.ServiceLabel)), series)
+// where is the condition for some series.
+func (x *exporter) where(series ...uint64) string {
+	services := map[string]bool{}
+	for _, one := range series {
+		services[quote(x.plan.labels[one].Value(store.ServiceLabel))] = true
+	}
+	// The table is sorted by the service first.
+	return x.plan.where + fmt.Sprintf(" AND service IN (%s) AND series IN (%s)", join(slices.Sorted(maps.Keys(services))), list(series))
 }
 
-// groups reads what there is of a series, by time.
-func (x *exporter) groups(series uint64) (out []*leaving, err error) {
-	of := map[leavingKey]*leaving{}
+// groups reads what there is of some series, by time.
+func (x *exporter) groups(series []uint64) (out map[uint64][]*leaving, err error) {
+	out = map[uint64][]*leaving{}
+	type name struct {
+		series uint64
+		leavingKey
+	}
+	of := map[name]*leaving{}
 	// What was thinned out has rows of several spaces, which are one profile. Of states each
 	// server's sum has a weight of its own; from an hour on that is 1 and their values add up.
-	statement := "SELECT ts, toUInt64(res), if(gen = 0, toString(id), '') AS single, kind, unit, sum(span), toInt64(sum(count)), sum(weight), sum(total) FROM " +
-		x.e.c.all("profiles") + " WHERE " + x.where(series) + " GROUP BY ts, res, single, kind, unit ORDER BY ts, res, single, kind, unit"
+	statement := "SELECT series, ts, toUInt64(res), if(gen = 0, toString(id), '') AS single, kind, unit, sum(span), toInt64(sum(count)), sum(weight), sum(total) FROM " +
+		x.e.c.all("profiles") + " WHERE " + x.where(series...) + " GROUP BY series, ts, res, single, kind, unit ORDER BY series, ts, res, single, kind, unit"
 	err = x.e.c.ask(x.ctx, statement, func(r *rows) error {
+		one := r.uint64()
 		key := leavingKey{ts: r.int64(), res: r.uint64(), id: r.text()}
 		kind := r.uint64()
 		_, span, count, weight, total := r.uint64(), r.int64(), r.int64(), r.int64(), r.int64()
@@ -144,11 +184,11 @@ func (x *exporter) groups(series uint64) (out []*leaving, err error) {
 		if key.id == "" {
 			key.kind = kind
 		}
-		g := of[key]
+		g := of[name{one, key}]
 		if g == nil {
 			g = &leaving{leavingKey: key, span: span, count: count, weight: weight}
-			of[key] = g
-			out = append(out, g)
+			of[name{one, key}] = g
+			out[one] = append(out[one], g)
 		} else if key.id == "" { // of another server
 			g.span, g.count, g.weight = g.span+span, g.count+count, max(g.weight, weight)
 			g.columns[0].total += total
