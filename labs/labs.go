@@ -24,6 +24,8 @@ type Lab struct {
 	Forms []Form
 	// URL is what to put load on; empty for a program that works by itself.
 	URL string
+	// Pair are the forms to compare; empty means the first one and the form fixed.
+	Pair [2]string
 	// Slow and Fixed are the arguments of the forms with these names, for
 	// loupe demo; nil in labs whose forms have others.
 	Slow, Fixed []string
@@ -66,6 +68,18 @@ func (l Lab) Form(name string) (Form, bool) {
 		}
 	}
 	return Form{}, false
+}
+
+// Compared returns the two forms to compare: the one with the problem, and the one
+// that repairs it.
+func (l Lab) Compared() (before, after Form) {
+	names := l.Pair
+	if names[0] == "" {
+		names = [2]string{l.Forms[0].Name, "fixed"}
+	}
+	before, _ = l.Form(names[0])
+	after, _ = l.Form(names[1])
+	return before, after
 }
 
 // Command returns the words of the command line that records a form, or runs it.
