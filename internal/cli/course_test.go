@@ -277,3 +277,40 @@ func TestCourseChecks(t *testing.T) {
 		t.Errorf("%d commands, want 2", n)
 	}
 }
+
+// TestGlossary wants that links to terms of the glossary lead to one, and that no entry
+// is longer than 300 words.
+func TestGlossary(t *testing.T) {
+	text, err := os.ReadFile("../../docs/guide/glossary.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	terms := map[string]bool{}
+	for _, entry := range strings.Split(string(text), "\n## ")[1:] {
+		name, words, _ := strings.Cut(entry, "\n")
+		terms[strings.ReplaceAll(strings.ToLower(name), " ", "-")] = true
+		if n := len(strings.Fields(words)); n > 300 || n < 10 {
+			t.Errorf("%s: %d words", name, n)
+		}
+	}
+	for _, page := range shownPages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		link := glossaryLink
+		if filepath.Base(page) == "glossary.md" {
+			link = ownLink
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if !terms[m[1]] {
+				t.Errorf("%s: the glossary has no %s", page, m[1])
+			}
+		}
+	}
+}
+
+var (
+	glossaryLink = regexp.MustCompile(`glossary\.md#([a-z-]+)`)
+	ownLink      = regexp.MustCompile(`\]\(#([a-z-]+)`)
+)
