@@ -26,6 +26,9 @@ var (
 	waited = []string{"-phases", "bare:13m,stacks"}
 )
 
+// common is a search that finds something in many items.
+const common = "http://localhost:5000/search?term=people+in+graz&cnn=on&bbc=on&nyt=on"
+
 // All lists the labs.
 var All = []Lab{{
 	Name:  "newssearch",
@@ -33,6 +36,8 @@ var All = []Lab{{
 	Forms: []Form{
 		{Name: "slow", Record: loaded, About: "lower-cases every text in every request"},
 		{Name: "fixed", Args: []string{"-fixed"}, Record: loaded, About: "lower-cases each text once, when it is cached"},
+		{Name: "common", Args: []string{"-ascii"}, URL: common, Record: loaded, About: "slow, with plain feeds and a term that a quarter of the items have"},
+		{Name: "common-fixed", Args: []string{"-ascii", "-fixed"}, URL: common, Record: loaded, About: "the same, fixed: what is left is the standard library's"},
 	},
 	URL:   "http://localhost:5000/search?term=topic&cnn=on&bbc=on&nyt=on",
 	Fixed: []string{"-fixed"},

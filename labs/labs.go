@@ -5,6 +5,7 @@
 package labs
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"slices"
@@ -39,6 +40,8 @@ type Form struct {
 	Args []string
 	// Record are the flags of loupe run that suit it, -load aside.
 	Record []string
+	// URL is what to put load on, where it is not that of the lab.
+	URL string
 	// About says in a few words what it does.
 	About string
 	// Dies tells that it ends at once, with a stack trace: it is run by itself.
@@ -88,8 +91,8 @@ func (l Lab) Command(f Form) []string {
 		return slices.Concat([]string{"go", "run", l.Package()}, f.Args)
 	}
 	words := slices.Concat([]string{"loupe", "run"}, f.Record)
-	if l.URL != "" {
-		words = append(words, "-load", l.URL)
+	if url := cmp.Or(f.URL, l.URL); url != "" {
+		words = append(words, "-load", url)
 	}
 	return slices.Concat(words, []string{l.Package()}, f.Args)
 }

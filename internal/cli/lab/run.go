@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -156,8 +157,7 @@ func (a *asked) run(e *command.Env) error {
 // stands behind what suits the form, and wins.
 func (a *asked) words(form labs.Form, progress func(string, ...any)) (flags, args []string) {
 	flags, args = slices.Clone(form.Record), slices.Clone(form.Args)
-	if a.lab.URL != "" && !a.set.Given("load") {
-		url := a.lab.URL
+	if url := cmp.Or(form.URL, a.lab.URL); url != "" && !a.set.Given("load") {
 		taken := Address(url)
 		if addr := FreeAddress(taken); addr != taken {
 			progress("%s is taken; the service will listen on %s", taken, addr)
