@@ -189,10 +189,14 @@ func (a *asked) compare(e *command.Env) error {
 			return err
 		}
 		var all []record.Alternative
-		for _, form := range a.forms {
+		for i, form := range a.forms {
 			flags, args := a.words(form, progress)
+			name := form.Name
+			if i > 0 && name == a.forms[0].Name {
+				name += "-again" // how much two runs of one form differ
+			}
 			all = append(all, record.Alternative{
-				Name: form.Name, Target: filepath.Join(dir, a.lab.Name), Args: args, Flags: append([]string{"-rounds", "5"}, flags...),
+				Name: name, Target: filepath.Join(dir, a.lab.Name), Args: args, Flags: append([]string{"-rounds", "5"}, flags...),
 			})
 		}
 		dirs, err := record.Alternate(e, a.lab.Name, all)
