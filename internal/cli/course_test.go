@@ -170,7 +170,11 @@ func runChapter(t *testing.T, name string) {
 	bash.Env = append(bash.Env, "PWD="+dir, "HOME="+dir+"/home", "XDG_CACHE_HOME="+filepath.Join(logs, "cache"), "COLUMNS=100")
 	bash.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	out, err := bash.CombinedOutput()
-	for _, pid := range sessionOf(bash.Process.Pid) {
+	left := sessionOf(bash.Process.Pid)
+	for deadline := time.Now().Add(patience / 3); len(left) > 0 && ctx.Err() == nil && time.Now().Before(deadline); left = sessionOf(bash.Process.Pid) {
+		time.Sleep(20 * time.Millisecond) // those that were told to end may still do so
+	}
+	for _, pid := range left {
 		t.Errorf("the chapter leaves process %d running", pid)
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
