@@ -8,7 +8,6 @@ import (
 	"loupe/analysis/compare"
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/examine"
-	"loupe/value/unit"
 )
 
 // loadsAndLogs splits sides that each have load runs and runtime logs of the same
@@ -65,16 +64,16 @@ func besides(e *command.Env, loads, logs []compared, format string) error {
 	if !ok {
 		return worse
 	}
-	fmt.Fprintln(e.Stdout, "  Requests for each collection (if each log is of its load and nothing else)")
+	var served []examine.Served
 	for i, side := range sides {
-		answered, n := 0, row.Cells[i].Median
+		one := examine.Served{Title: side.Title, Collections: float64(row.Cells[i].Median)}
 		for _, run := range side.Runs {
-			answered += run.Responses
+			one.Requests += run.Responses
 		}
-		if n > 0 && len(side.Runs) == 1 && len(logs[i].inputs) == 1 {
-			fmt.Fprintf(e.Stdout, "    %s: %s, %s requests in %s collections\n", side.Title,
-				unit.Count(int64(float64(answered)/float64(n)+0.5)), unit.Count(int64(answered)), unit.Count(int64(n)))
+		if len(side.Runs) == 1 && len(logs[i].inputs) == 1 {
+			served = append(served, one)
 		}
 	}
+	examine.PrintServed(e, served)
 	return worse
 }
