@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -91,4 +92,30 @@ func TestCopySources(t *testing.T) {
 	if err := CopySources(dir); err == nil || !strings.Contains(err.Error(), "is not empty") {
 		t.Errorf("the second copy: %v", err)
 	}
+}
+
+// TestSourcesAtOnce: several that begin at the same time, with an empty cache, get the
+// same whole files.
+func TestSourcesAtOnce(t *testing.T) {
+	root := t.TempDir()
+	want, err := Sources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			dir, err := CacheSources(root)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for name, text := range want {
+				if got, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))); err != nil || string(got) != string(text) {
+					t.Errorf("%s: %d bytes, %v", name, len(got), err)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
