@@ -26,6 +26,9 @@ var (
 	waited = []string{"-phases", "bare:13m,stacks"}
 )
 
+// common is a search that finds something in many items.
+const common = "http://localhost:5000/search?term=people+in+graz&cnn=on&bbc=on&nyt=on"
+
 // All lists the labs.
 var All = []Lab{{
 	Name:  "newssearch",
@@ -33,12 +36,15 @@ var All = []Lab{{
 	Forms: []Form{
 		{Name: "slow", Record: loaded, About: "lower-cases every text in every request"},
 		{Name: "fixed", Args: []string{"-fixed"}, Record: loaded, About: "lower-cases each text once, when it is cached"},
+		{Name: "common", Args: []string{"-ascii"}, URL: common, Record: loaded, About: "slow, with plain feeds and a term that a quarter of the items have"},
+		{Name: "common-fixed", Args: []string{"-ascii", "-fixed"}, URL: common, Record: loaded, About: "the same, fixed: what is left is the standard library's"},
 	},
 	URL:   "http://localhost:5000/search?term=topic&cnn=on&bbc=on&nyt=on",
 	Fixed: []string{"-fixed"},
 }, {
 	Name:  "newsfreq",
 	Title: "counts a word in hundreds of RSS documents; one goroutine, hundreds, or one for each P",
+	Pair:  [2]string{"find", "numcpu"},
 	Forms: []Form{
 		{Name: "find", Args: []string{"-mode", "find"}, Record: short, About: "one document after the other"},
 		{Name: "fanout", Args: []string{"-mode", "fanout"}, Record: short, About: "a goroutine for each document"},
@@ -50,6 +56,7 @@ var All = []Lab{{
 }, {
 	Name:  "mandelbrot",
 	Title: "paints the Mandelbrot set; too few goroutines, too many, or too little in a message",
+	Pair:  [2]string{"seq", "row"},
 	Forms: []Form{
 		{Name: "seq", Args: []string{"-mode", "seq"}, Record: short, About: "one goroutine"},
 		{Name: "px", Args: []string{"-mode", "px"}, Record: short, About: "a goroutine for each of a million pixels"},
@@ -62,6 +69,7 @@ var All = []Lab{{
 }, {
 	Name:  "mandelweb",
 	Title: "a web service that paints the Mandelbrot set; idle Ps, and too few of them",
+	Pair:  [2]string{"light", "rows"},
 	Forms: []Form{
 		{Name: "light", Record: []string{"-c", "1", "-q", "1"}, About: "one request a second, one goroutine for each"},
 		{Name: "rows", Args: []string{"-mode", "row"}, Record: []string{"-c", "1", "-q", "1"}, About: "one request a second, a goroutine for each row"},
@@ -71,6 +79,7 @@ var All = []Lab{{
 }, {
 	Name:  "sieve",
 	Title: "finds primes with a chain of goroutines; all hand-over, no work",
+	Pair:  [2]string{"chain", "segmented"},
 	Forms: []Form{
 		{Name: "chain", Args: []string{"-mode", "chain"}, Record: short, About: "a goroutine for each prime, unbuffered channels"},
 		{Name: "buffered", Args: []string{"-mode", "buffered"}, Record: short, About: "the same with room for 256 numbers in each channel"},
@@ -79,6 +88,7 @@ var All = []Lab{{
 }, {
 	Name:  "daisy",
 	Title: "passes numbers through 50,000 goroutines; one works at a time",
+	Pair:  [2]string{"chain", "stream"},
 	Forms: []Form{
 		{Name: "chain", Args: []string{"-mode", "chain"}, Record: short, About: "one number at a time"},
 		{Name: "stream", Args: []string{"-mode", "stream"}, Record: short, About: "all numbers at once"},
@@ -87,6 +97,7 @@ var All = []Lab{{
 }, {
 	Name:  "pingpong",
 	Title: "two goroutines that wait for each other; a switch for every hit",
+	Pair:  [2]string{"single", "batched"},
 	Forms: []Form{
 		{Name: "single", Args: []string{"-mode", "single"}, Record: short, About: "one ball at a time"},
 		{Name: "batched", Args: []string{"-mode", "batched"}, Record: short, About: "256 balls at a time"},
@@ -95,6 +106,7 @@ var All = []Lab{{
 }, {
 	Name:  "stream",
 	Title: "corrects a name in a stream of messages; an interface takes two values to the heap",
+	Pair:  [2]string{"one", "two"},
 	Forms: []Form{
 		{Name: "one", Args: []string{"-mode", "one"}, Record: allocating, About: "a window that is read with io.ReadFull"},
 		{Name: "two", Args: []string{"-mode", "two"}, Record: allocating, About: "a state, byte by byte"},
@@ -130,6 +142,7 @@ var All = []Lab{{
 }, {
 	Name:  "blocking",
 	Title: "asks a database; its workers wait for one connection",
+	Pair:  [2]string{"one", "all"},
 	Forms: []Form{
 		{Name: "one", Args: []string{"-mode", "one"}, Record: waiting, About: "a pool of one connection for sixteen workers"},
 		{Name: "all", Args: []string{"-mode", "all"}, Record: waiting, About: "a connection for each worker"},
@@ -138,6 +151,7 @@ var All = []Lab{{
 }, {
 	Name:  "httptrace",
 	Title: "asks a service over TLS, and times the phases; closes bodies that it has not read",
+	Pair:  [2]string{"fresh", "reused"},
 	Forms: []Form{
 		{Name: "fresh", Args: []string{"-mode", "fresh"}, Record: computing, About: "every request dials and shakes hands"},
 		{Name: "reused", Args: []string{"-mode", "reused"}, Record: computing, About: "reads bodies to their end, and keeps one connection"},
@@ -158,6 +172,7 @@ var All = []Lab{{
 }, {
 	Name:  "stacktrace",
 	Title: "fails, and leaves a stack trace to read; a server that gets a signal",
+	Pair:  [2]string{"server", "bodies"},
 	Forms: []Form{
 		{Name: "words", Args: []string{"-mode", "words"}, Dies: true, About: "panics with a slice, a string and an integer on the stack"},
 		{Name: "packed", Args: []string{"-mode", "packed"}, Dies: true, About: "panics with four values of one byte"},

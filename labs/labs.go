@@ -5,6 +5,7 @@
 package labs
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"slices"
@@ -24,6 +25,8 @@ type Lab struct {
 	Forms []Form
 	// URL is what to put load on; empty for a program that works by itself.
 	URL string
+	// Pair are the forms to compare; empty means the first one and the form fixed.
+	Pair [2]string
 	// Slow and Fixed are the arguments of the forms with these names, for
 	// loupe demo; nil in labs whose forms have others.
 	Slow, Fixed []string
@@ -37,6 +40,8 @@ type Form struct {
 	Args []string
 	// Record are the flags of loupe run that suit it, -load aside.
 	Record []string
+	// URL is what to put load on, where it is not that of the lab.
+	URL string
 	// About says in a few words what it does.
 	About string
 	// Dies tells that it ends at once, with a stack trace: it is run by itself.
@@ -68,14 +73,26 @@ func (l Lab) Form(name string) (Form, bool) {
 	return Form{}, false
 }
 
+// Compared returns the two forms to compare: the one with the problem, and the one
+// that repairs it.
+func (l Lab) Compared() (before, after Form) {
+	names := l.Pair
+	if names[0] == "" {
+		names = [2]string{l.Forms[0].Name, "fixed"}
+	}
+	before, _ = l.Form(names[0])
+	after, _ = l.Form(names[1])
+	return before, after
+}
+
 // Command returns the words of the command line that records a form, or runs it.
 func (l Lab) Command(f Form) []string {
 	if f.Dies {
 		return slices.Concat([]string{"go", "run", l.Package()}, f.Args)
 	}
 	words := slices.Concat([]string{"loupe", "run"}, f.Record)
-	if l.URL != "" {
-		words = append(words, "-load", l.URL)
+	if url := cmp.Or(f.URL, l.URL); url != "" {
+		words = append(words, "-load", url)
 	}
 	return slices.Concat(words, []string{l.Package()}, f.Args)
 }

@@ -1,6 +1,7 @@
 package labs_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -171,14 +172,15 @@ func record(dir, loupe string, l labs.Lab, f labs.Form) (got said, err error) {
 	rec := filepath.Join(dir, "rec")
 	args := []string{"run", "-quiet", "-env", procs, "-o", rec}
 	program := slices.Concat([]string{l.Package()}, f.Args)
-	if l.URL == "" || f.Dies {
+	target := cmp.Or(f.URL, l.URL)
+	if target == "" || f.Dies {
 		args = slices.Concat(args, f.Record, []string{"-phases", phases(f)})
 	} else {
 		addr, err := freeAddress()
 		if err != nil {
 			return got, err
 		}
-		u, err := url.Parse(l.URL)
+		u, err := url.Parse(target)
 		if err != nil {
 			return got, err
 		}

@@ -311,7 +311,7 @@ func (x *exporter) source(ctx context.Context, s *subject, span timeline.Span) {
 		ask(name, nil)
 	}
 	if drawn.Len() > 0 {
-		x.ask(ctx, "lanes", nil, "s", s.id, "keys", strings.Join(slices.Sorted(maps.Keys(lanesOf)), ","), "w", "1200", "t0", fmt.Sprint(int64(drawn.Start)), "t1", fmt.Sprint(int64(drawn.End)))
+		x.ask(ctx, "lanes", nil, "s", s.id, "keys", strings.Join(slices.Sorted(maps.Keys(lanesOf)), ",")+",vars", "w", "1200", "t0", fmt.Sprint(int64(drawn.Start)), "t1", fmt.Sprint(int64(drawn.End)))
 	}
 	var runs loadList
 	x.ask(ctx, "load/runs", &runs, "s", s.id)

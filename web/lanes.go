@@ -152,6 +152,10 @@ func answerLanes(ctx context.Context, s *subject, q *query) (*laneStack, error) 
 	v := &laneView{span, int(min(max(points, 50), 2000)), in, s}
 	out := &laneStack{Span: span, Lanes: []*lane{}}
 	for key := range strings.SplitSeq(q.Get("keys"), ",") {
+		if key == "vars" { // as many lanes as the program has variables
+			out.Lanes = append(out.Lanes, varsLanes(v)...)
+			continue
+		}
 		make, ok := lanesOf[key]
 		if !ok {
 			return nil, &refusal{400, "there is no lane " + key}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -185,5 +186,35 @@ func TestProcsLane(t *testing.T) {
 				t.Errorf("%d columns, %s: Ps ran for %v ns, want %v", w, span, running, want)
 			}
 		}
+	}
+}
+
+// TestVarsLanes: a lane for each variable of the program's own that has numbers, and
+// none for what package expvar publishes by itself.
+func TestVarsLanes(t *testing.T) {
+	r := busyRecording(t)
+	var data strings.Builder
+	for i := range 8 {
+		fmt.Fprintf(&data, `{"t_ns":%d,"vars":{"cmdline":["x"],"memstats":{"HeapAlloc":1},"orders":%d,"cache":{"hits":%d,"used_bytes":100},"version":"v1"}}`+"\n", int64(i)*1e9, i*i, 2*i)
+	}
+	r.Put(recording.Entry{Path: "metrics.ndjson", Kind: recording.Vars}, []byte(data.String()))
+	p := pagesOf(t, r)
+	var all laneStack
+	p.get("lanes?s=1&w=400&keys=rss,vars,cpu", &all)
+	var got []string
+	for _, l := range all.Lanes {
+		got = append(got, l.Key+" "+l.Unit)
+	}
+	want := []string{"rss bytes", "var:cache.hits count", "var:cache.used_bytes bytes", "var:orders count", "cpu cpus"}
+	if !slices.Equal(got, want) {
+		t.Fatalf("lanes %q, want %q", got, want)
+	}
+	orders := all.Lanes[3].Lines[0]
+	if n := len(orders.Mean); n < 8 || !slices.Contains(orders.Mean, 49) {
+		t.Errorf("orders: %v", orders.Mean)
+	}
+	p.get("lanes?s=1&w=400&keys=rss,vars&t0=8500000000&t1=9000000000", &all)
+	if len(all.Lanes) != 1 {
+		t.Errorf("%d lanes where no variable was read, want that of rss", len(all.Lanes))
 	}
 }

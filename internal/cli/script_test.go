@@ -68,8 +68,7 @@ func TestScripts(t *testing.T) {
 			if name != "ptrace" {
 				return false, fmt.Errorf("unknown condition %s", name)
 			}
-			scope, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
-			return os.Geteuid() == 0 || len(scope) == 0 || scope[0] == '0', nil
+			return mayLook(), nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":     exits,
@@ -85,6 +84,12 @@ func TestScripts(t *testing.T) {
 			"smalldisk": smallDisk,
 		},
 	})
+}
+
+// mayLook tells whether this user may look into processes that are not its children.
+func mayLook() bool {
+	scope, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
+	return os.Geteuid() == 0 || len(scope) == 0 || scope[0] == '0'
 }
 
 // goEnvironment passes what the go command needs on to scripts, whose HOME

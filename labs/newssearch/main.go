@@ -19,13 +19,19 @@ func main() {
 	addr := flag.String("addr", "localhost:5000", "address to serve on")
 	fixed := flag.Bool("fixed", false, "lower-case each description once, when it is cached")
 	sources := flag.String("feeds", "", "feeds to search, as cnn=URL,bbc=URL,nyt=URL; empty serves three of its own")
+	ascii := flag.Bool("ascii", false, "serve feeds of its own without letters beyond ASCII")
 	flag.Parse()
-	if err := run(*addr, *sources, *fixed); err != nil {
+	handler := feeds.Handler()
+	if *ascii {
+		handler = feeds.ASCII()
+	}
+	if err := run(*addr, *sources, handler, *fixed); err != nil {
 		log.Fatalln("newssearch:", err)
 	}
 }
 
-func run(addr, sources string, fixed bool) error {
+// run serves on addr; without sources it searches those of own.
+func run(addr, sources string, own http.Handler, fixed bool) error {
 	urls, err := parseFeeds(sources)
 	if err != nil {
 		return err
@@ -35,7 +41,7 @@ func run(addr, sources string, fixed bool) error {
 		if err != nil {
 			return err
 		}
-		go http.Serve(local, feeds.Handler())
+		go http.Serve(local, own)
 		for _, name := range feeds.Names {
 			urls[name] = fmt.Sprintf("http://%s/%s.xml", local.Addr(), name)
 		}

@@ -21,5 +21,5 @@ func TestStop(t *testing.T) {
 		w.Write(feeds.Feed("cnn", 1))
 	}))
 	defer feed.Close()
-	webtest.Stop(t, os.Interrupt, slow, "?term=topic&cnn=on", func() error { return run("127.0.0.1:0", "cnn="+feed.URL, false) })
+	webtest.Stop(t, os.Interrupt, slow, "?term=topic&cnn=on", func() error { return run("127.0.0.1:0", "cnn="+feed.URL, nil, false) })
 }

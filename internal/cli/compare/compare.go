@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	analysis "loupe/analysis/compare"
 	"loupe/format/benchmark"
 	"loupe/format/kind"
 	"loupe/internal/cli/command"
@@ -32,6 +33,7 @@ var Command = &command.Command{
 		"loupe compare old.txt new.txt                            outputs of go test -bench -count=10",
 		"loupe compare -col /format -filter .unit:ns/op new.txt   sub-benchmarks of one output",
 		"loupe compare 'runs/a-*' 'runs/b-*'                      load runs of loupe load -save",
+		"loupe compare a.log,a.hey b.log,b.hey                   gctrace logs, with what hey has printed",
 		"loupe compare -per second -fail 5% old/ new/             profiles of several runs a side",
 		"loupe compare -format md before.zip after.zip > pull-request.md",
 	},
@@ -41,10 +43,12 @@ first. The unit is the round (loupe run -rounds): with five or more rounds per s
 has an interval and a verdict; one run against another has neither, because it proves nothing.
 
 Load runs saved by loupe load (-save) are compared run by run: a side is a file, several
-separated by commas, a folder, or a quoted pattern.
+separated by commas, a folder, or a quoted pattern. Summaries that hey and other tools have
+printed are load runs, too.
 
-Runtime logs are compared like recordings. Cores and goroutine dumps are compared by loupe
-core diff and loupe stacks.
+Runtime logs are compared like recordings. A log and the load run that it is of, as one side
+(a.log,a.hey), give both tables and the requests that each collection served. Cores and
+goroutine dumps are compared by loupe core diff and loupe stacks.
 ` + door.Help + `
 
 Two execution traces are shown side by side too, without verdicts: see loupe trace compare.
@@ -113,6 +117,9 @@ func compareSides(e *command.Env, asked compareFlags, d *source.Door, args []str
 		}
 		sides = append(sides, compared{name, inputs})
 	}
+	if loads, logs, ok := loadsAndLogs(sides); ok {
+		return besides(e, loads, logs, format)
+	}
 	what, err := oneKind(sides)
 	if err != nil {
 		return err
@@ -156,7 +163,8 @@ func compareSides(e *command.Env, asked compareFlags, d *source.Door, args []str
 			all = append(all, examine.Subject{in})
 		}
 	}
-	return compareAll(e, all, format)
+	_, err = compareAll(e, all, format)
+	return err
 }
 
 // inputsOf are those of all sides.
@@ -237,10 +245,10 @@ func compareEnds(e *command.Env, what string, sides []compared, format string) e
 }
 
 // compareAll lays recordings, or logs, side by side.
-func compareAll(e *command.Env, of []examine.Subject, format string) error {
+func compareAll(e *command.Env, of []examine.Subject, format string) (*analysis.Table, error) {
 	all, closeAll, err := examine.All(of)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer closeAll()
 	c := examine.SideBySide(all)
@@ -256,15 +264,15 @@ func compareAll(e *command.Env, of []examine.Subject, format string) error {
 		return report.WriteComparison(w, c, e.Style())
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if failed := examine.Failed(all); len(failed) > 0 {
-		return errors.New(strings.Join(failed, "; "))
+		return c.Table, errors.New(strings.Join(failed, "; "))
 	}
 	if c.Table.Regressed() {
-		return command.ErrFound
+		return c.Table, command.ErrFound
 	}
-	return nil
+	return c.Table, nil
 }
 
 // onlyOf fails when a flag was given that does nothing for what is compared.

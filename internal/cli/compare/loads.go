@@ -20,7 +20,15 @@ func ShowLoadText(e *command.Env, in *source.Input) error {
 
 // compareLoads lays saved load runs side by side.
 func compareLoads(e *command.Env, all []compared, format string) error {
-	var sides []compare.LoadSide
+	sides, turns, err := loadSides(e, all)
+	if err != nil {
+		return err
+	}
+	return examine.PrintLoads(e, compare.Loads(sides, turns), format)
+}
+
+// loadSides reads load runs, and tells whether those of the sides took turns.
+func loadSides(e *command.Env, all []compared) (sides []compare.LoadSide, turns bool, err error) {
 	var when [][]time.Time
 	for _, s := range all {
 		side := compare.LoadSide{Title: s.name}
@@ -29,7 +37,7 @@ func compareLoads(e *command.Env, all []compared, format string) error {
 			if in.Kind == kind.LoadText {
 				l, err := readLoadText(in)
 				if err != nil {
-					return err
+					return nil, false, err
 				}
 				side.Open = side.Open || loadlog.Scheduled(l.Foreign)
 				side.Runs, starts = append(side.Runs, l), append(starts, time.Time{})
@@ -37,7 +45,7 @@ func compareLoads(e *command.Env, all []compared, format string) error {
 			}
 			l, err := ReadLoad(e, in)
 			if err != nil {
-				return err
+				return nil, false, err
 			}
 			side.Open = side.Open || l.Open || loadlog.Scheduled(l.Foreign)
 			side.Runs = append(side.Runs, l.Summary())
@@ -46,7 +54,7 @@ func compareLoads(e *command.Env, all []compared, format string) error {
 		side.Starts = starts
 		sides, when = append(sides, side), append(when, starts)
 	}
-	return examine.PrintLoads(e, compare.Loads(sides, loadlog.TookTurns(when)), format)
+	return sides, loadlog.TookTurns(when), nil
 }
 
 // readLoadText reads a summary of a load run.

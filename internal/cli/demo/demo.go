@@ -1,5 +1,4 @@
-// Package demo has loupe demo, which shows the whole loop, and loupe labs, which lists the
-// sample workloads.
+// Package demo has loupe demo, which shows the whole loop, and with it the labs.
 package demo
 
 import (
@@ -8,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +19,7 @@ import (
 	"loupe/insight"
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/examine"
+	"loupe/internal/cli/lab"
 	"loupe/internal/cli/loadflags"
 	"loupe/internal/cli/record"
 	"loupe/labs"
@@ -72,6 +71,9 @@ With -n, -rounds or -all there is no time limit.`,
 	},
 }
 
+// Labs is loupe labs, whose labs the demo runs one of.
+var Labs = lab.Command
+
 type demo struct {
 	out, addr        string
 	all, json, quiet bool
@@ -117,7 +119,7 @@ func nonZero(n int64) int64 {
 }
 
 func (d *demo) run(e *command.Env, temp string) error {
-	lab, ok := labs.Named("newssearch")
+	of, ok := labs.Named("newssearch")
 	if !ok {
 		return errors.New("BUG: the lab newssearch is gone")
 	}
@@ -126,20 +128,20 @@ func (d *demo) run(e *command.Env, temp string) error {
 	defer stopPulse()
 	progress := e.Progress(d.quiet)
 	if d.addr == "" {
-		if d.addr = freeAddress(demoAddress); d.addr != demoAddress {
+		if d.addr = lab.FreeAddress(demoAddress); d.addr != demoAddress {
 			progress("%s is taken; the service will listen on %s", demoAddress, d.addr)
 		}
 	}
-	prog, err := d.build(e, lab, temp)
+	prog, err := d.build(e, of, temp)
 	if err != nil {
 		return err
 	}
 	if d.out == "" {
 		d.out = "loupe-demo-" + begun.Format("20060102-150405")
 	}
-	forms := d.forms(lab)
-	plan := d.plan(e, prog, lab, forms, begun)
-	turns, err := d.turns(e, prog, lab, forms, plan, temp)
+	forms := d.forms(of)
+	plan := d.plan(e, prog, of, forms, begun)
+	turns, err := d.turns(e, prog, of, forms, plan, temp)
 	if err != nil {
 		return err
 	}
@@ -292,24 +294,6 @@ func (d *demo) record(e *command.Env, turns []*record.Turn, plan demoPlan, begun
 // demoAddress is where the lab listens, as its documents have it.
 const demoAddress = "localhost:5000"
 
-// freeAddress returns address, or another port of the same host where something
-// answers there already: on macOS AirPlay has port 5000.
-func freeAddress(address string) string {
-	c, err := net.DialTimeout("tcp", address, time.Second)
-	if err != nil {
-		return address
-	}
-	c.Close()
-	host, _, _ := net.SplitHostPort(address)
-	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
-	if err != nil {
-		return address
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return net.JoinHostPort(host, port)
-}
-
 // someRounds tells whether every form has a round to show.
 func someRounds(turns []*record.Turn) bool {
 	for _, t := range turns {
@@ -335,9 +319,9 @@ func quietPhases(e *command.Env, quiet bool) func(string, ...any) {
 
 // build makes the lab's program of the sources that are in loupe itself. They
 // stand in the user's cache, so that the next time there is nothing to build.
-func (d *demo) build(e *command.Env, lab labs.Lab, temp string) (*collect.Program, error) {
+func (d *demo) build(e *command.Env, of labs.Lab, temp string) (*collect.Program, error) {
 	e.Doing("building the service")
-	dir, err := demoSources(temp)
+	dir, err := lab.Unpack(temp, e.Progress(d.quiet))
 	if err != nil {
 		return nil, err
 	}
@@ -345,14 +329,8 @@ func (d *demo) build(e *command.Env, lab labs.Lab, temp string) (*collect.Progra
 	if err := os.Mkdir(sub, 0o700); err != nil {
 		return nil, err
 	}
-	// What the user has set for other modules is not for this one.
-	for name, value := range map[string]string{"GOFLAGS": "-buildvcs=false", "GOWORK": "off", "GO111MODULE": "on", "GOOS": "", "GOARCH": ""} {
-		if err := os.Setenv(name, value); err != nil {
-			return nil, err
-		}
-	}
 	prog, err := collect.Build(e.Ctx, collect.BuildOptions{
-		Target: "./labs/" + lab.Name, Dir: dir, Temp: sub, Progress: e.Progress(d.quiet),
+		Target: "./" + of.Name, Dir: dir, Temp: sub, Progress: e.Progress(d.quiet),
 	})
 	if err == nil && !prog.Agent {
 		return nil, fmt.Errorf("the lab was %s", strings.Join(prog.Notes, "; "))
@@ -361,17 +339,6 @@ func (d *demo) build(e *command.Env, lab labs.Lab, temp string) (*collect.Progra
 		prog.Dir = "" // it runs where the user is
 	}
 	return prog, err
-}
-
-// demoSources writes the sources of the service into the user's cache, or into
-// temp where there is none.
-func demoSources(temp string) (string, error) {
-	if cache, err := os.UserCacheDir(); err == nil {
-		if dir, err := labs.WriteDemoSources(filepath.Join(cache, "loupe")); err == nil {
-			return dir, nil
-		}
-	}
-	return labs.WriteDemoSources(temp)
 }
 
 // conclude prints the comparison, the findings of the slow form, and what to

@@ -84,3 +84,29 @@ func TestHandler(t *testing.T) {
 		t.Errorf("none.xml: %s", resp.Status)
 	}
 }
+
+// TestASCII: the same feeds, and no letter that needs more than a byte.
+func TestASCII(t *testing.T) {
+	server := httptest.NewServer(feeds.ASCII())
+	defer server.Close()
+	for i, name := range feeds.Names {
+		resp, err := http.Get(server.URL + "/" + name + ".xml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at, b := range data {
+			if b >= 0x80 {
+				t.Fatalf("%s: %q", name, data[max(0, at-20):min(len(data), at+20)])
+			}
+		}
+		items, want := parse(t, data).Channel.Items, parse(t, feeds.Feed(name, uint64(i+1))).Channel.Items
+		if len(items) != len(want) {
+			t.Errorf("%s: %d items, want %d", name, len(items), len(want))
+		}
+	}
+}

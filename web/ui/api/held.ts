@@ -67,7 +67,7 @@ export function heldAnswer(url: string, init: RequestInit): Response {
   if (a.e !== undefined) return problem(a.e, a.m ?? false);
   if (name === "lanes") {
     const all = a.v as { span: unknown; lanes: { key: string }[] }, keys = (q.get("keys") ?? "").split(",");
-    return Response.json({ ...all, lanes: keys.map((k) => all.lanes.find((l) => l.key === k)).filter(Boolean) });
+    return Response.json({ ...all, lanes: keys.flatMap((k) => all.lanes.filter((l) => l.key === k || k === "vars" && l.key.startsWith("var:"))) });
   }
   return Response.json(a.v);
 }

@@ -11,7 +11,7 @@ import type { PanelProps } from "../panel.ts";
 import { Cores } from "./cores.tsx";
 import { Findings } from "./findings.tsx";
 
-const lanes = ["phases", "latency", "rps", "heap", "gc", "goroutines", "procs", "samples", "cpu", "rss", "states"];
+const lanes = ["phases", "latency", "rps", "heap", "gc", "goroutines", "procs", "samples", "cpu", "rss", "vars", "states"];
 
 export function Overview({ source }: PanelProps) {
   const findings = useAnswer("findings", { s: source.id });

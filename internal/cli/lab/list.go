@@ -1,4 +1,4 @@
-package demo
+package lab
 
 import (
 	"fmt"
@@ -10,41 +10,6 @@ import (
 	"loupe/report"
 )
 
-// Labs is loupe labs.
-var Labs = &command.Command{
-	Name:    "labs",
-	Short:   "list the sample workloads and how to run them",
-	Args:    "[-json] [NAME]",
-	Example: []string{"loupe labs", "loupe labs mandelbrot     what to look for, and how to record each form"},
-	About: `
-A lab is a small real program in several forms: some have a problem, the others fix it. The
-commands need a checkout of loupe as the working folder.`,
-	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
-		asJSON := fs.Bool("json", false, "print JSON")
-		return func(e *command.Env, args []string) error {
-			if len(args) == 0 {
-				if *asJSON {
-					return writeLabsJSON(e.Stdout, labs.All)
-				}
-				listLabs(e.Stdout, labs.All)
-				return nil
-			}
-			name, err := command.OneArg(args, "the lab")
-			if err != nil {
-				return err
-			}
-			lab, ok := labs.Named(name)
-			if !ok {
-				return command.Usagef("unknown lab %q (loupe labs lists them)", name)
-			}
-			if *asJSON {
-				return writeLabsJSON(e.Stdout, []labs.Lab{lab})
-			}
-			return command.Buffered(e.Stdout, func(w io.Writer) error { return describeLab(w, lab) })
-		}
-	},
-}
-
 // listLabs prints a line for each lab and each form.
 func listLabs(w io.Writer, list []labs.Lab) {
 	for _, l := range list {
@@ -54,7 +19,7 @@ func listLabs(w io.Writer, list []labs.Lab) {
 		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintln(w, "loupe labs NAME says what to look for, and how to record each form.")
+	fmt.Fprintln(w, "loupe labs explain NAME says what to look for; loupe labs run NAME -form FORM records a form.")
 }
 
 // describeLab prints what to look for in a lab and how to record its forms.
@@ -69,7 +34,13 @@ func describeLab(w io.Writer, l labs.Lab) error {
 	}
 	fmt.Fprintf(w, "%s\n# How to record each form\n\n", doc)
 	for _, f := range l.Forms {
-		fmt.Fprintf(w, "%s: %s%s\n\t%s\n", f.Name, f.About, findings(expect, f.Name), shellLine(l.Command(f)))
+		fmt.Fprintf(w, "%s: %s%s\n\tloupe labs run %s -form %s\n", f.Name, f.About, findings(expect, f.Name), l.Name, f.Name)
+	}
+	before, after := l.Compared()
+	fmt.Fprintf(w, "\nTwo forms, compared (%s and %s):\n\tloupe labs compare %s\n", before.Name, after.Name, l.Name)
+	fmt.Fprintf(w, "\nThe same in a checkout of loupe, and what can be changed about it:\n")
+	for _, f := range l.Forms {
+		fmt.Fprintf(w, "\t%s\n", shellLine(l.Command(f)))
 	}
 	return nil
 }
