@@ -16,12 +16,16 @@ import (
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/door"
 	"loupe/internal/cli/examine"
+	"loupe/internal/cli/leak"
 	"loupe/recording"
 	"loupe/report"
 	"loupe/session"
 	"loupe/value/secret"
 	"loupe/value/unit"
 )
+
+// Leak is loupe leak, which is of the same family: what memory does over time.
+var Leak = leak.Command
 
 // Command is loupe gc.
 var Command = &command.Command{
