@@ -33,6 +33,7 @@ func HoldingOf(in *Input, at stack.Frame, frames []stack.Frame) Holding {
 	if _, by, ok := strings.Cut(f.Summary, "; held by "); ok {
 		h.By = by
 	}
+	shorten(in, []Finding{f})
 	h.Advice, h.Evidence, h.Doubts = f.Advice, f.Evidence, f.Doubts
 	return h
 }

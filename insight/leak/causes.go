@@ -63,21 +63,28 @@ func (l *Looked) cause(rate [3]float64) *Cause {
 type growingSite struct {
 	*facts.GrowingSite
 	rate [3]float64
+	per  string
+	last recording.Entry
 }
 
 // sites are the lines of a series of profiles that grow with it, the steepest first. Those of
 // others' code come behind the user's.
 func (d *decider) sites(l *Looked, least float64) (all []growingSite) {
+	for _, o := range d.v.Looked {
+		if l.growth == nil && o.What == l.What {
+			l = o // whatever the witness is, the profiles say which lines
+		}
+	}
 	if l.growth == nil {
 		return nil
 	}
 	rise := l.To - l.From
 	for _, s := range l.growth.Sites {
-		j := Judge(Quantity{Times: l.growth.Times, Values: s.Values, Untimed: l.growth.Untimed, Least: least}, d.opt.Least.Seconds())
+		j := Judge(Quantity{Times: l.growth.Times, Values: s.Values, Untimed: l.growth.Untimed, Least: least}, 0)
 		if j.Shape != Grows || j.To-j.From < siteShare*rise {
 			continue
 		}
-		all = append(all, growingSite{s, [3]float64{j.Slope.Low, j.Slope.Estimate, j.Slope.High}})
+		all = append(all, growingSite{s, [3]float64{j.Slope.Low, j.Slope.Estimate, j.Slope.High}, l.Per, l.growth.Last})
 	}
 	slices.SortStableFunc(all, func(a, b growingSite) int {
 		if a.User != b.User {
@@ -99,8 +106,8 @@ func (d *decider) heap(l *Looked) (all []*Cause) {
 			break
 		}
 		c := l.cause(s.rate)
-		c.Summary = fmt.Sprintf("memory allocated at %s stays in use: %s", placeOf(s.At), rateText(l.What, s.rate[1], l.Per))
-		c.Evidence = append(c.Evidence, insight.SeenAt(d.in, l.growth.Last, s.At, s.Frames, "in use from here: %s in the first look, %s in the last", unit.BytesOf(s.Values[0]), unit.BytesOf(s.Values[len(s.Values)-1])))
+		c.Summary = fmt.Sprintf("memory allocated at %s stays in use: %s", placeOf(s.At), moreText(l.What, s.rate[1], l.Per))
+		c.Evidence = append(c.Evidence, insight.SeenAt(d.in, s.last, s.At, s.Frames, "in use from here: %s in the first look, %s in the last", unit.BytesOf(s.Values[0]), unit.BytesOf(s.Values[len(s.Values)-1])))
 		d.hold(c, s.At, s.Frames)
 		all = append(all, c)
 	}
@@ -109,8 +116,13 @@ func (d *decider) heap(l *Looked) (all []*Cause) {
 		d.use("GC08", all[0])
 		return all
 	}
+	if first := d.withLine(); first != nil {
+		// What leaked goroutines and connections refer to stays in memory with them.
+		first.Evidence = append(first.Evidence, insight.Evidence{Text: fmt.Sprintf("of the heap, %s is in use (%s), which they may hold", moreText(l.What, l.Rise[1], l.Per), l.By)})
+		return nil
+	}
 	c := l.cause(l.Rise)
-	c.Summary = fmt.Sprintf("the heap in use rises by %s (%s)", rateText(l.What, l.Rise[1], l.Per), l.By)
+	c.Summary = fmt.Sprintf("of the heap, %s is in use, by %s", moreText(l.What, l.Rise[1], l.Per), l.By)
 	if kept, err := d.in.Facts.Kept(); err == nil {
 		if lines := kept.Lines(); len(lines) > 0 && float64(lines[0].Weight) >= 0.3*float64(kept.Bytes) {
 			at := lines[0]
@@ -125,6 +137,16 @@ func (d *decider) heap(l *Looked) (all []*Cause) {
 		c.Advice = "Find the line: take at least six heap profiles some time apart and give them to loupe leak, or let it sample the program: loupe leak -for 1m PID or URL."
 	}
 	return []*Cause{c}
+}
+
+// withLine is the first cause whose line is known; nil where there is none.
+func (d *decider) withLine() *Cause {
+	for _, c := range d.v.Causes {
+		if c.Line() != nil {
+			return c
+		}
+	}
+	return nil
 }
 
 // hold says what holds the memory of a line.
@@ -200,8 +222,8 @@ func (d *decider) goroutines(l *Looked) (all []*Cause, doubt string) {
 			continue
 		}
 		c := l.cause(s.rate)
-		c.Summary = fmt.Sprintf("goroutines pile up at %s: %s more", placeOf(s.At), rateText(l.What, s.rate[1], l.Per))
-		c.Evidence = append(c.Evidence, insight.SeenAt(d.in, l.growth.Last, s.At, s.Frames, "%s goroutines here in the first look, %s in the last", unit.Number(s.Values[0]), unit.Number(s.Values[len(s.Values)-1])))
+		c.Summary = fmt.Sprintf("goroutines pile up at %s: %s", placeOf(s.At), moreText(l.What, s.rate[1], l.Per))
+		c.Evidence = append(c.Evidence, insight.SeenAt(d.in, s.last, s.At, s.Frames, "%s goroutines here in the first look, %s in the last", unit.Number(s.Values[0]), unit.Number(s.Values[len(s.Values)-1])))
 		d.use("SC10", c)
 		c.Advice = waitAdvice(s.Frames)
 		all = append(all, c)
@@ -213,7 +235,7 @@ func (d *decider) goroutines(l *Looked) (all []*Cause, doubt string) {
 		return nil, "the goroutines that become more wait on the network or sleep: more clients look the same"
 	}
 	c := l.cause(l.Rise)
-	c.Summary = fmt.Sprintf("the number of goroutines rises by %s (%s)", rateText(l.What, l.Rise[1], l.Per), l.By)
+	c.Summary = fmt.Sprintf("there are %s, by %s", strings.Replace(moreText(l.What, l.Rise[1], l.Per), "more", "more goroutines", 1), l.By)
 	d.use("SC10", c)
 	if c.Line() == nil {
 		c.Advice = "Find the line: take at least six goroutine profiles some time apart and give them to loupe leak, or let it sample the program: loupe leak -for 1m PID or URL."
@@ -266,10 +288,10 @@ func waitAdvice(frames []stack.Frame) string {
 func (d *decider) connections(l *Looked, s growingSite) *Cause {
 	c := l.cause(s.rate)
 	idle := insight.WaitsOutside(s.Frames)
-	c.Summary = fmt.Sprintf("connections of the HTTP client are never given back: %s more", rateText(Goroutines, s.rate[1], l.Per))
+	c.Summary = fmt.Sprintf("connections of the HTTP client are never given back: %s", moreText(Goroutines, s.rate[1], l.Per))
 	bodies := insight.UnreleasedIn(d.in).Bodies
 	c.Evidence = append(c.Evidence, bodies[:min(3, len(bodies))]...)
-	c.Evidence = append(c.Evidence, insight.SeenAt(d.in, l.growth.Last, s.At, s.Frames, "%s goroutines here in the first look, %s in the last", unit.Number(s.Values[0]), unit.Number(s.Values[len(s.Values)-1])))
+	c.Evidence = append(c.Evidence, insight.SeenAt(d.in, s.last, s.At, s.Frames, "%s goroutines here in the first look, %s in the last", unit.Number(s.Values[0]), unit.Number(s.Values[len(s.Values)-1])))
 	c.Advice = "Close the body of each response, even if its status is an error or nobody reads it: defer resp.Body.Close()."
 	switch {
 	case idle:
@@ -283,6 +305,11 @@ func (d *decider) connections(l *Looked, s growingSite) *Cause {
 
 // files puts more and more descriptors down to what opens them.
 func (d *decider) files(l *Looked) (all []*Cause, doubt string) {
+	if i := slices.IndexFunc(d.v.Causes, func(c *Cause) bool { return strings.HasPrefix(c.Summary, "connections of the HTTP client") }); i >= 0 {
+		e := d.v.Causes[i]
+		e.Evidence = append(e.Evidence, insight.Evidence{Text: fmt.Sprintf("open descriptors went from %s to %s (%s)", unit.Number(l.From), unit.Number(l.To), l.By)})
+		return nil, ""
+	}
 	for _, o := range d.v.Looked {
 		if o.What != Goroutines || o.growth == nil {
 			continue
@@ -293,13 +320,8 @@ func (d *decider) files(l *Looked) (all []*Cause, doubt string) {
 			}
 		}
 	}
-	if i := slices.IndexFunc(d.v.Causes, func(c *Cause) bool { return strings.HasPrefix(c.Summary, "connections of the HTTP client") }); i >= 0 {
-		e := d.v.Causes[i]
-		e.Evidence = append(e.Evidence, insight.Evidence{Text: fmt.Sprintf("open descriptors went from %s to %s (%s)", unit.Number(l.From), unit.Number(l.To), l.By)})
-		return nil, ""
-	}
 	c := l.cause(l.Rise)
-	c.Summary = fmt.Sprintf("open file descriptors rise from %s to %s: %s more", unit.Number(l.From), unit.Number(l.To), rateText(l.What, l.Rise[1], l.Per))
+	c.Summary = fmt.Sprintf("open file descriptors rise from %s to %s: %s", unit.Number(l.From), unit.Number(l.To), moreText(l.What, l.Rise[1], l.Per))
 	u := insight.UnreleasedIn(d.in)
 	opened := append(slices.Clone(u.Files), u.Bodies...)
 	c.Evidence = append(c.Evidence, opened[:min(3, len(opened))]...)
@@ -311,7 +333,7 @@ func (d *decider) files(l *Looked) (all []*Cause, doubt string) {
 // outside is the cause of memory that the runtime does not know of.
 func (d *decider) outside(l *Looked) *Cause {
 	c := l.cause(l.Rise)
-	c.Summary = fmt.Sprintf("memory that the Go runtime does not know of (C, mmap) rises from %s to %s: %s more", unit.BytesOf(max(0, l.From)), unit.BytesOf(l.To), rateText(l.What, l.Rise[1], l.Per))
+	c.Summary = fmt.Sprintf("memory that the Go runtime does not know of (C, mmap) rises from %s to %s: %s", unit.BytesOf(max(0, l.From)), unit.BytesOf(l.To), moreText(l.What, l.Rise[1], l.Per))
 	u := insight.UnreleasedIn(d.in)
 	lines := d.byCalls(u.C)
 	if len(lines) == 0 {
@@ -357,7 +379,7 @@ func (d *decider) byCalls(lines []insight.Evidence) []insight.Evidence {
 
 // Limit is what growing memory runs into.
 type Limit struct {
-	// Of is "GOMEMLIMIT", "the memory limit", "the memory of the machine".
+	// Of is "GOMEMLIMIT", "the container's memory limit", "the machine's memory".
 	Of    string `json:"of"`
 	Bytes int64  `json:"bytes"`
 	// Left is what is free below it.
@@ -413,10 +435,10 @@ func (d *decider) limits() {
 		used = int64(main.To * room)
 	}
 	if limit > 0 && used > 0 {
-		d.limit("the memory limit", limit, limit-used, grows, "the kernel kills the program")
+		d.limit("the container's memory limit", limit, limit-used, grows, "the kernel kills the program")
 	}
 	if machine > 0 && (limit == 0 || limit > machine) {
-		d.limit("the memory of the machine", machine, free, grows, "the machine swaps, or the kernel kills a program")
+		d.limit("the machine's memory", machine, free, grows, "the machine swaps, or the kernel kills a program")
 	}
 }
 

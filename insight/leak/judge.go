@@ -50,6 +50,8 @@ const (
 	back = 0.5
 	// loadGrew is how much more load there must be at the end for it to explain a rise.
 	loadGrew = 1.25
+	// nearly allows for looks that came a little early.
+	nearly = 0.95
 	// binsMost bounds the points that a series is judged by: medians of equal parts of the time.
 	binsMost = 240
 )
@@ -107,7 +109,7 @@ func Judge(q Quantity, least float64) Judgement {
 	case n < fewest:
 		j.Why = fmt.Sprintf("%s; %d are needed", unit.Plural(int64(n), "measurement"), fewest)
 		return j
-	case !q.Untimed && j.Seconds < least:
+	case !q.Untimed && j.Seconds < nearly*least:
 		j.Why = fmt.Sprintf("it covers %s; %s are needed", seconds(j.Seconds), seconds(least))
 		return j
 	}

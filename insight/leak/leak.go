@@ -116,8 +116,8 @@ func Decide(in *insight.Input, findings []insight.Finding, opt Options) *Verdict
 			causes, doubt := d.causes(main)
 			if doubt != "" {
 				open = append(open, doubt)
-			} else if slices.ContainsFunc(causes, func(c *Cause) bool { return !c.Bounded }) {
-				grows = true
+			} else if len(causes) == 0 || slices.ContainsFunc(causes, func(c *Cause) bool { return !c.Bounded }) {
+				grows = true // of none, what grows belongs to a cause that there is already
 			} else {
 				open = append(open, fmt.Sprintf("the %s grows, but the source removes something at a bound: it may be a cache that still fills", what))
 			}
@@ -126,8 +126,8 @@ func Decide(in *insight.Input, findings []insight.Finding, opt Options) *Verdict
 			open = append(open, why)
 		}
 	}
-	d.hints()
 	d.answer(grows, open)
+	d.hints()
 	d.limits()
 	if v.Hints == nil {
 		v.Hints = []insight.Finding{}
@@ -197,7 +197,10 @@ func (d *decider) answer(grows bool, open []string) {
 		v.Answer, v.Why = Yes, "Go's own search found goroutines that nothing can wake up"
 	case grows:
 		v.Answer = Yes
-		v.Why = "it grows as fast at the end as before: " + strings.Join(matters(v.Causes), " and ")
+		v.Why = strings.Join(matters(v.Causes), " and ") + " keep growing, as fast at the end as before"
+		if len(matters(v.Causes)) == 1 && v.Causes[0].What != Goroutines && v.Causes[0].What != Files {
+			v.Why = strings.Replace(v.Why, "keep growing", "keeps growing", 1)
+		}
 		v.Doubts = append(v.Doubts, "growth that would stop at a bound later looks the same until it does: watch for several times as long if one is expected")
 	case len(open) > 0 || !enough:
 		v.Answer, v.Why = Undecided, strings.Join(open, "; ")
@@ -234,8 +237,8 @@ func (d *decider) quiet() string {
 			continue
 		}
 		text := fmt.Sprintf("%s %s", l.What, l.Shape)
-		if l.Shape == Steady && l.Rise[2] > 0 && l.Per == "s" {
-			text += fmt.Sprintf(" (no more than %s)", rateText(l.What, l.Rise[2], l.Per))
+		if l.Shape == Steady && l.What == Heap && l.Rise[2] > 0 && l.Per == "s" {
+			text += fmt.Sprintf(" (it rises by no more than %s a second)", unit.BytesOf(l.Rise[2]))
 		}
 		parts = append(parts, text)
 	}
@@ -278,6 +281,9 @@ func (d *decider) needs() (all []string) {
 
 // hints are findings of the rules about memory and goroutines that no cause has.
 func (d *decider) hints() {
+	if d.v.Answer == No || slices.ContainsFunc(d.v.Causes, func(c *Cause) bool { return c.Line() != nil }) {
+		return
+	}
 	for _, f := range d.findings {
 		if f.State != insight.Found || slices.Contains(d.used, f.Rule) || !slices.Contains([]string{"GC08", "GC09", "GC10", "GC16", "SC10", "SC11", "LD07"}, f.Rule) {
 			continue
@@ -292,16 +298,16 @@ func (d *decider) hints() {
 	}
 }
 
-// rateText prints how fast something grows.
-func rateText(what Matter, v float64, per string) string {
-	unitName := " a second"
-	if per == "look" {
-		unitName = " from look to look"
-	}
+// moreText prints how fast something grows: "3.2 MiB more a second".
+func moreText(what Matter, v float64, per string) string {
+	amount := unit.Number(v)
 	if what == Heap || what == Outside {
-		return unit.BytesOf(v) + unitName
+		amount = unit.BytesOf(v)
 	}
-	return unit.Number(v) + unitName
+	if per == "look" {
+		return amount + " more from look to look"
+	}
+	return amount + " more a second"
 }
 
 func seconds(s float64) string { return unit.Duration(time.Duration(s * 1e9)) }

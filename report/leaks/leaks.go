@@ -94,12 +94,12 @@ func amount(what leak.Matter, v float64) string {
 func limitText(l leak.Limit) string {
 	when := "in about " + lasts(l.Seconds[1])
 	if l.Seconds[1] < 0 {
-		return fmt.Sprintf("%s of %s: when it is reached cannot be told", l.Of, unit.BytesOf(float64(l.Bytes)))
+		return fmt.Sprintf("%s (%s): when it is reached cannot be told", l.Of, unit.BytesOf(float64(l.Bytes)))
 	}
 	if l.Seconds[0] >= 0 && l.Seconds[2] >= 0 {
 		when += fmt.Sprintf(" [%s, %s]", lasts(l.Seconds[0]), lasts(l.Seconds[2]))
 	}
-	return fmt.Sprintf("%s of %s is reached %s at this rate; then %s", l.Of, unit.BytesOf(float64(l.Bytes)), when, l.Then)
+	return fmt.Sprintf("%s (%s) is reached %s at this rate; then %s", l.Of, unit.BytesOf(float64(l.Bytes)), when, l.Then)
 }
 
 func lasts(s float64) string {
