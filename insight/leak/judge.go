@@ -126,7 +126,7 @@ func Judge(q Quantity, least float64) Judgement {
 		if j.Shape == Levelled || j.Shape == Slowing {
 			j.afterStart(q, times, values, least)
 		}
-		if j.Shape == Grows && j.explained(load) {
+		if j.Shape == Grows && explained(values, load) {
 			j.Shape, j.Why = WithLoad, "the load rises as much as it does"
 		}
 	}
@@ -223,14 +223,15 @@ func levelAt(times, values []float64, at float64) float64 {
 }
 
 // explained tells whether the load has grown, and by at least as large a factor.
-func (j *Judgement) explained(load []float64) bool {
+func explained(values, load []float64) bool {
 	n := len(load)
-	if n < fewest || j.From <= 0 {
+	if n < fewest || n != len(values) {
 		return false
 	}
 	third := n / 3
-	first, last := stats.Median(load[:third]), stats.Median(load[n-third:])
-	return first > 0 && last >= loadGrew*first && j.To/j.From <= loadGrew*last/first
+	grew := func(of []float64) float64 { return stats.Median(of[n-third:]) / max(stats.Median(of[:third]), 1e-9) }
+	more := grew(load)
+	return stats.Median(load[:third]) > 0 && more >= loadGrew && grew(values) <= loadGrew*more
 }
 
 // bins makes of a long series the medians of equal parts of its time.
