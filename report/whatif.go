@@ -105,6 +105,9 @@ func plusMinus(share float64) string { return fmt.Sprintf("±%.0f%%", 100*share)
 // where a limit starts them.
 func collectionsText(p *gc.Prediction) string {
 	if p.Refused != "" {
+		if p.Collections.Low < 1 {
+			return "–"
+		}
 		return "at least " + rounded(float64(p.Collections.Low))
 	}
 	text := rounded(float64(p.Collections.Estimate))
