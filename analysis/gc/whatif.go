@@ -43,6 +43,8 @@ const (
 	NoteOverhead NoteID = "memory-assumed"
 	// NoteFragmentation: what a limit does is less certain.
 	NoteFragmentation NoteID = "limit-and-fragmentation"
+	// NoteCPU: two runs do not tell what a collection costs.
+	NoteCPU NoteID = "cpu-not-told"
 )
 
 // WhatIf predicts each of the settings.

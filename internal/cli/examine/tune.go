@@ -104,6 +104,9 @@ func (t *Tuning) Calibrate(dir string) error {
 		return nil
 	})
 	t.advice = t.replay.Advise(t.opt)
+	if a := t.advice.Advised; err == nil && a != nil && !a.CPUMS.Estimate.Known() {
+		t.advice.Notes = append(t.advice.Notes, gc.Note{ID: gc.NoteCPU, Text: "the CPU time is not predicted: between the two runs it differs by less than other work on the machine makes it differ, or the program sets GOGC itself"})
+	}
 	return err
 }
 
