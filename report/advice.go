@@ -9,8 +9,8 @@ import (
 	"loupe/value/unit"
 )
 
-// AdviceText is what to set in a container, in sentences; or why nothing is advised.
-func AdviceText(a *gc.Advice) string {
+// adviceText is what to set in a container, in sentences; or why nothing is advised.
+func adviceText(a *gc.Advice) string {
 	size := unit.BytesOf(float64(a.Container))
 	if a.Refused != "" {
 		text := fmt.Sprintf("No advice for %s: %s.", size, a.Refused)
@@ -24,6 +24,9 @@ func AdviceText(a *gc.Advice) string {
 		size, p.Settings, collectionsText(p), mbText(float64(p.PeakHeapMB.Estimate)), mbText(float64(p.MemoryMB.High)), mbText(float64(a.GoLimitMB)), percentFigure(p.GCPercent))
 	if p.CPUMS.Estimate.Known() {
 		text += fmt.Sprintf(", %s of CPU time in all", msText(float64(p.CPUMS.Estimate)))
+		if a.CPUWhy != "" {
+			text += fmt.Sprintf(" (low confidence: %s)", a.CPUWhy)
+		}
 	}
 	text += fmt.Sprintf(". Confidence: %s", a.Confidence)
 	if len(a.Why) > 0 {
@@ -79,7 +82,7 @@ func WriteAdvice(out io.Writer, a *gc.Advice, s Style) error {
 	if a.Phase != "" {
 		l.printf("%s\n", s.paint(dim, clean(a.Phase)))
 	}
-	l.printf("%s\n\n", s.paint(bold, wrap(AdviceText(a), s.width(), "")))
+	l.printf("%s\n\n", s.paint(bold, wrap(adviceText(a), s.width(), "")))
 	if len(a.Compared) > 0 {
 		writeGrid(l, adviceSheet(a), s)
 	}

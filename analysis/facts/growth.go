@@ -52,7 +52,7 @@ func (f *Facts) Growth(kind recording.Kind, sample string, least float64) *Growt
 	g := &Growth{}
 	at := map[stack.Frame]*GrowingSite{}
 	isUser := f.session.Scope().IsUser
-	for _, look := range f.growthLooks(g, kind) {
+	for _, look := range growthLooks(f, g, kind) {
 		index, err := look.profile.Index(sample)
 		if err != nil {
 			continue
@@ -107,7 +107,7 @@ type growthLook struct {
 
 // growthLooks are the profiles of a kind that were taken to be compared, in the order of
 // their time; it notes in g whether that is known.
-func (f *Facts) growthLooks(g *Growth, kind recording.Kind) (all []growthLook) {
+func growthLooks(f *Facts, g *Growth, kind recording.Kind) (all []growthLook) {
 	loose := f.Manifest.Target.Kind == "files"
 	for _, e := range f.Manifest.Of(kind) {
 		if phase, ok := f.Manifest.PhaseNamed(e.Phase); !loose && (!ok || phase.Profiler != "growth") {

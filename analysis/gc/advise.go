@@ -2,7 +2,9 @@ package gc
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"time"
 )
 
 // AdviceSchema is the version of the JSON form of [Advice].
@@ -31,6 +33,10 @@ type Advice struct {
 	// Confidence is "good", "fair" or "low", Why what it is lowered by.
 	Confidence string   `json:"confidence,omitempty"`
 	Why        []string `json:"why,omitempty"`
+	// CPUConfidence is that of the CPU time, where runs have told it, and CPUWhy its reason; see
+	// [Advice.WeighCPU].
+	CPUConfidence string `json:"cpu_confidence,omitempty"`
+	CPUWhy        string `json:"cpu_why,omitempty"`
 	// Compared are other settings, the ones that are in force among them.
 	Compared []Prediction `json:"compared"`
 	// Outcomes are runs, where there were any: as it was, and as advised.
@@ -72,7 +78,7 @@ var confidences = map[Grade]string{Good: "good", Fair: "fair", Poor: "low"}
 
 // Advise says what to set in a container. It refuses where the recording cannot tell: the live
 // heap rises, or leaves no room below the limit.
-func (r *Replay) Advise(opt AdviceOptions) *Advice {
+func Advise(r *Replay, opt AdviceOptions) *Advice {
 	limit := goLimit(opt)
 	a := &Advice{
 		Schema: AdviceSchema, Container: opt.Container, From: opt.From, OutsideMB: Unknown(), GoLimitMB: Figure(float64(limit) / (1 << 20)),
@@ -81,7 +87,7 @@ func (r *Replay) Advise(opt AdviceOptions) *Advice {
 	if opt.Outside >= 0 {
 		a.OutsideMB = Figure(opt.Outside / (1 << 20))
 	}
-	c := r.chooseWithin(opt.Container, limit)
+	c := chooseWithin(r, opt.Container, limit)
 	a.NeedMB, a.Verdict = c.NeedMB, c.Verdict
 	room := float64(a.GoLimitMB) / float64(c.NeedMB)
 	switch {
@@ -98,6 +104,25 @@ func (r *Replay) Advise(opt AdviceOptions) *Advice {
 	a.compare(r, limit)
 	a.Notes = r.notes(a.Compared)
 	return a
+}
+
+// cpuNoise is by how much two runs of the same may differ in CPU time before what comes of
+// such runs is not to be trusted.
+const cpuNoise = 0.10
+
+// WeighCPU says how far a predicted CPU time is to be trusted, by two runs with the same
+// settings: what differs there without a reason differs in the runs that were predicted from,
+// too.
+func (a *Advice) WeighCPU(first, again time.Duration) {
+	if a.Advised == nil || !a.Advised.CPUMS.Estimate.Known() || first <= 0 || again <= 0 {
+		return
+	}
+	off := float64(again)/float64(first) - 1
+	a.CPUConfidence = confidences[Fair]
+	if math.Abs(off) > cpuNoise {
+		a.CPUConfidence = confidences[Poor]
+		a.CPUWhy = fmt.Sprintf("two runs with the same settings differ by %.0f%% in CPU time", 100*math.Abs(off))
+	}
 }
 
 // compare predicts what one might set instead: the settings in force, each GOGC with the limit

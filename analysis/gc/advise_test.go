@@ -11,7 +11,7 @@ func TestAdvise(t *testing.T) {
 	r := replayOfRows(t, steady(24))
 	f := func(container, outside float64, want string) *Advice {
 		t.Helper()
-		a := r.Advise(AdviceOptions{Container: int64(container * (1 << 20)), Outside: outside * (1 << 20)})
+		a := Advise(r, AdviceOptions{Container: int64(container * (1 << 20)), Outside: outside * (1 << 20)})
 		got := a.Refused
 		if a.Advised != nil {
 			got = a.Advised.Settings.String()
@@ -52,7 +52,7 @@ func TestAdviseRising(t *testing.T) {
 		y.HeapStartMB, y.HeapEndMB, y.GoalMB = y.HeapStartMB+2*more, y.HeapEndMB+2*more, y.GoalMB+2*more
 	}
 	r := replayOfRows(t, rows)
-	a := r.Advise(AdviceOptions{Container: 256 << 20, Outside: -1})
+	a := Advise(r, AdviceOptions{Container: 256 << 20, Outside: -1})
 	if a.Advised != nil || !strings.Contains(a.Refused, "still rising") {
 		t.Errorf("advised %v, refused %q", a.Advised, a.Refused)
 	}

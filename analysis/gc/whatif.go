@@ -60,17 +60,17 @@ func (r *Replay) WhatIf(settings []Settings) *WhatIf {
 // Outcome sets what a run showed beside its prediction. A run of another amount
 // of work, as of a server under load, is compared by what it allocated.
 func (r *Replay) Outcome(s Settings, measured *Summary) (Outcome, error) {
-	return r.outcome(s, measured, true)
+	return outcome(r, s, measured, true)
 }
 
 // OutcomeOfTime is [Replay.Outcome] of a run that was ended after a time, and so may have done
 // another amount of work.
-func (r *Replay) OutcomeOfTime(s Settings, measured *Summary) (Outcome, error) {
-	return r.outcome(s, measured, false)
+func OutcomeOfTime(r *Replay, s Settings, measured *Summary) (Outcome, error) {
+	return outcome(r, s, measured, false)
 }
 
-// Work is how much a run has allocated, by what the recorded one has; 1 where that is not known.
-func (r *Replay) Work(measured *Summary) float64 {
+// WorkOf is how much a run has allocated, by what the recorded one has; 1 where that is not known.
+func WorkOf(r *Replay, measured *Summary) float64 {
 	_, m, err := measure(measured)
 	if err != nil || !(m.AllocatedMB > 0) || !(r.recorded.AllocatedMB > 0) {
 		return 1
@@ -78,7 +78,7 @@ func (r *Replay) Work(measured *Summary) float64 {
 	return float64(m.AllocatedMB / r.recorded.AllocatedMB)
 }
 
-func (r *Replay) outcome(s Settings, measured *Summary, whole bool) (Outcome, error) {
+func outcome(r *Replay, s Settings, measured *Summary, whole bool) (Outcome, error) {
 	fromStart, m, err := measure(measured)
 	if err != nil {
 		return Outcome{}, err

@@ -50,6 +50,8 @@ func (d *decider) causes(l *Looked) (all []*Cause, doubt string) {
 		return d.goroutines(l)
 	case Files:
 		return d.files(l)
+	case Resident:
+		return d.resident(l), ""
 	}
 	return []*Cause{d.outside(l)}, ""
 }
@@ -80,7 +82,7 @@ func (d *decider) sites(l *Looked, least float64) (all []growingSite) {
 	}
 	rise := l.To - l.From
 	for _, s := range l.growth.Sites {
-		j := Judge(Quantity{Times: l.growth.Times, Values: s.Values, Untimed: l.growth.Untimed, Least: least}, 0)
+		j := judge(Quantity{Times: l.growth.Times, Values: s.Values, Untimed: l.growth.Untimed, Least: least}, 0)
 		if j.Shape != Grows || j.To-j.From < siteShare*rise {
 			continue
 		}
@@ -330,6 +332,19 @@ func (d *decider) files(l *Looked) (all []*Cause, doubt string) {
 	return []*Cause{c}, ""
 }
 
+// resident is the cause of memory of which nobody knows whether it is Go's.
+func (d *decider) resident(l *Looked) []*Cause {
+	text := fmt.Sprintf("resident memory (without files) rises from %s to %s: %s", unit.BytesOf(l.From), unit.BytesOf(l.To), moreText(l.What, l.Rise[1], l.Per))
+	if first := d.withLine(); first != nil {
+		first.Evidence = append(first.Evidence, insight.Evidence{Text: text + ", which it may hold"})
+		return nil
+	}
+	c := l.cause(l.Rise)
+	c.Summary = text
+	c.Advice = "Find out what it is: a program that serves /debug/pprof, or is started by loupe run, shows its heap line by line. loupe core capture PID takes a core, whose heap shows what holds the memory."
+	return []*Cause{c}
+}
+
 // outside is the cause of memory that the runtime does not know of.
 func (d *decider) outside(l *Looked) *Cause {
 	c := l.cause(l.Rise)
@@ -393,7 +408,7 @@ type Limit struct {
 // limits says when memory that grows hits what.
 func (d *decider) limits() {
 	var slope, heap [3]float64
-	for _, what := range []Matter{Heap, Outside} {
+	for _, what := range []Matter{Heap, Outside, Resident} {
 		main, _ := d.witness(what)
 		if main == nil || main.Shape != Grows || main.Per != "s" {
 			continue

@@ -85,9 +85,9 @@ type Judgement struct {
 	Why string `json:"why"`
 }
 
-// Judge says what became of a quantity. Least is the shortest time, in seconds, that can
+// judge says what became of a quantity. Least is the shortest time, in seconds, that can
 // show a leak.
-func Judge(q Quantity, least float64) Judgement {
+func judge(q Quantity, least float64) Judgement {
 	n := len(q.Values)
 	j := Judgement{Shape: Short, Points: n}
 	if n == 0 {

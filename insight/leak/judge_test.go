@@ -9,7 +9,7 @@ import (
 func TestJudge(t *testing.T) {
 	f := func(name string, want Shape, q Quantity) {
 		t.Helper()
-		if got := Judge(q, 10); got.Shape != want {
+		if got := judge(q, 10); got.Shape != want {
 			t.Errorf("%s: %s (%s), want %s", name, got.Shape, got.Why, want)
 		}
 	}

@@ -1,5 +1,5 @@
 // Package leak decides whether a program leaks: one verdict from whatever was recorded of it.
-// Everything that was measured again and again is judged as a series ([Judge]): what has
+// Everything that was measured again and again is judged as a series (judge): what has
 // stopped growing, came back, or rises with the load is no leak. What still grows is put
 // down to lines and to what holds it.
 package leak
@@ -108,7 +108,7 @@ func Decide(in *insight.Input, findings []insight.Finding, opt Options) *Verdict
 	d.proof()
 	open := []string{}
 	grows := len(v.Causes) > 0
-	for _, what := range []Matter{Goroutines, Files, Outside, Heap} {
+	for _, what := range []Matter{Goroutines, Files, Outside, Heap, Resident} {
 		main, why := d.witness(what)
 		switch {
 		case main == nil:
@@ -298,10 +298,13 @@ func (d *decider) hints() {
 	}
 }
 
+// bytes tells that it is memory.
+func (m Matter) bytes() bool { return m == Heap || m == Outside || m == Resident }
+
 // moreText prints how fast something grows: "3.2 MiB more a second".
 func moreText(what Matter, v float64, per string) string {
 	amount := unit.Number(v)
-	if what == Heap || what == Outside {
+	if what.bytes() {
 		amount = unit.BytesOf(v)
 	}
 	if per == "look" {

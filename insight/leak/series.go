@@ -22,6 +22,8 @@ const (
 	Goroutines Matter = "goroutines"
 	Files      Matter = "file descriptors"
 	Outside    Matter = "memory outside Go"
+	// Resident is all of the process's memory, where nothing says how much of it is Go's.
+	Resident Matter = "resident memory"
 )
 
 // Looked is one thing that was measured again and again, and what became of it.
@@ -56,7 +58,7 @@ type gatherer struct {
 }
 
 func (g *gatherer) add(what Matter, by string, q Quantity) *Looked {
-	j := Judge(q, g.least)
+	j := judge(q, g.least)
 	l := &Looked{What: what, By: by, Judgement: j, Per: "s"}
 	l.Rise = [3]float64{j.Slope.Low, j.Slope.Estimate, j.Slope.High}
 	for i, v := range l.Rise {
@@ -88,6 +90,7 @@ func gather(in *insight.Input, least float64) []*Looked {
 		}
 	}
 	g.system(run, span)
+	g.resident(span)
 	return g.all
 }
 
@@ -198,6 +201,24 @@ func (g *gatherer) live(run int, span timeline.Span, set *metrics.Set) {
 		by, q.Least = "forced "+by, leastLive
 	}
 	g.add(Heap, fmt.Sprintf("%d %s", len(q.Values), by), q)
+}
+
+// resident judges all of the memory that the operating system counts, where the parts of it are
+// not known.
+func (g *gatherer) resident(span timeline.Span) {
+	if judged(g.all, Heap) || judged(g.all, Outside) {
+		return
+	}
+	samples, _ := g.in.Session.OS()
+	var s timeline.Series
+	for _, x := range samples {
+		if x.Anon > 0 && span.Start <= x.At && x.At < span.End {
+			s.Times, s.Values = append(s.Times, x.At), append(s.Values, float64(x.Anon))
+		}
+	}
+	if len(s.Values) > 0 {
+		g.add(Resident, readings(len(s.Values), "the operating system"), quantity(s, leastOutside))
+	}
 }
 
 // system judges what the operating system counts.

@@ -4,7 +4,6 @@ package leaks
 import (
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"loupe/insight"
@@ -32,7 +31,7 @@ func Write(out io.Writer, v *leak.Verdict, s report.Style) error {
 		w.printf("\n")
 	}
 	if len(v.Looked) > 0 {
-		w.note(report.WriteSheet(w, Sheet(v), s))
+		w.note(report.WriteSheet(w, sheet(v), s))
 		w.printf("\n")
 	}
 	for _, n := range v.Needs {
@@ -84,7 +83,7 @@ func writeCause(w *lines, c *leak.Cause, s report.Style) {
 
 // amount prints what grows in its unit.
 func amount(what leak.Matter, v float64) string {
-	if what == leak.Heap || what == leak.Outside {
+	if what == leak.Heap || what == leak.Outside || what == leak.Resident {
 		return unit.BytesOf(v)
 	}
 	return unit.Number(v)
@@ -114,8 +113,8 @@ func lasts(s float64) string {
 	return unit.Duration(time.Duration(s * 1e9))
 }
 
-// Sheet is what was measured again and again.
-func Sheet(v *leak.Verdict) *report.Sheet {
+// sheet is what was measured again and again.
+func sheet(v *leak.Verdict) *report.Sheet {
 	s := &report.Sheet{Key: "looked", Title: "What was measured", Columns: []report.Column{
 		{Key: "what", Head: "what"}, {Key: "shape", Head: "what became of it"}, {Key: "from", Head: "first"}, {Key: "to", Head: "last"},
 		{Key: "rise", Head: "rise"}, {Key: "time", Head: "over"}, {Key: "by", Head: "by"},
@@ -132,16 +131,6 @@ func Sheet(v *leak.Verdict) *report.Sheet {
 		s.Rows = append(s.Rows, []any{string(l.What), string(l.Shape), amount(l.What, l.From), amount(l.What, l.To), rise, over, l.By})
 	}
 	return s
-}
-
-// Markdown prints a verdict as Markdown.
-func Markdown(out io.Writer, v *leak.Verdict) error {
-	var b strings.Builder
-	if err := Write(&b, v, report.Style{Width: 100, Whole: true}); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(out, "```\n%s```\n", b.String())
-	return err
 }
 
 // lines remembers the first failure.

@@ -22,6 +22,8 @@ type Tuning struct {
 	replay *gc.Replay
 	opt    gc.AdviceOptions
 	base   gc.Settings
+	// cpu is the CPU time of the first run, as it is.
+	cpu time.Duration
 	// ends tells that the program ends by itself, so that each run does the same work.
 	ends bool
 }
@@ -40,7 +42,7 @@ func TuneGC(dir string, limit int64) (*Tuning, error) {
 		if m, ok := facts.ResidentIn(f); ok {
 			t.opt.Outside = max(0, m.Anon-m.Go)
 		}
-		t.ends, t.base = r.Ended, gc.Settings{GOGC: 100}
+		t.ends, t.cpu, t.base = r.Ended, r.CPU, gc.Settings{GOGC: 100}
 		if in := f.Settings(r).Collector; in != nil {
 			t.base = *in
 		}
@@ -50,7 +52,7 @@ func TuneGC(dir string, limit int64) (*Tuning, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.advice = t.replay.Advise(t.opt)
+	t.advice = gc.Advise(t.replay, t.opt)
 	return t, nil
 }
 
@@ -98,12 +100,12 @@ func (t *Tuning) Calibrate(dir string) error {
 	err := t.round(dir, func(_ *facts.Facts, r *facts.Round, _ *session.Session) error {
 		cpu := r.CPU
 		if !t.ends {
-			cpu = time.Duration(float64(cpu) / t.replay.Work(r.GC))
+			cpu = time.Duration(float64(cpu) / gc.WorkOf(t.replay, r.GC))
 		}
 		t.replay.Calibrate(t.far(), cpu)
 		return nil
 	})
-	t.advice = t.replay.Advise(t.opt)
+	t.advice = gc.Advise(t.replay, t.opt)
 	if a := t.advice.Advised; err == nil && a != nil && !a.CPUMS.Estimate.Known() {
 		t.advice.Notes = append(t.advice.Notes, gc.Note{ID: gc.NoteCPU, Text: "the CPU time is not predicted: between the two runs it differs by less than other work on the machine makes it differ, or the program sets GOGC itself"})
 	}
@@ -117,11 +119,10 @@ func (t *Tuning) Measured(asIs, advised string) error {
 		s   gc.Settings
 	}{{asIs, t.base}, {advised, t.advice.Advised.Settings}} {
 		err := t.round(one.dir, func(_ *facts.Facts, r *facts.Round, _ *session.Session) error {
-			predict := t.replay.OutcomeOfTime
+			o, err := gc.OutcomeOfTime(t.replay, one.s, r.GC)
 			if t.ends && r.Ended {
-				predict = t.replay.Outcome
+				o, err = t.replay.Outcome(one.s, r.GC)
 			}
-			o, err := predict(one.s, r.GC)
 			if err != nil {
 				return err
 			}
@@ -131,6 +132,13 @@ func (t *Tuning) Measured(asIs, advised string) error {
 			}
 			if r.CPU > 0 {
 				o.CPUMS = gc.Figure(float64(r.CPU) / 1e6)
+			}
+			if one.dir == asIs {
+				again := r.CPU
+				if !t.ends {
+					again = time.Duration(float64(again) / gc.WorkOf(t.replay, r.GC))
+				}
+				t.advice.WeighCPU(t.cpu, again)
 			}
 			t.advice.Outcomes = append(t.advice.Outcomes, o)
 			return nil

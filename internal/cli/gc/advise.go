@@ -39,7 +39,7 @@ func (f *whatIfFlags) advice(e *command.Env, name string) error {
 	if err != nil {
 		return err
 	}
-	a := r.Advise(opt)
+	a := gc.Advise(r, opt)
 	a.Phase = phase
 	err = command.Buffered(e.Stdout, func(out io.Writer) error {
 		if f.asJSON {

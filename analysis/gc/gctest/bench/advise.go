@@ -47,12 +47,17 @@ func (t *adviceTable) advise(ctx context.Context, o *options, name string, comma
 		return err
 	}
 	replay.Calibrate(far, second.cpu)
+	again, err := median(ctx, o, name, command, base)
+	if err != nil {
+		return err
+	}
 	need := float64(replay.Choose(1).NeedMB)
 	seen := map[gc.Settings]bool{}
 	for _, times := range containers {
 		size := int64(math.Ceil(need*times)) << 20
-		a := replay.Advise(gc.AdviceOptions{Container: size, Outside: -1})
+		a := gc.Advise(replay, gc.AdviceOptions{Container: size, Outside: -1})
 		shown := fmt.Sprintf("%d MiB", size>>20)
+		a.WeighCPU(first.cpu, again.cpu)
 		if a.Refused != "" {
 			fmt.Printf("| %s | %s | refused: %s | | | | | |\n", name, shown, a.Refused)
 			continue
@@ -82,10 +87,14 @@ func (t *adviceTable) row(name, container string, a *gc.Advice, m *measured, siz
 		if !x.estimate.Known() || x.seen == 0 {
 			continue
 		}
-		t.rows[i][a.Confidence]++
+		confidence := a.Confidence
+		if i == 2 {
+			confidence = a.CPUConfidence
+		}
+		t.rows[i][confidence]++
 		// A collection more or less is a rounding.
 		if off := math.Abs(float64(x.estimate) - x.seen); off <= x.may*x.seen || i == 0 && off <= 1 {
-			t.held[i][a.Confidence]++
+			t.held[i][confidence]++
 		}
 	}
 	rss := fmt.Sprintf("%.0f", m.rss)
@@ -96,7 +105,11 @@ func (t *adviceTable) row(name, container string, a *gc.Advice, m *measured, siz
 	if len(a.Why) > 0 {
 		why = ": " + strings.Join(a.Why, "; ")
 	}
-	fmt.Printf("| %s | %s | %s | %s%s | %s | %s | %s | %s |\n", name, container, p.Settings, a.Confidence, why, off(p.Collections, m.collections), off(p.PeakHeapMB, m.peak), off(p.CPUMS, cpu), rss)
+	ofCPU := off(p.CPUMS, cpu)
+	if a.CPUWhy != "" {
+		ofCPU += " (low: " + a.CPUWhy + ")"
+	}
+	fmt.Printf("| %s | %s | %s | %s%s | %s | %s | %s | %s |\n", name, container, p.Settings, a.Confidence, why, off(p.Collections, m.collections), off(p.PeakHeapMB, m.peak), ofCPU, rss)
 }
 
 // off is what was predicted, what was measured, and by how much it was off.
@@ -110,7 +123,7 @@ func off(p gc.Range, seen float64) string {
 func (t *adviceTable) foot() {
 	fmt.Println()
 	for _, c := range []string{"good", "fair", "low"} {
-		if t.rows[0][c] == 0 {
+		if t.rows[0][c]+t.rows[2][c] == 0 {
 			continue
 		}
 		fmt.Printf("%s: within 12 %% of the collections %d of %d, within 10 %% of the peak heap %d of %d, within 10 %% of the CPU time %d of %d\n", c,
