@@ -20,7 +20,7 @@ func Write(out io.Writer, v *leak.Verdict, s report.Style) error {
 		writeCause(w, c, s)
 	}
 	for _, f := range v.Hints {
-		w.printf("  %s\n", s.Wrap(fmt.Sprintf("a hint      %s: %s", f.Rule, f.Summary), 14))
+		w.printf("  a hint    %s\n", s.Wrap(fmt.Sprintf("%s: %s", f.Rule, f.Summary), 12))
 		f.Doubts = nil
 		w.note(report.WriteFindingBody(w, f, s))
 	}
@@ -35,7 +35,7 @@ func Write(out io.Writer, v *leak.Verdict, s report.Style) error {
 		w.printf("\n")
 	}
 	for _, n := range v.Needs {
-		w.printf("  %s\n", s.Wrap("to decide   "+n, 14))
+		w.printf("  to decide %s\n", s.Wrap(n, 12))
 	}
 	for _, d := range v.Doubts {
 		w.printf("  %s\n", s.Wrap("? "+d, 4))
