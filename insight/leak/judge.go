@@ -29,6 +29,8 @@ const (
 	Late Shape = "late"
 	// WithLoad: it rises no more than the load does.
 	WithLoad Shape = "follows the load"
+	// Slight: it rises all the time, but by so little that it may be noise.
+	Slight Shape = "rises slightly"
 	// Short: there are too few measurements, or they cover too little time.
 	Short Shape = "too short"
 )
@@ -119,6 +121,9 @@ func judge(q Quantity, least float64) Judgement {
 		j.Shape, j.Why = Returned, "it rose and came back"
 	case rise < q.Least:
 		j.Shape, j.Why = Steady, "it rises by less than what counts"
+		if s, _ := course(times, values); s == Grows && rise >= q.Least/4 && j.P < chance && j.Slope.Low > 0 {
+			j.Shape, j.Why = Slight, "it rises all the time, but by less than what noise may do"
+		}
 	case j.P >= chance || j.Slope.Low <= 0:
 		j.Shape, j.Why = j.withoutTrend(times, values)
 	default:

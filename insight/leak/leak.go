@@ -166,6 +166,10 @@ func (d *decider) witness(what Matter) (main *Looked, open string) {
 		return main, fmt.Sprintf("%s: %s", about, main.Why)
 	case Slowing:
 		return main, fmt.Sprintf("%s still rises, but more slowly than before (%s): a cache that fills does the same", about, main.Why)
+	case Slight:
+		if what == Heap {
+			return main, fmt.Sprintf("%s: %s", about, main.Why)
+		}
 	case Late:
 		return main, fmt.Sprintf("%s: %s", about, main.lateWhy())
 	case WithLoad:
@@ -192,6 +196,10 @@ func (l *Looked) lateWhy() string {
 func (d *decider) answer(grows bool, open []string) {
 	v := d.v
 	enough := slices.ContainsFunc(v.Looked, func(l *Looked) bool { return l.Shape != Short })
+	if !judged(v.Looked, Heap) && !judged(v.Looked, Resident) && d.in.Session.Manifest().Target.Kind != "files" {
+		// Of a program that was recorded, no leak would be taken for one of any kind.
+		open = append(open, "its heap was not measured often enough")
+	}
 	switch {
 	case v.Proved:
 		v.Answer, v.Why = Yes, "Go's own search found goroutines that nothing can wake up"

@@ -11,6 +11,7 @@ import (
 	"loupe/recording"
 	"loupe/session"
 	"loupe/value/timeline"
+	"loupe/value/unit"
 )
 
 // Matter is what may leak.
@@ -164,6 +165,9 @@ func (g *gatherer) live(run int, span timeline.Span, set *metrics.Set) {
 			g.add(Heap, readings(len(q.Values), "the live heap"), q)
 			return
 		}
+		if g.size(set, span) {
+			return
+		}
 	}
 	log, err := g.in.Session.Runtime(run)
 	if err != nil || len(log.Cycles) == 0 {
@@ -202,6 +206,43 @@ func (g *gatherer) live(run int, span timeline.Span, set *metrics.Set) {
 	}
 	g.add(Heap, fmt.Sprintf("%d %s", len(q.Values), by), q)
 }
+
+// size judges the size of the heap where there were too few collections: a heap that doubles is
+// collected but a few times. What is not collected yet is in it, so that a heap profile, which
+// is taken after a collection, has to have kept most of the rise.
+func (g *gatherer) size(set *metrics.Set, span timeline.Span) bool {
+	size, live, _ := facts.HeapSeries(set, span)
+	if len(size.Values) == 0 {
+		return false
+	}
+	l := g.add(Heap, readings(len(size.Values), "the heap's size"), quantity(size, leastTraced))
+	if l.Shape != Grows {
+		if l.Shape.rises() {
+			l.Shape, l.Why = Short, fmt.Sprintf("it was collected only %s", times(len(live)))
+		}
+		return true
+	}
+	kept, err := g.in.Facts.Kept()
+	first := size.Values[0]
+	if len(live) > 0 {
+		first = min(first, live[0])
+	}
+	switch {
+	case err != nil:
+		l.Shape, l.Why = Short, fmt.Sprintf("it was collected only %s, and there is no heap profile after a collection: what grows may be garbage", times(len(live)))
+	case float64(kept.Bytes) < first+keptShare*(l.To-first):
+		l.Shape, l.Why = Steady, "most of what grew was garbage, by the heap profile"
+	default:
+		l.By += ", and a heap profile after a collection"
+	}
+	return true
+}
+
+// keptShare is how much of the rise of the heap's size must be in use after a collection (as
+// for GC08).
+const keptShare = 0.5
+
+func times(n int) string { return unit.Plural(int64(n), "time") }
 
 // resident judges all of the memory that the operating system counts, where the parts of it are
 // not known.
