@@ -279,10 +279,9 @@ func (d *decider) needs() (all []string) {
 	case files && len(m.Of(recording.Stderr)) > 0:
 		all = append(all, "a longer log (GODEBUG=gctrace=1), under a steady load")
 	}
-	all = append(all, fmt.Sprintf("or of the running program, under a steady load: loupe leak -for %s PID or URL; of one to start: loupe run -phases bare:10s,growth:%s,goroutineleak PROGRAM", seconds(longer), seconds(longer)))
-	if len(all) == 1 {
-		all[0] = strings.TrimPrefix(all[0], "or of ")
-		all[0] = "of " + all[0]
+	all = append(all, fmt.Sprintf("a sample of the running program, under a steady load: loupe leak -for %s PID or URL; or of one to start: loupe run -phases bare:10s,growth:%s,goroutineleak PROGRAM", seconds(longer), seconds(longer)))
+	if len(all) > 1 {
+		all[1] = "or " + all[1]
 	}
 	return all
 }
