@@ -225,7 +225,7 @@ func (d *decider) goroutines(l *Looked) (all []*Cause, doubt string) {
 		}
 		c := l.cause(s.rate)
 		c.Summary = fmt.Sprintf("goroutines pile up at %s: %s", placeOf(s.At), moreText(l.What, s.rate[1], l.Per))
-		c.Evidence = append(c.Evidence, insight.SeenAt(d.in, s.last, s.At, s.Frames, "%s goroutines here in the first look, %s in the last", unit.Number(s.Values[0]), unit.Number(s.Values[len(s.Values)-1])))
+		c.Evidence = append(c.Evidence, insight.SeenAt(d.in, s.last, s.At, s.Frames, "%s goroutines here in the first look, %s in the last", unit.Count(int64(s.Values[0])), unit.Count(int64(s.Values[len(s.Values)-1]))))
 		d.use("SC10", c)
 		c.Advice = waitAdvice(s.Frames)
 		all = append(all, c)
@@ -293,7 +293,7 @@ func (d *decider) connections(l *Looked, s growingSite) *Cause {
 	c.Summary = fmt.Sprintf("connections of the HTTP client are never given back: %s", moreText(Goroutines, s.rate[1], l.Per))
 	bodies := insight.UnreleasedIn(d.in).Bodies
 	c.Evidence = append(c.Evidence, bodies[:min(3, len(bodies))]...)
-	c.Evidence = append(c.Evidence, insight.SeenAt(d.in, s.last, s.At, s.Frames, "%s goroutines here in the first look, %s in the last", unit.Number(s.Values[0]), unit.Number(s.Values[len(s.Values)-1])))
+	c.Evidence = append(c.Evidence, insight.SeenAt(d.in, s.last, s.At, s.Frames, "%s goroutines here in the first look, %s in the last", unit.Count(int64(s.Values[0])), unit.Count(int64(s.Values[len(s.Values)-1]))))
 	c.Advice = "Close the body of each response, even if its status is an error or nobody reads it: defer resp.Body.Close()."
 	switch {
 	case idle:
