@@ -23,7 +23,7 @@ import (
 // Command is loupe leak.
 var Command = &command.Command{
 	Name:  "leak",
-	Short: "is it a memory or goroutine leak: which line, what holds it, how fast, until when",
+	Short: "memory and goroutine leaks: which line, how fast, until when",
 	Args:  "[flags] FILE…|RECORDING|URL|PID",
 	Example: []string{
 		"loupe leak :6060                                       sample a running service for half a minute",
