@@ -372,6 +372,9 @@ func briefTail(w *lines, r *Recording, s Style) {
 	}
 }
 
+// fullReport is the command that shows all of a recording.
+const fullReport = "loupe report -v "
+
 // rest counts what a brief report has left out.
 func (r *Recording) rest(cards int, more string) string {
 	var words []string
@@ -404,6 +407,10 @@ func (r *Recording) rest(cards int, more string) string {
 	text := strings.Join(words, ", ")
 	if text != "" {
 		text += ": "
+	}
+	// Several rules may have seen the same leak: one command weighs all of it.
+	if _, leaks := insight.Leaks(r.Findings); len(leaks) > 0 && strings.HasPrefix(more, fullReport) {
+		more += "; whether it is a leak, and how fast, with loupe leak " + strings.TrimPrefix(more, fullReport)
 	}
 	return strings.ToUpper(text[:min(1, len(text))]) + text[min(1, len(text)):] + "full report with " + more
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"io"
 	"path"
 	"slices"
 	"strings"
@@ -123,12 +124,26 @@ func writeEvidence(w *lines, e insight.Evidence, s Style) {
 }
 
 func writeFinding(w *lines, f insight.Finding, s Style) {
-	const indent = findingIndent
 	writeFindingHead(w, f, s)
+	writeFindingBody(w, f, s)
+}
+
+// WriteFindingBody prints what stands below the head of a finding: where it is seen, what to
+// do, and the doubts.
+func WriteFindingBody(out io.Writer, f insight.Finding, s Style) error {
+	w := &lines{w: out}
+	writeFindingBody(w, f, s)
+	return w.err
+}
+
+func writeFindingBody(w *lines, f insight.Finding, s Style) {
+	const indent = findingIndent
 	for _, e := range f.Evidence {
 		writeEvidence(w, e, s)
 	}
-	w.printf("%s→ %s\n", indent, wrap(clean(f.Advice), s.width()-len(indent)-2, indent+"  "))
+	if f.Advice != "" {
+		w.printf("%s→ %s\n", indent, wrap(clean(f.Advice), s.width()-len(indent)-2, indent+"  "))
+	}
 	if f.Verify != "" {
 		w.printf("%s✓ %s\n", indent, wrap(clean(f.Verify), s.width()-len(indent)-2, indent+"  "))
 	}

@@ -40,6 +40,9 @@ func (s Style) Wrap(text string, indent int) string {
 	return wrap(text, s.width()-indent, strings.Repeat(" ", indent))
 }
 
+// Bold is text that stands out, if colours are on.
+func (s Style) Bold(text string) string { return s.paint(bold, text) }
+
 // The colours that are used, as SGR codes.
 const (
 	bold   = "1"

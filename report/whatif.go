@@ -10,7 +10,10 @@ import (
 
 // rangeText is an estimate and what it may be off by.
 func rangeText(r gc.Range, text func(float64) string) string {
-	if !r.Estimate.Known() {
+	switch {
+	case !r.Estimate.Known() && r.Low.Known():
+		return text(float64(r.Low)) + " or more"
+	case !r.Estimate.Known():
 		return "–"
 	}
 	if !r.High.Known() {
@@ -54,13 +57,20 @@ func WhatIfSheet(w *gc.WhatIf) *Sheet {
 	// them, and a note says what each grade is worth.
 	c := &w.Recorded
 	row([]any{recordedName(c), unit.Count(c.Collections), mbText(float64(c.PeakHeapMB)), "", msFigure(c.GCCPUMS), percentFigure(c.GCPercent)}, "", "", "measured")
+	refused := ""
 	for i := range w.Predictions {
 		p := &w.Predictions[i]
+		if p.Refused != "" {
+			refused = p.Refused
+		}
 		row([]any{
 			p.Settings.String(), collectionsText(p), mbText(float64(p.PeakHeapMB.Estimate)), "≤ " + mbText(float64(p.MemoryMB.High)),
-			msFigure(p.GCCPUMS.Estimate), percentFigure(p.GCPercent),
-		}, msFigure(p.CPUMS.Estimate), stateTexts[p.State], string(p.Grade))
-		grades[p.Grade] = true
+			msFigure(p.GCCPUMS.Estimate), percentOf(p),
+		}, msFigure(p.CPUMS.Estimate), stateTexts[p.State], gradeText(p))
+		grades[p.Grade] = grades[p.Grade] || p.Refused == ""
+	}
+	if refused != "" {
+		s.Notes = append(s.Notes, "refused: "+refused)
 	}
 	for _, g := range []gc.Grade{gc.Good, gc.Fair, gc.Poor} {
 		if c, h, _ := g.Misses(); grades[g] {
@@ -73,11 +83,33 @@ func WhatIfSheet(w *gc.WhatIf) *Sheet {
 	return s
 }
 
+// percentOf is the share of the Ps' time that the collector takes.
+func percentOf(p *gc.Prediction) string {
+	if p.Refused != "" {
+		return "–"
+	}
+	return percentFigure(p.GCPercent)
+}
+
+// gradeText is the grade, or that there is no prediction.
+func gradeText(p *gc.Prediction) string {
+	if p.Refused != "" {
+		return "refused"
+	}
+	return string(p.Grade)
+}
+
 func plusMinus(share float64) string { return fmt.Sprintf("±%.0f%%", 100*share) }
 
 // collectionsText is the number of collections, and how many there may be
 // where a limit starts them.
 func collectionsText(p *gc.Prediction) string {
+	if p.Refused != "" {
+		if p.Collections.Low < 1 {
+			return "–"
+		}
+		return "at least " + rounded(float64(p.Collections.Low))
+	}
 	text := rounded(float64(p.Collections.Estimate))
 	switch {
 	case p.State != gc.Limited && p.State != gc.Thrashing:
@@ -104,16 +136,16 @@ func outcomeSheet(all []gc.Outcome) *Sheet {
 	}}
 	for i := range all {
 		o := &all[i]
-		name, grade := o.Predicted.Settings.String(), string(o.Predicted.Grade)
+		name, grade := o.Predicted.Settings.String(), gradeText(&o.Predicted)
 		row := func(figure string, p gc.Range, m gc.Figure, text func(float64) string) {
-			if !p.Estimate.Known() || !m.Known() {
+			if !p.Low.Known() || !m.Known() {
 				return
 			}
 			off := "–"
-			if m > 0 {
+			if m > 0 && p.Estimate.Known() {
 				off = unit.Change(float64(p.Estimate / m))
 			}
-			if p.Low > m || m > p.High {
+			if p.Low > m || p.High.Known() && m > p.High {
 				off += ", outside"
 			}
 			s.Rows = append(s.Rows, []any{name, figure, rangeText(p, text), text(float64(m)), off, grade})
@@ -147,6 +179,9 @@ func ChoiceText(c *gc.Choice) string {
 func PredictionText(p *gc.Prediction) string {
 	text := fmt.Sprintf("%s: %s collections, peak heap %s, memory up to %s, %s of the Ps' time for the collector; prediction of grade %s.",
 		p.Settings, collectionsText(p), mbText(float64(p.PeakHeapMB.Estimate)), mbText(float64(p.MemoryMB.High)), percentFigure(p.GCPercent), p.Grade)
+	if p.Refused != "" {
+		text = fmt.Sprintf("%s: peak heap %s, memory up to %s. The rest is not predicted: %s.", p.Settings, mbText(float64(p.PeakHeapMB.Estimate)), mbText(float64(p.MemoryMB.High)), p.Refused)
+	}
 	switch p.State {
 	case gc.Thrashing:
 		text += " The limit leaves next to no room above the live heap: the collector may run continuously, until the runtime lets the heap grow beyond it."

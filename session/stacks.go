@@ -83,6 +83,30 @@ func (l Listing) LastProfile() (*profile.Profile, error) {
 	return goroutineprofile.Of(l.File, l.InDump(len(l.Dumps)-1))
 }
 
+// ProfilesAt returns the profiles in the entry at a path: of a file with several goroutine
+// dumps one of each, in their order, else the one of [Session.ProfileAt].
+func ProfilesAt(s *Session, path string) ([]*profile.Profile, error) {
+	if !s.isOf(recording.Stacks, path) && !s.isOf(recording.Stderr, path) {
+		p, err := s.ProfileAt(path)
+		return []*profile.Profile{p}, err
+	}
+	return decoded(s, "each dump in "+path, func(s *Session) (all []*profile.Profile, err error) {
+		d, err := s.dumpAt(path)
+		if err != nil {
+			return nil, err
+		}
+		for n := range d.Dumps {
+			switch p, err := goroutineprofile.Of(d, d.InDump(n)); {
+			case err == nil:
+				all = append(all, p)
+			case !errors.Is(err, goroutineprofile.ErrEmpty):
+				return all, err
+			}
+		}
+		return all, nil
+	})
+}
+
 // lastStacks makes a goroutine profile of the last dump of a file.
 func (s *Session) lastStacks(path string) (*profile.Profile, error) {
 	d, err := s.dumpAt(path)

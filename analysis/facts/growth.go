@@ -4,19 +4,26 @@ import (
 	"cmp"
 	"slices"
 
+	"loupe/format/profile"
 	"loupe/recording"
+	"loupe/session"
 	"loupe/value/stack"
 	"loupe/value/stats"
 	"loupe/value/timeline"
 	"loupe/value/unit"
 )
 
-// Growth is what the looks of a growth phase have seen of the heap, or of the
-// goroutines: the phase takes the same profile at equal distances.
+// Growth is what several looks have seen of the heap, or of the goroutines: those of a
+// growth phase, which takes the same profile at equal distances, or profiles and dumps that
+// stand alone, in the order of their time.
 type Growth struct {
-	Phase  recording.Phase
-	Times  []float64 // seconds on the axis
-	Totals []float64
+	Phase recording.Phase
+	// Times are in seconds: on the axis, or since the first look.
+	Times []float64
+	// Untimed tells that nobody knows when the looks were taken, as of dumps: they are in the
+	// order they were named in, and Times counts them.
+	Untimed bool
+	Totals  []float64
 	// Last is the entry of the last look.
 	Last  recording.Entry
 	Sites []*GrowingSite // the steepest first
@@ -42,25 +49,18 @@ func (s *GrowingSite) Grew() float64 { return s.Values[len(s.Values)-1] - s.Valu
 // least. A stack belongs to its frame of the user's code that is nearest to the
 // leaf, or to its root where there is none.
 func (f *Facts) Growth(kind recording.Kind, sample string, least float64) *Growth {
-	m := f.Manifest
 	g := &Growth{}
 	at := map[stack.Frame]*GrowingSite{}
 	isUser := f.session.Scope().IsUser
-	for _, e := range m.Of(kind) {
-		phase, ok := m.PhaseNamed(e.Phase)
-		if !ok || phase.Profiler != "growth" {
-			continue
-		}
-		p, err := f.session.ProfileAt(e.Path)
+	for _, look := range growthLooks(f, g, kind) {
+		index, err := look.profile.Index(sample)
 		if err != nil {
 			continue
 		}
-		index, err := p.Index(sample)
-		if err != nil {
-			continue
-		}
-		g.Phase, g.Last = phase, e
-		g.Times, g.Totals = append(g.Times, e.Span.Start.Seconds()), append(g.Totals, 0)
+		p := look.profile
+		g.Last = look.entry
+		g.Phase, _ = f.Manifest.PhaseNamed(look.entry.Phase)
+		g.Times, g.Totals = append(g.Times, look.at), append(g.Totals, 0)
 		n := len(g.Times)
 		heaviest := map[*GrowingSite]int64{}
 		for id, w := range p.Samples(index) {
@@ -98,6 +98,44 @@ func (f *Facts) Growth(kind recording.Kind, sample string, least float64) *Growt
 	return g
 }
 
+// growthLook is one profile of [Facts.Growth].
+type growthLook struct {
+	profile *profile.Profile
+	entry   recording.Entry
+	at      float64
+}
+
+// growthLooks are the profiles of a kind that were taken to be compared, in the order of
+// their time; it notes in g whether that is known.
+func growthLooks(f *Facts, g *Growth, kind recording.Kind) (all []growthLook) {
+	loose := f.Manifest.Target.Kind == "files"
+	for _, e := range f.Manifest.Of(kind) {
+		if phase, ok := f.Manifest.PhaseNamed(e.Phase); !loose && (!ok || phase.Profiler != "growth") {
+			continue
+		}
+		profiles, err := session.ProfilesAt(f.session, e.Path)
+		if err != nil {
+			continue // what is wrong with it, those say that ask for it
+		}
+		for _, p := range profiles {
+			all = append(all, growthLook{p, e, e.Span.Start.Seconds()})
+		}
+	}
+	if !loose || len(all) == 0 {
+		return all
+	}
+	g.Untimed = slices.ContainsFunc(all, func(l growthLook) bool { return l.profile.Time.IsZero() })
+	if !g.Untimed {
+		slices.SortStableFunc(all, func(a, b growthLook) int { return a.profile.Time.Compare(b.profile.Time) })
+	}
+	for i := range all {
+		if all[i].at = float64(i); !g.Untimed {
+			all[i].at = all[i].profile.Time.Sub(all[0].profile.Time).Seconds()
+		}
+	}
+	return all
+}
+
 // Whole is the sum over all sites, as one.
 func (g *Growth) Whole() *GrowingSite {
 	s := &GrowingSite{Values: g.Totals, Slope: stats.TheilSen(g.Times, g.Totals, 0.95)}
@@ -107,5 +145,8 @@ func (g *Growth) Whole() *GrowingSite {
 
 // Length is the time between the first look and the last.
 func (g *Growth) Length() string {
+	if g.Untimed {
+		return unit.Plural(int64(len(g.Times)-1), "look")
+	}
 	return unit.Duration(timeline.Time((g.Times[len(g.Times)-1] - g.Times[0]) * 1e9).Sub(0))
 }

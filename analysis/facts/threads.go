@@ -8,6 +8,7 @@ import (
 
 	"loupe/recording"
 	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // Threads is how many threads of the operating system the program had.
@@ -156,37 +157,61 @@ type Resident struct {
 	// Anon is what the kernel counts, Go what the runtime holds, in bytes.
 	Anon, Go float64
 	Round    *Round
+	At       timeline.Time
 }
 
 // ResidentIn compares them; ok is false where a recording does not know the one or the
 // other.
 func ResidentIn(f *Facts) (middle Resident, ok bool) {
-	samples, err := f.session.OS()
-	if err != nil {
-		return middle, false
-	}
 	var all []Resident
-	for _, r := range ReadingsOf(f) {
-		inUse, at := r.InUse(), r.At("/memory/classes/total:bytes")
-		for _, s := range within(samples, r.Round.Phase.Span) {
-			// Both are taken at an interval, but not at the same time, and memory may have
-			// come and gone between them: the largest of the readings around it counts.
-			near := 0.0
-			for i := range inUse {
-				if s.At <= at[i]+aside && at[i] <= s.At+aside {
-					near = max(near, inUse[i])
-				}
-			}
-			if s.Anon > 0 && near > 0 {
-				all = append(all, Resident{Anon: float64(s.Anon), Go: near, Round: r.Round})
-			}
-		}
+	for i := range f.Rounds {
+		all = append(all, residents(f, &f.Rounds[i], f.Rounds[i].Phase.Run, f.Rounds[i].Phase.Span)...)
 	}
 	if len(all) == 0 {
 		return middle, false
 	}
 	slices.SortFunc(all, func(a, b Resident) int { return cmp.Compare(a.Anon-a.Go, b.Anon-b.Go) })
 	return all[len(all)/2], true
+}
+
+// OutsideIn is the memory that the operating system counts beyond what the runtime holds, over
+// a span of the life of a process, in bytes; it is below zero where pages that the runtime has
+// reserved were never touched.
+func OutsideIn(f *Facts, run int, in timeline.Span) (s timeline.Series) {
+	for _, r := range residents(f, nil, run, in) {
+		s.Times, s.Values = append(s.Times, r.At), append(s.Values, r.Anon-r.Go)
+	}
+	return s
+}
+
+// residents are all moments in a span at which both are known.
+func residents(f *Facts, round *Round, run int, in timeline.Span) (all []Resident) {
+	samples, err := f.session.OS()
+	if err != nil {
+		return nil
+	}
+	set, err := f.session.Metrics(run)
+	if err != nil {
+		return nil
+	}
+	readings := Readings{Round: &Round{Phase: recording.Phase{Span: in}}, set: set}
+	inUse, at := readings.InUse(), readings.At("/memory/classes/total:bytes")
+	first := 0
+	for _, s := range within(samples, in) {
+		// Both are taken at an interval, but not at the same time, and memory may have
+		// come and gone between them: the largest of the readings around it counts.
+		near := 0.0
+		for first < len(inUse) && at[first]+aside < s.At {
+			first++
+		}
+		for i := first; i < len(inUse) && at[i] <= s.At+aside; i++ {
+			near = max(near, inUse[i])
+		}
+		if s.Anon > 0 && near > 0 {
+			all = append(all, Resident{Anon: float64(s.Anon), Go: near, Round: round, At: s.At})
+		}
+	}
+	return all
 }
 
 // aside is how far from each other readings of the runtime and of the operating system may

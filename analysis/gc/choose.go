@@ -62,7 +62,11 @@ func containerLimit(container int64) int64 {
 // far as it buys anything. The limit is then there for the day on which the
 // live heap is larger; GOGC=off would use all the memory on every day.
 func (r *Replay) Choose(container int64) Choice {
-	limit := containerLimit(container)
+	return chooseWithin(r, container, containerLimit(container))
+}
+
+// chooseWithin chooses for a container of which the Go runtime may have a part.
+func chooseWithin(r *Replay, container, limit int64) Choice {
 	c := Choice{Container: container, Verdict: TooSmall}
 	least := r.Predict(Settings{GOGC: SweepGOGC[0] / 5})
 	c.NeedMB = least.MemoryMB.Estimate

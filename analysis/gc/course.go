@@ -336,3 +336,12 @@ func (c *course) rises() bool {
 	before, after := mean(c.points[third:2*third]), mean(c.points[2*third:])
 	return after > 1.15*before && after-before > 2<<20
 }
+
+// lastThird is the mean live heap of the last third, in bytes.
+func (c *course) lastThird() (sum float64) {
+	last := c.points[len(c.points)-max(1, len(c.points)/3):]
+	for _, p := range last {
+		sum += p.reachable / float64(len(last))
+	}
+	return sum
+}

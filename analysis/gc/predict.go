@@ -1,6 +1,7 @@
 package gc
 
 import (
+	"fmt"
 	"math"
 	"time"
 )
@@ -80,6 +81,12 @@ type Prediction struct {
 	// LimitedShare is the share of the collections that the limit started.
 	LimitedShare float64 `json:"limited_share,omitempty"`
 	Grade        Grade   `json:"grade"`
+	// GradeWhy is what keeps the grade from being good.
+	GradeWhy []string `json:"grade_why,omitempty"`
+	// Refused says why it is not predicted how often the collector would run, and what that
+	// would cost; empty where it is. The lower ends of the ranges, and GCPercent, are then
+	// what it would be at least.
+	Refused string `json:"refused,omitempty"`
 }
 
 // Recorded returns what the log itself showed.
@@ -89,7 +96,8 @@ func (r *Replay) Recorded() Recorded { return r.recorded }
 func (r *Replay) Predict(s Settings) Prediction {
 	t := r.run(s, 0)
 	scale := r.scale()
-	p := Prediction{Settings: s, Grade: r.grade(s, t), State: t.state(s)}
+	p := Prediction{Settings: s, State: t.state(s)}
+	p.Grade, p.GradeWhy = r.grade(s, t)
 	miss := misses[p.Grade]
 	p.Collections = around(t.cycles*scale, miss.collections)
 	p.PeakHeapMB = around(t.peak/(1<<20), miss.heap)
@@ -114,12 +122,20 @@ func (r *Replay) Predict(s Settings) Prediction {
 			p.State = Thrashing
 		}
 		if r.c.rises() {
-			// The closer it comes to the limit the more collections there are,
-			// and where it ends the recording does not tell.
-			p.Collections.High, p.GCCPUMS.High, p.CPUMS.High = Unknown(), Unknown(), Unknown()
+			p.refuse()
 		}
 	}
 	return p
+}
+
+// refuse takes back what cannot be told of a limit that a rising heap comes to: the closer it
+// is the more collections there are, and where it ends the recording does not tell. Such
+// predictions were off by half to nearly all of the collections and of the CPU time.
+func (p *Prediction) refuse() {
+	p.Refused = "the live heap rises towards the limit, and how close it comes decides how often the collector runs"
+	for _, r := range []*Range{&p.Collections, &p.GCCPUMS, &p.CPUMS} {
+		r.Estimate, r.High = Unknown(), Unknown()
+	}
 }
 
 // fragmentation is the part of the live heap that free slots in spans in use
@@ -418,33 +434,40 @@ func (r *Replay) scale() float64 {
 	return 1
 }
 
-// grade judges a replay.
-func (r *Replay) grade(s Settings, t *turn) Grade {
+// grade judges a replay, and says what is against it.
+func (r *Replay) grade(s Settings, t *turn) (Grade, []string) {
 	c := &r.recorded
+	var why []string
 	worse := 0
+	take := func(by int, format string, args ...any) {
+		worse += by
+		why = append(why, fmt.Sprintf(format, args...))
+	}
 	if c.Collections < FewCycles {
-		worse++
+		take(1, "%d collections are few; %d are a fair basis", c.Collections, FewCycles)
 	}
 	switch duty := float64(c.MarkPercent); {
 	case duty > 60:
-		worse += 2
+		take(2, "a mark phase was in progress %.0f%% of the time", duty)
 	case duty > 35:
-		worse++
+		take(1, "a mark phase was in progress %.0f%% of the time", duty)
 	}
 	if t.state(s) == Thrashing {
-		worse += 2
+		take(2, "the limit leaves next to no room")
 	}
 	if t.limited > 0 && !r.opt.Overhead.Measured {
-		worse++
+		take(1, "the limit starts collections, and memory outside the heap is only assumed")
 	}
-	if !r.self.Known() || math.Abs(float64(r.self)-1) > 0.1 {
-		worse++
+	if !r.self.Known() {
+		take(1, "the settings it was recorded with are not known")
+	} else if math.Abs(float64(r.self)-1) > 0.1 {
+		take(1, "with its own settings the replay makes %.2f times the recorded collections", float64(r.self))
 	}
 	switch {
 	case worse == 0:
-		return Good
+		return Good, nil
 	case worse == 1:
-		return Fair
+		return Fair, why
 	}
-	return Poor
+	return Poor, why
 }

@@ -43,6 +43,8 @@ const (
 	NoteOverhead NoteID = "memory-assumed"
 	// NoteFragmentation: what a limit does is less certain.
 	NoteFragmentation NoteID = "limit-and-fragmentation"
+	// NoteCPU: two runs do not tell what a collection costs.
+	NoteCPU NoteID = "cpu-not-told"
 )
 
 // WhatIf predicts each of the settings.
@@ -58,12 +60,31 @@ func (r *Replay) WhatIf(settings []Settings) *WhatIf {
 // Outcome sets what a run showed beside its prediction. A run of another amount
 // of work, as of a server under load, is compared by what it allocated.
 func (r *Replay) Outcome(s Settings, measured *Summary) (Outcome, error) {
+	return outcome(r, s, measured, true)
+}
+
+// OutcomeOfTime is [Replay.Outcome] of a run that was ended after a time, and so may have done
+// another amount of work.
+func OutcomeOfTime(r *Replay, s Settings, measured *Summary) (Outcome, error) {
+	return outcome(r, s, measured, false)
+}
+
+// WorkOf is how much a run has allocated, by what the recorded one has; 1 where that is not known.
+func WorkOf(r *Replay, measured *Summary) float64 {
+	_, m, err := measure(measured)
+	if err != nil || !(m.AllocatedMB > 0) || !(r.recorded.AllocatedMB > 0) {
+		return 1
+	}
+	return float64(m.AllocatedMB / r.recorded.AllocatedMB)
+}
+
+func outcome(r *Replay, s Settings, measured *Summary, whole bool) (Outcome, error) {
 	fromStart, m, err := measure(measured)
 	if err != nil {
 		return Outcome{}, err
 	}
 	p := r.Predict(s)
-	if mine := float64(r.recorded.AllocatedMB); (!r.c.fromStart || !fromStart) && mine > 0 {
+	if mine := float64(r.recorded.AllocatedMB); (!whole || !r.c.fromStart || !fromStart) && mine > 0 {
 		work := float64(m.AllocatedMB) / mine
 		p.Collections, p.GCCPUMS = p.Collections.times(work), p.GCCPUMS.times(work)
 		p.DurationMS *= Figure(work)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"loupe/capture/live"
 	"loupe/recording"
 )
 
@@ -39,12 +40,13 @@ func (r *Recorder) growth(ctx context.Context, p Phase, plan Plan) error {
 }
 
 func (r *running) looks(ctx context.Context, p Phase, phase recording.Phase) error {
+	kinds := r.growthKinds()
 	began := time.Now()
 	for n := range growthLooks {
 		if n > 0 {
 			sleep(ctx, time.Until(began.Add(p.For*time.Duration(n)/(growthLooks-1))))
 		}
-		for _, name := range growthKinds {
+		for _, name := range kinds {
 			if ctx.Err() != nil {
 				return nil // what there is counts
 			}
@@ -54,6 +56,25 @@ func (r *running) looks(ctx context.Context, p Phase, phase recording.Phase) err
 		}
 	}
 	return nil
+}
+
+// growthKinds are those that can be had: from outside, of a program that keeps no heap profile,
+// the goroutines alone.
+func (r *running) growthKinds() []string {
+	k, ok := r.src.(kernelSource)
+	if !ok {
+		return growthKinds
+	}
+	p, err := live.Open(k.pid)
+	if err != nil {
+		return growthKinds // the first look says why
+	}
+	defer p.Close()
+	if _, err := p.HeapProfile(); err != nil {
+		r.tell("no heap profiles in the phase growth: %v", err)
+		return growthKinds[:1]
+	}
+	return growthKinds
 }
 
 // snapshot takes a profile that is always there.

@@ -85,7 +85,7 @@ func outside(ctx context.Context, pid int) (k kernelSource, ok bool) {
 }
 
 // kernelPhases are what can be had from outside, by the way that it takes.
-var kernelPhases = map[string][]string{"goroutines": {"goroutine"}, "heap": {"allocs", "heap"}, "cpu": {"cpu"}, "core": {"core"}}
+var kernelPhases = map[string][]string{"goroutines": {"goroutine", "growth"}, "heap": {"allocs", "heap"}, "cpu": {"cpu"}, "core": {"core"}}
 
 // phases are those that can be had, the bare one apart.
 func (k kernelSource) phases() (names []string) {

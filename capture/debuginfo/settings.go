@@ -18,6 +18,8 @@ var settingWords = [][]byte{
 	[]byte("SetBlockProfileRate("), []byte("SetMutexProfileFraction("), []byte("MemProfileRate"), []byte("LockOSThread("),
 	[]byte("SetMaxOpenConns("), []byte("SetMaxIdleConns("), []byte("SetNoDelay("),
 	[]byte("MaxIdleConnsPerHost"), []byte("MaxConnsPerHost"), []byte("DisableKeepAlives"), []byte(".Accept()"),
+	// What takes something that no profile shows, and may not give it back.
+	[]byte("import \"C\""), []byte("http.Get("), []byte("http.Post("), []byte(".Do(req"),
 }
 
 // Bounds of the search for settings.

@@ -31,7 +31,7 @@ func commands() []*command.Command {
 	return slices.Concat([]*command.Command{
 		demo.Command, record.Run, record.Attach, watch.Command,
 	}, serve.Commands, []*command.Command{load.Command}, proof.Commands, []*command.Command{
-		open.Command, report.Command, compare.Command, compare.Benchstat, gc.Command, gc.Sched, stacks.Command, stacks.Core, pprof.Command, trace.Command,
+		open.Command, report.Command, compare.Command, compare.Benchstat, gc.Command, watch.Leak, gc.Sched, stacks.Command, stacks.Core, pprof.Command, trace.Command,
 		code.PGO, code.Callers, code.Implements,
 		report.Verify, report.Rules, demo.Labs, record.Doctor, newCompletionCommand(), versionCommand,
 	})

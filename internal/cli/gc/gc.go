@@ -37,7 +37,7 @@ var Command = &command.Command{
 		"loupe gc -json REC | jq '.phases[].derived.gc_percent' each round of a recording",
 		"loupe gc -what-if all REC                              collections, heap and GC CPU with other GOGC values",
 		"loupe gc -what-if 'GOGC=200 GOMEMLIMIT=400MiB' server.log",
-		"loupe gc -container 512MiB REC                         what to set in a container of that size",
+		"loupe gc -advise -limit 512MiB REC                     which GOGC and GOMEMLIMIT, and what they would do",
 		"loupe gc -what-if GOGC=200 -verify -- ./tool -n 5      predict, run, compare",
 		"loupe gc -explain 'gc 14 @0.253s 3%: 0.009+0.84+…'       what each part of a line means",
 	},
@@ -63,13 +63,19 @@ settings: the live heap, the allocation rate and the marking cost stay as record
 prediction has a grade; -verify runs the program to check it. If the log is too short, loupe
 says so instead.
 
+-advise recommends GOGC and GOMEMLIMIT for a memory limit: -limit, or the recorded cgroup's. It
+compares the usual settings in one table, leaves room for memory outside Go, and says how far to
+trust it: good, fair or low, with the reason. It refuses, with exit code 4, if the log is too
+short, the live heap still rises, or the limit is too close to it. loupe run -tune gc checks the
+advice by running the program.
+
 -explain says in words what each number in a line means: for gctrace, schedtrace, scheddetail,
 inittrace, scavtrace and gcpacertrace, in the format of any Go version. From a file, or
 standard input (-), it takes the first line of each format.`,
 	Files: true,
 	Reads: true,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
-		asJSON := fs.Bool("json", false, "print JSON (loupe.gc/1; loupe.gc-what-if/1; loupe.gc-explain/1)")
+		asJSON := fs.Bool("json", false, "print JSON (loupe.gc/1; loupe.gc-what-if/1; loupe.gc-advice/1; loupe.gc-explain/1)")
 		requests := fs.Int64("requests", 0, "`number` of requests that the program answered")
 		duration := fs.String("duration", "0", "`time` that the work took; 0 takes it from the log")
 		cycles := fs.Bool("cycles", false, "also list every collection, and all rows of the other tables")
@@ -87,6 +93,12 @@ standard input (-), it takes the first line of each format.`,
 			}
 			if *words {
 				return explain(e, name, *asJSON)
+			}
+			if ask.advise {
+				return ask.advice(e, name)
+			}
+			if ask.limit != "" {
+				return command.Usagef("-limit is for -advise")
 			}
 			if ask.asked() {
 				return ask.whatIf(e, name)
@@ -109,6 +121,7 @@ type runtimeLog struct {
 	rounds []facts.Round // of a recording
 	// attached tells that the recording has no standard error.
 	attached bool
+	facts    *facts.Facts     // of a recording
 	session  *session.Session // of a recording, until close
 	close    func() error
 }
@@ -132,7 +145,7 @@ func openRuntime(e *command.Env, name string) (*runtimeLog, error) {
 		}
 		return &runtimeLog{
 			name: in.Name, rounds: x.Facts.Rounds, attached: len(x.Facts.Manifest.Of(recording.Stderr)) == 0,
-			session: x.Session, close: x.Close,
+			facts: x.Facts, session: x.Session, close: x.Close,
 		}, nil
 	}
 	if k := in.Kind; k != kind.Unknown && k != kind.Empty && k != kind.Dump && !door.IsLog(k) { // a dump may stand in a log

@@ -21,13 +21,15 @@ import (
 
 // whatIfFlags are the flags of loupe gc that ask about other settings.
 type whatIfFlags struct {
-	settings, container, measured string
-	verify, asJSON                bool
+	settings, container, measured, limit string
+	verify, advise, asJSON               bool
 }
 
 func (f *whatIfFlags) declare(fs *command.FlagSet) {
 	fs.StringVar(&f.settings, "what-if", "", "predict these `settings`: 'GOGC=200 GOMEMLIMIT=400MiB', several separated by\nsemicolons, or all for the usual ones")
 	fs.StringVar(&f.container, "container", "", "recommend settings for a container with this much `memory` (512MiB)")
+	fs.BoolVar(&f.advise, "advise", false, "recommend GOGC and GOMEMLIMIT for a memory limit, with predictions")
+	fs.StringVar(&f.limit, "limit", "", "with -advise: the container's `memory` (512MiB; default the recorded cgroup's)")
 	fs.StringVar(&f.measured, "measured", "", "compare the prediction with this log or `recording`, made with the settings")
 	fs.BoolVar(&f.verify, "verify", false, "what follows is a command: run it unchanged and with the settings, and show\npredicted next to measured")
 }
@@ -151,13 +153,16 @@ func openReplay(e *command.Env, name string) (*gc.Replay, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
+	defer l.close()
+	return l.replay()
+}
+
+// replay follows the collections of a log, or of the round of a recording with the most.
+func (l *runtimeLog) replay() (r *gc.Replay, phase string, err error) {
 	s, round := l.collections()
 	if s == nil {
 		return nil, "", l.nothing("gctrace", "gctrace=1")
 	}
-	defer l.close()
-	var r *gc.Replay
-	phase := ""
 	if round != nil {
 		phase = round.Phase.Name
 		r, err = round.Replay(l.session)
@@ -165,7 +170,7 @@ func openReplay(e *command.Env, name string) (*gc.Replay, string, error) {
 		r, err = gc.NewReplay(s, gc.ReplayOptions{})
 	}
 	if err != nil {
-		return nil, "", command.Nothingf("%s: %w", name, err)
+		return nil, "", command.Nothingf("%s: %w", l.name, err)
 	}
 	return r, phase, nil
 }

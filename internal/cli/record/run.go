@@ -30,6 +30,7 @@ var Run = &command.Command{
 		"loupe run -vs HEAD -load http://localhost:8080/ ./cmd/server",
 		"                                                       is the working tree faster than the last commit?",
 		"loupe run -test ./parser -run TestBig                  a test",
+		"loupe run -tune gc -limit 512MiB ./cmd/tool            which GOGC and GOMEMLIMIT, checked by four runs",
 	},
 	About: `
 TARGET is a Go package, .go files (a.go,b.go), or an executable. What follows it belongs to
@@ -59,7 +60,11 @@ continue until the deciding figures are decided: they are examined after 10, 20,
 need. -rounds takes a fixed number; a verdict needs five, and from seven on, noise common to
 both programs cancels out (docs/statistics.md). Ctrl-C ends the rounds, and the complete ones
 are compared. The exit code is 3 if requests per second, CPU time or wall time got worse by
-more than -fail.`,
+more than -fail.
+
+With -tune gc the program runs four times for the bare phase: as it is, with few collections
+(which shows what one costs), and then as it is and as advised, in random order. The advice, as
+of loupe gc -advise, is printed with what was predicted next to what was measured.`,
 	StopAtFirst: true,
 	Setup:       func(fs *command.FlagSet) func(*command.Env, []string) error { return declareRun(fs).run },
 }
@@ -77,6 +82,7 @@ type runFlags struct {
 	budget, fail  string
 	seed          uint64
 	env           []string
+	tune, limit   string
 
 	allowed time.Duration // of -budget
 	share   float64       // of -fail
@@ -98,6 +104,9 @@ func declareRun(fs *command.FlagSet) *runFlags {
 	fs.StringVar(&f.fail, "fail", "0%", "with -vs: exit with 3 if something got worse by more than `percent`")
 	fs.Uint64Var(&f.seed, "order-seed", 0, "seed the order of -vs with this `number`; 0 takes a new one")
 	fs.Needs([]string{"order-seed", "budget", "fail"}, "vs")
+	fs.StringVar(&f.tune, "tune", "", "recommend settings instead of recording phases, and check them by running\nthe program: `gc` for GOGC and GOMEMLIMIT")
+	fs.StringVar(&f.limit, "limit", "", "with -tune gc: the container's `memory` (512MiB; default this cgroup's)")
+	fs.Needs([]string{"limit"}, "tune")
 	fs.Func("env", "set `NAME=value` for the program (repeatable)", func(s string) error {
 		if !strings.Contains(s, "=") {
 			return errors.New("want NAME=value")
@@ -123,6 +132,9 @@ func (f *runFlags) run(e *command.Env, args []string) error {
 	}
 	if f.vs == "" && f.set.Given("vs") {
 		return command.Usagef("-vs: a version is missing (is a variable empty?)")
+	}
+	if f.tune != "" {
+		return f.tuneGC(e, args)
 	}
 	if err := f.limits(); err != nil {
 		return err

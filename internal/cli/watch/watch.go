@@ -14,12 +14,16 @@ import (
 	"loupe/capture/collect"
 	"loupe/capture/hook"
 	"loupe/internal/cli/command"
+	"loupe/internal/cli/leak"
 	"loupe/internal/cli/loadflags"
 	"loupe/internal/cli/record"
 	"loupe/source"
 	"loupe/value/secret"
 	"loupe/value/unit"
 )
+
+// Leak is loupe leak, which is of the same family: what memory does over time.
+var Leak = leak.Command
 
 // Command is loupe watch.
 var Command = &command.Command{

@@ -4,6 +4,7 @@
 //	go run ./analysis/gc/gctest/bench                      every program, about five minutes on two CPUs
 //	go run ./analysis/gc/gctest/bench -only cache,json     some of them
 //	go run ./analysis/gc/gctest/bench -markdown            the table of docs/benchmarks.md
+//	go run ./analysis/gc/gctest/bench -advise              what loupe gc -advise says of containers, and what happens then
 //	go run ./analysis/gc/gctest/bench -- ./myprogram -x    a program of yours, which must end by itself
 //
 // Each program runs at GOGC=100 first. From that log alone everything is
@@ -39,6 +40,7 @@ type options struct {
 	rounds   int
 	markdown bool
 	keep     string
+	advise   bool
 }
 
 func main() {
@@ -46,6 +48,7 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "`names` of programs, with commas: "+strings.Join(names(), ", "))
 	flag.IntVar(&o.rounds, "rounds", 3, "run each setting `n` times and take the median")
 	flag.BoolVar(&o.markdown, "markdown", false, "print a table for docs/benchmarks.md")
+	flag.BoolVar(&o.advise, "advise", false, "take the advice for containers of several sizes, and run the programs as advised")
 	flag.StringVar(&o.keep, "keep", "", "keep the logs in this `folder`")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -66,8 +69,12 @@ func bench(ctx context.Context, o *options, command []string) error {
 	if len(command) > 0 {
 		list = []program{{filepath.Base(command[0]), func(context.Context, string) ([]string, error) { return command, nil }}}
 	}
-	t := &table{markdown: o.markdown}
-	t.head()
+	t, advice := &table{markdown: o.markdown}, &adviceTable{}
+	if o.advise {
+		advice.head()
+	} else {
+		t.head()
+	}
 	for _, p := range list {
 		if o.only != "" && !slices.Contains(strings.Split(o.only, ","), p.name) {
 			continue
@@ -77,14 +84,22 @@ func bench(ctx context.Context, o *options, command []string) error {
 			fmt.Fprintf(os.Stderr, "bench: %s is left out: %v\n", p.name, err)
 			continue
 		}
-		if err := hold(ctx, o, t, p.name, command); err != nil {
+		run := func() error { return hold(ctx, o, t, p.name, command) }
+		if o.advise {
+			run = func() error { return advice.advise(ctx, o, p.name, command) }
+		}
+		if err := run(); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			fmt.Fprintf(os.Stderr, "bench: %s: %v\n", p.name, err)
 		}
 	}
-	t.foot()
+	if o.advise {
+		advice.foot()
+	} else {
+		t.foot()
+	}
 	return nil
 }
 

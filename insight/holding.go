@@ -1,0 +1,61 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+
+	"loupe/recording"
+	"loupe/value/stack"
+)
+
+// Holding is what holds memory that a line has allocated, as far as the recording and the
+// sources tell.
+type Holding struct {
+	// By names the place: "the global variable shop.All.open (map[int]*shop.order)"; empty
+	// without a core that shows it.
+	By string
+	// Advice says what to do, Evidence where that can be seen.
+	Advice   string
+	Evidence []Evidence
+	Doubts   []string
+	// Bounded tells that the source takes something out when a length is reached, so that it
+	// may be a cache that is still filling.
+	Bounded bool
+}
+
+// HoldingOf asks the sources and the core of a recording what holds what a line allocates.
+// The frames are those of a stack that leads there, the leaf first.
+func HoldingOf(in *Input, at stack.Frame, frames []stack.Frame) Holding {
+	f := Finding{Severity: Warning}
+	tellHolder(in, &f, at, frames, heldBy)
+	h := Holding{Bounded: f.Severity == Info}
+	tellHeap(in, &f, at)
+	if _, by, ok := strings.Cut(f.Summary, "; held by "); ok {
+		h.By = by
+	}
+	shorten(in, []Finding{f})
+	h.Advice, h.Evidence, h.Doubts = f.Advice, f.Evidence, f.Doubts
+	return h
+}
+
+// SeenAt is evidence of an entry at a frame of a stack, with the text of its line.
+func SeenAt(in *Input, entry recording.Entry, at stack.Frame, frames []stack.Frame, format string, args ...any) Evidence {
+	all := []Finding{{Evidence: []Evidence{in.fileAt(entry, at, frames, "%s", fmt.Sprintf(format, args...))}}}
+	shorten(in, all)
+	return all[0].Evidence[0]
+}
+
+// WaitsOutside tells that a goroutine is on the network, in a system call or asleep: somebody
+// else decides when it goes on.
+func WaitsOutside(frames []stack.Frame) bool { return waitsOutside(frames) }
+
+// Proved tells whether a finding rests on Go's own search for goroutines that nothing can
+// wake up.
+func Proved(f Finding) bool {
+	for _, e := range f.Evidence {
+		if strings.HasSuffix(e.Text, bySearch) {
+			return true
+		}
+	}
+	return false
+}

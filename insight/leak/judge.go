@@ -1,0 +1,260 @@
+package leak
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+
+	"loupe/value/stats"
+	"loupe/value/unit"
+)
+
+// Shape is what became of a quantity over the time that it was measured.
+type Shape string
+
+// The shapes.
+const (
+	// Grows: it rises, and as fast at the end as before.
+	Grows Shape = "grows"
+	// Levelled: it rose and has stopped, as a cache that is full and data that is loaded.
+	Levelled Shape = "levelled off"
+	// Returned: it rose and came back.
+	Returned Shape = "returned"
+	// Steady: it does not rise, or by less than can be told from chance.
+	Steady Shape = "steady"
+	// Slowing: it still rises, but more slowly than before.
+	Slowing Shape = "slowing"
+	// Late: it began to rise towards the end, or in one step.
+	Late Shape = "late"
+	// WithLoad: it rises no more than the load does.
+	WithLoad Shape = "follows the load"
+	// Slight: it rises all the time, but by so little that it may be noise.
+	Slight Shape = "rises slightly"
+	// Short: there are too few measurements, or they cover too little time.
+	Short Shape = "too short"
+)
+
+// rises tells that there is more of it at the end, whatever that means.
+func (s Shape) rises() bool { return s == Grows || s == Slowing || s == Late || s == WithLoad }
+
+// What is asked of a series, chosen unless said otherwise.
+const (
+	// fewest is how many measurements can show that a rise has not stopped; with fewer than
+	// six, Mann and Kendall's p cannot fall below 0.01.
+	fewest = 6
+	// chance is the p of a trend (research: Mann–Kendall, as for GC08).
+	chance = 0.01
+	// lastQuarter is what the last quarter of the time has of the average rise: below flat it
+	// has levelled off, from on upwards it goes on.
+	flat, on = 0.2, 0.5
+	// back is how much of its rise a quantity must lose to have returned (as for GC09).
+	back = 0.5
+	// loadGrew is how much more load there must be at the end for it to explain a rise.
+	loadGrew = 1.25
+	// nearly allows for looks that came a little early.
+	nearly = 0.95
+	// binsMost bounds the points that a series is judged by: medians of equal parts of the time.
+	binsMost = 240
+)
+
+// Quantity is one thing that was measured again and again.
+type Quantity struct {
+	// Times are in seconds, in order.
+	Times, Values []float64
+	// Untimed tells that Times only count the looks.
+	Untimed bool
+	// Least is the rise below which it is taken for steady.
+	Least float64
+	// Load is what the program had to do per second, at the same times; empty where that is not known.
+	Load []float64
+}
+
+// Judgement is what a series shows.
+type Judgement struct {
+	Shape Shape `json:"shape"`
+	// Points is how many measurements there are, Seconds how long they cover.
+	Points  int     `json:"points"`
+	Seconds float64 `json:"seconds,omitempty"`
+	From    float64 `json:"from"`
+	To      float64 `json:"to"`
+	// Slope is the rise per second (Theil and Sen), with an interval of 95 %; per look where
+	// the times are not known.
+	Slope stats.Interval `json:"-"`
+	// P is that of no trend (Mann and Kendall).
+	P float64 `json:"p"`
+	// Why says what the shape was told by.
+	Why string `json:"why"`
+}
+
+// judge says what became of a quantity. Least is the shortest time, in seconds, that can
+// show a leak.
+func judge(q Quantity, least float64) Judgement {
+	n := len(q.Values)
+	j := Judgement{Shape: Short, Points: n}
+	if n == 0 {
+		return j
+	}
+	j.From, j.To = q.Values[0], q.Values[n-1]
+	if !q.Untimed {
+		j.Seconds = q.Times[n-1] - q.Times[0]
+	}
+	times, values, load := q.Times, q.Values, q.Load
+	if n > binsMost {
+		times, values, load = bins(q)
+	}
+	edge := max(1, len(values)/10)
+	j.From, j.To = stats.Median(values[:edge]), stats.Median(values[len(values)-edge:])
+	_, j.P = stats.MannKendall(values)
+	j.Slope = stats.TheilSen(times, values, 0.95)
+	switch {
+	case n < fewest:
+		j.Why = fmt.Sprintf("%s; %d are needed", unit.Plural(int64(n), "measurement"), fewest)
+		return j
+	case !q.Untimed && j.Seconds < nearly*least:
+		j.Why = fmt.Sprintf("it covers %s; %s are needed", seconds(j.Seconds), seconds(least))
+		return j
+	}
+	top := slices.Max(values)
+	switch rise := j.To - j.From; {
+	case top-j.From >= q.Least && top-j.To >= back*(top-j.From):
+		j.Shape, j.Why = Returned, "it rose and came back"
+	case rise < q.Least:
+		j.Shape, j.Why = Steady, "it rises by less than what counts"
+		if s, _ := course(times, values); s == Grows && rise >= q.Least/4 && j.P < chance && j.Slope.Low > 0 {
+			j.Shape, j.Why = Slight, "it rises all the time, but by less than what noise may do"
+		}
+	case j.P >= chance || j.Slope.Low <= 0:
+		j.Shape, j.Why = j.withoutTrend(times, values)
+	default:
+		j.Shape, j.Why = course(times, values)
+		if j.Shape == Levelled || j.Shape == Slowing {
+			j.afterStart(q, times, values, least)
+		}
+		if j.Shape == Grows && explained(values, load) {
+			j.Shape, j.Why = WithLoad, "the load rises as much as it does"
+		}
+	}
+	return j
+}
+
+// even is how steep the second half must be, of the first, for a rise without any slowing.
+const even = 0.8
+
+// afterStart looks at what comes after the first quarter alone: a program that has loaded its
+// data, and has leaked since, is steeper there. A cache that fills slows down all the time.
+func (j *Judgement) afterStart(q Quantity, times, values []float64, least float64) {
+	first, last := times[0], times[len(times)-1]
+	from := sort.SearchFloat64s(times, first+(last-first)/4)
+	times, values = times[from:], values[from:]
+	if len(values) < fewest || !q.Untimed && times[len(times)-1]-times[0] < least/2 {
+		return
+	}
+	n := len(values) - 1
+	level := func(i int) float64 { return levelAt(times, values, times[0]+(times[n]-times[0])*float64(i)/2) }
+	_, p := stats.MannKendall(values)
+	slope := stats.TheilSen(times, values, 0.95)
+	rise, early, late := level(2)-level(0), level(1)-level(0), level(2)-level(1)
+	if shape, _ := course(times, values); shape != Grows || rise < q.Least || p >= chance || slope.Low <= 0 || late < even*early {
+		return
+	}
+	j.Shape, j.Slope, j.P = Grows, slope, p
+	j.Why = "it rose quickly at first, and rises evenly since"
+}
+
+// withoutTrend is the shape of what has more in the end, but goes up and down: one step
+// early on has settled.
+func (j *Judgement) withoutTrend(times, values []float64) (Shape, string) {
+	if s, why := course(times, values); s == Levelled {
+		return s, why
+	}
+	return Late, fmt.Sprintf("it has more at the end, which may be chance (p = %.2g)", j.P)
+}
+
+// course tells by the rise of each quarter of the time whether it has stopped.
+func course(times, values []float64) (Shape, string) {
+	first, last := times[0], times[len(times)-1]
+	var level [5]float64
+	for i := range level {
+		level[i] = levelAt(times, values, first+(last-first)*float64(i)/4)
+	}
+	all := level[4] - level[0]
+	if all <= 0 {
+		return Steady, "the middle of its values does not rise"
+	}
+	var quarter [4]float64 // of the average rise
+	rising := 0
+	for i := range quarter {
+		if quarter[i] = (level[i+1] - level[i]) / all * 4; quarter[i] >= flat {
+			rising++
+		}
+	}
+	why := fmt.Sprintf("of its rise, the quarters of the time have %s", shares(quarter[:]))
+	early, late := (quarter[0]+quarter[1])/2, (quarter[2]+quarter[3])/2
+	switch {
+	case quarter[3] < flat:
+		return Levelled, why
+	case early < flat || rising < 3:
+		return Late, why
+	case quarter[3] < on || late < on*early:
+		return Slowing, why
+	}
+	return Grows, why
+}
+
+// shares prints parts of an average as percentages of the whole.
+func shares(quarter []float64) string {
+	text := ""
+	for i, q := range quarter {
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprintf("%.0f", max(0, 100*q/4))
+	}
+	return text + " %"
+}
+
+// levelAt is the median of the values around a moment: of a tenth of the time.
+func levelAt(times, values []float64, at float64) float64 {
+	width := (times[len(times)-1] - times[0]) / 20
+	lo := sort.SearchFloat64s(times, at-width)
+	hi := sort.Search(len(times), func(i int) bool { return times[i] > at+width })
+	if hi <= lo { // between two measurements that are far apart
+		i := min(max(lo, 1), len(times)-1)
+		share := (at - times[i-1]) / max(times[i]-times[i-1], 1e-9)
+		return values[i-1] + share*(values[i]-values[i-1])
+	}
+	return stats.Median(values[lo:hi])
+}
+
+// explained tells whether the load has grown, and by at least as large a factor.
+func explained(values, load []float64) bool {
+	n := len(load)
+	if n < fewest || n != len(values) {
+		return false
+	}
+	third := n / 3
+	grew := func(of []float64) float64 { return stats.Median(of[n-third:]) / max(stats.Median(of[:third]), 1e-9) }
+	more := grew(load)
+	return stats.Median(load[:third]) > 0 && more >= loadGrew && grew(values) <= loadGrew*more
+}
+
+// bins makes of a long series the medians of equal parts of its time.
+func bins(q Quantity) (times, values, load []float64) {
+	first, last := q.Times[0], q.Times[len(q.Times)-1]
+	width := (last - first) / binsMost
+	for i := 0; i < len(q.Times); {
+		end := first + width*(math.Floor((q.Times[i]-first)/max(width, 1e-9))+1)
+		k := i + 1
+		for k < len(q.Times) && q.Times[k] < end {
+			k++
+		}
+		times = append(times, stats.Median(q.Times[i:k]))
+		values = append(values, stats.Median(q.Values[i:k]))
+		if len(q.Load) == len(q.Times) {
+			load = append(load, stats.Median(q.Load[i:k]))
+		}
+		i = k
+	}
+	return times, values, load
+}

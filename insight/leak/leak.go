@@ -1,0 +1,323 @@
+// Package leak decides whether a program leaks: one verdict from whatever was recorded of it.
+// Everything that was measured again and again is judged as a series (judge): what has
+// stopped growing, came back, or rises with the load is no leak. What still grows is put
+// down to lines and to what holds it.
+package leak
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"loupe/insight"
+	"loupe/recording"
+	"loupe/value/unit"
+)
+
+// Schema is that of the JSON form.
+const Schema = "loupe.leak/1"
+
+// Answer is what a verdict comes to.
+type Answer string
+
+// The answers.
+const (
+	Yes       Answer = "leak"
+	No        Answer = "no leak"
+	Undecided Answer = "undecided"
+)
+
+// Verdict is whether a program leaks, and everything that goes with it.
+type Verdict struct {
+	Schema string `json:"schema"`
+	Name   string `json:"name"`
+	Answer Answer `json:"answer"`
+	// Proved tells that Go itself has shown that goroutines never go on.
+	Proved bool `json:"proved"`
+	// Why is the answer's reason in a sentence.
+	Why string `json:"why"`
+	// Causes are what leaks, or may, the one to start with first.
+	Causes []*Cause `json:"causes"`
+	// Limits are what a leak of memory runs into.
+	Limits []Limit `json:"limits"`
+	// Looked is what was measured again and again.
+	Looked []*Looked `json:"looked"`
+	// Hints are what rules have found that shows no trend by itself.
+	Hints []insight.Finding `json:"hints"`
+	// Needs says what would decide, where the answer is open.
+	Needs []string `json:"needs"`
+	// Doubts are what speaks against the answer.
+	Doubts []string `json:"doubts"`
+}
+
+// Cause is one thing that becomes more and more.
+type Cause struct {
+	What Matter `json:"what"`
+	// Rule is the rule that has found the same, "" where none has.
+	Rule    string `json:"rule,omitempty"`
+	Summary string `json:"summary"`
+	// Rate is how fast, with the interval in front and behind: goroutines, descriptors or bytes
+	// per second, or per look. Per is "s" or "look".
+	Rate [3]float64 `json:"rate"`
+	Per  string     `json:"per"`
+	// PerRequest is what of it each request leaves behind; 0 without a load.
+	PerRequest float64 `json:"per_request,omitempty"`
+	// KeptShare is the part of everything allocated that stays; 0 where that is not known.
+	KeptShare float64 `json:"kept_share,omitempty"`
+	Proved    bool    `json:"proved"`
+	// Bounded tells that the source has a bound, so that it may be a cache that still fills.
+	Bounded bool `json:"bounded"`
+	// Holder is what holds it, by the heap graph of a core.
+	Holder   string             `json:"holder,omitempty"`
+	Advice   string             `json:"advice,omitempty"`
+	Evidence []insight.Evidence `json:"evidence"`
+	Doubts   []string           `json:"doubts"`
+}
+
+// Line is where it comes from: the first evidence that has a line; nil where nothing knows.
+func (c *Cause) Line() *insight.Evidence {
+	for i := range c.Evidence {
+		if c.Evidence[i].Line > 0 {
+			return &c.Evidence[i]
+		}
+	}
+	return nil
+}
+
+// Options are what is asked.
+type Options struct {
+	Name string
+	// Least is the shortest time that can show a leak; 0 is ten seconds.
+	Least time.Duration
+	// Limit is a limit of memory to reckon with, in bytes; 0 takes those that were recorded.
+	Limit int64
+}
+
+// DefaultLeast is the shortest time that can show a leak, unless Options say otherwise.
+const DefaultLeast = 10 * time.Second
+
+// Decide looks at a recording, or files, with what the rules have said of it.
+func Decide(in *insight.Input, findings []insight.Finding, opt Options) *Verdict {
+	if opt.Least == 0 {
+		opt.Least = DefaultLeast
+	}
+	v := &Verdict{Schema: Schema, Name: opt.Name, Causes: []*Cause{}, Limits: []Limit{}, Needs: []string{}, Doubts: []string{}}
+	v.Looked = gather(in, opt.Least.Seconds())
+	d := &decider{in: in, v: v, findings: findings, opt: opt}
+	d.proof()
+	open := []string{}
+	grows := len(v.Causes) > 0
+	for _, what := range []Matter{Goroutines, Files, Outside, Heap, Resident} {
+		main, why := d.witness(what)
+		switch {
+		case main == nil:
+		case main.Shape == Grows && why == "":
+			causes, doubt := d.causes(main)
+			if doubt != "" {
+				open = append(open, doubt)
+			} else if len(causes) == 0 || slices.ContainsFunc(causes, func(c *Cause) bool { return !c.Bounded }) {
+				grows = true // of none, what grows belongs to a cause that there is already
+			} else {
+				open = append(open, fmt.Sprintf("the %s grows, but the source removes something at a bound: it may be a cache that still fills", what))
+			}
+			v.Causes = append(v.Causes, causes...)
+		case why != "":
+			open = append(open, why)
+		}
+	}
+	d.answer(grows, open)
+	d.hints()
+	d.limits()
+	if v.Hints == nil {
+		v.Hints = []insight.Finding{}
+	}
+	return v
+}
+
+// decider makes a verdict.
+type decider struct {
+	in       *insight.Input
+	v        *Verdict
+	findings []insight.Finding
+	opt      Options
+	used     []string // the rules whose findings are in a cause
+}
+
+// witness is what speaks for a matter, and why it does not decide; nil where nothing was
+// measured.
+func (d *decider) witness(what Matter) (main *Looked, open string) {
+	var others []*Looked
+	for _, l := range d.v.Looked {
+		switch {
+		case l.What != what:
+		case main == nil || main.Shape == Short && l.Shape != Short:
+			main = l
+		default:
+			others = append(others, l)
+		}
+	}
+	if main == nil {
+		return nil, ""
+	}
+	about := fmt.Sprintf("%s (%s)", what, main.By)
+	switch main.Shape {
+	case Short:
+		return main, fmt.Sprintf("%s: %s", about, main.Why)
+	case Slowing:
+		return main, fmt.Sprintf("%s still rises, but more slowly than before (%s): a cache that fills does the same", about, main.Why)
+	case Slight:
+		if what == Heap {
+			return main, fmt.Sprintf("%s: %s", about, main.Why)
+		}
+	case Late:
+		return main, fmt.Sprintf("%s: %s", about, main.lateWhy())
+	case WithLoad:
+		return main, fmt.Sprintf("%s rises no faster than the load: only a steady load can tell", about)
+	case Grows:
+		return main, ""
+	}
+	for _, o := range others {
+		if o.Shape == Grows {
+			return main, fmt.Sprintf("%s: %s, but by %s it still grows", about, main.Shape, o.By)
+		}
+	}
+	return main, ""
+}
+
+func (l *Looked) lateWhy() string {
+	if strings.HasPrefix(l.Why, "it ") {
+		return l.Why
+	}
+	return "it rises in a part of the time alone (" + l.Why + ")"
+}
+
+// answer puts it together.
+func (d *decider) answer(grows bool, open []string) {
+	v := d.v
+	enough := slices.ContainsFunc(v.Looked, func(l *Looked) bool { return l.Shape != Short })
+	if !judged(v.Looked, Heap) && !judged(v.Looked, Resident) && d.in.Session.Manifest().Target.Kind != "files" {
+		// Of a program that was recorded, no leak would be taken for one of any kind.
+		open = append(open, "its heap was not measured often enough")
+	}
+	switch {
+	case v.Proved:
+		v.Answer, v.Why = Yes, "Go's own search found goroutines that nothing can wake up"
+	case grows:
+		v.Answer = Yes
+		v.Why = strings.Join(matters(v.Causes), " and ") + " keep growing, as fast at the end as before"
+		if len(matters(v.Causes)) == 1 && v.Causes[0].What != Goroutines && v.Causes[0].What != Files {
+			v.Why = strings.Replace(v.Why, "keep growing", "keeps growing", 1)
+		}
+		v.Doubts = append(v.Doubts, "growth that would stop at a bound later looks the same until it does: watch for several times as long if one is expected")
+	case len(open) > 0 || !enough:
+		v.Answer, v.Why = Undecided, strings.Join(open, "; ")
+		if v.Why == "" {
+			v.Why = "nothing here was measured more than once"
+		}
+		v.Needs = d.needs()
+	default:
+		v.Answer, v.Why = No, d.quiet()
+		if missing := unmeasured(v.Looked); missing != "" {
+			v.Doubts = append(v.Doubts, missing+" not measured")
+		}
+	}
+	if rec := d.in.Incomplete(); len(rec) > 0 {
+		v.Doubts = append(v.Doubts, rec...)
+	}
+}
+
+// matters are those of causes, each once.
+func matters(all []*Cause) (names []string) {
+	for _, c := range all {
+		if !slices.Contains(names, string(c.What)) {
+			names = append(names, string(c.What))
+		}
+	}
+	return names
+}
+
+// quiet says what was seen not to grow, and how much a leak could still be.
+func (d *decider) quiet() string {
+	var parts []string
+	for _, l := range d.v.Looked {
+		if l.Shape == Short || slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(p, string(l.What)+" ") }) {
+			continue
+		}
+		text := fmt.Sprintf("%s %s", l.What, l.Shape)
+		if l.Shape == Steady && l.What == Heap && l.Rise[2] > 0 && l.Per == "s" {
+			text += fmt.Sprintf(" (it rises by no more than %s a second)", unit.BytesOf(l.Rise[2]))
+		}
+		parts = append(parts, text)
+	}
+	return "nothing that was measured keeps growing: " + strings.Join(parts, ", ")
+}
+
+// unmeasured names what a leak could be of that nothing was measured of.
+func unmeasured(all []*Looked) string {
+	var missing []string
+	for _, m := range []Matter{Heap, Goroutines, Files, Outside} {
+		if !judged(all, m) {
+			missing = append(missing, string(m))
+		}
+	}
+	return strings.Join(missing, ", ")
+}
+
+// needs says what to record.
+func (d *decider) needs() (all []string) {
+	m := d.in.Session.Manifest()
+	longest := 0.0
+	for _, l := range d.v.Looked {
+		longest = max(longest, l.Seconds)
+	}
+	longer := max(60, 3*longest)
+	files := m.Target.Kind == "files"
+	switch {
+	case files && len(m.Of(recording.Heap))+len(m.Of(recording.Goroutine)) > 0:
+		all = append(all, fmt.Sprintf("at least %d profiles or dumps of one program in the order of their time, some minutes apart: loupe leak FIRST … LAST", fewest))
+	case files && len(m.Of(recording.Stderr)) > 0:
+		all = append(all, "a longer log (GODEBUG=gctrace=1), under a steady load")
+	}
+	all = append(all, fmt.Sprintf("a sample of the running program, under a steady load: loupe leak -for %s PID or URL; or of one to start: loupe run -phases bare:10s,growth:%s,goroutineleak PROGRAM", seconds(longer), seconds(longer)))
+	if len(all) > 1 {
+		all[1] = "or " + all[1]
+	}
+	return all
+}
+
+// hints are findings of the rules about memory and goroutines that no cause has.
+func (d *decider) hints() {
+	if d.v.Answer == No || slices.ContainsFunc(d.v.Causes, func(c *Cause) bool { return c.Line() != nil }) {
+		return
+	}
+	for _, f := range d.findings {
+		if f.State != insight.Found || slices.Contains(d.used, f.Rule) || !slices.Contains([]string{"GC08", "GC09", "GC10", "GC16", "SC10", "SC11", "LD07"}, f.Rule) {
+			continue
+		}
+		same := func(c *Cause) bool {
+			at := c.Line()
+			return at != nil && slices.ContainsFunc(f.Evidence, func(e insight.Evidence) bool { return e.File == at.File && e.Line == at.Line })
+		}
+		if !slices.ContainsFunc(d.v.Causes, same) {
+			d.v.Hints = append(d.v.Hints, f)
+		}
+	}
+}
+
+// bytes tells that it is memory.
+func (m Matter) bytes() bool { return m == Heap || m == Outside || m == Resident }
+
+// moreText prints how fast something grows: "3.2 MiB more a second".
+func moreText(what Matter, v float64, per string) string {
+	amount := unit.Number(v)
+	if what.bytes() {
+		amount = unit.BytesOf(v)
+	}
+	if per == "look" {
+		return amount + " more from look to look"
+	}
+	return amount + " more a second"
+}
+
+func seconds(s float64) string { return unit.Duration(time.Duration(s * 1e9)) }
