@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"loupe/analysis/facts"
+	"loupe/analysis/sched"
 	"loupe/value/stack"
 	"loupe/value/unit"
 )
@@ -32,6 +33,15 @@ func unitOfServer(function string) string {
 		return "the program"
 	}
 	return ""
+}
+
+// assisted is evidence at the line of the program where goroutines assisted most; at none
+// where the standard library allocated by itself.
+func (t *traced) assisted(a *sched.Assists, format string, args ...any) Evidence {
+	if at := t.Site(a.Stack); t.Scope.Origin(at.Func) >= stack.Dependency {
+		return t.seen(a.Stack, "most of the time of "+format+" began here", args...)
+	}
+	return t.seen(0, t.name(a.Name)+": "+format, args...)
 }
 
 func checkAssist(r *Rule, in *Input, t *traced) []Finding {
@@ -71,7 +81,7 @@ func checkAssist(r *Rule, in *Input, t *traced) []Finding {
 	if max(share, most) >= r.param("warning") {
 		f.Severity = Warning
 	}
-	f.Evidence = []Evidence{t.longestOf(t.OwnGroup(a.Name), "%s, 99%% of them done within %s, waits included; %s in the trace", unit.Plural(a.Count, "assist"), unit.Duration(a.Quantile(0.99)), unit.Plural(int64(len(t.GC.Cycles)), "collection"))}
+	f.Evidence = []Evidence{t.assisted(a, "%s, 99%% of them done within %s, waits included; %s in the trace", unit.Plural(a.Count, "assist"), unit.Duration(a.Quantile(0.99)), unit.Plural(int64(len(t.GC.Cycles)), "collection"))}
 	f.Advice = "Allocate less in bursts (-phases allocs says where)."
 	adviseRoom(in, &f, facts.MostCollections(in.Facts.Rounds), 200)
 	f.Verify = "Record again under the same load: the assists should fall below 2%."
