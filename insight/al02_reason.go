@@ -1,6 +1,9 @@
 package insight
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/types"
 	"strings"
 
 	"loupe/analysis/facts"
@@ -28,7 +31,7 @@ func tellReason(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 	kept, share, _ := livesOn(in, g.at)
 	f.Advice = adviceFor(c)
 	if again := keptAdvice(c); share >= keptShare && again != "" {
-		f.Advice = again + " " + notAgain(kept)
+		f.Advice = again + " " + notAgain(kept, share)
 	}
 	if inner != g.at.Func && stack.Package(inner) != stack.Package(g.at.Func) {
 		f.Advice = "It is " + stack.Short(inner) + " that allocates for this line: call it less often, or avoid it on this path; its result can be kept for next time only if nobody modifies it."
@@ -61,6 +64,13 @@ func keptAdvice(c *why.Cause) string {
 	return ""
 }
 
+// madeWithSize tells whether an expression is a call of make with a size.
+func madeWithSize(expr string) bool {
+	x, err := parser.ParseExpr(expr)
+	call, ok := x.(*ast.CallExpr)
+	return err == nil && ok && types.ExprString(call.Fun) == "make" && len(call.Args) > 1
+}
+
 // adviceFor says what is usually done about an allocation.
 func adviceFor(c *why.Cause) string {
 	has := func(words ...string) bool {
@@ -79,6 +89,9 @@ func adviceFor(c *why.Cause) string {
 	case c.Mechanism&why.Goroutine != 0 || has("go"):
 		return "A goroutine and its closure are allocated here each time: use a fixed number of workers, or pass the variables as arguments."
 	case c.Mechanism&(why.MapWrite|why.MakeMap) != 0:
+		if madeWithSize(c.Expr) {
+			return "The map is made with its size already: build it less often where its content stays the same, or clear and reuse one map if nothing keeps it; for a small fixed set a slice is enough."
+		}
 		return "Give make the map's size, or clear and reuse one map; for a small fixed set a slice is enough."
 	case c.Mechanism&why.Append != 0 && copiesAll(c):
 		return "It is a copy of a slice. Let the caller pass in the memory (append to its slice), or return the original where nobody modifies it."

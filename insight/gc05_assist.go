@@ -20,6 +20,7 @@ var gc05 = &Rule{
 		{"info", 0.02, "share of the running time", "research"},
 		{"warning", 0.05, "share of the running time", "research"},
 		{"unit", 0.05, "share of the time", "chosen, of requests or tasks: those that spend less on it do not feel it"},
+		{"cycles", 8, "collections", "chosen: fewer in the trace are a burst"},
 		{"exec", 0.1, "share of all running time", "chosen: of a function to be worth a look"},
 	},
 	Part:  true,
@@ -87,6 +88,10 @@ func checkAssist(r *Rule, in *Input, t *traced) []Finding {
 	f.Verify = "Record again under the same load: the assists should fall below 2%."
 	f.Doubts = append(f.Doubts, in.traceDoubts(t, "a program that has just started does more mark assists than later")...)
 	in.public().weigh(&f)
+	if n := len(t.GC.Cycles); n > 0 && float64(n) < r.param("cycles") {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, fmt.Sprintf("%s are too few to tell a burst from a habit", unit.Plural(int64(n), "collection")))
+	}
 	if u, ok := unitsSpend(in, func(row *facts.UnitRow) bool { return row.Kind.Key() == "mark_assist" }); ok {
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s goes into mark assists, %s of the slowest", u, unit.Percent(u.slow)), Path: t.Entry.Path, Phase: t.Entry.Phase})
 		if max(u.share(), u.slow) < r.param("unit") && f.Severity.AtLeast(Warning) {

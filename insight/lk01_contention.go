@@ -219,6 +219,10 @@ func (c *contention) finding(p *facts.Place) (Finding, bool) {
 	if !p.Own && p.Caller.Func != "" && c.in.Session.Scope().Origin(p.Caller.Func) != stack.User {
 		f.Advice = "The lock is in package " + stack.Package(p.Caller.Func) + ", which is not your code: call it less often, or batch the calls."
 	}
+	if c.in.Session.Scope().Origin(p.At.Func) < stack.Dependency && f.Severity.AtLeast(Warning) {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, "the goroutines that wait are the standard library's own: no line of the program waits here")
+	}
 	f.Verify = "Record again under the same load: the waits should fall by more than the requests."
 	if c.Precision == facts.Measured {
 		f.Doubts = append(f.Doubts, c.in.traceDoubts(c.in.trace())...)
