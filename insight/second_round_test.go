@@ -348,8 +348,15 @@ func TestMadeWithSize(t *testing.T) {
 func TestWrittenLineByLine(t *testing.T) {
 	for write, want := range map[string]bool{"60": true, "3": false} {
 		r := recordingtest.New("title x\ntarget package ./shop module=shop go=go1.26.1\nphase cpu 0s..5s profiler=cpu")
-		r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Profile("shop.run:/src/sink.go:64 shop.run:/src/sink.go:64 shop.other:/src/a.go:1\n"+
-			"log.(*Logger).Print log.(*Logger).Print\nos.(*File).Write log.formatHeader\ninternal/poll.(*FD).Write\nsyscall.write\ninternal/runtime/syscall/linux.Syscall6\n= "+write+" 60 40\n"))
+		r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Profile(`
+shop.run:/src/sink.go:64                    shop.run:/src/sink.go:64                    shop.other:/src/a.go:1
+log.(*Logger).Print                         log.(*Logger).Print
+os.(*File).Write                            log.formatHeader
+internal/poll.(*FD).Write
+syscall.write
+internal/runtime/syscall/linux.Syscall6
+= `[1:]+write+` 60 40
+`))
 		f := expect(t, write, r, "CP13", Found, "sink.go:64")
 		if strings.HasPrefix(f.Advice, "Write through a buffer") != want || strings.Contains(f.Summary, "system calls that write") != want {
 			t.Errorf("%s of 100: %s: %s", write, f.Summary, f.Advice)
