@@ -307,6 +307,8 @@ func (c *causal) follows(i, j int) bool {
 		return false // the program's profilers cost where it works, whatever is wrong there
 	case slices.Contains(follows[a.Rule], b.Rule) || b.Severity.AtLeast(Warning) && explains(b.Rule, a.Rule):
 		return true
+	case a.Rule == gc08.ID && b.Rule == gc16.ID:
+		return firstLine(a) == "" && firstLine(b) != "" // a heap that grows, and the line that has most of it
 	case a.Rule == sc10.ID && b.Rule == ld06.ID:
 		return b.Severity.AtLeast(Warning) && shows(a, firstLine(b)) // a connection that is kept has goroutines
 	case slices.Contains(forRuntime, a.waitsFor) && slices.Contains(runtimeWorks, b.Rule):

@@ -94,9 +94,9 @@ func TestKeptApart(t *testing.T) {
 	kept := seenAt("GC16", Info, 60, "/src/search.go", 5)
 	pauses := seenAt("GC01", Info, 90, "/src/search.go", 5)
 	leak := seenAt("GC08", Warning, 60, "/src/search.go", 5)
-	for want, all := range map[string][]Finding{"AL11 GC01 GC16": {lower, kept, pauses}, "GC08(GC16)": {kept, leak}} {
+	for want, all := range map[string][]Finding{"AL11 GC01 GC16": {lower, kept, pauses}, "GC08(GC16)": {kept, leak}, "GC16(GC08)": {kept, seenAt("GC08", Info, 90, "", 0)}} {
 		got := drawn(all, Cards(NewInput(session.New(working("10s").Open())), all))
-		if strings.Contains(got, "(") != strings.Contains(want, "(") || len(got) != len(want) {
+		if strings.Contains(got, "(") != strings.Contains(want, "(") || strings.Contains(want, "(") && got != want || len(got) != len(want) {
 			t.Errorf("the cards are %s, want %s", got, want)
 		}
 	}
