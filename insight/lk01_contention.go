@@ -311,7 +311,7 @@ func (c *contention) held(p *facts.Place) (held, bool) {
 func (c *contention) evidence(p *facts.Place) (out []Evidence) {
 	if c.Precision == facts.Measured {
 		t := c.in.trace()
-		out = []Evidence{t.seen(p.Worst.Stack, "the longest wait, %s, %s after the trace began", unit.Duration(p.Worst.Len()), t.since(p.Worst.Start)).during(t, p.Worst.Start, p.Worst.End).ofGoroutine(p.Worst.G)}
+		out = []Evidence{t.seenAt(t.Frames(p.Worst.Stack), p.At, "the longest wait, %s, %s after the trace began", unit.Duration(p.Worst.Len()), t.since(p.Worst.Start)).during(t, p.Worst.Start, p.Worst.End).ofGoroutine(p.Worst.G)}
 		if len(p.By) > 0 && p.By[0].Stack != 0 {
 			out = append(out, t.seen(p.By[0].Stack, "unlocked here, %s times", unit.Count(p.By[0].Count)))
 		}

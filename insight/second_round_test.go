@@ -9,6 +9,7 @@ import (
 	"loupe/analysis/account/accounttest"
 	"loupe/analysis/facts"
 	"loupe/analysis/sched"
+	"loupe/format/exectrace"
 	"loupe/format/profile/profiletest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
@@ -360,6 +361,48 @@ internal/runtime/syscall/linux.Syscall6
 		f := expect(t, write, r, "CP13", Found, "sink.go:64")
 		if strings.HasPrefix(f.Advice, "Write through a buffer") != want || strings.Contains(f.Summary, "system calls that write") != want {
 			t.Errorf("%s of 100: %s: %s", write, f.Summary, f.Advice)
+		}
+	}
+}
+
+// TestLK01Standard: a lock that only goroutines of the standard library wait for is shown where its
+// package takes it, and is a remark: no line of the program waits.
+func TestLK01Standard(t *testing.T) {
+	s := newScene(t)
+	lock := []string{"sync.(*Mutex).Lock:/go/src/sync/mutex.go:46", "net/http.(*Transport).tryPutIdleConn:/go/src/net/http/transport.go:1087"}
+	s.block("net/http.(*persistConn).readLoop", exectrace.NameSync, 1000, 3*ms, s.stack(append(lock, "net/http.(*persistConn).readLoop:/go/src/net/http/transport.go:2303")...), 0)
+	f := s.expect("LK01", Found, "tryPutIdleConn at transport.go:1087")
+	severity(t, "net/http's own", f, Info)
+	if e := f.Evidence[0]; e.Line != 1087 {
+		t.Errorf("it is seen at %s:%d", e.File, e.Line)
+	}
+	s = newScene(t)
+	s.block("main.work", exectrace.NameSync, 1000, 3*ms, s.stack("sync.(*Mutex).Lock:/go/src/sync/mutex.go:46", "log.(*Logger).output:/go/src/log/log.go:200", "main.work:/src/main.go:9"), 0)
+	severity(t, "the program's line", s.expect("LK01", Found, "main.go:9"), Warning)
+}
+
+// TestAssistedAt: a trace tells where goroutines begin to assist.
+func TestAssistedAt(t *testing.T) {
+	r := served(t, 20, func(p *accounttest.Program) {
+		p.Pass(10 * time.Millisecond)
+		p.Event("GCMarkAssistBegin", "stack="+accounttest.In("main.parse@main.go:12", "main.handle@main.go:7"))
+		p.Pass(2 * time.Millisecond)
+		p.Event("GCMarkAssistEnd", "")
+		p.Event("GCMarkAssistBegin", "stack="+accounttest.In("main.print@main.go:30", "main.handle@main.go:8"))
+		p.Pass(time.Millisecond)
+		p.Event("GCMarkAssistEnd", "")
+	})
+	f := answers(t, r, "GC05")[0]
+	if f.State != Found || f.Evidence[0].Line != 12 || !strings.Contains(f.Evidence[0].Text, "most of the time of 40 assists") {
+		t.Errorf("%s: %s: %+v", f.State, f.Summary, f.Evidence)
+	}
+}
+
+// TestListed: what a sentence leaves out it counts.
+func TestListed(t *testing.T) {
+	for want, parts := range map[string]string{"a, b": "a b", "a, b, c": "a b c", "a, b, c, and 2 more": "a b c d e"} {
+		if got := listed(strings.Fields(parts), 3); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

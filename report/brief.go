@@ -178,6 +178,8 @@ func (r *Recording) verdict() string {
 	}
 	text += "."
 	switch n := len(r.Cards) - 1; {
+	case n > 0 && !serious:
+		text += " " + unit.Plural(int64(n), "further remark") + "."
 	case n == 1:
 		text += " One other cause matters less."
 	case n > 1:
