@@ -406,3 +406,18 @@ func TestListed(t *testing.T) {
 		}
 	}
 }
+
+// TestIsQueue: a slice that is taken from the front is a queue, whoever calls it what.
+func TestIsQueue(t *testing.T) {
+	r := recordingtest.New("title x")
+	r.Put(recording.Entry{Path: "source/q.go", Kind: recording.Source, Source: "/src/q.go"}, []byte("package q\n\nfunc (b *buffer) take() packet {\n\tp := b.queue[0]\n\tb.queue = b.queue[1:]\n\tb.rest = b.rest[:2]\n\tlog = other[1:]\n\treturn p\n}\n"))
+	c := newCode(session.New(r.Open()))
+	for expr, want := range map[string]bool{"append(q.queue, Packet{...})": true, "append(b.rest, p)": false, "append(log, p)": false, "append(([]byte)(nil), payload...)": false, "make([]int, n)": false} {
+		if got := c.isQueue(stack.Frame{File: "/src/q.go", Line: 4}, expr); got != want {
+			t.Errorf("%s: %v", expr, got)
+		}
+	}
+	if c.isQueue(stack.Frame{File: "/src/gone.go", Line: 4}, "append(b.queue, p)") {
+		t.Error("without the source nothing is known")
+	}
+}
