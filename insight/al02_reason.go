@@ -34,7 +34,7 @@ func tellReason(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 	if again := keptAdvice(c); share >= keptShare && again != "" {
 		f.Advice = again + " " + notAgain(kept, share)
 	}
-	if c.Mechanism&why.Append != 0 && in.code.isQueue(g.sites[0].Frames[0], c.Expr) {
+	if c.Mechanism&why.Append != 0 && isQueue(in.code, g.sites[0].Frames[0], c.Expr) {
 		f.Advice = queueAdvice
 	}
 	if inner != g.at.Func && stack.Package(inner) != stack.Package(g.at.Func) {
@@ -56,7 +56,7 @@ var appendTo = regexp.MustCompile(`^append\(([\pL_][\pL\pN_.]*),`)
 
 // isQueue tells whether the source takes elements from the front of a slice that an append adds
 // to: it sets the field, or variable, of that name to a slice of itself without its first ones.
-func (c *code) isQueue(at stack.Frame, expr string) (found bool) {
+func isQueue(c *code, at stack.Frame, expr string) (found bool) {
 	m := appendTo.FindStringSubmatch(expr)
 	s := c.parse(at.File)
 	if m == nil || s == nil {

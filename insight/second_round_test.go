@@ -413,11 +413,11 @@ func TestIsQueue(t *testing.T) {
 	r.Put(recording.Entry{Path: "source/q.go", Kind: recording.Source, Source: "/src/q.go"}, []byte("package q\n\nfunc (b *buffer) take() packet {\n\tp := b.queue[0]\n\tb.queue = b.queue[1:]\n\tb.rest = b.rest[:2]\n\tlog = other[1:]\n\treturn p\n}\n"))
 	c := newCode(session.New(r.Open()))
 	for expr, want := range map[string]bool{"append(q.queue, Packet{...})": true, "append(b.rest, p)": false, "append(log, p)": false, "append(([]byte)(nil), payload...)": false, "make([]int, n)": false} {
-		if got := c.isQueue(stack.Frame{File: "/src/q.go", Line: 4}, expr); got != want {
+		if got := isQueue(c, stack.Frame{File: "/src/q.go", Line: 4}, expr); got != want {
 			t.Errorf("%s: %v", expr, got)
 		}
 	}
-	if c.isQueue(stack.Frame{File: "/src/gone.go", Line: 4}, "append(b.queue, p)") {
+	if isQueue(c, stack.Frame{File: "/src/gone.go", Line: 4}, "append(b.queue, p)") {
 		t.Error("without the source nothing is known")
 	}
 }
