@@ -16,7 +16,7 @@ func reuse(in *Input, g *reasonLine) string {
 	kept, share, known := livesOn(in, g.at)
 	switch {
 	case share >= keptShare:
-		return notAgain(kept)
+		return notAgain(kept, share)
 	case known && share == 0:
 		return "None of it was in use in the heap profile: if no callee keeps the slice or a part of it (a string made from it with unsafe, a field, a channel, a goroutine), the caller can pass in a buffer and reuse it."
 	}
@@ -27,6 +27,10 @@ func reuse(in *Input, g *reasonLine) string {
 // it. Chosen: below it is what was just being used; what is kept of it may be as little, and
 // no advice says that it is safe.
 const keptShare = 0.01
+
+// surelyKept is the part from which on calls in progress do not explain what is in use.
+// Chosen: a profile of the first moments has few calls that have ended.
+const surelyKept = 0.1
 
 // livesOn is how much of what a line has made was in use in a heap profile, be it that of a
 // peak, and which part of all that it had made; known tells whether there is a profile of the program at work.
@@ -39,7 +43,10 @@ func livesOn(in *Input, at stack.Frame) (kept int64, share float64, known bool) 
 }
 
 // notAgain is said in place of advice to use memory again that somebody keeps.
-func notAgain(kept int64) string {
+func notAgain(kept int64, share float64) string {
+	if share < surelyKept {
+		return unit.BytesOf(float64(kept)) + " of what this line allocated were in use in the heap profile, by calls in progress or because something keeps them. Use a buffer again only where nothing keeps it or a part of it; otherwise the kept data is overwritten."
+	}
 	return "Do not reuse one buffer for the next call: " + unit.BytesOf(float64(kept)) + " of what this line allocated were still in use in the heap profile, so something keeps them; a shared buffer would overwrite the kept data."
 }
 

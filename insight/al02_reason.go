@@ -1,6 +1,10 @@
 package insight
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/types"
+	"regexp"
 	"strings"
 
 	"loupe/analysis/facts"
@@ -28,7 +32,10 @@ func tellReason(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 	kept, share, _ := livesOn(in, g.at)
 	f.Advice = adviceFor(c)
 	if again := keptAdvice(c); share >= keptShare && again != "" {
-		f.Advice = again + " " + notAgain(kept)
+		f.Advice = again + " " + notAgain(kept, share)
+	}
+	if c.Mechanism&why.Append != 0 && isQueue(in.code, g.sites[0].Frames[0], c.Expr) {
+		f.Advice = queueAdvice
 	}
 	if inner != g.at.Func && stack.Package(inner) != stack.Package(g.at.Func) {
 		f.Advice = "It is " + stack.Short(inner) + " that allocates for this line: call it less often, or avoid it on this path; its result can be kept for next time only if nobody modifies it."
@@ -41,6 +48,34 @@ func tellReason(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 	}
 }
 
+// queueAdvice is what to do about a slice whose elements are taken from the front.
+const queueAdvice = "The slice is a queue: taking from the front (q = q[1:]) gives up the room there, so that append has to make the slice anew again and again. Use a ring buffer, or move what is left to the front before appending (copy, then clear the rest), and start at the front again when it is empty."
+
+// appendTo is what an append, as the compiler prints it, adds to.
+var appendTo = regexp.MustCompile(`^append\(([\pL_][\pL\pN_.]*),`)
+
+// isQueue tells whether the source takes elements from the front of a slice that an append adds
+// to: it sets the field, or variable, of that name to a slice of itself without its first ones.
+func isQueue(c *code, at stack.Frame, expr string) (found bool) {
+	m := appendTo.FindStringSubmatch(expr)
+	s := c.parse(at.File)
+	if m == nil || s == nil {
+		return false
+	}
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || len(a.Lhs) != len(a.Rhs) {
+			return !found
+		}
+		for i, left := range a.Lhs {
+			part, ok := a.Rhs[i].(*ast.SliceExpr)
+			found = found || ok && part.Low != nil && part.High == nil && types.ExprString(part.X) == types.ExprString(left) && lastName(types.ExprString(left)) == lastName(m[1])
+		}
+		return !found
+	})
+	return found
+}
+
 // keptAdvice is [adviceFor] without what uses memory again, for memory that is kept; empty
 // where that says nothing of the kind.
 func keptAdvice(c *why.Cause) string {
@@ -50,6 +85,9 @@ func keptAdvice(c *why.Cause) string {
 	case c.Mechanism&why.Goroutine != 0:
 		return ""
 	case c.Mechanism&(why.MapWrite|why.MakeMap) != 0:
+		if madeWithSize(c.Expr) {
+			return "The map is made with its size already: build it less often where its content stays the same."
+		}
 		return "Give make the map's size; for a small fixed set a slice is enough."
 	case c.Mechanism&why.Append != 0 && copiesAll(c):
 		return "It is a copy of a slice: return the original where nobody modifies it."
@@ -59,6 +97,13 @@ func keptAdvice(c *why.Cause) string {
 		return "Make it smaller, or allocate it less often."
 	}
 	return ""
+}
+
+// madeWithSize tells whether an expression is a call of make with a size.
+func madeWithSize(expr string) bool {
+	x, err := parser.ParseExpr(expr)
+	call, ok := x.(*ast.CallExpr)
+	return err == nil && ok && types.ExprString(call.Fun) == "make" && len(call.Args) > 1
 }
 
 // adviceFor says what is usually done about an allocation.
@@ -79,6 +124,9 @@ func adviceFor(c *why.Cause) string {
 	case c.Mechanism&why.Goroutine != 0 || has("go"):
 		return "A goroutine and its closure are allocated here each time: use a fixed number of workers, or pass the variables as arguments."
 	case c.Mechanism&(why.MapWrite|why.MakeMap) != 0:
+		if madeWithSize(c.Expr) {
+			return "The map is made with its size already: build it less often where its content stays the same, or clear and reuse one map if nothing keeps it; for a small fixed set a slice is enough."
+		}
 		return "Give make the map's size, or clear and reuse one map; for a small fixed set a slice is enough."
 	case c.Mechanism&why.Append != 0 && copiesAll(c):
 		return "It is a copy of a slice. Let the caller pass in the memory (append to its slice), or return the original where nobody modifies it."

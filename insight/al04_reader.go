@@ -1,7 +1,10 @@
 package insight
 
 import (
+	"go/ast"
+	"go/parser"
 	"regexp"
+	"slices"
 	"strings"
 
 	"loupe/analysis/facts"
@@ -45,12 +48,25 @@ func throughReader(_ *allocSite, c *why.Cause) bool {
 	return call && !kept
 }
 
+// numberSize tells whether a call of make has a number as its size.
+func numberSize(expr string) bool {
+	x, err := parser.ParseExpr(expr)
+	call, ok := x.(*ast.CallExpr)
+	if err != nil || !ok || len(call.Args) < 2 {
+		return false
+	}
+	return !slices.ContainsFunc(call.Args[1:], func(a ast.Expr) bool { _, ok := a.(*ast.BasicLit); return !ok })
+}
+
 func tellReader(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 	c := &g.sites[0].Causes[0]
 	if flowHas(c, func(how, _ string) bool { return how == "interface-converted" }) {
 		f.Advice = "Call the methods of the concrete type (ReadByte, Read of *bytes.Reader, WriteString of *bytes.Buffer), or scan the bytes directly: then it stays on the stack."
 	} else {
 		f.Advice = "Use the concrete reader or writer type: then it stays on the stack. " + reuse(in, g)
+		if madeWithSize(c.Expr) && !numberSize(c.Expr) {
+			f.Advice = "A buffer whose size is not constant is on the heap whoever reads into it; one of constant size stays on the stack if the reader or writer is of a concrete type. " + reuse(in, g)
+		}
 	}
 	if !strings.Contains(c.Reason, "io.") {
 		f.Doubts = append(f.Doubts, "if the method belongs to a concrete type, it is that type that passes the buffer on to an interface")

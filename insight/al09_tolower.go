@@ -65,7 +65,7 @@ func toLowerAt(r *Rule, in *Input, p *profile.Profile, bytes int, entry recordin
 	if site.Caller.Func == "" || interval.Low < r.param("share") {
 		return Finding{}, false
 	}
-	how, loop := in.code.loopAround(p.Stacks, p.Samples(bytes), site)
+	how, loop := in.code.loopAround(p.Stacks, p.Samples(bytes), site, lineInLoop)
 	if loop == loopNo {
 		return Finding{}, false
 	}

@@ -172,6 +172,9 @@ func (c *causal) rankOf(i int) float64 {
 		}
 		worth = max(worth, share)
 	}
+	if allocatesMuch(f) && c.free(i) {
+		worth = min(worth, scoreWeight[Info]*float64(f.Score)/100)
+	}
 	if share, _, ok := measured(f); ok {
 		worth = max(worth, share)
 	}
@@ -179,6 +182,21 @@ func (c *causal) rankOf(i int) float64 {
 		worth = max(worth, f.felt)
 	}
 	return worth
+}
+
+// enoughOfCPU is how many samples of a CPU profile show that something takes next to none of
+// the time. Chosen: of 100, none is less than three in a hundred.
+const enoughOfCPU = 100
+
+// free tells of a finding about allocated bytes that a CPU profile shows no time for it,
+// neither at its line nor, where the program forces its collections, in the collector.
+func (c *causal) free(i int) bool {
+	if c.spent == nil || c.spent.total < enoughOfCPU || !c.all[i].saves || len(c.all[i].costs) == 0 {
+		return false
+	}
+	forced := slices.ContainsFunc(c.found, func(j int) bool { return c.all[j].Rule == gc12.ID && c.all[j].Severity.AtLeast(Warning) })
+	_, any := c.cpuGain(i)
+	return !any && (forced || c.spent.collector == 0)
 }
 
 // measured is the share of time that a grave finding is about, where it says itself what
@@ -289,6 +307,8 @@ func (c *causal) follows(i, j int) bool {
 		return false // the program's profilers cost where it works, whatever is wrong there
 	case slices.Contains(follows[a.Rule], b.Rule) || b.Severity.AtLeast(Warning) && explains(b.Rule, a.Rule):
 		return true
+	case a.Rule == gc08.ID && b.Rule == gc16.ID:
+		return firstLine(a) == "" && firstLine(b) != "" // a heap that grows, and the line that has most of it
 	case a.Rule == sc10.ID && b.Rule == ld06.ID:
 		return b.Severity.AtLeast(Warning) && shows(a, firstLine(b)) // a connection that is kept has goroutines
 	case slices.Contains(forRuntime, a.waitsFor) && slices.Contains(runtimeWorks, b.Rule):
@@ -361,6 +381,9 @@ const (
 // line.
 func (c *causal) sameCost(i, j int) bool {
 	a, b := &c.all[i], &c.all[j]
+	if a.Rule == gc16.ID && b.Rule != gc08.ID {
+		return false // memory that is kept is another cost than the work of making it, and of collecting
+	}
 	ca, cb := classOf(a.Rule), classOf(b.Rule)
 	if ca > cb || ca == cb && (c.rank[i] > c.rank[j] || c.rank[i] == c.rank[j] && i < j) {
 		return false
@@ -438,6 +461,10 @@ var (
 	forRuntime   = []string{"collector", "mark_assist", "stop_the_world"}
 	runtimeWorks = []string{"GC17", "GC12", "GC07", "GC18", "GC03", "GC05"}
 )
+
+// OfTiming tells of a rule, by its id, that what it finds depends on when threads ran: on a
+// busy machine every program shows it.
+func OfTiming(id string) bool { return crowded[id] }
 
 // crowded are the rules about goroutines that wait for a P, which all do where the CPUs are
 // all in use.

@@ -1,8 +1,11 @@
 package insight
 
 import (
+	"fmt"
+
 	"loupe/analysis/facts"
 	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 var cp13 = &Rule{
@@ -38,10 +41,36 @@ func loggingReason(t *stack.Table, frames []stack.FrameID) string {
 	return "-"
 }
 
+// writesShare is which part of what a look at CPU time has found goes into system calls that
+// write.
+func (h *hit) writesShare() float64 {
+	if h.of != facts.CPU || h.weight == 0 {
+		return 0
+	}
+	kernel, logging, writes := h.in.view(h.p).marks("syscall"), h.in.view(h.p).marks("logging"), int64(0)
+	for i, id := range h.p.StackIDs {
+		has := [3]bool{}
+		for _, f := range h.p.Stacks.Frames(id) {
+			has[0] = has[0] || kernel[f]
+			has[1] = has[1] || logging[f]
+			has[2] = has[2] || h.p.Stacks.Frame(f).Func == "internal/poll.(*FD).Write"
+		}
+		if has == [3]bool{true, true, true} {
+			writes += h.p.Values[h.index][i]
+		}
+	}
+	return min(1, float64(writes)/float64(h.weight))
+}
+
 func tellLogging(h *hit, f *Finding) {
 	f.Summary += "; most of it in " + h.reasons[0].name
 	if len(h.reasons) > 1 && h.reasonShare(h.reasons[1].name) >= 0.1 {
 		f.Summary += ", then " + h.reasons[1].name
+	}
+	if part := h.writesShare(); part >= 0.25 {
+		f.Summary += fmt.Sprintf("; %s of it are system calls that write", unit.Percent(part))
+		f.Advice = "Write through a buffer: here lines go to the file or the connection one by one, with a system call each. A bufio.Writer that is flushed at the end, and every second or so, or the logger's own buffer, writes many at once; what is not flushed is lost in a crash. Or log less: raise the level, log only one in many requests."
+		return
 	}
 	f.Advice = "Log less in the hot path: raise the level, check that a level is enabled before building its arguments, log only one in many requests, and sample traces; write through a buffer. Typed values (slog.Attr, zap.Field) cost less than formats."
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"loupe/analysis/facts"
+	"loupe/analysis/sched"
 	"loupe/value/stack"
 	"loupe/value/unit"
 )
@@ -19,6 +20,7 @@ var gc05 = &Rule{
 		{"info", 0.02, "share of the running time", "research"},
 		{"warning", 0.05, "share of the running time", "research"},
 		{"unit", 0.05, "share of the time", "chosen, of requests or tasks: those that spend less on it do not feel it"},
+		{"cycles", 8, "collections", "chosen: fewer in the trace are a burst"},
 		{"exec", 0.1, "share of all running time", "chosen: of a function to be worth a look"},
 	},
 	Part:  true,
@@ -32,6 +34,15 @@ func unitOfServer(function string) string {
 		return "the program"
 	}
 	return ""
+}
+
+// assisted is evidence at the line of the program where goroutines assisted most; at none
+// where the standard library allocated by itself.
+func (t *traced) assisted(a *sched.Assists, format string, args ...any) Evidence {
+	if at := t.Site(a.Stack); t.Scope.Origin(at.Func) >= stack.Dependency {
+		return t.seen(a.Stack, "most of the time of "+format+" began here", args...)
+	}
+	return t.seen(0, t.name(a.Name)+": "+format, args...)
 }
 
 func checkAssist(r *Rule, in *Input, t *traced) []Finding {
@@ -71,12 +82,16 @@ func checkAssist(r *Rule, in *Input, t *traced) []Finding {
 	if max(share, most) >= r.param("warning") {
 		f.Severity = Warning
 	}
-	f.Evidence = []Evidence{t.longestOf(t.OwnGroup(a.Name), "%s, 99%% of them done within %s, waits included; %s in the trace", unit.Plural(a.Count, "assist"), unit.Duration(a.Quantile(0.99)), unit.Plural(int64(len(t.GC.Cycles)), "collection"))}
+	f.Evidence = []Evidence{t.assisted(a, "%s, 99%% of them done within %s, waits included; %s in the trace", unit.Plural(a.Count, "assist"), unit.Duration(a.Quantile(0.99)), unit.Plural(int64(len(t.GC.Cycles)), "collection"))}
 	f.Advice = "Allocate less in bursts (-phases allocs says where)."
 	adviseRoom(in, &f, facts.MostCollections(in.Facts.Rounds), 200)
 	f.Verify = "Record again under the same load: the assists should fall below 2%."
 	f.Doubts = append(f.Doubts, in.traceDoubts(t, "a program that has just started does more mark assists than later")...)
 	in.public().weigh(&f)
+	if n := len(t.GC.Cycles); n > 0 && float64(n) < r.param("cycles") {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, fmt.Sprintf("%s are too few to tell a burst from a habit", unit.Plural(int64(n), "collection")))
+	}
 	if u, ok := unitsSpend(in, func(row *facts.UnitRow) bool { return row.Kind.Key() == "mark_assist" }); ok {
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s goes into mark assists, %s of the slowest", u, unit.Percent(u.slow)), Path: t.Entry.Path, Phase: t.Entry.Phase})
 		if max(u.share(), u.slow) < r.param("unit") && f.Severity.AtLeast(Warning) {

@@ -18,7 +18,7 @@ var gc07 = &Rule{
 		"frees little, and the next one follows at once.",
 	Asks: []facts.Question{facts.Counters},
 	Params: []Param{
-		{"full", 0.95, "share of the limit", "research, GC07"},
+		{"full", 0.8, "share of the limit", "chosen: between two collections memory use goes from the live heap, in whose place garbage grows, up to the limit"},
 		{"share", 0.10, "share of the busy time", "research, GC07"},
 		{"critical", 0.25, "share of the busy time", "as GC03's"},
 		{"decided", 0.5, "share of the readings", "chosen: in which the limit, not GOGC, set the heap goal"},

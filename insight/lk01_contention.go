@@ -219,6 +219,10 @@ func (c *contention) finding(p *facts.Place) (Finding, bool) {
 	if !p.Own && p.Caller.Func != "" && c.in.Session.Scope().Origin(p.Caller.Func) != stack.User {
 		f.Advice = "The lock is in package " + stack.Package(p.Caller.Func) + ", which is not your code: call it less often, or batch the calls."
 	}
+	if c.in.Session.Scope().Origin(p.At.Func) < stack.Dependency && f.Severity.AtLeast(Warning) {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, "the goroutines that wait are the standard library's own: no line of the program waits here")
+	}
 	f.Verify = "Record again under the same load: the waits should fall by more than the requests."
 	if c.Precision == facts.Measured {
 		f.Doubts = append(f.Doubts, c.in.traceDoubts(c.in.trace())...)
@@ -307,7 +311,7 @@ func (c *contention) held(p *facts.Place) (held, bool) {
 func (c *contention) evidence(p *facts.Place) (out []Evidence) {
 	if c.Precision == facts.Measured {
 		t := c.in.trace()
-		out = []Evidence{t.seen(p.Worst.Stack, "the longest wait, %s, %s after the trace began", unit.Duration(p.Worst.Len()), t.since(p.Worst.Start)).during(t, p.Worst.Start, p.Worst.End).ofGoroutine(p.Worst.G)}
+		out = []Evidence{t.seenAt(t.Frames(p.Worst.Stack), p.At, "the longest wait, %s, %s after the trace began", unit.Duration(p.Worst.Len()), t.since(p.Worst.Start)).during(t, p.Worst.Start, p.Worst.End).ofGoroutine(p.Worst.G)}
 		if len(p.By) > 0 && p.By[0].Stack != 0 {
 			out = append(out, t.seen(p.By[0].Stack, "unlocked here, %s times", unit.Count(p.By[0].Count)))
 		}

@@ -112,7 +112,10 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	}
 	f.Advice = heldAdvice
 	if syncs(t.Frames(workAt(g, &l.does))) {
-		f.Advice = "Let one sync serve all waiting writers (group commit): collect the writes under the lock, let one goroutine write and sync all of them without the lock, and wake the waiters."
+		f.Advice = syncAdvice
+		if l.inBackground(t) {
+			f.Advice = "Sync without the lock: take what is to be written under the lock, unlock, and then write and sync it, or sync alone after unlocking. Who has to know that its data is on disk can wait for that, and not for the lock."
+		}
 	}
 	f.Verify = "Record again under the same load: loupe trace requests should show no wait for this lock, and the high percentiles of the latency should fall."
 	f.Impact = exactly(ofAll(in, g, share), "share of the time of "+pluralOf(g))
@@ -148,6 +151,9 @@ func letGo(t *traced, l *underLock) (at stack.ID, other bool) {
 	if at == 0 || len(does) == 0 {
 		return 0, false
 	}
+	if slices.ContainsFunc(does, func(f stack.Frame) bool { return f.Func == l.site.Frame.Func }) {
+		return 0, false // what the waits were followed to is done under the lock, by one that took it as they do
+	}
 	return at, held[len(held)-1].Func != does[len(does)-1].Func
 }
 
@@ -160,6 +166,16 @@ func workAt(g facts.UnitGroup, of *facts.UnitRow) stack.ID {
 		}
 	}
 	return of.Cause.Site.Stack
+}
+
+// syncAdvice is what to do where who waits for the lock makes a sync under it, too.
+const syncAdvice = "Let one sync serve all waiting writers (group commit): collect the writes under the lock, let one goroutine write and sync all of them without the lock, and wake the waiters."
+
+// inBackground tells whether the holder is a goroutine of another kind than those that wait, by
+// its first function, which works beside the units.
+func (l *underLock) inBackground(t *traced) bool {
+	holder, waiter := t.Frames(l.does.Cause.Site.Stack), t.Frames(l.site.Stack)
+	return len(holder) > 0 && len(waiter) > 0 && holder[len(holder)-1].Func != waiter[len(waiter)-1].Func
 }
 
 // heldAdvice is what to do about a lock that is held across a wait.

@@ -155,8 +155,8 @@ func TestGC05(t *testing.T) {
 	s := newScene(t)
 	g := s.group("main.serve", 8, 8, 3*time.Second, 0)
 	s.group("main.main", 1, 1, time.Second, 0)
-	s.Runs.Longest = []sched.Interval{{Name: g.Name, Stack: s.stack("main.parse:/src/main.go:12")}}
-	s.GC.Assists = []sched.Assists{{Name: g.Name, Histogram: times(100, 4*ms), Ran: 300 * ms}, {Name: s.name("runtime.bgsweep"), Ran: time.Second}}
+	s.Runs.Longest = []sched.Interval{{Name: g.Name, Stack: s.stack("main.wait:/src/main.go:99")}}
+	s.GC.Assists = []sched.Assists{{Name: g.Name, Stack: s.stack("fmt.Sprintf:/go/fmt/print.go:1", "main.parse:/src/main.go:12"), Histogram: times(100, 4*ms), Ran: 300 * ms}, {Name: s.name("runtime.bgsweep"), Ran: time.Second}}
 	severity(t, "nothing tells that anybody waited", s.expect("GC05", Found), Info)
 	s.manifest = "-- load.requests load phase=bare --\n"
 	f := s.expect("GC05", Found, "mark assists took 300 ms, 7.50%", "for main.serve it was 10.0%", "100 assists")
@@ -164,6 +164,10 @@ func TestGC05(t *testing.T) {
 	near(t, "assists", f, 0.075)
 	if f.Evidence[0].Line != 12 {
 		t.Errorf("evidence = %+v", f.Evidence[0])
+	}
+	s.GC.Assists[0].Stack = s.stack("syscall.write:/go/syscall/z.go:964", "net/http.(*conn).serve:/go/net/http/server.go:2000")
+	if f := s.expect("GC05", Found); f.Evidence[0].File != "" {
+		t.Errorf("nobody can change that line: %+v", f.Evidence[0])
 	}
 	s.GC.Assists[0].Ran = 100 * ms
 	severity(t, "some", s.expect("GC05", Found, "2.50%"), Info)

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"iter"
 	"slices"
+	"strings"
 
 	"loupe/analysis/calltree"
 	"loupe/value/stack"
@@ -40,6 +41,52 @@ func lineInLoop(c *code, f stack.Frame) inLoop {
 		}
 	})
 	return loop
+}
+
+// lineInOwnLoop says whether the frame's line lies in a loop of its own goroutine: a function
+// that a loop starts on another one each time runs beside the others, and shares nothing with
+// the turn before.
+func lineInOwnLoop(c *code, f stack.Frame) inLoop {
+	loop := lineInLoop(c, f)
+	if loop != loopYes {
+		return loop
+	}
+	loop = loopNo
+	s := c.parse(f.File)
+	s.onLine(f.Line, func(n ast.Node, around []ast.Node) {
+		switch n := n.(type) {
+		case *ast.ForStmt:
+			if s.covers(n.Body, f.Line) || n.Cond != nil && s.covers(n.Cond, f.Line) {
+				loop = loopYes
+			}
+		case *ast.RangeStmt:
+			if s.covers(n.Body, f.Line) {
+				loop = loopYes
+			}
+		case *ast.FuncLit:
+			if startsGoroutine(n, around) {
+				loop = loopNo
+			}
+		}
+	})
+	return loop
+}
+
+// startsGoroutine tells whether a function without a name is what a go statement runs, or is
+// given to a method Go, as those of sync.WaitGroup and errgroup.Group are named.
+func startsGoroutine(lit *ast.FuncLit, around []ast.Node) bool {
+	if len(around) < 2 {
+		return false
+	}
+	call, ok := around[len(around)-1].(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	if _, ok := around[len(around)-2].(*ast.GoStmt); ok && call.Fun == lit {
+		return true
+	}
+	method, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && call.Fun != ast.Expr(lit) && (method.Sel.Name == "Go" || method.Sel.Name == "TryGo")
 }
 
 // loop is a for or range statement around a line, the line being in its body or condition.
@@ -90,8 +137,10 @@ var iterates = []string{"slices", "sort", "maps", "iter"}
 // loopAround says in words how the call of a site is repeated: by a loop
 // around its line, or by one in which its function is called. What most of the
 // weight goes through decides.
-func (c *code) loopAround(t *stack.Table, weights calltree.Samples, site calltree.Site) (how string, loop inLoop) {
-	if loop = lineInLoop(c, site.Caller); loop == loopYes {
+//
+// in is [lineInLoop], or [lineInOwnLoop] where what one turn makes is to serve the next.
+func (c *code) loopAround(t *stack.Table, weights calltree.Samples, site calltree.Site, in func(*code, stack.Frame) inLoop) (how string, loop inLoop) {
+	if loop = in(c, site.Caller); loop == loopYes {
 		return "in a loop", loop
 	}
 	known := map[stack.FrameID]inLoop{}
@@ -103,7 +152,7 @@ func (c *code) loopAround(t *stack.Table, weights calltree.Samples, site calltre
 			continue
 		}
 		total += w
-		if how := c.loopAbove(t, above, known); how != "" {
+		if how := c.loopAbove(t, above, known, in); how != "" {
 			by[how] += w
 		}
 	}
@@ -118,6 +167,22 @@ func (c *code) loopAround(t *stack.Table, weights calltree.Samples, site calltre
 		return best, loopYes
 	}
 	return "without its source it is not known whether it is in a loop", loop
+}
+
+// calledInLoop says in words which loop calls the function of the heaviest line, empty where
+// none does within reach.
+func (h *hit) calledInLoop() string {
+	if len(h.lines) == 0 || h.lines[0].Caller.Func == "" {
+		return ""
+	}
+	above, ok := callersOf(h.p.Stacks, h.lines[0].heavy, h.lines[0].Site)
+	if !ok {
+		return ""
+	}
+	if how := h.in.code.loopAbove(h.p.Stacks, above, map[stack.FrameID]inLoop{}, lineInLoop); strings.HasPrefix(how, "called in a loop") {
+		return how
+	}
+	return ""
 }
 
 // callersOf returns the frames above a site's call in a stack, from the leaf
@@ -138,7 +203,7 @@ func callersOf(t *stack.Table, id stack.ID, site calltree.Site) ([]stack.FrameID
 
 // loopAbove looks through the callers for the nearest loop; empty when there
 // is none within reach.
-func (c *code) loopAbove(t *stack.Table, above []stack.FrameID, known map[stack.FrameID]inLoop) string {
+func (c *code) loopAbove(t *stack.Table, above []stack.FrameID, known map[stack.FrameID]inLoop, in func(*code, stack.Frame) inLoop) string {
 	isUser := c.session.Scope().IsUser
 	users := 0
 	for _, id := range above {
@@ -154,7 +219,7 @@ func (c *code) loopAbove(t *stack.Table, above []stack.FrameID, known map[stack.
 		}
 		loop, ok := known[id]
 		if !ok {
-			loop = lineInLoop(c, f)
+			loop = in(c, f)
 			known[id] = loop
 		}
 		if loop == loopYes {

@@ -31,6 +31,7 @@ type launch struct {
 	created, peak int64
 	exec          time.Duration
 	outside       time.Duration // in system calls, on the network, asleep
+	inside        time.Duration // waiting for what others in the program send or close, or for a timer
 	each, life    sched.Histogram
 }
 
@@ -54,6 +55,7 @@ func (t *traced) launches() []*launch {
 		l.peak += g.Peak
 		l.exec += g.Exec
 		l.outside += g.Syscall + g.SyscallBlock + g.Blocked.Get(exectrace.NameNetwork) + g.Blocked.Get(exectrace.NameSleep)
+		l.inside += g.Blocked.Get(exectrace.NameSelect) + g.Blocked.Get(exectrace.NameChanReceive)
 		l.each.Merge(&g.Each)
 		l.life.Merge(&g.Life)
 	}
@@ -72,7 +74,7 @@ func checkTinyGoroutines(r *Rule, in *Input, t *traced) []Finding {
 			continue // the standard library starts them, as net/http does for a connection: nobody can change that
 		}
 		run := l.each.Quantile(0.5)
-		if t.Rate(l.created) < r.param("rate") || l.each.Count == 0 || run.Seconds() >= r.param("run") || l.outside > l.exec {
+		if t.Rate(l.created) < r.param("rate") || l.each.Count == 0 || run.Seconds() >= r.param("run") || l.outside > l.exec || l.inside > 10*l.exec { // it is there to wait: others wait meanwhile
 			continue
 		}
 		f := r.answer(Found, "%s goroutines were started at %s, %s a second; half of them ran for less than %s in all, %s for less than 1 µs",

@@ -97,8 +97,13 @@ func tooFew(r *Rule, in *Input, t *traced) (Finding, bool) {
 			t.seen(b.Wakers[0].Stack, "the worker receives here, %s times", unit.Count(b.Wakers[0].Count)),
 		}
 		f.Advice = "Start more of these workers, and measure the throughput at several counts: they are busy while a P is idle. Workers that also wait, for the network or a file, should outnumber the Ps. The slowest stage of a pipeline needs the most workers."
+		if worker.Peak == 1 {
+			f.Severity = Info
+			f.Advice = "One goroutine does all of this work, while a P is idle. If its items do not depend on each other, let several do it (guard what they share), or hand some of the work to the sender. The slowest stage of a pipeline needs the most workers."
+			f.Doubts = append(f.Doubts, "one goroutine may be alone on purpose: then what only it uses needs no lock, and the order is kept")
+		}
 		f.Verify = "Record again: more Ps should run on average, and the wall time should fall."
-		f.Doubts = in.traceDoubts(t, "if hand-offs dominate (SC03), more workers only wait for each other")
+		f.Doubts = append(f.Doubts, in.traceDoubts(t, "if hand-offs dominate (SC03), more workers only wait for each other")...)
 		return f, true
 	}
 	return Finding{}, false

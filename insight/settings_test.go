@@ -71,6 +71,7 @@ func TestGC07(t *testing.T) {
 	severity(t, "some", expect(t, "some", underLimit(63, 50, 100, 0.15), "GC07", Found), Warning)
 	expect(t, "it rests", underLimit(63, 50, 100, 0.05), "GC07", Fine, "5.00%")
 	expect(t, "room", underLimit(50, 50, 100, 0.5), "GC07", Fine, "78.1%")
+	expect(t, "between two collections", underLimit(56, 40, 100, 0.3), "GC07", Found, "87.5% of the limit")
 	expect(t, "GOGC decides", underLimit(63, 50, 10, 0.5), "GC07", Fine, "0% of the readings")
 	for _, c := range []struct{ name, env, set, says, never string }{
 		{"by the environment", "GOMEMLIMIT=64MiB", "", "This limit is GOMEMLIMIT in the environment", "overrides"},

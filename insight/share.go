@@ -475,7 +475,7 @@ func (h *hit) findings(r *Rule) []Finding {
 			continue
 		}
 		if h.loop {
-			how, loop := h.in.code.loopAround(h.p.Stacks, h.p.Samples(h.index), line.Site)
+			how, loop := h.in.code.loopAround(h.p.Stacks, h.p.Samples(h.index), line.Site, lineInOwnLoop)
 			if loop == loopNo {
 				continue
 			}

@@ -112,7 +112,7 @@ func TestWT01(t *testing.T) {
 		{"reads from its client", func(p *accounttest.Program) {
 			pauseIn(p, 15*time.Millisecond, "network", "internal/poll.(*FD).Read@fd.go:1;net/http.(*connReader).Read@server.go:1;net/http.(*body).Read@transfer.go:1")
 		}, "", "waiting for its own client", ""},
-		{"hands over to one that sleeps", handed("sleep", sleep), Warning, "waiting for a channel in main.handle at main.go:7, while the goroutine that ends the wait is sleeping in main.work at main.go:12", "let the producer"},
+		{"hands over to one that sleeps", handed("sleep", sleep), Warning, "waiting for a channel in main.handle at main.go:7, while the goroutine that ends the wait is sleeping in main.work at main.go:12", "the pause of the goroutine that ends this wait"},
 		{"starts a process", func(p *accounttest.Program) {
 			p.Call(15*time.Millisecond, accounttest.In("syscall.Syscall6@asm.s:1", "os.(*Process).Wait@exec.go:1", "os/exec.(*Cmd).Run@exec.go:2", "main.handle@main.go:7"))
 		}, Warning, "waiting for another process in main.handle at main.go:7", "Do not start a process for each"},

@@ -192,8 +192,8 @@ func (w *waiting) reason() string {
 // queues tells whether units wait while others do what they do themselves then: they
 // stand in a queue.
 func (w *waiting) queues() bool {
-	if len(w.causes) == 0 || w.kind == "stop_the_world" {
-		return false
+	if len(w.causes) == 0 || w.kind == "stop_the_world" || w.kind == "wait_group" {
+		return false // who waits for all others to end stands in no queue with them
 	}
 	if w.kind == "channel" || w.kind == "cond" || w.kind == "pool" {
 		queued := time.Duration(0)
@@ -306,6 +306,10 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	f.Advice = waitAdvice(reason, w, many)
 	if asks {
 		f.Advice = asking.advice()
+	}
+	if limiter, own := w.limiter(t); own {
+		f.Advice = limiterAdvice
+		f.Summary += fmt.Sprintf("; %s limits the rate of the program's own calls, going by its name", stack.Short(limiter))
 	}
 	if again != nil {
 		f.Advice = againAdvice
@@ -421,7 +425,7 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 			if tries.bounded {
 				info("the pauses are between a bounded number of retries: the failing call costs the time")
 			}
-		} else if limiter := limits(t.Frames(w.site.Stack)); limiter != "" {
+		} else if limiter, own := w.limiter(t); limiter != "" && !own {
 			info(fmt.Sprintf("%s makes it wait, going by its name to keep a rate: then the rate is the intended limit", stack.Short(limiter)))
 		} else if paces(in.code, w.site.Frame) {
 			info("the pause is in an endless loop: it may keep an intended rate")
@@ -441,16 +445,40 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 	}
 }
 
-// limits finds a function among frames that keeps a rate, by its name or that of its package.
-func limits(frames []stack.Frame) string {
-	for _, f := range frames {
+// limiter finds what keeps a rate while the units wait, by its name: in the stack of the wait, or
+// of the goroutine that ends it. own tells whether a client of something else asks it, so that
+// what it limits is the program's own calls and not what others ask of the program.
+func (w *waiting) limiter(t *traced) (name string, own bool) {
+	frames := t.Frames(w.site.Stack)
+	if w.kind != "sleep" && w.kind != "timer" {
+		if len(w.causes) == 0 || !w.ofAnother(w.reason()) {
+			return "", false
+		}
+		frames = t.Frames(w.causes[0].Cause.Site.Stack)
+	}
+	return limits(frames)
+}
+
+// limits finds a function among frames that keeps a rate, by its name or that of its package,
+// and whether a client calls it.
+func limits(frames []stack.Frame) (limiter string, own bool) {
+	for i, f := range frames {
 		name := strings.ToLower(f.Func)
-		if strings.HasPrefix(name, "golang.org/x/time/rate.") || strings.Contains(name, "limiter") || strings.Contains(name, "ratelimit") || strings.Contains(name, "throttl") {
-			return f.Func
+		if strings.HasPrefix(name, "golang.org/x/time/rate.") || slices.ContainsFunc(limiterNames, func(n string) bool { return strings.Contains(name, n) }) {
+			return f.Func, slices.ContainsFunc(frames[i+1:], func(f stack.Frame) bool {
+				return slices.ContainsFunc(clientCalls, func(n string) bool { return strings.HasPrefix(f.Func, n) })
+			})
 		}
 	}
-	return ""
+	return "", false
 }
+
+// limiterNames are parts of the names of what keeps a rate, clientCalls the beginnings of
+// functions that ask another service.
+var (
+	limiterNames = []string{"limiter", "ratelimit", "throttl", "tokenbucket", "leakybucket"}
+	clientCalls  = []string{"net/http.(*Client).", "k8s.io/client-go/", "google.golang.org/grpc.(*ClientConn).", "database/sql."}
+)
 
 // ready is the kind of waits for a P among the rows of a group.
 func ready(g facts.UnitGroup) (k facts.UnitKind) {
@@ -510,7 +538,7 @@ func (w *waiting) evidence(t *traced) []Evidence {
 // waitAdvices say what to do about a wait by what it is for.
 var waitAdvices = map[string]string{
 	"sleep":          "Do not sleep until something may be ready: let the producer signal it (a channel, a sync.Cond, a context), and wait for that. If the pause keeps a rate, use a limiter that waits only when the rate is exceeded; if it is between retries, limit them and omit the pause after the last one.",
-	"timer":          "Let the event itself end the wait (a closed channel, a context), not a timer; if it has to be polled, check once before the first wait; if a timeout always fires, the event never happens.",
+	"timer":          "Let the event itself end the wait (a closed channel, a context), not a timer; if it has to be polled, check once before the first wait. If the timer gathers a batch, shorten its time, or go on as soon as the batch is full or nobody else can add to it; if it keeps a rate, raise the rate or ask for more in one call; if a timeout always fires, the event never happens.",
 	"lock":           "Hold the lock for a shorter time: copy what is needed and release the lock before the slow part, or split what it guards.",
 	"running":        "The holder computes under the lock: do that before locking or after unlocking, or split what the lock guards.",
 	"pool":           "Too few connections for the load: raise the pool's limit (SetMaxOpenConns, MaxConnsPerHost), or release connections sooner (close rows and bodies, shorter transactions).",
@@ -527,6 +555,18 @@ var waitAdvices = map[string]string{
 	"wait_group":     "Look at what the last goroutine it waits for does: start that one first, split it up, or do not wait for it.",
 }
 
+// ofAnother tells whether it is another goroutine that pauses, which then ends the wait.
+func (w *waiting) ofAnother(reason string) bool {
+	return (reason == "sleep" || reason == "timer") && w.kind != "sleep" && w.kind != "timer" && w.kind != "lock"
+}
+
+// anotherPauses is what to do about the pause of another goroutine, of which a trace does not
+// show what it is for.
+const anotherPauses = "Look at the pause of the goroutine that ends this wait, and at what it is for. If it polls, let the event itself wake it (a channel, a sync.Cond, a context). If it gathers a batch, shorten the time, or go on as soon as the batch is full or nobody else can add to it. If it keeps a rate, raise the rate, or ask for more in one call. If it is the pace at which data arrives, waiting is the job."
+
+// limiterAdvice is what to do about a limiter that makes the program's own calls wait.
+const limiterAdvice = "The program limits its own calls here: raise the limiter's rate and burst if the other side can take more, or make fewer calls (one that asks for everything, a cache, a watch). A burst below the number of calls made at once makes even an idle program wait."
+
 // waitAdvice is what to do.
 func waitAdvice(reason string, w *waiting, many bool) string {
 	text := waitAdvices[reason]
@@ -536,6 +576,8 @@ func waitAdvice(reason string, w *waiting, many bool) string {
 	switch {
 	case many && w.outside() && (reason == "network" || reason == "dial"):
 		text = "It makes one call after another (N+1 queries): ask for all at once (a batch, a join, one query with many keys), or make independent calls concurrently."
+	case w.ofAnother(reason):
+		text = anotherPauses
 	case !w.outside() && w.kind != "lock" && reason == "network":
 		text = "The goroutines waited for here are waiting for a peer's responses: let more of them ask at once, as far as the peer can handle it, or look at the peer."
 	}

@@ -112,6 +112,14 @@ func (s *series) weigh(in *Input) {
 	s.known, s.gain = known, time.Duration(sum-longestWay(took, needs))
 }
 
+// listed are some parts of a sentence, and how many more there are.
+func listed(parts []string, most int) string {
+	if len(parts) <= most {
+		return strings.Join(parts, ", ")
+	}
+	return strings.Join(parts[:most], ", ") + fmt.Sprintf(", and %d more", len(parts)-most)
+}
+
 // changes are words in a line that changes something: then the order may matter.
 var changes = regexp.MustCompile(`(?i)(exec|insert|update|delete|remove|save|put|post|set|write|create|publish|send|commit|begin|store|append|push|lock)`)
 
@@ -125,7 +133,7 @@ func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) 
 		text := in.code.text(s.lines[i].File, s.lines[i].Line)
 		ordered = ordered || changes.MatchString(text)
 	}
-	text := fmt.Sprintf("%s makes %s one after another in %s (%s): %s of %s", unitOf(g), unit.Plural(int64(len(s.calls)), "call"), stack.Short(s.at.Func), strings.Join(parts[:min(5, len(parts))], ", "),
+	text := fmt.Sprintf("%s makes %s one after another in %s (%s): %s of %s", unitOf(g), unit.Plural(int64(len(s.calls)), "call"), stack.Short(s.at.Func), listed(parts, 5),
 		unit.Duration(sum/n), unit.Duration(g.All.Wall/n))
 	text += overUnits(g)
 	text += fmt.Sprintf("; made concurrently they would take %s", unit.Duration((sum-s.gain)/n))

@@ -151,7 +151,15 @@ func (r *Recording) verdict() string {
 	if len(r.Cards) == 0 {
 		return r.headline()
 	}
-	card := r.Cards[0]
+	serious := slices.ContainsFunc(r.Cards, func(c insight.Card) bool { return r.Findings[c.Finding].Severity.AtLeast(insight.Warning) })
+	first := 0
+	if !serious {
+		first = slices.IndexFunc(r.Cards, func(c insight.Card) bool { return !insight.OfTiming(r.Findings[c.Finding].Rule) })
+	}
+	if first < 0 {
+		return "Nothing serious was found: what stands out depends on when threads ran."
+	}
+	card := r.Cards[first]
 	f := r.Findings[card.Finding]
 	text := f.Title
 	if at := seenAt(f); at != "" {
@@ -170,12 +178,14 @@ func (r *Recording) verdict() string {
 	}
 	text += "."
 	switch n := len(r.Cards) - 1; {
+	case n > 0 && !serious:
+		text += " " + unit.Plural(int64(n), "further remark") + "."
 	case n == 1:
 		text += " One other cause matters less."
 	case n > 1:
 		text += fmt.Sprintf(" %d other causes matter less.", n)
 	}
-	if !slices.ContainsFunc(r.Cards, func(c insight.Card) bool { return r.Findings[c.Finding].Severity.AtLeast(insight.Warning) }) {
+	if !serious {
 		text = "Nothing serious was found. " + text
 	}
 	return text

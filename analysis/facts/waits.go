@@ -421,7 +421,7 @@ func (w *AllWaits) Places(why Reason) []*Place {
 		at := SiteOf(w.scope, withoutCreator(x.Frames))
 		caller, locks := LockedBy(x.Frames, w.Unlocks)
 		own := locks && w.scope.IsUser(caller)
-		if own {
+		if own || locks && stack.Package(at.Func) == "sync" {
 			at = caller
 		}
 		k := key{at.Func, at.File, at.Line, own}

@@ -135,12 +135,13 @@ type track struct {
 
 // rareTrack is what most goroutines do not have.
 type rareTrack struct {
-	late      lateStays     // before its group was known
-	assist    timeline.Time // begin of its mark assist
-	assistRan time.Duration // of it, before it last began to run
-	stw       timeline.Time // begin of its stop-the-world
-	stwStack  stack.ID
-	stwKind   exectrace.NameID
+	late        lateStays     // before its group was known
+	assist      timeline.Time // begin of its mark assist
+	assistRan   time.Duration // of it, before it last began to run
+	assistStack stack.ID      // where it began
+	stw         timeline.Time // begin of its stop-the-world
+	stwStack    stack.ID
+	stwKind     exectrace.NameID
 }
 
 // more returns what most goroutines do not have, for one that needs it now.

@@ -76,6 +76,34 @@ type Assists struct {
 	// Ran is the part of them for which their goroutines ran; for the rest
 	// they waited for work to do or for a P.
 	Ran time.Duration
+	// Stack is where the most of their time began; 0 where the trace does not say.
+	Stack stack.ID
+
+	stacks map[stack.ID]time.Duration
+}
+
+// maxAssistStacks bounds the places that are kept apart for one kind of goroutine. Assists
+// begin wherever somebody allocates.
+const maxAssistStacks = 1000
+
+// at adds the time of an assist to where it began.
+func (k *Assists) at(id stack.ID, d time.Duration) {
+	if k.stacks == nil {
+		k.stacks = map[stack.ID]time.Duration{}
+	}
+	if _, known := k.stacks[id]; id != 0 && (known || len(k.stacks) < maxAssistStacks) {
+		k.stacks[id] += d
+	}
+}
+
+// place chooses where the most time began.
+func (k *Assists) place() {
+	for id, d := range k.stacks {
+		if most := k.stacks[k.Stack]; d > most || d == most && id < k.Stack {
+			k.Stack = id
+		}
+	}
+	k.stacks = nil
 }
 
 // gcWatch follows the collector.
@@ -170,7 +198,7 @@ func (w *gcWatch) ranges(e *exectrace.Event) {
 		t := w.tracks.at(e.SubjectSlot).more()
 		if e.Kind != exectrace.KindRangeEnd {
 			if t.assist == 0 {
-				t.assist = e.Time
+				t.assist, t.assistStack = e.Time, e.Stack
 			}
 			break
 		}
@@ -209,6 +237,7 @@ func (w *gcWatch) assist(at timeline.Time, t *rareTrack, g *sweep.Goroutine) {
 	}
 	k.Add(d)
 	k.Ran += ran
+	k.at(t.assistStack, d)
 	w.out.AssistTotal += d
 	if w.inCycle {
 		w.cycle.Assist += d
@@ -269,6 +298,7 @@ func (w *gcWatch) finish(at timeline.Time) GCWork {
 		w.endCycle(at, false)
 	}
 	for _, k := range w.assists {
+		k.place()
 		w.out.Assists = append(w.out.Assists, *k)
 	}
 	slices.SortFunc(w.out.Assists, func(x, y Assists) int {

@@ -312,7 +312,7 @@ func (c *compilation) compile(ctx context.Context, pkgs []compilePackage) error 
 			return err
 		}
 		if len(a.JSON) == 0 && len(a.Text) == 0 {
-			c.out.Failed[p.name] = "the compiler says nothing about it: it does not compile, or it has no code"
+			c.out.Failed[p.name] = "the compiler says nothing about it: all of its code is generic and compiled where it is used, or it does not compile any more"
 			continue
 		}
 		// Two source files of one name, in the package and in one that it

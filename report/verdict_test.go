@@ -1,0 +1,32 @@
+package report
+
+import (
+	"testing"
+
+	"loupe/insight"
+)
+
+// TestVerdict: a report begins with a cause. What depends on when threads ran, as all of it does
+// on a busy machine, is named first only where it is serious.
+func TestVerdict(t *testing.T) {
+	pause := insight.Finding{Rule: "GC01", State: insight.Found, Title: "Long stop-the-world pause", Severity: insight.Info,
+		Evidence: []insight.Evidence{{File: "/go/src/runtime/mgc.go", Line: 1912, Function: "runtime.gcBgMarkWorker"}}}
+	hot := insight.Finding{Rule: "CP01", State: insight.Found, Title: "Hot function", Severity: insight.Info,
+		Evidence: []insight.Evidence{{File: "main.go", Line: 7, Function: "main.run"}}}
+	grave := pause
+	grave.Severity = insight.Warning
+	for want, all := range map[string][]insight.Finding{
+		"Nothing serious was found. Hot function, at main.go:7 in main.run. 1 further remark.":                               {pause, hot},
+		"Nothing serious was found. Hot function, at main.go:7 in main.run.":                                                 {hot},
+		"Nothing serious was found: what stands out depends on when threads ran.":                                            {pause},
+		"Long stop-the-world pause, at /go/src/runtime/mgc.go:1912 in runtime.gcBgMarkWorker. One other cause matters less.": {grave, hot},
+	} {
+		r := &Recording{Findings: all}
+		for i := range all {
+			r.Cards = append(r.Cards, insight.Card{Finding: i})
+		}
+		if got := r.verdict(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
