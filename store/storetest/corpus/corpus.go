@@ -108,20 +108,6 @@ func (s *Service) Draw(r *rand.Rand, draws int, at time.Time) *profile.Profile {
 	return p
 }
 
-// Light makes one like Draw, over the table of the base: much cheaper, for writing into a
-// store without encoding it.
-func (s *Service) Light(r *rand.Rand, draws int, at time.Time) *profile.Profile {
-	counts := s.Counts(r, draws)
-	p := header(at)
-	p.Stacks = s.from.Stacks
-	for i := range s.from.Len() {
-		if n := counts[i]; n > 0 {
-			add(p, s.from.StackIDs[i], n)
-		}
-	}
-	return p
-}
-
 func header(at time.Time) *profile.Profile {
 	return &profile.Profile{Values: make([][]int64, 2), Period: int64(Period), Time: at, Duration: 10 * time.Second,
 		PeriodType:  profile.ValueType{Type: "cpu", Unit: "nanoseconds"},
