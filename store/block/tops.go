@@ -40,7 +40,7 @@ var rolledLabels = []string{store.ServiceLabel, store.VersionLabel, store.BuildL
 
 // rolledFrom is how many samples a service must have in a block for each of its functions,
 // so that a roll-up is a small part of the block.
-const rolledFrom = 256
+const rolledFrom = 128
 
 // mostGroups bounds the memory of making a roll-up, which is a number for each stack of each
 // type of a group. A service that has more versions in a block has none.

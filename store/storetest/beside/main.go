@@ -51,12 +51,15 @@ func main() {
 	their := map[string]*string{"pyroscope": flag.String("pyroscope", "", "binary of Pyroscope (default: the one in the PATH)"),
 		"parca": flag.String("parca", "", "binary of Parca (default: the one in the PATH)")}
 	opt := options{}
-	flag.Float64Var(&opt.rate, "rate", 20, "profiles a second")
+	flag.Float64Var(&opt.rate, "rate", 10, "profiles a second")
 	flag.DurationVar(&opt.settle, "settle", 13*time.Minute, "how long the servers may merge before they are asked")
 	flag.IntVar(&opt.rounds, "rounds", 30, "how often a question is asked")
-	flag.IntVar(&opt.starts, "starts", 5, "how often a server is started for the time that it takes")
+	flag.IntVar(&opt.starts, "starts", 3, "how often a server is started for the time that it takes")
 	nice := flag.Int("nice", 0, "nice value of the servers; a negative one, which root may give, lets them go before other programs")
 	flag.Parse()
+	if opt.rounds < 1 || opt.starts < 1 || opt.rate <= 0 {
+		log.Fatal("-rounds, -starts and -rate must be positive")
+	}
 	dir, err := os.MkdirTemp("", "beside")
 	check(err)
 	defer os.RemoveAll(dir)
@@ -86,13 +89,18 @@ func main() {
 	var tables []*table
 	for i, s := range servers {
 		t, err := ingest(s, filepath.Join(dir, fmt.Sprint(i)), &opt)
+		if err != nil {
+			show(tables)
+		}
 		check(err)
 		defer t.process.stop()
 		tables = append(tables, t)
 	}
 	time.Sleep(opt.settle)
 	for _, t := range tables {
-		check(t.questions(&opt))
+		if err := t.questions(&opt); err != nil {
+			t.add("stopped", "%v", err)
+		}
 	}
 	show(tables)
 }
@@ -210,33 +218,33 @@ func accepts(s server, p *process, one *pushed) error {
 }
 
 // startup is how long a server takes from its start to the first profile that it accepts.
-func startup(s server, dir string, opt *options) (took []time.Duration, idle int64, err error) {
+func startup(s server, dir string, opt *options) (took []time.Duration, err error) {
 	for i := range opt.starts {
 		one := filepath.Join(dir, fmt.Sprint("start", i))
 		if err := os.MkdirAll(one, 0o700); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		begun := time.Now()
 		p, err := s.start(one)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		if err := accepts(s, p, opt.corpus.list[0]); err != nil {
 			p.stop()
-			return nil, 0, err
+			return nil, err
 		}
 		took = append(took, time.Since(begun))
 		p.stop()
 		os.RemoveAll(one)
 	}
 	slices.Sort(took)
-	return took, idle, nil
+	return took, nil
 }
 
 // ingest starts a server and pushes the corpus.
 func ingest(s server, dir string, opt *options) (*table, error) {
 	t := &table{server: s, dir: filepath.Join(dir, "data")}
-	starts, _, err := startup(s, dir, opt)
+	starts, err := startup(s, dir, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -249,6 +257,7 @@ func ingest(s server, dir string, opt *options) (*table, error) {
 	}
 	time.Sleep(10 * time.Second)
 	t.add("RSS, nothing stored yet, MB", "%.1f", mb(t.process.rss()))
+	t.add("of it not pages of files, MB", "%.1f", mb(t.process.memory("RssAnon")))
 	fail := func(err error) (*table, error) { t.process.stop(); return nil, err }
 	if err := accepts(s, t.process, opt.corpus.list[0]); err != nil {
 		return fail(err)
@@ -284,7 +293,7 @@ func send(s server, opt *options) ([]time.Duration, error) {
 		due := begun.Add(time.Duration(float64(i) / opt.rate * float64(time.Second)))
 		time.Sleep(time.Until(due))
 		sending.Go(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 			defer cancel()
 			errs[i] = s.push(ctx, p)
 			waits[i] = time.Since(due)
@@ -292,7 +301,11 @@ func send(s server, opt *options) ([]time.Duration, error) {
 	}
 	sending.Wait()
 	slices.Sort(waits)
-	return waits, errors.Join(errs...)
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	if len(errs) > 0 {
+		return nil, fmt.Errorf("%s: %d of %d pushes have failed: %w", s.name(), len(errs), len(list), errs[0])
+	}
+	return waits, nil
 }
 
 // questions asks the server everything.
@@ -347,15 +360,23 @@ func (t *table) question(q question, rounds int) error {
 
 // show prints the table.
 func show(tables []*table) {
-	head, line := "| |", "|---|"
-	for _, t := range tables {
+	if len(tables) == 0 {
+		return
+	}
+	head, line, most := "| |", "|---|", 0
+	for i, t := range tables {
 		head, line = head+" "+t.server.name()+" |", line+"--:|"
+		if len(t.rows) > len(tables[most].rows) {
+			most = i
+		}
 	}
 	fmt.Println(head + "\n" + line)
-	for i, r := range tables[0].rows {
+	for i, r := range tables[most].rows {
 		values := make([]string, len(tables))
 		for k, t := range tables {
-			values[k] = t.rows[i].value
+			if i < len(t.rows) {
+				values[k] = t.rows[i].value
+			}
 		}
 		fmt.Printf("| %s | %s |\n", r.name, strings.Join(values, " | "))
 	}

@@ -44,13 +44,13 @@ type question struct {
 }
 
 // client keeps connections open, as many as there are pods.
-var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100, DisableCompression: true}, Timeout: time.Minute}
+var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100, DisableCompression: true}, Timeout: 2 * time.Minute}
 
 // http2 speaks gRPC without TLS.
 var http2 = func() *http.Client {
 	p := new(http.Protocols)
 	p.SetUnencryptedHTTP2(true)
-	return &http.Client{Transport: &http.Transport{Protocols: p}, Timeout: time.Minute}
+	return &http.Client{Transport: &http.Transport{Protocols: p}, Timeout: 2 * time.Minute}
 }()
 
 // post sends a body and returns that of the answer, which must be 200.
@@ -177,7 +177,8 @@ func (s *pyroscope) start(dir string) (*process, error) {
 		"-metastore.data-dir="+in("metastore"), "-metastore.raft.dir="+in("raft"), "-metastore.raft.snapshots-dir="+in("snapshots"),
 		"-metastore.address="+at(1), "-query-backend.address="+at(1),
 		"-metastore.raft.bind-address="+at(2), "-metastore.raft.advertise-address="+at(2),
-		"-self-profiling.disable-push=true", "-usage-stats.enabled=false", "-validation.reject-older-than=0")
+		"-self-profiling.disable-push=true", "-usage-stats.enabled=false", "-validation.reject-older-than=0",
+		"-distributor.ingestion-rate-limit-mb=1000", "-distributor.ingestion-burst-size-mb=1000")
 }
 
 // parca is Parca with its database on the disk.

@@ -7,7 +7,7 @@
 //
 // Each target sends a CPU profile every so often. Minutes pass as fast as the profiles are
 // written: then the store does its housekeeping with the policy that loupe serve has, so that
-// blocks are merged and thinned out as they would be. A target's profile is one of 50 that
+// blocks are merged and thinned out as they would be. A target's profile is one of 20 that
 // were drawn for its service, of which there is one for each ten targets, 10 at most.
 //
 // Each write waits for the disk. TMPDIR may name a folder in memory, where that takes no time.
@@ -38,7 +38,7 @@ import (
 
 const (
 	draws, spread = 1990, 2.9
-	pool          = 50
+	pool          = 20
 	batch         = 20 // profiles that share a flush, as when they come at once
 )
 
@@ -174,7 +174,7 @@ func run(from *profile.Profile, targets int, every, span time.Duration, cpuprofi
 		if now.Minute()%10 == 9 {
 			most = max(most, disk(dir))
 		}
-		if now.Sub(begin)%(37*time.Minute) == 0 { // at all ages of what is in memory
+		if now.Sub(begin)%(7*time.Hour+7*time.Minute) == 0 { // at all ages of what is in memory
 			grown = max(grown, live()-heap)
 		}
 	}
