@@ -238,18 +238,23 @@ func readTops(b []byte) (*tops, error) {
 
 // topSum adds functions up.
 type topSum struct {
-	at  map[name]int
-	all []store.FunctionTotal
-	sum int64
+	at   map[name]int
+	all  []store.FunctionTotal
+	next int // where the next one is likely to be: roll-ups are in the same order
+	sum  int64
 }
 
 func (s *topSum) add(n name, self, total int64) {
-	at, ok := s.at[n]
+	at, ok := s.next, s.next < len(s.all) && s.all[s.next].Function == n.function && s.all[s.next].File == n.file
+	if !ok {
+		at, ok = s.at[n]
+	}
 	if !ok {
 		at = len(s.all)
 		s.at[n] = at
 		s.all = append(s.all, store.FunctionTotal{Function: n.function, File: n.file})
 	}
+	s.next = at + 1
 	s.all[at].Self += self
 	s.all[at].Total += total
 }

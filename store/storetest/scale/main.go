@@ -8,7 +8,7 @@
 // Each target sends a CPU profile every so often. Minutes pass as fast as the profiles are
 // written: then the store does its housekeeping with the policy that loupe serve has, so that
 // blocks are merged and thinned out as they would be. A target's profile is one of 20 that
-// were drawn for its service, of which there is one for each ten targets, 10 at most.
+// were drawn for its service.
 //
 // Each write waits for the disk. TMPDIR may name a folder in memory, where that takes no time.
 package main
@@ -51,6 +51,8 @@ func main() {
 	targets := flag.String("targets", "10,100,1000", "how many targets, one run for each")
 	every := flag.Duration("every", 5*time.Minute, "time between two profiles of a target")
 	days := flag.Float64("days", 1, "how many days pass")
+	maintain := flag.Duration("maintain", time.Minute, "time between two runs of housekeeping; loupe serve has a minute")
+	services := flag.Int("services", 0, "how many services the targets are of (default: a tenth of the targets, 10 at most)")
 	cpuprofile := flag.String("cpuprofile", "", "write a CPU profile of the questions")
 	flag.Parse()
 	from, err := corpus.Base(*base)
@@ -58,7 +60,11 @@ func main() {
 	for text := range strings.SplitSeq(*targets, ",") {
 		n, err := strconv.Atoi(text)
 		check(err)
-		run(from, n, *every, time.Duration(*days*24*float64(time.Hour)).Round(time.Minute), *cpuprofile)
+		of := *services
+		if of <= 0 {
+			of = min(10, max(1, n/10))
+		}
+		run(from, n, of, *every, time.Duration(*days*24*float64(time.Hour)).Round(time.Minute), *maintain, *cpuprofile)
 	}
 }
 
@@ -151,8 +157,7 @@ func (f *fleet) minute(e store.Engine, now time.Time) {
 	flush()
 }
 
-func run(from *profile.Profile, targets int, every, span time.Duration, cpuprofile string) {
-	services := min(10, max(1, targets/10))
+func run(from *profile.Profile, targets, services int, every, span, maintain time.Duration, cpuprofile string) {
 	f := &fleet{targets: targets, every: every, pools: drawn(from, services), r: rand.New(rand.NewPCG(5, 6))}
 	for i := range targets {
 		f.labels = append(f.labels, store.LabelsOf(store.ServiceLabel, fmt.Sprintf("service-%d", i%services), "pod", fmt.Sprintf("pod-%04d", i),
@@ -170,7 +175,9 @@ func run(from *profile.Profile, targets int, every, span time.Duration, cpuprofi
 	end := begin.Add(span)
 	for now := begin; now.Before(end); now = now.Add(time.Minute) {
 		f.minute(e, now)
-		check(e.Maintain(context.Background(), store.Policy{}, now.Add(time.Minute)))
+		if now.Sub(begin)%maintain == 0 || !now.Add(time.Minute).Before(end) {
+			check(e.Maintain(context.Background(), store.Policy{}, now.Add(time.Minute)))
+		}
 		if now.Minute()%10 == 9 {
 			most = max(most, disk(dir))
 		}
@@ -182,7 +189,7 @@ func run(from *profile.Profile, targets int, every, span time.Duration, cpuprofi
 	profiles := f.samples
 	n := span / every * time.Duration(targets)
 	cpu := wrote - before
-	fmt.Printf("\n%d targets, %v, a profile every %v: %d profiles, %d million samples, in %v\n", targets, span, every, n, profiles/1e6, time.Since(begun).Round(time.Second))
+	fmt.Printf("\n%d targets of %d services, %v, a profile every %v: %d profiles, %d million samples, in %v\n", targets, services, span, every, n, profiles/1e6, time.Since(begun).Round(time.Second))
 	fmt.Printf("CPU                     %.2f ms a profile, %.0f s in all, %.2f %% of one CPU over the time that passed\n", cpu.Seconds()*1e3/float64(n), cpu.Seconds(), cpu.Seconds()/span.Seconds()*100)
 	fmt.Printf("live heap of the store  %.1f MB at most\n", float64(grown)/1e6)
 	fmt.Printf("disk                    %.1f MB, %.1f at most, %.2f B/sample\n", float64(disk(dir))/1e6, float64(most)/1e6, float64(disk(dir))/float64(f.samples))
