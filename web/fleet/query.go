@@ -290,31 +290,28 @@ func (s *asked) stacks(ctx context.Context, sel store.Selection, spans, traces [
 	return stacks, nil
 }
 
-// merged is such a sum as a profile, of the stacks of a call site; nil where there is none.
-func (s *asked) merged(ctx context.Context, sel store.Selection, site callSite, spans, traces []string) (*profile.Profile, error) {
-	stacks, err := s.stacks(ctx, sel, spans, traces)
-	if err != nil || stacks == nil {
-		return nil, err
+// profileOf is such a sum as a profile, of the stacks of a call site; nil where there is none.
+func profileOf(stacks *store.Stacks, site callSite) (*profile.Profile, error) {
+	if stacks == nil {
+		return nil, nil
 	}
 	p, err := stacks.Profile(0)
 	return site.only(p), err
 }
 
-// tree is such a sum as a tree of the names of functions.
-func (s *asked) tree(ctx context.Context, sel store.Selection, site callSite, spans, traces []string) (*querier.Tree, error) {
-	stacks, err := s.stacks(ctx, sel, spans, traces)
-	if err != nil || stacks == nil {
-		return &querier.Tree{}, err
+// drawn is such a sum as a tree of the names of functions.
+func drawn(stacks *store.Stacks, site callSite) (*querier.Tree, error) {
+	if stacks == nil {
+		return &querier.Tree{}, nil
 	}
-	if len(site) > 0 {
-		p, err := stacks.Profile(0)
-		if err != nil {
-			return nil, err
-		}
-		p = site.only(p)
-		return querier.NewTree(p.Stacks, p.Samples(0)), nil
+	if len(site) == 0 {
+		return treeOf(stacks, 0), nil
 	}
-	return treeOf(stacks, 0), nil
+	p, err := profileOf(stacks, site)
+	if err != nil {
+		return nil, err
+	}
+	return querier.NewTree(p.Stacks, p.Samples(0)), nil
 }
 
 // treeOf makes the tree of a group. Nodes that differ in the line alone become one, and a
@@ -322,16 +319,16 @@ func (s *asked) tree(ctx context.Context, sel store.Selection, site callSite, sp
 func treeOf(s *store.Stacks, group int) *querier.Tree {
 	t := new(querier.Tree)
 	values := s.Values[group]
-	drawn := make([]bool, len(values)) // there is something in it or below
+	wide := make([]bool, len(values)) // there is something in it or below
 	for i := len(values) - 1; i > 0; i-- {
-		if drawn[i] = drawn[i] || values[i] > 0; drawn[i] {
-			drawn[s.Parents[i]] = true
+		if wide[i] = wide[i] || values[i] > 0; wide[i] {
+			wide[s.Parents[i]] = true
 		}
 	}
 	names := make([]int32, len(s.Functions)) // plus one, of those that are known
 	nodes := make([]int32, len(values))
 	for i, v := range values {
-		if i == 0 || !drawn[i] {
+		if i == 0 || !wide[i] {
 			continue
 		}
 		at := nodes[s.Parents[i]]
@@ -364,8 +361,12 @@ func (s *asked) mergeStacktraces(ctx context.Context, q *querier.SelectMergeStac
 	if err != nil {
 		return nil, err
 	}
+	stacks, err := s.stacks(ctx, sel, q.Spans, q.TraceIDs)
+	if err != nil {
+		return nil, err
+	}
 	if q.Format == querier.FormatPprof {
-		p, err := s.merged(ctx, sel, siteOf(q.Stacks), q.Spans, q.TraceIDs)
+		p, err := profileOf(stacks, siteOf(q.Stacks))
 		if err != nil {
 			return nil, err
 		}
@@ -374,7 +375,7 @@ func (s *asked) mergeStacktraces(ctx context.Context, q *querier.SelectMergeStac
 			return &querier.SelectMergeStacktracesResponse{Pprof: &querier.PprofProfile{Profile: message}}, err
 		}
 	}
-	t, err := s.tree(ctx, sel, siteOf(q.Stacks), q.Spans, q.TraceIDs)
+	t, err := drawn(stacks, siteOf(q.Stacks))
 	if err != nil {
 		return nil, err
 	}
@@ -398,7 +399,11 @@ func (s *asked) mergeProfile(ctx context.Context, q *querier.SelectMergeProfileR
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.merged(ctx, sel, siteOf(q.Stacks), nil, q.TraceIDs)
+	stacks, err := s.stacks(ctx, sel, nil, q.TraceIDs)
+	if err != nil {
+		return nil, err
+	}
+	p, err := profileOf(stacks, siteOf(q.Stacks))
 	if err != nil {
 		return nil, err
 	}
@@ -417,7 +422,11 @@ func (s *asked) mergeSpans(ctx context.Context, q *querier.SelectMergeSpanProfil
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.tree(ctx, sel, nil, q.Spans, nil)
+	stacks, err := s.stacks(ctx, sel, q.Spans, nil)
+	if err != nil {
+		return nil, err
+	}
+	t, err := drawn(stacks, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -438,7 +447,11 @@ func (s *asked) diff(ctx context.Context, q *querier.DiffRequest) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if trees[i], err = s.tree(ctx, sel, siteOf(side.Stacks), side.Spans, side.TraceIDs); err != nil {
+		stacks, err := s.stacks(ctx, sel, side.Spans, side.TraceIDs)
+		if err != nil {
+			return nil, err
+		}
+		if trees[i], err = drawn(stacks, siteOf(side.Stacks)); err != nil {
 			return nil, err
 		}
 	}
