@@ -225,7 +225,7 @@ type (
 
 func (s *parca) push(ctx context.Context, p *pushed) error {
 	message := &writeRaw{Series: []rawSeries{{Labels: rawLabels{p.labels}, Samples: []rawSample{{p.data}}}}}
-	body := connect.Marshal(connect.GRPC, message)
+	body := connect.Frame(connect.Marshal(connect.Proto, message))
 	_, head, err := post(ctx, http2, "POST", s.address+"/parca.profilestore.v1alpha1.ProfileStoreService/WriteRaw", "application/grpc", body)
 	if err == nil && head.Get("Grpc-Status") != "0" {
 		err = fmt.Errorf("gRPC status %s: %s", head.Get("Grpc-Status"), head.Get("Grpc-Message"))
