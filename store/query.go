@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -128,6 +129,11 @@ type FunctionTotal struct {
 	Function, File string
 	Self           int64 // in the function itself
 	Total          int64 // and in what it called; a recursive call counts once
+}
+
+// Compare puts the largest total first, and of equal ones the first by name.
+func (f FunctionTotal) Compare(g FunctionTotal) int {
+	return cmp.Or(cmp.Compare(g.Total, f.Total), cmp.Compare(f.Function, g.Function), cmp.Compare(f.File, g.File))
 }
 
 // Policy says how long profiles are kept: whichever comes first. 0 in a field is the

@@ -193,9 +193,7 @@ func (s *Stacks) Top(group, n int) *Top {
 		}
 	}
 	sums = slices.DeleteFunc(sums, func(f FunctionTotal) bool { return f.Total == 0 && f.Self == 0 })
-	slices.SortFunc(sums, func(a, b FunctionTotal) int {
-		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Function, b.Function), cmp.Compare(a.File, b.File))
-	})
+	slices.SortFunc(sums, FunctionTotal.Compare)
 	top.Functions = sums[:min(len(sums), cmp.Or(n, 100))]
 	return top
 }

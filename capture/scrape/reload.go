@@ -9,15 +9,24 @@ import (
 // reloadEvery is how often the file of targets is looked at.
 const reloadEvery = 2 * time.Second
 
-// RunFile takes profiles of the jobs in a file, and of others, until ctx ends. When the
-// file changes it is read again; while it cannot be read, the jobs that it had go on. It
-// fails only where the file is wrong at the beginning.
-func (s *Scraper) RunFile(ctx context.Context, path string, others []*Job) error {
+// File is a file of targets as it was read.
+type File struct {
+	path   string
+	config *Config
+	seen   version
+}
+
+// ReadFile reads a file of targets.
+func ReadFile(path string) (*File, error) {
+	seen := stamp(path) // what changes while it is read is read again
 	config, err := readConfig(path)
-	if err != nil {
-		return err
-	}
-	seen := stamp(path)
+	return &File{path, config, seen}, err
+}
+
+// RunFile takes profiles of the jobs in a file, and of others, until ctx ends. When the
+// file changes it is read again; while it cannot be read, the jobs that it had go on.
+func (s *Scraper) RunFile(ctx context.Context, f *File, others []*Job) {
+	path, config, seen := f.path, f.config, f.seen
 	for ctx.Err() == nil {
 		for _, key := range config.Without {
 			s.opt.Tell("%s: %s has no effect on profiles", path, key)
@@ -32,7 +41,6 @@ func (s *Scraper) RunFile(ctx context.Context, path string, others []*Job) error
 		stop()
 		<-done
 	}
-	return nil
 }
 
 // changed waits until the file is another that can be read, or ctx ends.

@@ -106,6 +106,12 @@ type decoder struct {
 	functions []rawFunction
 	locations []rawLocation
 	lines     []rawLine // of all locations, leaf first
+
+	// What the tables are resolved with: a sixth of what decoding a CPU profile of 58 kB
+	// would allocate.
+	names          []stack.Frame // of each function
+	strings        []string      // see nameTable
+	extents, dense []stack.Extent
 }
 
 // The tables of the file, with indices where the finished profile has strings.
@@ -174,6 +180,7 @@ func newDecoder() *decoder {
 		p:  p, text: &p.labels.text,
 		ids: old.ids[:0], values: old.values[:0], stacks: old.stacks, labels: old.labels,
 		functions: old.functions[:0], locations: old.locations[:0], lines: old.lines[:0],
+		names: old.names, strings: old.strings, extents: old.extents, dense: old.dense,
 	}
 	d.stacks.reset()
 	d.labels.reset()
@@ -182,6 +189,8 @@ func newDecoder() *decoder {
 
 // free keeps the decoder for the next profile.
 func (d *decoder) free() {
+	clear(d.names) // their texts belong to the profile
+	clear(d.strings)
 	d.p, d.text, d.in.top, d.in.buf = nil, nil, protobuf.Cursor{}, nil
 	d.in.file.Reset(nil)
 	decoders.Put(d)

@@ -256,7 +256,8 @@ func (d *decoder) resolveFrames(mappings ids) (*locationFrames, error) {
 		return nil, err
 	}
 	n, p := len(d.locations), d.p
-	out := &locationFrames{ids: newIDs(n), extents: make([]stack.Extent, n)}
+	d.extents = sized(d.extents, n)
+	out := &locationFrames{ids: newIDs(n), extents: d.extents}
 	total, start := 0, 0
 	for _, l := range d.locations {
 		total += max(1, l.end-start)
@@ -298,13 +299,24 @@ func (d *decoder) resolveFrames(mappings ids) (*locationFrames, error) {
 		p.Locations[i] = where
 		out.extents[i] = stack.Extent{First: where.First, N: uint32(where.NumFrames())}
 	}
-	out.dense = make([]stack.Extent, len(out.ids.dense))
+	d.dense = sized(d.dense, len(out.ids.dense))
+	out.dense = d.dense
 	for id, i := range out.ids.dense {
 		if i != 0 {
 			out.dense[id] = out.extents[i-1]
 		}
 	}
 	return out, nil
+}
+
+// sized returns so many zeroes, in the room of a list where they fit.
+func sized[T any](list []T, n int) []T {
+	if cap(list) < n {
+		return make([]T, n)
+	}
+	list = list[:n]
+	clear(list)
+	return list
 }
 
 func (d *decoder) resolveFunctions() (ids, []stack.Frame, error) {
@@ -323,11 +335,13 @@ func (d *decoder) resolveFunctions() (ids, []stack.Frame, error) {
 	names := nameTable{text: d.text}
 	names.all.Grow(min(size, len(d.text.words)))
 	if len(table) < 1000+8*len(d.functions) {
-		names.few = make([]string, len(table))
+		d.strings = sized(d.strings, len(table))
+		names.few = d.strings
 	} else {
 		names.many = map[uint64]string{}
 	}
-	frames := make([]stack.Frame, len(d.functions))
+	d.names = sized(d.names, len(d.functions))
+	frames := d.names
 	for i, f := range d.functions {
 		frame := stack.Frame{Func: names.str(f.name), File: names.str(f.source), StartLine: int(f.start)}
 		if frame.System = frame.Func; f.system != f.name {

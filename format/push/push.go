@@ -149,14 +149,19 @@ func (d *decoder) message(r Request, into any) error {
 }
 
 // pprof decodes a profile that lies in a request, within what is left for all of them.
-func (d *decoder) pprof(data []byte) (*profile.Profile, error) {
-	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		raw, err := inflate(data, d.left)
-		if err != nil {
-			return nil, err
-		}
-		data = raw
+func (d *decoder) pprof(data []byte) (p *profile.Profile, err error) {
+	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+		return d.unpacked(data)
 	}
+	err = inflate(data, d.left, func(raw []byte) error {
+		p, err = d.unpacked(raw)
+		return err
+	})
+	return p, err
+}
+
+// unpacked decodes a profile, of which nothing is kept.
+func (d *decoder) unpacked(data []byte) (*profile.Profile, error) {
 	if d.left -= int64(len(data)); d.left < 0 {
 		return nil, connect.TooLarge(d.Bytes)
 	}

@@ -69,6 +69,24 @@ func (t *Tree) Add(v int64, names ...string) {
 	t.nodes[at].self += v
 }
 
+// Name returns the number of a name, for Child. A name that is empty is that of code without
+// a symbol, at an address that nobody knows.
+func (t *Tree) Name(name string) int32 {
+	t.begin()
+	if name == "" {
+		name = nameOf(stack.Frame{})
+	}
+	return t.name(name)
+}
+
+// Child returns the number of the child of a node that has the name; 0 is the node above all
+// roots. It is for those who have a tree already, of other nodes: of 40,000 stacks 20 deep,
+// that is a twentieth of the look-ups that Add makes.
+func (t *Tree) Child(parent, name int32) int32 { return t.child(parent, name) }
+
+// AddAt adds what was spent in stacks that end at a node. It must be positive.
+func (t *Tree) AddAt(node int32, v int64) { t.nodes[node].self += v }
+
 func (t *Tree) begin() int32 {
 	if t.nodes == nil {
 		t.nodes = make([]node, 1)

@@ -2,6 +2,7 @@ package block
 
 import (
 	"encoding/binary"
+	"hash/maphash"
 	"math"
 	"strings"
 
@@ -45,12 +46,12 @@ func (d *dict) bytes() int64 {
 type interner struct {
 	dict
 	text      map[string]string // one copy of each name
-	functionM map[store.Function]uint32
+	functionM hashed
 	lineM     pairs             // locations of one line, by function and line
 	locationM map[string]uint32 // locations of several
 	nodeM     pairs
-	stackM    map[uint32]uint32 // by node
-	paths     paths
+	stackOf   []uint32 // plus one, by node
+	paths     hashed   // nodes
 	setM      map[store.Labels]uint32
 	key       []byte
 	textBytes int64
@@ -58,8 +59,7 @@ type interner struct {
 
 func newInterner() *interner {
 	in := &interner{
-		text: map[string]string{}, functionM: map[store.Function]uint32{}, locationM: map[string]uint32{},
-		stackM: map[uint32]uint32{}, setM: map[store.Labels]uint32{{}: 0},
+		text: map[string]string{}, locationM: map[string]uint32{}, setM: map[store.Labels]uint32{{}: 0},
 	}
 	in.parents, in.locations = []uint32{0}, []uint32{0}
 	in.sets = []store.Labels{{}}
@@ -74,15 +74,17 @@ func (in *interner) memory() int64 {
 }
 
 func (in *interner) function(f store.Function) uint32 {
-	if at, ok := in.functionM[f]; ok {
-		return at
+	hash := uint32(maphash.String(seed, f.Name)) + uint32(f.StartLine)
+	have, slot := in.functionM.find(hash, func(at uint32) bool { return in.functions[at] == f })
+	if slot < 0 {
+		return have
 	}
 	// The text belongs to whoever decoded it: a profile whose strings are one large text
 	// must not live as long as one of its names.
 	f.Name, f.File = in.own(f.Name), in.own(f.File)
 	at := uint32(len(in.functions))
 	in.functions = append(in.functions, f)
-	in.functionM[f] = at
+	in.functionM.add(slot, hash, at)
 	return at
 }
 
@@ -165,22 +167,26 @@ func hashPath(locations []uint32) uint32 {
 	return uint32(h ^ h>>32)
 }
 
-// paths is an open hash table from paths to the nodes at their ends.
-type paths struct {
+// seed is of all hashes of names: no input can be made to collide.
+var seed = maphash.MakeSeed()
+
+// hashed is an open hash table of the numbers of things that are kept elsewhere: nodes by
+// their paths, functions by their names.
+type hashed struct {
 	hashes []uint32
-	nodes  []uint32 // plus one, 0 is free
+	number []uint32 // plus one, 0 is free
 	n      int
 }
 
-// find returns the node that has the hash and is the same, or the free slot where it
+// find returns the number that has the hash and is the same, or the free slot where it
 // belongs; else that is -1.
-func (p *paths) find(hash uint32, same func(node uint32) bool) (node uint32, slot int) {
-	if 4*p.n >= 3*len(p.nodes) {
+func (p *hashed) find(hash uint32, same func(number uint32) bool) (number uint32, slot int) {
+	if 4*p.n >= 3*len(p.number) {
 		p.grow()
 	}
-	mask := uint32(len(p.nodes) - 1)
+	mask := uint32(len(p.number) - 1)
 	for i := hash & mask; ; i = (i + 1) & mask {
-		switch at := p.nodes[i]; {
+		switch at := p.number[i]; {
 		case at == 0:
 			return 0, int(i)
 		case p.hashes[i] == hash && same(at-1):
@@ -190,16 +196,16 @@ func (p *paths) find(hash uint32, same func(node uint32) bool) (node uint32, slo
 }
 
 // add fills a slot that find has returned.
-func (p *paths) add(slot int, hash, node uint32) {
-	p.hashes[slot], p.nodes[slot] = hash, node+1
+func (p *hashed) add(slot int, hash, number uint32) {
+	p.hashes[slot], p.number[slot] = hash, number+1
 	p.n++
 }
 
-func (p *paths) grow() {
+func (p *hashed) grow() {
 	old := *p
-	size := max(256, 2*len(old.nodes))
-	*p = paths{hashes: make([]uint32, size), nodes: make([]uint32, size)}
-	for i, at := range old.nodes {
+	size := max(256, 2*len(old.number))
+	*p = hashed{hashes: make([]uint32, size), number: make([]uint32, size)}
+	for i, at := range old.number {
 		if at != 0 {
 			_, slot := p.find(old.hashes[i], func(uint32) bool { return false })
 			p.add(slot, old.hashes[i], at-1)
@@ -220,13 +226,14 @@ func (in *interner) node(parent, location uint32) uint32 {
 
 // stack finds or adds the stack that ends at a node.
 func (in *interner) stack(node uint32) uint32 {
-	if at, ok := in.stackM[node]; ok {
-		return at
+	if missing := len(in.parents) - len(in.stackOf); missing > 0 {
+		in.stackOf = append(in.stackOf, make([]uint32, missing)...)
 	}
-	at := uint32(len(in.stacks))
-	in.stacks = append(in.stacks, node)
-	in.stackM[node] = at
-	return at
+	if in.stackOf[node] == 0 {
+		in.stacks = append(in.stacks, node)
+		in.stackOf[node] = uint32(len(in.stacks))
+	}
+	return in.stackOf[node] - 1
 }
 
 func (in *interner) set(l store.Labels) uint32 {

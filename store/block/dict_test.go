@@ -23,7 +23,7 @@ func TestPaths(t *testing.T) {
 			t.Fatalf("%d is at node %d, want %d", path, got, want)
 		}
 	}
-	var same paths
+	var same hashed
 	for i := range uint32(2000) {
 		at, slot := same.find(7, func(node uint32) bool { return node == i })
 		if slot < 0 {

@@ -29,6 +29,7 @@ type index struct {
 	series     []series
 	rows       []chunkRef // of each series
 	ids        []store.ID
+	tops       []chunkRef // of each dictionary; length 0 where there is none
 }
 
 // append writes the index.
@@ -49,6 +50,9 @@ func (x *index) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(x.ids)))
 	for _, id := range x.ids {
 		b = append(b, id[:]...)
+	}
+	for _, t := range x.tops {
+		b = appendRef(b, t)
 	}
 	return b
 }
@@ -76,6 +80,12 @@ func readIndex(b []byte) (*index, error) {
 	for range d.count(len(store.ID{})) {
 		x.ids = append(x.ids, store.ID(d.b[:16]))
 		d.b = d.b[16:]
+	}
+	x.tops = make([]chunkRef, len(x.dicts))
+	if len(d.b) > 0 { // there are blocks without roll-ups
+		for i := range x.tops {
+			x.tops[i] = d.ref()
+		}
 	}
 	if d.bad || len(d.b) > 0 {
 		return nil, errCut

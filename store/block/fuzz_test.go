@@ -133,3 +133,20 @@ func FuzzLog(f *testing.F) {
 		}
 	})
 }
+
+func FuzzTops(f *testing.F) {
+	d := &dict{functions: []store.Function{{Name: "main.a", File: "a.go"}, {Name: "main.b", File: "a.go"}}, lines: []store.Line{{}, {Function: 1}},
+		ends: []uint32{1, 2}, parents: []uint32{0, 0, 1}, locations: []uint32{0, 0, 1}, stacks: []uint32{2}}
+	s := series{labels: store.LabelsOf(store.ServiceLabel, "shop"), types: []store.Type{
+		{Name: "process_cpu", Sample: "samples", Unit: "count", Period: "cpu", PeriodUnit: "nanoseconds"},
+		{Name: "process_cpu", Sample: "cpu", Unit: "nanoseconds", Period: "cpu", PeriodUnit: "nanoseconds"}}}
+	var w topsWriter
+	w.add(w.group(&s, 1), &samples{stacks: []uint32{0}, values: [][]int64{{7}, {70}}})
+	w.samples = rolledFrom * len(d.functions)
+	b := w.append(d)
+	if t, err := readTops(b); err != nil || len(t.groups) != 1 || t.groups[0].total[1][0] != 70 || t.groups[0].self[1][1] != 70 {
+		f.Fatalf("%+v, %v", t, err)
+	}
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) { bounded(t, b, func() { _, _ = readTops(b) }) })
+}

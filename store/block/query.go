@@ -366,12 +366,3 @@ func (e *Engine) Stacks(ctx context.Context, q store.StacksQuery) (*store.Stacks
 	}
 	return m.result()
 }
-
-// Top is that of [store.Engine].
-func (e *Engine) Top(ctx context.Context, q store.TopQuery) (*store.Top, error) {
-	s, err := e.Stacks(ctx, store.StacksQuery{Selection: q.Selection, Over: q.Over})
-	if err != nil {
-		return nil, err
-	}
-	return s.Top(0, q.N), nil
-}

@@ -89,6 +89,7 @@ type blockWriter struct {
 	dicts  []*building
 	remaps map[remapKey]*remap
 	index  index
+	tops   topsWriter // of the service at hand
 }
 
 // building is the dictionary of a service while it is put together.
@@ -180,10 +181,22 @@ func (w *blockWriter) write(list []*outSeries) error {
 		}
 		w.index.dicts = append(w.index.dicts, ref)
 	}
-	for _, s := range list {
+	w.index.tops = make([]chunkRef, len(w.dicts))
+	for i, s := range list {
 		if err := w.series(s); err != nil {
 			return err
 		}
+		if i+1 < len(list) && list[i+1].dict == s.dict {
+			continue
+		}
+		if raw := w.tops.append(w.dicts[s.dict].final); raw != nil {
+			ref, err := w.section(&w.best, raw)
+			if err != nil {
+				return err
+			}
+			w.index.tops[s.dict] = ref
+		}
+		w.tops = topsWriter{}
 	}
 	return w.finish()
 }
@@ -228,12 +241,14 @@ func (w *blockWriter) series(s *outSeries) error {
 		return err
 	}
 	d := w.dicts[s.dict]
+	top := w.tops.group(&s.series, len(d.final.stacks))
 	err := w.stream(s, func(r *row, x *samples) error {
 		y := samples{stacks: make([]uint32, len(x.stacks)), sets: slices.Clone(x.sets), values: slices.Clone(x.values)}
 		for i, id := range x.stacks {
 			y.stacks[i] = d.stacks[id]
 		}
 		y.sum()
+		w.tops.add(top, &y)
 		r.samples = len(y.stacks)
 		c.add(&y)
 		all.rows = append(all.rows, *r)

@@ -276,31 +276,77 @@ func (s *asked) heatmap(ctx context.Context, q *querier.SelectHeatmapRequest) (a
 	return &querier.SelectHeatmapResponse{Series: r.Heatmap(inputs)}, nil
 }
 
-// merged is the sum of profiles: of the samples of some spans or traces if there are any
-// named, and of the stacks of a call site.
-func (s *asked) merged(ctx context.Context, sel store.Selection, site callSite, spans, traces []string) (*profile.Profile, error) {
+// stacks are the sum of profiles: of the samples of some spans or traces if there are any
+// named. It is nil where there are none.
+func (s *asked) stacks(ctx context.Context, sel store.Selection, spans, traces []string) (*store.Stacks, error) {
 	sample, err := sampled(spans, traces)
 	if err != nil {
 		return nil, err
 	}
-	q := store.StacksQuery{Selection: sel, Sample: sample}
-	stacks, err := s.engine.Stacks(ctx, q)
-	if err != nil {
+	stacks, err := s.engine.Stacks(ctx, store.StacksQuery{Selection: sel, Sample: sample})
+	if err != nil || len(stacks.Groups) == 0 {
 		return nil, err
 	}
-	if len(stacks.Groups) == 0 {
+	return stacks, nil
+}
+
+// profileOf is such a sum as a profile, of the stacks of a call site; nil where there is none.
+func profileOf(stacks *store.Stacks, site callSite) (*profile.Profile, error) {
+	if stacks == nil {
 		return nil, nil
 	}
 	p, err := stacks.Profile(0)
 	return site.only(p), err
 }
 
-// tree is the tree of a sum; that of nothing is empty.
-func tree(p *profile.Profile) *querier.Tree {
-	if p == nil {
-		return &querier.Tree{}
+// drawn is such a sum as a tree of the names of functions.
+func drawn(stacks *store.Stacks, site callSite) (*querier.Tree, error) {
+	if stacks == nil {
+		return &querier.Tree{}, nil
 	}
-	return querier.NewTree(p.Stacks, p.Samples(0))
+	if len(site) == 0 {
+		return treeOf(stacks, 0), nil
+	}
+	p, err := profileOf(stacks, site)
+	if err != nil {
+		return nil, err
+	}
+	return querier.NewTree(p.Stacks, p.Samples(0)), nil
+}
+
+// treeOf makes the tree of a group. Nodes that differ in the line alone become one, and a
+// call that was inlined has one of its own.
+func treeOf(s *store.Stacks, group int) *querier.Tree {
+	t := new(querier.Tree)
+	values := s.Values[group]
+	wide := make([]bool, len(values)) // there is something in it or below
+	for i := len(values) - 1; i > 0; i-- {
+		if wide[i] = wide[i] || values[i] > 0; wide[i] {
+			wide[s.Parents[i]] = true
+		}
+	}
+	names := make([]int32, len(s.Functions)) // plus one, of those that are known
+	nodes := make([]int32, len(values))
+	for i, v := range values {
+		if i == 0 || !wide[i] {
+			continue
+		}
+		at := nodes[s.Parents[i]]
+		for _, l := range slices.Backward(s.LinesOf(s.Locations[i])) {
+			if names[l.Function] == 0 {
+				names[l.Function] = t.Name(s.Functions[l.Function].Name) + 1
+			}
+			at = t.Child(at, names[l.Function]-1)
+		}
+		nodes[i] = at
+		if v > 0 {
+			t.AddAt(at, v)
+		}
+	}
+	if values[0] > 0 {
+		t.Add(values[0])
+	}
+	return t
 }
 
 // mergeStacktraces answers with a flame graph, or with pprof.
@@ -315,15 +361,25 @@ func (s *asked) mergeStacktraces(ctx context.Context, q *querier.SelectMergeStac
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.merged(ctx, sel, siteOf(q.Stacks), q.Spans, q.TraceIDs)
+	stacks, err := s.stacks(ctx, sel, q.Spans, q.TraceIDs)
 	if err != nil {
 		return nil, err
 	}
-	if q.Format == querier.FormatPprof && p != nil {
-		message, err := querier.Pprof(p)
-		return &querier.SelectMergeStacktracesResponse{Pprof: &querier.PprofProfile{Profile: message}}, err
+	if q.Format == querier.FormatPprof {
+		p, err := profileOf(stacks, siteOf(q.Stacks))
+		if err != nil {
+			return nil, err
+		}
+		if p != nil {
+			message, err := querier.Pprof(p)
+			return &querier.SelectMergeStacktracesResponse{Pprof: &querier.PprofProfile{Profile: message}}, err
+		}
 	}
-	return &querier.SelectMergeStacktracesResponse{FlameGraph: tree(p).FlameGraph(querier.Nodes(q.MaxNodes))}, nil
+	t, err := drawn(stacks, siteOf(q.Stacks))
+	if err != nil {
+		return nil, err
+	}
+	return &querier.SelectMergeStacktracesResponse{FlameGraph: t.FlameGraph(querier.Nodes(q.MaxNodes))}, nil
 }
 
 // whole refuses what selects parts of profiles in ways that are not stored.
@@ -343,7 +399,11 @@ func (s *asked) mergeProfile(ctx context.Context, q *querier.SelectMergeProfileR
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.merged(ctx, sel, siteOf(q.Stacks), nil, q.TraceIDs)
+	stacks, err := s.stacks(ctx, sel, nil, q.TraceIDs)
+	if err != nil {
+		return nil, err
+	}
+	p, err := profileOf(stacks, siteOf(q.Stacks))
 	if err != nil {
 		return nil, err
 	}
@@ -362,11 +422,15 @@ func (s *asked) mergeSpans(ctx context.Context, q *querier.SelectMergeSpanProfil
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.merged(ctx, sel, nil, q.Spans, nil)
+	stacks, err := s.stacks(ctx, sel, q.Spans, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &querier.SelectMergeSpanProfileResponse{FlameGraph: tree(p).FlameGraph(querier.Nodes(q.MaxNodes))}, nil
+	t, err := drawn(stacks, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &querier.SelectMergeSpanProfileResponse{FlameGraph: t.FlameGraph(querier.Nodes(q.MaxNodes))}, nil
 }
 
 // diff answers with the flame graph of a difference.
@@ -383,11 +447,13 @@ func (s *asked) diff(ctx context.Context, q *querier.DiffRequest) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		p, err := s.merged(ctx, sel, siteOf(side.Stacks), side.Spans, side.TraceIDs)
+		stacks, err := s.stacks(ctx, sel, side.Spans, side.TraceIDs)
 		if err != nil {
 			return nil, err
 		}
-		trees[i] = tree(p)
+		if trees[i], err = drawn(stacks, siteOf(side.Stacks)); err != nil {
+			return nil, err
+		}
 	}
 	return &querier.DiffResponse{FlameGraph: querier.Diff(trees[0], trees[1], querier.Nodes(q.Left.MaxNodes))}, nil
 }

@@ -200,10 +200,11 @@ func (f *flags) part() (i, n int, err error) {
 	return i, n, nil
 }
 
-// jobs are what is taken profiles of; file is the one of -targets, if it is one.
-func (f *flags) jobs() (jobs []*scrape.Job, file string, err error) {
+// jobs are what is taken profiles of; file is the one of -targets, if it is one. It is read
+// before anybody is told that the server is ready.
+func (f *flags) jobs() (jobs []*scrape.Job, file *scrape.File, err error) {
 	if f.local && runtime.GOOS != "linux" {
-		return nil, "", command.Usagef("-local needs Linux, where one process may see which ports another listens on: name the targets with -targets")
+		return nil, nil, command.Usagef("-local needs Linux, where one process may see which ports another listens on: name the targets with -targets")
 	}
 	if f.local {
 		jobs = append(jobs, scrape.Local())
@@ -211,13 +212,15 @@ func (f *flags) jobs() (jobs []*scrape.Job, file string, err error) {
 	switch ext := filepath.Ext(f.targets); {
 	case f.targets == "":
 	case ext == ".yml" || ext == ".yaml":
-		file = f.targets
+		if file, err = scrape.ReadFile(f.targets); err != nil {
+			return nil, nil, err
+		}
 	default:
 		list := strings.Split(f.targets, ",")
 		for i, t := range list {
 			list[i] = strings.TrimSpace(t)
 			if _, _, err := net.SplitHostPort(list[i]); err != nil {
-				return nil, "", command.Usagef("-targets: %q is not host:port, and no file that ends in .yml", t)
+				return nil, nil, command.Usagef("-targets: %q is not host:port, and no file that ends in .yml", t)
 			}
 		}
 		jobs = append(jobs, scrape.Static(list...))
@@ -254,7 +257,7 @@ func (f *flags) run(e *command.Env, args []string) error {
 	}
 	jobs, file, err := f.jobs()
 	if err == nil {
-		err = errors.Join(f.access.check(f.listen), f.checkAlerts(len(jobs) > 0 || file != ""))
+		err = errors.Join(f.access.check(f.listen), f.checkAlerts(len(jobs) > 0 || file != nil))
 	}
 	var archive *stores.Archiving
 	if err == nil && f.archive != "" {
@@ -328,7 +331,7 @@ func (s *serving) tell(format string, args ...any) {
 const drain = 5 * time.Second
 
 // run serves until the command is interrupted or cannot go on.
-func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) error {
+func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file *scrape.File) error {
 	ctx, stop := context.WithCancel(s.e.Ctx)
 	defer stop()
 	shown, err := web.New(ctx, listener.Addr().String(), web.Options{
@@ -344,15 +347,12 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, Protocols: fleet.Protocols(),
 	}
 	var running sync.WaitGroup
-	var taking error
 	running.Go(func() {
-		if file == "" {
+		if file == nil {
 			s.scraper.Run(ctx, jobs)
 			return
 		}
-		if taking = s.scraper.RunFile(ctx, file, jobs); taking != nil {
-			stop()
-		}
+		s.scraper.RunFile(ctx, file, jobs)
 	})
 	sealed := make(chan struct{}, 1)
 	running.Go(func() { s.maintain(ctx, sealed) })
@@ -386,7 +386,7 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
-	return errors.Join(err, taking, watching)
+	return errors.Join(err, watching)
 }
 
 // maintain does the housekeeping of the store, and tells when there may be new blocks.
@@ -425,8 +425,8 @@ func (s *serving) states() []scrape.State {
 }
 
 // targets returns what the pages say of the targets; nil where none are asked.
-func (s *serving) targets(jobs []*scrape.Job, file string) func() []web.FleetTarget {
-	if len(jobs) == 0 && file == "" {
+func (s *serving) targets(jobs []*scrape.Job, file *scrape.File) func() []web.FleetTarget {
+	if len(jobs) == 0 && file == nil {
 		return nil
 	}
 	return func() (list []web.FleetTarget) {

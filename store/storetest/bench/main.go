@@ -17,21 +17,19 @@ import (
 	"flag"
 	"fmt"
 	"log"
-	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/pprof"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"loupe/format/profile"
 	"loupe/store"
-	"loupe/value/stack"
+	"loupe/store/storetest/corpus"
 )
 
 const (
@@ -83,45 +81,19 @@ func check(err error) {
 
 // makeCorpus writes the profiles.
 func makeCorpus(base, dir string) error {
-	files := strings.Split(base, ",")
-	if base == "" {
-		var err error
-		if files, err = filepath.Glob("analysis/compare/testdata/regexp/*.pb.gz"); err != nil || len(files) == 0 {
-			return fmt.Errorf("there are no profiles: run this in the root of the repository, or name some (%v)", err)
-		}
-	}
-	var all profile.Merger
-	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		p, err := profile.Decode(data, profile.Options{})
-		if err != nil {
-			return err
-		}
-		if err := all.Add(p); err != nil {
-			return err
-		}
-	}
-	from, err := all.Profile()
+	from, err := corpus.Base(base)
 	if err != nil {
 		return err
 	}
 	for pod := range pods {
 		r := rand.New(rand.NewPCG(1, uint64(pod)))
-		weights := rand.New(rand.NewPCG(2, uint64(pod%4)))
-		sums, sum := make([]float64, from.Len()), 0.0
-		for i := range sums {
-			sum += math.Exp(2.5 * weights.NormFloat64())
-			sums[i] = sum
-		}
+		service := corpus.NewService(from, uint64(pod%4), 2.5)
 		for point := range points {
 			f, err := os.Create(filepath.Join(dir, fmt.Sprintf("%02d-%02d.pb.gz", pod, point)))
 			if err != nil {
 				return err
 			}
-			if err := draw(r, from, sums).Encode(f); err != nil {
+			if err := service.Draw(r, draws, time.Time{}).Encode(f); err != nil {
 				return err
 			}
 			if err := f.Close(); err != nil {
@@ -130,32 +102,6 @@ func makeCorpus(base, dir string) error {
 		}
 	}
 	return nil
-}
-
-// draw makes one profile.
-func draw(r *rand.Rand, from *profile.Profile, sums []float64) *profile.Profile {
-	counts := map[int]int64{}
-	for range draws {
-		at, _ := slices.BinarySearch(sums, r.Float64()*sums[len(sums)-1])
-		counts[at]++
-	}
-	p := &profile.Profile{Stacks: new(stack.Table), Values: make([][]int64, 2), Period: 10_000_000, Duration: 10 * time.Second,
-		PeriodType:  profile.ValueType{Type: "cpu", Unit: "nanoseconds"},
-		SampleTypes: []profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}}}
-	for i := range from.Len() {
-		n := counts[i]
-		if n == 0 {
-			continue
-		}
-		var frames []stack.FrameID
-		for _, id := range from.Stacks.Frames(from.StackIDs[i]) {
-			frames = append(frames, p.Stacks.InternFrame(from.Stacks.Frame(id)))
-		}
-		p.StackIDs = append(p.StackIDs, p.Stacks.Intern(frames))
-		p.Values[0] = append(p.Values[0], n)
-		p.Values[1] = append(p.Values[1], n*p.Period)
-	}
-	return p
 }
 
 // cpu is what the process has used so far.
@@ -192,7 +138,7 @@ type ingested struct {
 	cpu     time.Duration
 }
 
-func ingest(e subject, corpus string) (in ingested) {
+func ingest(e subject, files string) (in ingested) {
 	started := cpu()
 	var mu sync.Mutex
 	write := func(p *store.Profile) {
@@ -205,7 +151,7 @@ func ingest(e subject, corpus string) (in ingested) {
 	for point := range points {
 		var writing sync.WaitGroup
 		for pod := range pods {
-			data, err := os.ReadFile(filepath.Join(corpus, fmt.Sprintf("%02d-%02d.pb.gz", pod, point)))
+			data, err := os.ReadFile(filepath.Join(files, fmt.Sprintf("%02d-%02d.pb.gz", pod, point)))
 			check(err)
 			p, err := profile.Decode(data, profile.Options{})
 			check(err)
@@ -229,12 +175,12 @@ func ingest(e subject, corpus string) (in ingested) {
 	return in
 }
 
-func measure(corpus, address, cpuprofile string) {
-	packed := size(corpus)
-	e := open(filepath.Join(corpus, "store"), address)
+func measure(files, address, cpuprofile string) {
+	packed := size(files)
+	e := open(filepath.Join(files, "store"), address)
 	ctx := context.Background()
 	var in ingested
-	profiled(cpuprofile, func() { in = ingest(e, corpus) })
+	profiled(cpuprofile, func() { in = ingest(e, files) })
 	fmt.Printf("corpus                 %d profiles, %.1f MB packed, %d samples each\n", pods*points, float64(packed)/1e6, in.samples/(pods*points))
 	fmt.Printf("CPU a profile          %.2f ms (decoding included)\n", in.cpu.Seconds()*1e3/(pods*points))
 	fmt.Printf("acknowledged, p50      %.2f ms\n", in.waits[len(in.waits)/2].Seconds()*1e3)
