@@ -1,0 +1,92 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Record asks for a program to be recorded.
+type Record struct {
+	Paged
+	Target string   `json:"target" jsonschema:"a Go package such as ./cmd/server, or an executable"`
+	Args   []string `json:"args,omitempty" jsonschema:"the program's arguments"`
+	Load   string   `json:"load,omitempty" jsonschema:"a URL of the program to put load on"`
+	Phases string   `json:"phases,omitempty" jsonschema:"what to capture, such as bare,cpu:5s,allocs,trace"`
+	For    string   `json:"for,omitempty" jsonschema:"length of the bare phase, such as 10s"`
+	Out    string   `json:"out,omitempty" jsonschema:"where the recording goes; it must not exist yet"`
+}
+
+func (r *Record) files() []*string { return nil }
+
+// record runs loupe run.
+func (s *server) record(ctx context.Context, in *Record) (*answer, error) {
+	if in.Target == "" || strings.HasPrefix(in.Target, "-") {
+		return nil, errors.New("target: want a package or an executable")
+	}
+	args := []string{"run", "-json", "-quiet"}
+	for _, flag := range [][2]string{{"load", in.Load}, {"phases", in.Phases}, {"for", in.For}, {"o", in.Out}} {
+		if flag[1] != "" {
+			args = append(args, "-"+flag[0]+"="+flag[1])
+		}
+	}
+	args = append(append(args, in.Target), in.Args...)
+	o, notes, err := s.asked(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	path := o.text("path")
+	if path == "" {
+		return nil, fmt.Errorf("the recording has no name: %s", strings.Join(notes, "\n"))
+	}
+	a, err := s.diagnose(ctx, &File{Path: path})
+	if err != nil {
+		return nil, err
+	}
+	where := table{name: "recording", columns: []string{"path"}, rows: [][]any{{path}}}
+	a.tables = slices.Insert(a.tables, 0, where)
+	a.list("messages", notes)
+	return a, nil
+}
+
+// Prove asks whether a finding is fixed.
+type Prove struct {
+	Paged
+	Finding   string `json:"finding" jsonschema:"the id of a finding, as diagnose gives it"`
+	Recording string `json:"recording" jsonschema:"the recording in which it was found"`
+	Rounds    int    `json:"rounds,omitempty" jsonschema:"rounds of each side; default: until it is decided"`
+	Budget    string `json:"budget,omitempty" jsonschema:"how long at most, such as 2m (the default)"`
+	Vs        string `json:"vs,omitempty" jsonschema:"what before is: a revision, a folder or a binary; default: the recorded revision"`
+	With      string `json:"with,omitempty" jsonschema:"what after is; default: the working tree"`
+	Out       string `json:"out,omitempty" jsonschema:"where the recordings go; it must not exist yet"`
+}
+
+func (p *Prove) files() []*string { return []*string{&p.Recording} }
+
+// prove runs loupe prove.
+func (s *server) prove(ctx context.Context, in *Prove) (*answer, error) {
+	args := []string{"prove", "-json", "-quiet"}
+	budget := in.Budget
+	if budget == "" && in.Rounds == 0 {
+		budget = "2m"
+	}
+	for _, flag := range [][2]string{{"budget", budget}, {"vs", in.Vs}, {"with", in.With}, {"o", in.Out}} {
+		if flag[1] != "" {
+			args = append(args, "-"+flag[0]+"="+flag[1])
+		}
+	}
+	if in.Rounds > 0 {
+		args = append(args, "-rounds="+count(in.Rounds))
+	}
+	args = append(args, "--", in.Finding, in.Recording)
+	o, notes, err := s.asked(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{says: "Has the change fixed the finding? The verdict is under answer."}
+	a.whole(o, "schema", "rounds", "table")
+	a.list("messages", notes)
+	return a, nil
+}
