@@ -11,12 +11,15 @@ import (
 // Record asks for a program to be recorded.
 type Record struct {
 	Paged
-	Target string   `json:"target" jsonschema:"a Go package such as ./cmd/server, or an executable"`
-	Args   []string `json:"args,omitempty" jsonschema:"the program's arguments"`
-	Load   string   `json:"load,omitempty" jsonschema:"a URL of the program to put load on"`
-	Phases string   `json:"phases,omitempty" jsonschema:"what to capture, such as bare,cpu:5s,allocs,trace"`
-	For    string   `json:"for,omitempty" jsonschema:"length of the bare phase, such as 10s"`
-	Out    string   `json:"out,omitempty" jsonschema:"where the recording goes; it must not exist yet"`
+	Target      string   `json:"target" jsonschema:"a Go package such as ./cmd/server, or an executable"`
+	Args        []string `json:"args,omitempty" jsonschema:"the program's arguments"`
+	Load        string   `json:"load,omitempty" jsonschema:"a URL of the program to put load on"`
+	Requests    int      `json:"requests,omitempty" jsonschema:"how many requests the load has"`
+	Connections int      `json:"connections,omitempty" jsonschema:"over how many connections; default 50"`
+	Rounds      int      `json:"rounds,omitempty" jsonschema:"how often the bare phase is repeated; a later comparison has verdicts from five on"`
+	Phases      string   `json:"phases,omitempty" jsonschema:"what to capture, such as bare,cpu:5s,allocs,trace"`
+	For         string   `json:"for,omitempty" jsonschema:"length of the bare phase, such as 10s"`
+	Out         string   `json:"out,omitempty" jsonschema:"where the recording goes; it must not exist yet"`
 }
 
 func (r *Record) files() []*string { return nil }
@@ -30,6 +33,14 @@ func (s *server) record(ctx context.Context, in *Record) (*answer, error) {
 	for _, flag := range [][2]string{{"load", in.Load}, {"phases", in.Phases}, {"for", in.For}, {"o", in.Out}} {
 		if flag[1] != "" {
 			args = append(args, "-"+flag[0]+"="+flag[1])
+		}
+	}
+	for _, flag := range []struct {
+		name  string
+		value int
+	}{{"n", in.Requests}, {"c", in.Connections}, {"rounds", in.Rounds}} {
+		if flag.value > 0 {
+			args = append(args, "-"+flag.name+"="+count(flag.value))
 		}
 	}
 	args = append(append(args, in.Target), in.Args...)

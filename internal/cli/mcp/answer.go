@@ -196,7 +196,7 @@ func harmless(s string) string {
 // cursor names a place in the answer to a question.
 func cursor(question string, at int) string {
 	h := fnv.New32a()
-	h.Write([]byte(question))
+	fmt.Fprintf(h, "%d %s", at, question)
 	return fmt.Sprintf("%d.%08x", at, h.Sum32())
 }
 

@@ -99,7 +99,9 @@ func (c *client) raw(tool string, args map[string]any) (text string, failed bool
 	if len(text) > most {
 		c.t.Errorf("%s %v: %d bytes", tool, args, len(text))
 	}
-	if i := strings.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co) || r == '<' || r == '>' }); i >= 0 {
+	if i := strings.IndexFunc(text, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co) || r == '<' || r == '>'
+	}); i >= 0 {
 		c.t.Errorf("%s %v: %q at %d", tool, args, text[i:min(len(text), i+10)], i)
 	}
 	c.asked[tool] = true

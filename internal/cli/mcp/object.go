@@ -125,6 +125,24 @@ func (o *object) list(path string) (all []*object) {
 // value is.
 type column struct{ name, path string }
 
+// weigh puts the values of some keys, wherever they are, into a unit of profiles.
+func weigh(v any, of string, keys []string) {
+	switch v := v.(type) {
+	case *object:
+		for key, one := range v.values {
+			if _, number := one.(json.Number); number && slices.Contains(keys, key) {
+				v.values[key] = weight(of, one)
+			} else {
+				weigh(one, of, keys)
+			}
+		}
+	case []any:
+		for _, one := range v {
+			weigh(one, of, keys)
+		}
+	}
+}
+
 // columns reads "name=path" or a path that is also the name, one a word.
 func columns(text string) (all []column) {
 	for word := range strings.FieldsSeq(text) {
@@ -232,7 +250,7 @@ func cell(key string, v any) any {
 	case *object:
 		return inline(v)
 	case []any:
-		return inlineList(v)
+		return inlineList(key, v)
 	case nil:
 		return nil
 	}
@@ -277,7 +295,13 @@ func inline(o *object) any {
 		if line, ok := o.at("line").(json.Number); ok {
 			file += ":" + line.String()
 		}
+		if o.at("created") == true {
+			name = "created by " + name
+		}
 		return strings.TrimSpace(name + " " + base(file))
+	}
+	if e := cell("", o.at("estimate")); e != nil && len(o.keys) <= 4 {
+		return fmt.Sprintf("%v (%v to %v)", e, cell("", o.at("low")), cell("", o.at("high")))
 	}
 	var parts []string
 	for _, key := range o.keys {
@@ -290,12 +314,15 @@ func inline(o *object) any {
 
 // inlineList writes a list as one value. Stacks are such: each frame was called by the one
 // behind the arrow.
-func inlineList(all []any) any {
+func inlineList(key string, all []any) any {
 	if len(all) > maxInline && !slices.ContainsFunc(all, func(v any) bool { _, number := v.(json.Number); return !number }) {
 		return nil // a course over time, of which one would want a picture
 	}
 	var parts []string
 	between := ", "
+	if key == "stack" || key == "path" { // of functions alone
+		between = " ← "
+	}
 	for i, v := range all {
 		if i == maxInline {
 			parts = append(parts, fmt.Sprintf("(%d more)", len(all)-i))

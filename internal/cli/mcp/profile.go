@@ -120,6 +120,9 @@ func (s *server) functions(ctx context.Context, args []string, name string) (*an
 	for _, r := range o.list("rows") {
 		t.rows = append(t.rows, []any{r.text("name"), weight(of, r.at("flat")), cell("flat_share", r.at("flat_share")), weight(of, r.at("cum")), cell("cum_share", r.at("cum_share")), shortPath(r.text("file"))})
 	}
+	if len(t.rows) == 0 || fmt.Sprint(o.at("total")) == "0" {
+		return nil, command.Nothingf("%s has no samples of this kind", name)
+	}
 	a.add(t)
 	a.list("notes", notes)
 	return a, nil

@@ -17,7 +17,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"loupe/format/kind"
 	"loupe/internal/cli/command"
+	"loupe/source"
 	"loupe/value/secret"
 )
 
@@ -105,7 +107,7 @@ func answerTo[In any, P asks[In]](ctx context.Context, s *server, t tool, r *rep
 		if *name == "" {
 			continue
 		}
-		state, err := existing(name)
+		state, err := existing(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +142,10 @@ func answerTo[In any, P asks[In]](ctx context.Context, s *server, t tool, r *rep
 // existing makes the name of a file absolute, which no command takes for an address, a process
 // or a flag, and returns what changes when the file does. What lies in a zip file or an
 // archive is named behind it.
-func existing(name *string) (state string, err error) {
+//
+// A file of no kind that loupe knows is refused here: the message of a decoder may quote
+// what it could not decode.
+func existing(ctx context.Context, name *string) (state string, err error) {
 	if strings.ContainsRune(*name, 0) {
 		return "", errors.New("the path has a NUL in it")
 	}
@@ -157,11 +162,30 @@ func existing(name *string) (state string, err error) {
 			return "", fmt.Errorf("%q is not a regular file", *name)
 		case err == nil:
 			*name = abs
-			return fmt.Sprint(info.Size(), info.ModTime().UnixNano()), nil
+			return fmt.Sprint(info.Size(), info.ModTime().UnixNano()), known(ctx, abs)
 		case at == filepath.Dir(at):
 			return "", fmt.Errorf("there is no file %q", *name)
 		}
 	}
+}
+
+// known fails for a file of no kind that loupe knows.
+func known(ctx context.Context, name string) error {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return nil
+	}
+	var d source.Door
+	defer d.Close()
+	inputs, err := d.Open(ctx, name)
+	if err != nil {
+		return err
+	}
+	for _, in := range inputs {
+		if !in.Recording && (in.Kind == kind.Unknown || in.Kind == kind.Empty) {
+			return fmt.Errorf("%q is of no kind that loupe knows", name)
+		}
+	}
+	return nil
 }
 
 // maxPrinted bounds what a command may print.
@@ -189,7 +213,7 @@ func (s *server) asked(ctx context.Context, args ...string) (o *object, notes []
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	if out.Len() == 0 {
+	if out.Len() == 0 || code == command.ExitNothing && args[0] != "prove" {
 		if len(notes) == 0 {
 			notes = []string{fmt.Sprintf("loupe %s ended with code %d and no answer", args[0], code)}
 		}

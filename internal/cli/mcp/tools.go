@@ -202,11 +202,19 @@ func (s *server) sides(ctx context.Context, args []string) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{says: "Both sides. A verdict needs five rounds or more a side; where it is empty, chance is not ruled out.", view: "compare", open: words(args...)}
-	if rows := o.list("table.rows"); len(rows) > 0 {
+	a := &answer{view: "compare", open: words(args...)}
+	switch {
+	case len(o.list("table.rows")) > 0:
+		a.says = "Figures of both sides, and what the rules find on each. Where the verdict is empty, chance is not ruled out: a verdict needs five rounds a side (loupe run -rounds)."
 		a.figures(o)
-	} else {
-		a.whole(o, "schema", "judged", "normalised", "flat_low", "flat_high", "flat_p", "flat_q", "cum_p", "cum_q", "cum_low", "cum_high", "flat_samples_a", "flat_samples_b", "cum_samples_a", "cum_samples_b")
+	case strings.HasPrefix(o.text("schema"), "loupe.profile_compare/"):
+		a.says = "a is before, b is after, by function. A verdict says whether the change is more than chance."
+		weigh(o, o.text("unit"), []string{"a", "b", "change", "low", "high", "rest", "total", "flat_a", "flat_b", "flat_change", "cum_a", "cum_b", "cum_change"})
+		a.whole(o, "schema", "judged", "normalised", "doubt", "p", "q", "flat_low", "flat_high", "flat_p", "flat_q", "cum_p", "cum_q", "cum_low", "cum_high",
+			"flat_samples_a", "flat_samples_b", "cum_samples_a", "cum_samples_b", "samples_a", "samples_b")
+	default:
+		a.says = "Both sides side by side, without a verdict."
+		a.whole(o, "schema")
 	}
 	a.list("messages", notes)
 	return a, nil
