@@ -45,7 +45,7 @@ var plans = []plan{
 	{rules + "SC08.slow.zip", rules + "SC08.fixed.zip", "SC08", []step{{"explain", with("id", "SC08"), []string{"quota", "GOMAXPROCS"}}}},
 	{rules + "GC14.slow.zip", rules + "GC14.fixed.zip", "GC14", []step{
 		{"gc", nil, []string{"peak_heap_mb"}},
-		{"gc", with("container", "128MiB"), []string{"115", "good"}},
+		{"gc", with("container", "128MiB"), []string{"memory_limit=115 MiB", "good"}},
 		{"explain", with("id", "GC14"), []string{"Set GOMEMLIMIT=115MiB"}},
 	}},
 	{rules + "BM01.slow.zip", rules + "BM01.fixed.zip", "BM01", []step{{"explain", with("id", "BM01"), []string{"SlowBM01", "less than any call"}}}},

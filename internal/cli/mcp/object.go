@@ -269,7 +269,7 @@ func figure(key string, n json.Number) any {
 		return unit.Duration(time.Duration(f))
 	case strings.HasSuffix(key, "share") || strings.HasPrefix(key, "share"):
 		return unit.Percent(f)
-	case strings.HasSuffix(key, "bytes") && f == math.Trunc(f):
+	case (strings.HasSuffix(key, "bytes") || key == "memory_limit") && f == math.Trunc(f):
 		return unit.BytesOf(f)
 	}
 	if i, err := n.Int64(); err == nil {
