@@ -16,6 +16,7 @@ import (
 	"loupe/internal/cli/demo"
 	"loupe/internal/cli/gc"
 	"loupe/internal/cli/load"
+	"loupe/internal/cli/lsp"
 	"loupe/internal/cli/mcp"
 	"loupe/internal/cli/open"
 	"loupe/internal/cli/pprof"
@@ -35,7 +36,7 @@ func commands() []*command.Command {
 	}, serve.Commands, []*command.Command{load.Command}, proof.Commands, []*command.Command{
 		open.Command, report.Command, compare.Command, compare.Benchstat, gc.Command, gc.Sched, stacks.Command, stacks.Core, pprof.Command, trace.Command,
 		code.PGO, code.Callers, code.Implements,
-		mcp.Command, report.Verify, report.Rules, demo.Labs, record.Doctor, newCompletionCommand(), versionCommand,
+		mcp.Command, lsp.Command, report.Verify, report.Rules, demo.Labs, record.Doctor, newCompletionCommand(), versionCommand,
 	})
 }
 

@@ -147,7 +147,7 @@ func TestRecordedLabs(t *testing.T) {
 		}},
 		"mutex held":     {id: "LK02@cache.go:23", steps: []step{{"trace", with("question", "blocked"), []string{"main.(*heldCache).get cache.go:23"}}}},
 		"mutex each":     {id: "LK01", steps: []step{{"top", with("profile", "mutex", "sort", "cum"), []string{"main.(*sharedTable).add"}}}},
-		"mandelbrot px":  {id: "SC02", steps: []step{{"trace", with("question", "goroutines"), []string{"fractal.onePerPixel"}}}},
+		"mandelbrot px":  {id: "SC02", steps: []step{{"explain", with("id", "SC02"), []string{"fractal.onePerPixel"}}}},
 		"mandelbrot seq": {id: "SC01", steps: []step{{"trace", with("question", "sched"), []string{"exactly one for"}}}},
 		"blocking one":   {id: "LK06", steps: []step{{"trace", with("question", "blocked"), []string{"database/sql"}}}},
 		"daisy chain":    {id: "SC03", steps: []step{{"trace", with("question", "goroutines"), []string{"main.link.func1"}}}},
