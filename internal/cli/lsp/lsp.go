@@ -103,6 +103,7 @@ const every = 2 * time.Second
 
 // serve speaks with one editor until it says exit or leaves.
 func serve(ctx context.Context, p pipe, name string, log func(string, ...any)) error {
+	interrupted := ctx.Err
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &server{log: log, name: name, open: map[string]*document{}, exited: make(chan struct{}), awake: make(chan struct{}, 1)}
@@ -132,7 +133,7 @@ func serve(ctx context.Context, p pipe, name string, log func(string, ...any)) e
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
 		return fmt.Errorf("the connection to the editor broke: %w", err)
-	case !s.shut && err == nil && ctx.Err() == nil:
+	case !s.shut && interrupted() == nil:
 		return errors.New("the editor has left without a shutdown")
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"loupe/analysis/why"
 	"loupe/insight"
+	"loupe/value/stack"
 	"loupe/value/terminal"
 	"loupe/value/unit"
 )
@@ -242,8 +243,11 @@ func hover(f *facts, d *document, in *placeParams) *hoverResult {
 		}
 	}
 	if f.reasons != nil {
-		for _, site := range f.reasons.Line(name, line) {
-			all = append(all, reasonsOf(site)...)
+		for i := range f.reasons.Sites { // those of calls that were inlined here, too
+			site := &f.reasons.Sites[i]
+			if slices.ContainsFunc(site.Frames, func(x stack.Frame) bool { return x.File == name && x.Line == line }) {
+				all = append(all, reasonsOf(site)...)
+			}
 		}
 	}
 	for i := range f.findings {

@@ -97,7 +97,7 @@ func (c *client) solve(p plan, slow, fixed string) {
 		first := c.all(s.tool, args)
 		whole := first.text
 		for _, t := range first.Data.Tables {
-			whole += text(t.Rows)
+			whole += strings.ReplaceAll(text(t.Rows), `\u0026`, "&")
 		}
 		for _, want := range s.says {
 			if !strings.Contains(whole, want) && !strings.Contains(first.Says, want) {
@@ -133,6 +133,18 @@ func TestLeaks(t *testing.T) {
 		{"goroutines", with("filter", "func~await"), []string{"main.(*shop).await.func1 orders.go:88", "122"}},
 		{"explain", with("id", "SC11@orders.go:88"), []string{"Give the wait a way out"}},
 	}}, stuck, "")
+}
+
+// TestReasons: the source of a function has the compiler's reason for what it allocates, also in
+// a call that was inlined.
+func TestReasons(t *testing.T) {
+	c := connect(t)
+	c.solve(plan{id: "AL04@replace.go:18", steps: []step{
+		{"top", with("profile", "allocs", "sort", "cum"), []string{"bytes.NewBuffer"}},
+		{"source", with("profile", "allocs", "function", "main.replaceOne"), []string{"in := bytes.NewBuffer(data)", "exact: &bytes.Buffer{...} escapes"}},
+		{"callers", with("profile", "allocs", "function", "bytes.NewBuffer"), []string{"main.replaceOne"}},
+		{"explain", with("id", "AL04@replace.go:18"), []string{"Call the methods of the concrete type"}},
+	}}, root(t)+"/internal/cli/lsp/testdata/stream.zip", "")
 }
 
 // TestRecordedLabs records labs by the tool for it, and solves them.

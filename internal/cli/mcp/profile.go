@@ -22,6 +22,7 @@ import (
 	"loupe/report"
 	"loupe/session"
 	"loupe/source"
+	"loupe/value/stack"
 	"loupe/value/unit"
 )
 
@@ -250,17 +251,8 @@ func (s *server) source(ctx context.Context, in *Source) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	listing, err := r.Listing()
-	if err != nil {
-		return nil, err
-	}
 	var out limited
-	if reasons := with.reasons(r); reasons != nil {
-		err = report.WriteWhyJSON(&out, r, listing, reasons)
-	} else {
-		err = report.WriteProfileJSON(&out, r)
-	}
-	if err != nil {
+	if err := report.WriteProfileJSON(&out, r); err != nil {
 		return nil, err
 	}
 	o, err := decode(out.Bytes())
@@ -269,12 +261,12 @@ func (s *server) source(ctx context.Context, in *Source) (*answer, error) {
 	}
 	open := append(append([]string{"pprof", "-list=" + pattern}, in.flags()...), "--", name)
 	a := &answer{says: "Source lines with what they cost. why is the compiler's reason for an allocation, or the runtime's call.", view: "profile", open: words(open...)}
-	a.lines(o, in.All)
+	a.lines(o, in.All, with.reasons(r))
 	return a, nil
 }
 
 // lines adds tables of source lines.
-func (a *answer) lines(o *object, all bool) {
+func (a *answer) lines(o *object, all bool, reasons *why.Report) {
 	of := o.text("unit")
 	for _, routine := range o.list("routines") {
 		a.facts("function", "function", routine.text("function"), "file", routine.text("file"), "counts", o.text("type"), "flat", weight(of, routine.at("flat")), "cum", weight(of, routine.at("cum")), "source", routine.text("error"))
@@ -291,7 +283,7 @@ func (a *answer) lines(o *object, all bool) {
 			if !close {
 				continue
 			}
-			row := []any{cell("", l.at("line")), "", "", strings.ReplaceAll(strings.TrimRight(l.text("text"), " \t"), "\t", "  "), whyOf(l)}
+			row := []any{cell("", l.at("line")), "", "", strings.ReplaceAll(strings.TrimRight(l.text("text"), " \t"), "\t", "  "), whyOf(reasons, routine.text("file"), fmt.Sprint(l.at("line")))}
 			if costs(i) {
 				row[1], row[2] = weight(of, l.at("flat")), weight(of, l.at("cum"))
 			}
@@ -301,12 +293,19 @@ func (a *answer) lines(o *object, all bool) {
 	}
 }
 
-// whyOf puts the reasons of a line into one value.
-func whyOf(line *object) string {
+// whyOf puts the reasons of a line into one value, with those of calls that were inlined there.
+func whyOf(reasons *why.Report, file, line string) string {
+	if reasons == nil {
+		return ""
+	}
 	var all []string
-	for _, site := range line.list("why") {
-		for _, c := range site.list("causes") {
-			all = append(all, fmt.Sprintf("%s: %s", site.text("certainty"), c.text("reason")))
+	for i := range reasons.Sites {
+		site := &reasons.Sites[i]
+		if site.Stale || !slices.ContainsFunc(site.Frames, func(f stack.Frame) bool { return f.File == file && strconv.Itoa(f.Line) == line }) {
+			continue
+		}
+		for _, c := range site.Causes {
+			all = append(all, fmt.Sprintf("%s: %s", site.Certainty, c.Reason))
 		}
 	}
 	slices.Sort(all)
