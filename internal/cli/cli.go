@@ -16,8 +16,6 @@ import (
 	"loupe/internal/cli/demo"
 	"loupe/internal/cli/gc"
 	"loupe/internal/cli/load"
-	"loupe/internal/cli/lsp"
-	"loupe/internal/cli/mcp"
 	"loupe/internal/cli/open"
 	"loupe/internal/cli/pprof"
 	"loupe/internal/cli/proof"
@@ -33,10 +31,10 @@ import (
 func commands() []*command.Command {
 	return slices.Concat([]*command.Command{
 		demo.Command, record.Run, record.Attach, watch.Command,
-	}, serve.Commands, []*command.Command{load.Command}, proof.Commands, []*command.Command{
-		open.Command, report.Command, compare.Command, compare.Benchstat, gc.Command, gc.Sched, stacks.Command, stacks.Core, pprof.Command, trace.Command,
+	}, serve.Commands, []*command.Command{load.Command}, proof.Commands, open.Commands, []*command.Command{
+		report.Command, compare.Command, compare.Benchstat, gc.Command, gc.Sched, stacks.Command, stacks.Core, pprof.Command, trace.Command,
 		code.PGO, code.Callers, code.Implements,
-		mcp.Command, lsp.Command, report.Verify, report.Rules, demo.Labs, record.Doctor, newCompletionCommand(), versionCommand,
+		report.Verify, report.Rules, demo.Labs, record.Doctor, newCompletionCommand(), versionCommand,
 	})
 }
 

@@ -6,7 +6,19 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
+
+// actor has the tools that run programs.
+type actor struct{ *server }
+
+// offerActs lists them.
+func offerActs(in *server, m *sdk.Server) {
+	s := actor{in}
+	add(in, m, tool{name: "record", acts: true, about: "Runs a Go program and records it; returns the diagnosis. Writes a recording below the current folder."}, s.record)
+	add(in, m, tool{name: "prove", acts: true, about: "Has a change fixed a finding? Runs both versions in rounds and answers yes, no or undecided."}, s.prove)
+}
 
 // Record asks for a program to be recorded.
 type Record struct {
@@ -25,7 +37,7 @@ type Record struct {
 func (r *Record) files() []*string { return nil }
 
 // record runs loupe run.
-func (s *server) record(ctx context.Context, in *Record) (*answer, error) {
+func (s actor) record(ctx context.Context, in *Record) (*answer, error) {
 	if in.Target == "" || strings.HasPrefix(in.Target, "-") {
 		return nil, errors.New("target: want a package or an executable")
 	}
@@ -77,7 +89,7 @@ type Prove struct {
 func (p *Prove) files() []*string { return []*string{&p.Recording} }
 
 // prove runs loupe prove.
-func (s *server) prove(ctx context.Context, in *Prove) (*answer, error) {
+func (s actor) prove(ctx context.Context, in *Prove) (*answer, error) {
 	args := []string{"prove", "-json", "-quiet"}
 	budget := in.Budget
 	if budget == "" && in.Rounds == 0 {

@@ -8,13 +8,17 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// fleet has the tools that ask a store.
+type fleet struct{ *server }
+
 // offerFleet lists the tools that ask a store.
-func (s *server) offerFleet(m *sdk.Server) {
-	add(s, m, tool{name: "fleet_services", about: "The services of the store and what each costs."}, s.fleetServices)
-	add(s, m, tool{name: "fleet_top", about: "Functions of a service by cost, from the store."}, s.fleetTop)
-	add(s, m, tool{name: "fleet_findings", about: "What the rules find in a service's profiles in the store."}, s.fleetFindings)
-	add(s, m, tool{name: "fleet_regressions", about: "What has changed: functions that cost more or less since the newest version of a service."}, s.fleetRegressions)
-	add(s, m, tool{name: "fleet_diff", about: "Two selections of the store compared by function: versions, pods or times."}, s.fleetDiff)
+func offerFleet(in *server, m *sdk.Server) {
+	s := fleet{in}
+	add(in, m, tool{name: "fleet_services", about: "The services of the store and what each costs."}, s.services)
+	add(in, m, tool{name: "fleet_top", about: "Functions of a service by cost, from the store."}, s.top)
+	add(in, m, tool{name: "fleet_findings", about: "What the rules find in a service's profiles in the store."}, s.findings)
+	add(in, m, tool{name: "fleet_regressions", about: "What has changed: functions that cost more or less since the newest version of a service."}, s.regressions)
+	add(in, m, tool{name: "fleet_diff", about: "Two selections of the store compared by function: versions, pods or times."}, s.diff)
 }
 
 // Stored asks a store.
@@ -28,7 +32,7 @@ type Stored struct {
 func (q *Stored) files() []*string { return nil }
 
 // address is what the selection is called.
-func (s *server) address(service, kind, from, until string) string {
+func (s fleet) address(service, kind, from, until string) string {
 	q := url.Values{}
 	set := func(key, v string) {
 		if v != "" {
@@ -58,7 +62,7 @@ func since(last string) string {
 	return "now-" + last
 }
 
-func (s *server) fleetServices(ctx context.Context, in *Stored) (*answer, error) {
+func (s fleet) services(ctx context.Context, in *Stored) (*answer, error) {
 	args := []string{"query", "-to=" + s.to, "-format=json"}
 	if in.Last != "" {
 		args = append(args, "-last="+in.Last)
@@ -77,16 +81,16 @@ func (s *server) fleetServices(ctx context.Context, in *Stored) (*answer, error)
 	return a, nil
 }
 
-func (s *server) fleetTop(ctx context.Context, in *Stored) (*answer, error) {
+func (s fleet) top(ctx context.Context, in *Stored) (*answer, error) {
 	name := s.address(in.Service, in.Type, since(in.Last), "")
 	return s.functions(ctx, []string{"pprof", "-top", "--", name}, name)
 }
 
-func (s *server) fleetFindings(ctx context.Context, in *Stored) (*answer, error) {
+func (s fleet) findings(ctx context.Context, in *Stored) (*answer, error) {
 	return s.diagnose(ctx, &File{Path: s.address(in.Service, in.Type, since(in.Last), "")})
 }
 
-func (s *server) fleetRegressions(ctx context.Context, in *Stored) (*answer, error) {
+func (s fleet) regressions(ctx context.Context, in *Stored) (*answer, error) {
 	args := []string{"query", "-to=" + s.to, "-format=json"}
 	if in.Last != "" {
 		args = append(args, "-last="+in.Last)
@@ -131,7 +135,7 @@ type StoredSides struct {
 
 func (q *StoredSides) files() []*string { return nil }
 
-func (s *server) fleetDiff(ctx context.Context, in *StoredSides) (*answer, error) {
+func (s fleet) diff(ctx context.Context, in *StoredSides) (*answer, error) {
 	after := in.After
 	if after == "" {
 		after = in.Before

@@ -4,25 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"loupe/analysis/pprof"
-	"loupe/analysis/why"
-	"loupe/format/profile"
 	"loupe/internal/cli/command"
-	"loupe/internal/cli/door"
-	"loupe/internal/cli/examine"
-	"loupe/internal/cli/programs"
+	"loupe/internal/cli/mcp/listing"
 	"loupe/recording"
-	"loupe/report"
-	"loupe/session"
 	"loupe/source"
-	"loupe/value/stack"
 	"loupe/value/unit"
 )
 
@@ -218,9 +208,6 @@ type Source struct {
 	All      bool   `json:"all,omitempty" jsonschema:"also lines that cost nothing; without it they are shown only next to lines that do"`
 }
 
-// allocations are the sample types whose lines the compiler explains.
-var allocations = []string{"alloc_space", "alloc_objects", "inuse_space", "inuse_objects"}
-
 // near is how many lines are shown before and behind one that costs something.
 const near = 2
 
@@ -234,39 +221,23 @@ func (s *server) source(ctx context.Context, in *Source) (*answer, error) {
 	if in.Function == "" {
 		return nil, fmt.Errorf("function is empty")
 	}
-	p, with, done, err := s.opened(ctx, in.Path, name)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	cfg := pprof.Defaults()
-	cfg.SampleIndex = in.SampleType
-	if in.Focus != "" {
-		if err := pprof.FindField("focus").Set(&cfg, "focus", in.Focus); err != nil {
-			return nil, err
-		}
-	}
 	pattern := "^" + quote(in.Function) + "$"
-	r, err := pprof.New(p, []string{"list", pattern}, cfg, &pprof.Env{Source: func(file string, _ *pprof.Config) ([]byte, error) { return with.source(file) }})
+	l, err := listing.Of(ctx, s.e, listing.Question{Of: in.Path, Name: name, Pattern: pattern, Focus: in.Focus, SampleType: in.SampleType})
 	if err != nil {
 		return nil, err
 	}
-	var out limited
-	if err := report.WriteProfileJSON(&out, r); err != nil {
-		return nil, err
-	}
-	o, err := decode(out.Bytes())
+	o, err := decode(l.JSON)
 	if err != nil {
 		return nil, err
 	}
 	open := append(append([]string{"pprof", "-list=" + pattern}, in.flags()...), "--", name)
 	a := &answer{says: "Source lines with what they cost. why is the compiler's reason for an allocation, or the runtime's call.", view: "profile", open: words(open...)}
-	a.lines(o, in.All, with.reasons(r))
+	a.lines(o, in.All, l)
 	return a, nil
 }
 
 // lines adds tables of source lines.
-func (a *answer) lines(o *object, all bool, reasons *why.Report) {
+func (a *answer) lines(o *object, all bool, why *listing.Listing) {
 	of := o.text("unit")
 	for _, routine := range o.list("routines") {
 		a.facts("function", "function", routine.text("function"), "file", routine.text("file"), "counts", o.text("type"), "flat", weight(of, routine.at("flat")), "cum", weight(of, routine.at("cum")), "source", routine.text("error"))
@@ -283,7 +254,7 @@ func (a *answer) lines(o *object, all bool, reasons *why.Report) {
 			if !close {
 				continue
 			}
-			row := []any{cell("", l.at("line")), "", "", strings.ReplaceAll(strings.TrimRight(l.text("text"), " \t"), "\t", "  "), whyOf(reasons, routine.text("file"), fmt.Sprint(l.at("line")))}
+			row := []any{cell("", l.at("line")), "", "", strings.ReplaceAll(strings.TrimRight(l.text("text"), " \t"), "\t", "  "), why.Why(routine.text("file"), fmt.Sprint(l.at("line")))}
 			if costs(i) {
 				row[1], row[2] = weight(of, l.at("flat")), weight(of, l.at("cum"))
 			}
@@ -291,96 +262,6 @@ func (a *answer) lines(o *object, all bool, reasons *why.Report) {
 		}
 		a.add(t)
 	}
-}
-
-// whyOf puts the reasons of a line into one value, with those of calls that were inlined there.
-func whyOf(reasons *why.Report, file, line string) string {
-	if reasons == nil {
-		return ""
-	}
-	var all []string
-	for i := range reasons.Sites {
-		site := &reasons.Sites[i]
-		if site.Stale || !slices.ContainsFunc(site.Frames, func(f stack.Frame) bool { return f.File == file && strconv.Itoa(f.Line) == line }) {
-			continue
-		}
-		for _, c := range site.Causes {
-			all = append(all, fmt.Sprintf("%s: %s", site.Certainty, c.Reason))
-		}
-	}
-	slices.Sort(all)
-	return strings.Join(slices.Compact(all), "; ")
-}
-
-// beside is what lies beside a profile: sources, and what the compiler has said.
-type beside struct {
-	session *session.Session
-	profile *profile.Profile
-	find    *programs.Finder
-}
-
-// opened opens a profile, alone or in a recording.
-func (s *server) opened(ctx context.Context, of, name string) (*profile.Profile, *beside, func(), error) {
-	b := &beside{find: programs.NewFinder(ctx, func(string) {})}
-	if source.IsRecording(of) {
-		rec, err := recording.OpenFile(of)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		b.session = session.New(rec)
-		done := func() { rec.Close(); b.find.Close() }
-		if name == of {
-			e, ok := rec.Main(recording.CPU)
-			for _, k := range []recording.Kind{recording.Allocs, recording.Heap, recording.Block, recording.Mutex, recording.Goroutine} {
-				if !ok {
-					e, ok = rec.Main(k)
-				}
-			}
-			if !ok {
-				done()
-				return nil, nil, nil, command.Nothingf("the recording has no profile")
-			}
-			name = of + "/" + e.Path
-		}
-		b.profile, err = b.session.ProfileAt(strings.TrimPrefix(name, of+"/"))
-		if err != nil {
-			done()
-		}
-		return b.profile, b, done, err
-	}
-	inputs, err := door.Take(s.e, door.New(s.e, "", nil), name)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	l := examine.NewLoose(inputs)
-	if b.session, _, err = session.Loose(l.Files, l.Short); err == nil {
-		b.profile, err = b.session.ProfileAt(l.Short[0])
-	}
-	return b.profile, b, func() { b.find.Close() }, err
-}
-
-// source reads a Go file: as the recording has kept it, or of this machine.
-func (b *beside) source(file string) ([]byte, error) {
-	if text, err := b.session.Source(file); err == nil {
-		return text, nil
-	}
-	if path.Ext(file) != ".go" {
-		return nil, os.ErrNotExist
-	}
-	return b.find.SourceAt(b.profile, file)
-}
-
-// reasons says why lines allocate; nil where nothing tells.
-func (b *beside) reasons(r *pprof.Report) *why.Report {
-	set, _ := b.session.Compiler()
-	if set == nil || !slices.Contains(allocations, r.Type) {
-		return nil
-	}
-	opt := why.Options{Source: b.session.Source}
-	if calls, err := b.session.Calls(); err == nil {
-		opt.Callee = func(address uint64) string { return calls[address-1] }
-	}
-	return why.Explain(r.Profile, r.Index(), set, opt)
 }
 
 func count(n int) string { return strconv.Itoa(n) }

@@ -29,11 +29,10 @@ func (s *server) offer(m *sdk.Server) {
 	add(s, m, tool{name: "compare", about: "Two sides compared with verdicts: recordings, profiles, traces, dumps, load runs."}, s.compare)
 	add(s, m, tool{name: "benchmarks", about: "Outputs of go test -bench compared as benchstat does: medians, intervals, p-values."}, s.benchmarks)
 	if s.to != "" {
-		s.offerFleet(m)
+		offerFleet(s, m)
 	}
 	if s.run {
-		add(s, m, tool{name: "record", acts: true, about: "Runs a Go program and records it; returns the diagnosis. Writes a recording below the current folder."}, s.record)
-		add(s, m, tool{name: "prove", acts: true, about: "Has a change fixed a finding? Runs both versions in rounds and answers yes, no or undecided."}, s.prove)
+		offerActs(s, m)
 	}
 }
 
