@@ -74,6 +74,26 @@ func (s actor) record(ctx context.Context, in *Record) (*answer, error) {
 	return a, nil
 }
 
+// figureOf is a row of a comparison: its two values in their unit, and the change.
+func (o *object) figureOf(path string) (cells []any, change *object) {
+	sides, changes := o.list(path+".cells"), o.list(path+".changes")
+	if len(sides) < 2 || len(changes) < 1 {
+		return nil, nil
+	}
+	return []any{unitOf(o.text(path+".unit"), sides[0].at("median")), unitOf(o.text(path+".unit"), sides[1].at("median"))}, changes[0]
+}
+
+// unitOf is a figure of a comparison in its unit.
+func unitOf(of string, v any) any {
+	switch of {
+	case "ns":
+		return cell("x_ns", v)
+	case "bytes", "B":
+		return cell("x_bytes", v)
+	}
+	return cell("x", v)
+}
+
 // Prove asks whether a finding is fixed.
 type Prove struct {
 	Paged
@@ -108,8 +128,15 @@ func (s actor) prove(ctx context.Context, in *Prove) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{says: "Has the change fixed the finding? The verdict is under answer."}
-	a.whole(o, "schema", "rounds", "table")
+	a := &answer{says: "Has the change fixed the finding? The answer is yes, no or undecided."}
+	a.facts("answer", "answer", o.text("answer"), "because", o.text("because"), "says", o.text("says"),
+		"finding", o.text("finding.summary"), "still found", o.text("found_after.summary"))
+	t := table{name: "figure", columns: []string{"figure", "before", "after", "change", "low", "high", "verdict"}}
+	if cells, changes := o.figureOf("figure"); cells != nil {
+		t.rows = append(t.rows, []any{o.text("figure.name"), cells[0], cells[1], times(changes.at("ratio")), times(changes.at("low")), times(changes.at("high")), changes.text("verdict")})
+	}
+	a.add(t)
+	a.whole(o, "schema", "rounds", "table", "answer", "because", "says", "finding", "figure", "found_before", "found_after")
 	a.list("messages", notes)
 	return a, nil
 }

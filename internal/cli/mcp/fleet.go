@@ -110,9 +110,11 @@ func (s fleet) regressions(ctx context.Context, in *Stored) (*answer, error) {
 	for _, r := range o.list("regressions.releases") {
 		a.facts("release", "service", r.text("service"), "label", r.text("label"), "new", r.text("new"), "old", r.text("old"), "note", r.text("note"), "functions tested", cell("", r.at("judged")))
 		for _, side := range []string{"more", "less"} {
-			if rows := r.list(side); len(rows) > 0 {
-				a.add(tabulate(side, rows, columns("function change=shown before_share=old after_share=new")))
+			t := table{name: side, columns: []string{"function", "change of the share", "share before", "share after", "expected false alarms"}}
+			for _, c := range r.list(side) {
+				t.rows = append(t.rows, []any{c.text("function"), c.text("shown"), cell("share", c.at("old")), cell("share", c.at("new")), cell("share", c.at("false"))})
 			}
+			a.add(t)
 		}
 	}
 	if len(a.tables) == 0 {

@@ -161,7 +161,7 @@ func TestFleet(t *testing.T) {
 	if r := c.all("fleet_services", nil); r.failed || !strings.Contains(r.text, "shop") {
 		t.Error(r.text)
 	}
-	if r := c.all("fleet_regressions", map[string]any{"service": "shop"}); r.value("more", "function", "main.f0", "change") == "" || r.value("release", "what", "new", "value") != "v2" || r.value("more", "function", "main.f1", "change") != "" {
+	if r := c.all("fleet_regressions", map[string]any{"service": "shop"}); r.value("more", "function", "main.f0", "share before") == "" || r.value("release", "what", "new", "value") != "v2" || r.value("more", "function", "main.f1", "share before") != "" {
 		t.Error(r.text)
 	}
 	if r := c.all("fleet_top", map[string]any{"service": "shop"}); r.value("functions", "function", "main.f0", "flat share") == "" {

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"loupe/format/kind"
 	"loupe/internal/cli/command"
 	"loupe/source"
+	"loupe/value/unit"
 )
 
 // offer lists the tools, those first with which one begins.
@@ -227,14 +229,7 @@ func (a *answer) figures(o *object) {
 		if len(cells) < 2 || len(changes) < 1 || cells[0].at("median") == nil && cells[1].at("median") == nil {
 			continue
 		}
-		key := "x"
-		switch r.text("unit") {
-		case "ns":
-			key = "x_ns"
-		case "bytes", "B":
-			key = "x_bytes"
-		}
-		t.rows = append(t.rows, []any{r.text("name"), cell(key, cells[0].at("median")), cell(key, cells[1].at("median")), times(changes[0].at("ratio")), changes[0].text("verdict")})
+		t.rows = append(t.rows, []any{r.text("name"), unitOf(r.text("unit"), cells[0].at("median")), unitOf(r.text("unit"), cells[1].at("median")), times(changes[0].at("ratio")), changes[0].text("verdict")})
 	}
 	a.add(t)
 	sides, _ := o.at("findings").([]any)
@@ -288,5 +283,60 @@ func (s *server) benchmarks(ctx context.Context, in *Benchmarks) (*answer, error
 	if in.Filter != "" {
 		args = append(args, "-filter="+in.Filter)
 	}
-	return s.printed(ctx, "Benchmarks as benchstat judges them.", "benchmarks", 1, append(append(args, "--"), in.Paths...), "schema")
+	args = append(append(args, "--"), in.Paths...)
+	o, notes, err := s.asked(ctx, slices.Insert(slices.Clone(args), 1, "-json")...)
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{says: "Benchmarks as benchstat judges them, a table for each unit. center is the median, with ± range; delta is the ratio to the first column, with its 95% interval; p is the chance of such a difference without a change.",
+		view: "benchmarks", open: words(args...)}
+	for _, key := range o.keys {
+		rows := o.list(key)
+		if len(rows) == 0 {
+			continue
+		}
+		of := o.text(key + "_unit")
+		for _, r := range rows {
+			for name, v := range r.values {
+				if strings.HasPrefix(name, "center_") || strings.HasPrefix(name, "range_") {
+					r.values[name] = measured(of, v)
+				}
+			}
+		}
+		t := tabulate(key, rows, keysOf(rows, nil))
+		a.add(t)
+		a.facts(key+" is in", "unit", of)
+	}
+	notes = append(texts(o.at("notes")), notes...)
+	a.list("notes", notes)
+	return a, nil
+}
+
+// measured is a value of a benchmark in its unit.
+func measured(of string, v any) any {
+	n, ok := v.(json.Number)
+	if !ok {
+		return v
+	}
+	f, err := n.Float64()
+	switch {
+	case err != nil:
+		return n.String()
+	case strings.HasPrefix(of, "sec"):
+		return unit.Nanoseconds(f * 1e9)
+	case strings.HasPrefix(of, "B/"):
+		return unit.BytesOf(f)
+	}
+	return cell("", v)
+}
+
+// texts are the strings of a list.
+func texts(v any) (all []string) {
+	some, _ := v.([]any)
+	for _, one := range some {
+		if s, ok := one.(string); ok {
+			all = append(all, s)
+		}
+	}
+	return all
 }
