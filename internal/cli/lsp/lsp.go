@@ -61,7 +61,7 @@ says nothing about a changed line. A new recording is noticed within two seconds
 				}
 				*name = abs
 			}
-			return serve(e.Ctx, pipe{e.Stdin, e.Stdout}, *name, func(format string, args ...any) { fmt.Fprintf(e.Stderr, "loupe lsp: "+format+"\n", args...) })
+			return serve(e, *name)
 		}
 	},
 }
@@ -86,6 +86,8 @@ type server struct {
 	conn *jsonrpc2.Connection
 	log  func(format string, args ...any)
 	name string // the recording that was named, or ""
+	// bound holds the memory that a recording may need until it is loaded.
+	bound func(name string) (done func())
 
 	mu       sync.Mutex
 	roots    []string
@@ -102,11 +104,15 @@ type server struct {
 const every = 2 * time.Second
 
 // serve speaks with one editor until it says exit or leaves.
-func serve(ctx context.Context, p pipe, name string, log func(string, ...any)) error {
-	interrupted := ctx.Err
-	ctx, cancel := context.WithCancel(ctx)
+func serve(e *command.Env, name string) error {
+	ctx, cancel := context.WithCancel(e.Ctx)
 	defer cancel()
-	s := &server{log: log, name: name, open: map[string]*document{}, exited: make(chan struct{}), awake: make(chan struct{}, 1)}
+	p := pipe{e.Stdin, e.Stdout}
+	log := func(format string, args ...any) { fmt.Fprintf(e.Stderr, "loupe lsp: "+format+"\n", args...) }
+	s := &server{
+		log: log, name: name, bound: func(name string) func() { return command.BoundMemory(e, []string{name}) },
+		open: map[string]*document{}, exited: make(chan struct{}), awake: make(chan struct{}, 1),
+	}
 	var watching sync.WaitGroup
 	conn, err := jsonrpc2.Dial(ctx, p, binder(func(c *jsonrpc2.Connection) jsonrpc2.ConnectionOptions {
 		s.conn = c
@@ -133,7 +139,7 @@ func serve(ctx context.Context, p pipe, name string, log func(string, ...any)) e
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
 		return fmt.Errorf("the connection to the editor broke: %w", err)
-	case !s.shut && interrupted() == nil:
+	case !s.shut && e.Ctx.Err() == nil:
 		return errors.New("the editor has left without a shutdown")
 	}
 	return nil
@@ -348,7 +354,9 @@ func (s *server) watch(ctx context.Context) {
 
 // show loads a recording and tells the editor.
 func (s *server) show(ctx context.Context, name string) {
+	done := s.bound(name)
 	f, err := load(ctx, name)
+	done()
 	if err != nil {
 		s.log("cannot show %s: %v", name, err)
 		return

@@ -126,7 +126,7 @@ func answerTo[In any, P asks[In]](ctx context.Context, s *server, t tool, r *rep
 	if i := slices.IndexFunc(s.kept, func(k keptAnswer) bool { return k.question == question }); i >= 0 && !t.acts {
 		a = s.kept[i].answer
 	} else {
-		if a, err = do(ctx, in); err != nil {
+		if a, err = s.bounded(t, r.Of, func() (*answer, error) { return do(ctx, in) }); err != nil {
 			return nil, err
 		}
 		s.kept = append(s.kept, keptAnswer{question, a})
@@ -137,6 +137,14 @@ func answerTo[In any, P asks[In]](ctx context.Context, s *server, t tool, r *rep
 		r.Page = s.link(ctx, r.Of, a.view)
 	}
 	return a.page(*r, question, at)
+}
+
+// bounded answers with no more memory than the files can be worth.
+func (s *server) bounded(t tool, files []string, do func() (*answer, error)) (*answer, error) {
+	if !t.acts {
+		defer command.BoundMemory(s.e, files)()
+	}
+	return do()
 }
 
 // existing makes the name of a file absolute, which no command takes for an address, a process
