@@ -147,6 +147,10 @@ func TestReasons(t *testing.T) {
 	}}, root(t)+"/internal/cli/lsp/testdata/stream.zip", "")
 }
 
+// attempts is how often a lab is recorded before it counts as not solved: the machine may be busy
+// with something else for a while.
+const attempts = 3
+
 // TestRecordedLabs records labs by the tool for it, and solves them.
 func TestRecordedLabs(t *testing.T) {
 	long.Only(t, "it records ten forms of labs")
@@ -174,8 +178,8 @@ func TestRecordedLabs(t *testing.T) {
 			if !ok || !ok2 {
 				t.Fatal("there is no such lab")
 			}
-			out := filepath.Join(t.TempDir(), "recording")
-			args := with("target", lab.Package(), "args", form.Args, "out", out)
+			out := ""
+			args := with("target", lab.Package(), "args", form.Args)
 			for i := 0; i+1 < len(form.Record); i += 2 {
 				switch flag, v := form.Record[i], form.Record[i+1]; flag {
 				case "-phases":
@@ -192,14 +196,24 @@ func TestRecordedLabs(t *testing.T) {
 			if lab.URL != "" {
 				args["load"] = lab.URL
 			}
-			made := c.page("record", args)
-			if made.failed || made.value("recording", "path", "recording", "path") != out {
-				t.Fatal(made.text)
-			}
 			rule, _, _ := strings.Cut(p.id, "@")
-			found := c.all("diagnose", with("path", out))
-			if !strings.Contains(found.ids(), rule) {
-				t.Errorf("%s is not among %s", rule, found.ids())
+			for n := 1; ; n++ {
+				out = filepath.Join(t.TempDir(), "recording")
+				args["out"] = out
+				made := c.page("record", args)
+				ids := ""
+				if !made.failed {
+					ids = c.all("diagnose", with("path", out)).ids()
+				}
+				if strings.Contains(ids, rule) {
+					if made.value("recording", "path", "recording", "path") != out {
+						t.Error(made.text)
+					}
+					break
+				}
+				if n == attempts {
+					t.Fatalf("%s is not among %s: %s", rule, ids, made.text)
+				}
 			}
 			for _, s := range p.steps {
 				args := with("path", out)
