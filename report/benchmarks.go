@@ -21,6 +21,7 @@ func Benchmarks(r *benchmark.Result) *Trace {
 	for i, table := range r.Tables {
 		t.Sheets = append(t.Sheets, BenchmarkSheet(table))
 		t.Sheets[i].Key = fmt.Sprintf("table%d", i+1)
+		t.Facts = append(t.Facts, Fact{Key: t.Sheets[i].Key + "_unit", Value: table.Unit})
 		if i == 0 || !slices.Equal(table.Config, r.Tables[i-1].Config) {
 			t.Sheets[i].Title = configText(table.Config)
 		}

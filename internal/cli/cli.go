@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -30,8 +31,8 @@ import (
 func commands() []*command.Command {
 	return slices.Concat([]*command.Command{
 		demo.Command, record.Run, record.Attach, watch.Command,
-	}, serve.Commands, []*command.Command{load.Command}, proof.Commands, []*command.Command{
-		open.Command, report.Command, compare.Command, compare.Benchstat, gc.Command, watch.Leak, gc.Sched, stacks.Command, stacks.Core, pprof.Command, trace.Command,
+	}, serve.Commands, []*command.Command{load.Command}, proof.Commands, open.Commands, []*command.Command{
+		report.Command, compare.Command, compare.Benchstat, gc.Command, watch.Leak, gc.Sched, stacks.Command, stacks.Core, pprof.Command, trace.Command,
 		code.PGO, code.Callers, code.Implements,
 		report.Verify, report.Rules, demo.Labs, record.Doctor, newCompletionCommand(), versionCommand,
 	})
@@ -47,6 +48,7 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 	e, stop := command.NewEnv(stdin, stdout, stderr)
 	defer stop()
 	e.Call = func(args []string) int { return call(e, args) }
+	e.Inside = inside
 	code := dispatch(e, args)
 	if err := e.Unprinted(); err != nil && code == command.ExitOK {
 		fmt.Fprintf(stderr, "loupe: not everything was printed: %v\n", err)
@@ -57,6 +59,14 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 
 // call runs a command that another one hands its inputs to.
 func call(e *command.Env, args []string) int { return find(args[0]).Main(e, args[1:]) }
+
+// inside runs a command for another one that goes on: what it prints goes elsewhere, and
+// nobody is there to ask.
+func inside(ctx context.Context, stdout, stderr io.Writer, args []string) int {
+	e := &command.Env{Stdout: stdout, Stderr: stderr, Ctx: ctx, Quiet: true, NoLive: true, Inside: inside}
+	e.Call = func(args []string) int { return call(e, args) }
+	return dispatch(e, args)
+}
 
 // dispatch runs the command of a line.
 func dispatch(e *command.Env, args []string) int {

@@ -172,7 +172,7 @@ func TestSuggestion(t *testing.T) {
 	f("comapre", `, did you mean "compare"?`)
 	f("rnu", `, did you mean "run"?`)
 	f("wtach", `, did you mean "watch"?`)
-	f("mcp", " (loupe help lists them)")
+	f("qqq", " (loupe help lists them)")
 	f("frobnicate", " (loupe help lists them)")
 	f("", " (loupe help lists them)")
 }

@@ -31,8 +31,10 @@ type Env struct {
 	onAbort []func()
 	files   []readFile // that are read piece by piece
 	// Call runs another command, whose words these are, and returns its exit code.
-	Call  func(args []string) int
-	Doors doors
+	Call func(args []string) int
+	// Inside runs a command whose output goes to writers, for one that goes on.
+	Inside func(ctx context.Context, stdout, stderr io.Writer, args []string) int
+	Doors  doors
 	// quiet keeps progress off, noLive the picture of a load run; above prints lines
 	// above what is on the terminal.
 	Quiet, NoLive bool

@@ -58,8 +58,9 @@ func BoundMemory(e *Env, args []string) (stop func()) {
 	size := namedBytes(args)
 	machine := system.MemoryLimit()
 	userLimit := debug.SetMemoryLimit(-1) // GOMEMLIMIT
-	quit := make(chan struct{})
+	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
+		defer close(done)
 		tick := time.NewTicker(memoryLooks)
 		defer tick.Stop()
 		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
@@ -85,7 +86,10 @@ func BoundMemory(e *Env, args []string) (stop func()) {
 				"does: something in it was crafted to (or this machine is too small for it)", unit.Bytes(budget), unit.Bytes(size+bounded.Taken())))
 		}
 	}()
-	return func() { close(quit) }
+	return func() {
+		close(quit)
+		<-done // the limit is the user's again
+	}
 }
 
 // namedBytes is the size of the files among the arguments, and of those in the

@@ -1,4 +1,5 @@
-// Package open is loupe open: the pages in the browser, or the first page on the terminal.
+// Package open is loupe open, the pages in the browser or the first page on the terminal; and it
+// lists the commands that show the same elsewhere, in editors and in clients of MCP.
 package open
 
 import (
@@ -18,11 +19,16 @@ import (
 	"loupe/internal/cli/door"
 	"loupe/internal/cli/examine"
 	"loupe/internal/cli/loadflags"
+	"loupe/internal/cli/lsp"
+	"loupe/internal/cli/mcp"
 	"loupe/internal/cli/pages"
 	"loupe/report"
 	"loupe/source"
 	"loupe/web"
 )
+
+// Commands are loupe open, loupe mcp and loupe lsp.
+var Commands = []*command.Command{Command, mcp.Command, lsp.Command}
 
 // Command is loupe open.
 var Command = &command.Command{

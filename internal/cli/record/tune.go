@@ -7,7 +7,7 @@ import (
 
 	"loupe/capture/collect"
 	"loupe/internal/cli/command"
-	"loupe/internal/cli/examine"
+	"loupe/internal/cli/tuning"
 	"loupe/value/unit"
 )
 
@@ -72,29 +72,29 @@ func (t *tuner) take(limit int64) error {
 	if err != nil {
 		return err
 	}
-	tuning, err := examine.TuneGC(dirs[0], limit)
+	advice, err := tuning.New(dirs[0], limit)
 	if err != nil {
 		return err
 	}
-	if tuning.Refused() {
-		return errors.Join(tuning.Write(t.e, t.json), command.Exit(command.ExitNothing))
+	if advice.Refused() {
+		return errors.Join(advice.Write(t.e, t.json), command.Exit(command.ExitNothing))
 	}
 	progress("run 2 of 4: with few collections, to measure what one costs")
-	if dirs, err = t.runs(tuneFar, sides{names: []string{""}, env: tuning.Far()}); err != nil {
+	if dirs, err = t.runs(tuneFar, sides{names: []string{""}, env: advice.Far()}); err != nil {
 		return err
 	}
-	if err := tuning.Calibrate(dirs[0]); err != nil {
+	if err := advice.Calibrate(dirs[0]); err != nil {
 		return err
 	}
-	env, name := tuning.Advised()
+	env, name := advice.Advised()
 	progress("runs 3 and 4: as it is, and with %s", name)
 	if dirs, err = t.runs("compared", sides{names: []string{"", ""}, env: env}); err != nil {
 		return err
 	}
-	if err := tuning.Measured(dirs[0], dirs[1]); err != nil {
+	if err := advice.Measured(dirs[0], dirs[1]); err != nil {
 		return err
 	}
-	return tuning.Write(t.e, t.json)
+	return advice.Write(t.e, t.json)
 }
 
 // runs records each side once, under a folder of its own.

@@ -1,4 +1,5 @@
-package examine
+// Package tuning is the advice of loupe run -tune gc: settings for a memory limit out of a run, checked by others.
+package tuning
 
 import (
 	"cmp"
@@ -28,9 +29,9 @@ type Tuning struct {
 	ends bool
 }
 
-// TuneGC takes the advice for a memory limit from a recording of the program as it is; 0 is the
+// New takes the advice for a memory limit from a recording of the program as it is; 0 is the
 // limit of its cgroup.
-func TuneGC(dir string, limit int64) (*Tuning, error) {
+func New(dir string, limit int64) (*Tuning, error) {
 	t := &Tuning{opt: gc.AdviceOptions{Container: limit, From: "-limit", Outside: -1}}
 	err := t.round(dir, func(f *facts.Facts, r *facts.Round, s *session.Session) (err error) {
 		if limit := facts.MemoryLimit(f); t.opt.Container == 0 {
