@@ -145,17 +145,6 @@ func (s *Server) push(w http.ResponseWriter, r *http.Request, p push.Protocol) {
 	if encoding := r.Header.Get("Grpc-Encoding"); encoding != "" {
 		request.ContentEncoding = encoding
 	}
-	answer := func(a push.Answer) {
-		for name := range a.Trailer {
-			w.Header().Add("Trailer", name)
-		}
-		w.Header().Set("Content-Type", a.ContentType)
-		w.WriteHeader(a.Status)
-		w.Write(a.Body)
-		for name, value := range a.Trailer {
-			w.Header().Set(name, value)
-		}
-	}
 	if r.Method != http.MethodPost {
 		http.Error(w, "profiles are sent by POST", http.StatusMethodNotAllowed)
 		return
@@ -163,7 +152,7 @@ func (s *Server) push(w http.ResponseWriter, r *http.Request, p push.Protocol) {
 	body, done, err := s.room.read(w, r)
 	defer done()
 	if err != nil {
-		answer(push.Refused(p, request, err))
+		send(w, push.Refused(p, request, err))
 		return
 	}
 	request.Body = body
@@ -173,10 +162,23 @@ func (s *Server) push(w http.ResponseWriter, r *http.Request, p push.Protocol) {
 		err = s.in.Add(r.Context(), s.arrivals(pushed)...)
 	}
 	if err != nil {
-		answer(push.Refused(p, request, coded(err)))
+		send(w, push.Refused(p, request, coded(err)))
 		return
 	}
-	answer(push.Accepted(p, request))
+	send(w, push.Accepted(p, request))
+}
+
+// send writes an answer; that of gRPC says in trailers how it went.
+func send(w http.ResponseWriter, a push.Answer) {
+	for name := range a.Trailer {
+		w.Header().Add("Trailer", name)
+	}
+	w.Header().Set("Content-Type", a.ContentType)
+	w.WriteHeader(a.Status)
+	w.Write(a.Body)
+	for name, value := range a.Trailer {
+		w.Header().Set(name, value)
+	}
 }
 
 // arrivals are what is written of pushed profiles.
@@ -226,9 +228,13 @@ func coded(err error) error {
 
 // query answers a question of querier.v1.
 func (s *Server) query(w http.ResponseWriter, r *http.Request) {
+	// Errors are those of Connect or of gRPC, as the clients of push.v1 get them too.
+	refuse := func(err error) {
+		send(w, push.Refused(push.Pusher, push.Request{ContentType: r.Header.Get("Content-Type")}, err))
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxQuestion))
 	if err != nil {
-		writeError(w, connect.TooLarge(maxQuestion))
+		refuse(connect.TooLarge(maxQuestion))
 		return
 	}
 	if r.Method != http.MethodPost {
@@ -241,27 +247,17 @@ func (s *Server) query(w http.ResponseWriter, r *http.Request) {
 	}
 	question, as, err := querier.Decode(r.URL.Path, r.Header.Get("Content-Type"), encoding, body)
 	if err != nil {
-		writeError(w, err)
+		refuse(err)
 		return
 	}
 	answer, err := s.asked.answer(r.Context(), question)
 	if err != nil {
-		writeError(w, coded(err))
+		refuse(coded(err))
 		return
 	}
-	w.Header().Set("Content-Type", as.ContentType())
-	message := connect.Marshal(as, answer)
+	out := push.Answer{Status: http.StatusOK, ContentType: as.ContentType(), Body: connect.Marshal(as, answer)}
 	if as == connect.GRPC {
-		w.Header().Add("Trailer", "Grpc-Status")
-		defer w.Header().Set("Grpc-Status", "0")
+		out.Body, out.Trailer = connect.Frame(out.Body), map[string]string{"grpc-status": "0"}
 	}
-	w.Write(message)
-}
-
-// writeError answers with an error as Connect has it.
-func writeError(w http.ResponseWriter, err error) {
-	e := connect.As(err)
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(e.Status())
-	w.Write(e.Body())
+	send(w, out)
 }

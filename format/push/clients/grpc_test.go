@@ -5,12 +5,16 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	connectgo "connectrpc.com/connect"
+	querierv1 "github.com/grafana/pyroscope/api/gen/proto/go/querier/v1"
+	"github.com/grafana/pyroscope/api/gen/proto/go/querier/v1/querierv1connect"
 	collectorv1 "go.opentelemetry.io/proto/otlp/collector/profiles/v1development"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -19,10 +23,12 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"loupe/format/profile"
 	"loupe/store/intake"
 	"loupe/store/storetest"
 
 	lstore "loupe/store"
+	"loupe/value/stack"
 	"loupe/web/fleet"
 )
 
@@ -128,5 +134,35 @@ func TestGRPCRefused(t *testing.T) {
 	request.Dictionary.StringTable = append(request.Dictionary.StringTable, string(bytes.Repeat([]byte("x"), 65<<20)))
 	if _, err := client.Export(with, request); status.Code(err) == codes.OK || status.Code(err) == codes.Unavailable {
 		t.Errorf("65 MiB: %v", err)
+	}
+}
+
+// TestQuestionsByGRPC asks the server that loupe serve is with the generated client of Pyroscope,
+// over gRPC: an answer comes in a frame, an error in the trailers.
+func TestQuestionsByGRPC(t *testing.T) {
+	engine := storetest.NewMemory()
+	s := httptest.NewUnstartedServer(fleet.New(engine, intake.New(engine), fleet.Options{}))
+	s.Config.Protocols = fleet.Protocols()
+	s.Start()
+	defer s.Close()
+	transport := &http.Transport{Protocols: new(http.Protocols)}
+	transport.Protocols.SetUnencryptedHTTP2(true)
+	client := querierv1connect.NewQuerierServiceClient(&http.Client{Transport: transport}, s.URL, connectgo.WithGRPC())
+	typ := lstore.Type{Name: "process_cpu", Sample: "cpu", Unit: "nanoseconds", Period: "cpu", PeriodUnit: "nanoseconds"}
+	p := &profile.Profile{Stacks: new(stack.Table), Values: [][]int64{{7}}}
+	p.StackIDs = append(p.StackIDs, p.Stacks.Intern([]stack.FrameID{p.Stacks.InternFrame(stack.Frame{Func: "main.work"})}))
+	at := time.Now().Truncate(time.Millisecond)
+	err := engine.Write(t.Context(), []*lstore.Profile{{Labels: lstore.MakeLabels([]lstore.Label{{Name: lstore.ServiceLabel, Value: "shop"}}), Types: []lstore.Type{typ}, Time: at, Duration: time.Second, Samples: p}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	question := &querierv1.SelectMergeStacktracesRequest{ProfileTypeID: typ.String(), LabelSelector: "{}", Start: at.UnixMilli() - 1, End: at.UnixMilli() + 1}
+	answer, err := client.SelectMergeStacktraces(t.Context(), connectgo.NewRequest(question))
+	if err != nil || answer.Msg.Flamegraph.GetTotal() != 7 {
+		t.Errorf("%v, %v", answer, err)
+	}
+	question.LabelSelector = "{"
+	if _, err := client.SelectMergeStacktraces(t.Context(), connectgo.NewRequest(question)); connectgo.CodeOf(err) != connectgo.CodeInvalidArgument {
+		t.Errorf("a selector that is no selector: %v", err)
 	}
 }
