@@ -115,7 +115,7 @@ func TestWriteOrder(t *testing.T) {
 	}
 	rows := f.statements("INSERT INTO fleet.profiles")
 	fields := strings.Split(strings.TrimSuffix(strings.SplitN(rows[0], "\n", 2)[1], "\n"), "\t")
-	if len(fields) != 15 || fields[0] != "2026-03-14" || fields[1] != "shop" || fields[4] != "1773489600000000005" || strings.Join(fields[7:], " ") != "10000000000 1 1 1 3 [0] [3] []" {
+	if len(fields) != 16 || fields[0] != "2026-03-14" || fields[1] != "shop" || fields[4] != "1773489600000000005" || strings.Join(fields[7:], " ") != "0 10000000000 1 1 1 3 [0] [3] []" {
 		t.Errorf("the row is %q", fields)
 	}
 	if got := f.statements("INSERT INTO fleet.locations")[0]; !strings.Contains(got, `['main.it\'s\ta\\name']`+"\t['main.go']\t[5]\t[7]\n") {
