@@ -126,7 +126,7 @@ func TestCoreHandedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := open(t, "file://"+name, 1280, 900, "light")
-	b.until("document.querySelector('.ov-finding h3').innerText.includes('Copied while it ran')")
+	b.until("document.querySelector('.ov-finding h3').innerText.includes('Copied while it was running')")
 	b.press("gh")
 	b.until("[...document.querySelectorAll('.heap td')].some(e => e.innerText === 'main.session')")
 	b.do(chromedp.KeyEvent("k", chromedp.KeyModifiers(2)))
