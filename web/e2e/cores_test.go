@@ -131,8 +131,8 @@ func TestCoreHandedOn(t *testing.T) {
 	b.until("[...document.querySelectorAll('.heap td')].some(e => e.innerText === 'main.session')")
 	b.do(chromedp.KeyEvent("k", chromedp.KeyModifiers(2)))
 	b.until("document.querySelector('dialog input')")
-	b.do(chromedp.SendKeys(chromedp.CSS("dialog input"), "long texts"))
-	b.until("document.querySelector('.chooser li[aria-selected=true]').innerText.includes('Long texts')")
+	b.do(chromedp.SendKeys(chromedp.CSS("dialog input"), "long strings"))
+	b.until("document.querySelector('.chooser li[aria-selected=true]').innerText.includes('Long strings')")
 	b.press("\r")
 	b.until("document.querySelector('.heap .empty').innerText.includes('they are not put into a file')")
 }

@@ -3,6 +3,7 @@ package leak_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,33 +60,47 @@ func TestPlanted(t *testing.T) {
 			if _, err := exec.LookPath("gcc"); err != nil && p.name == "cgo" {
 				t.Skip("there is no C compiler")
 			}
-			rec := filepath.Join(dir, p.name)
-			c := exec.Command(loupe, "run", "-quiet", "-diagnostics=false", "-o", rec, "-phases", "bare:2s,growth:14s", "./"+p.name)
-			c.Dir = module
-			if out, err := c.CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
-			v, code := verdictOf(t, loupe, rec)
-			if p.what == "" {
-				if v.Answer != "no leak" || code != 0 || len(v.Causes) > 0 {
-					t.Errorf("%s (%d), want no leak: %+v", v.Answer, code, v)
+			// The opposite verdict is wrong at once. On a busy machine a record may be too poor
+			// to decide.
+			for n := 1; ; n++ {
+				rec := filepath.Join(dir, fmt.Sprintf("%s-%d", p.name, n))
+				c := exec.Command(loupe, "run", "-quiet", "-diagnostics=false", "-o", rec, "-phases", "bare:2s,growth:14s", "./"+p.name)
+				c.Dir = module
+				if out, err := c.CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+				v, code := verdictOf(t, loupe, rec)
+				if v.Answer == "undecided" && n < 3 {
+					t.Logf("once more: %+v", v)
+					continue
+				}
+				if p.what == "" {
+					if v.Answer != "no leak" || code != 0 || len(v.Causes) > 0 {
+						t.Errorf("%s (%d), want no leak: %+v", v.Answer, code, v)
+					}
+				} else {
+					checkLeak(t, v, code, p.what, leakLine(t, filepath.Join(module, p.name, "main.go")))
 				}
 				return
 			}
-			want := leakLine(t, filepath.Join(module, p.name, "main.go"))
-			if v.Answer != "leak" || code != 3 || len(v.Causes) == 0 {
-				t.Fatalf("%s (%d), want a leak: %+v", v.Answer, code, v)
-			}
-			first := v.Causes[0]
-			if first.What != p.what || len(first.Evidence) == 0 || first.Evidence[0].Line != want || filepath.Base(first.Evidence[0].File) != "main.go" {
-				t.Errorf("the first cause is %+v, want %s at line %d", first, p.what, want)
-			}
-			if first.Rate[0] <= 0 || first.Rate[0] > first.Rate[1] || first.Rate[1] > first.Rate[2] {
-				t.Errorf("its rate is %v", first.Rate)
-			}
-			t.Logf("%s: %s, rate %v", p.name, first.Summary, first.Rate)
 		})
 	}
+}
+
+// checkLeak holds a verdict against the leak that was planted.
+func checkLeak(t *testing.T, v verdict, code int, what string, line int) {
+	t.Helper()
+	if v.Answer != "leak" || code != 3 || len(v.Causes) == 0 {
+		t.Fatalf("%s (%d), want a leak: %+v", v.Answer, code, v)
+	}
+	first := v.Causes[0]
+	if first.What != what || len(first.Evidence) == 0 || first.Evidence[0].Line != line || filepath.Base(first.Evidence[0].File) != "main.go" {
+		t.Errorf("the first cause is %+v, want %s at line %d", first, what, line)
+	}
+	if first.Rate[0] <= 0 || first.Rate[0] > first.Rate[1] || first.Rate[1] > first.Rate[2] {
+		t.Errorf("its rate is %v", first.Rate)
+	}
+	t.Logf("%s, rate %v", first.Summary, first.Rate)
 }
 
 // leakLine is the line of a file that is marked.
