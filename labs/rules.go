@@ -70,7 +70,7 @@ var RuleLabs = []RuleLab{
 	{Rule: "GC15", Record: counters}, {Rule: "GC16", Record: kept},
 	{Rule: "SC04", Record: traced}, {Rule: "SC12", Record: counters},
 	{Rule: "SC13", Record: computed}, {Rule: "SC15", Record: traced}, {Rule: "SC16", Record: computed},
-	{Rule: "SC18", Record: traced}, {Rule: "SC19", Record: traced},
+	{Rule: "SC18", Record: traced},
 	{Rule: "LK04", Record: traced}, {Rule: "LK07", Record: blocked}, {Rule: "LK08", Record: traced},
 	{Rule: "SC06", Record: traced, Quiet: true}, {Rule: "GC01", Record: counters, Quiet: true}, {Rule: "GC02", Record: traced, Quiet: true},
 	{Rule: "BE06", Record: counters, Quiet: true},
