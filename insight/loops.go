@@ -22,37 +22,21 @@ const (
 
 // lineInLoop says whether the frame's line lies in a for or range statement. The condition
 // runs once in every turn, like the body.
-func lineInLoop(c *code, f stack.Frame) inLoop {
+func lineInLoop(c *code, f stack.Frame) inLoop { return loopAround(c, f, false) }
+
+// lineInOwnLoop says whether the frame's line lies in a loop of its own goroutine: a function
+// that a loop starts on another one each time runs beside the others, and shares nothing with
+// the turn before.
+func lineInOwnLoop(c *code, f stack.Frame) inLoop { return loopAround(c, f, true) }
+
+// loopAround looks for the innermost loop around a line, from the outermost statement inwards. Own
+// leaves out loops that lie outside of a function that is started on a goroutine.
+func loopAround(c *code, f stack.Frame, own bool) inLoop {
 	s := c.parse(f.File)
 	if s == nil {
 		return loopUnknown
 	}
 	loop := loopNo
-	s.onLine(f.Line, func(n ast.Node, _ []ast.Node) {
-		switch n := n.(type) {
-		case *ast.ForStmt:
-			if s.covers(n.Body, f.Line) || n.Cond != nil && s.covers(n.Cond, f.Line) {
-				loop = loopYes
-			}
-		case *ast.RangeStmt:
-			if s.covers(n.Body, f.Line) {
-				loop = loopYes
-			}
-		}
-	})
-	return loop
-}
-
-// lineInOwnLoop says whether the frame's line lies in a loop of its own goroutine: a function
-// that a loop starts on another one each time runs beside the others, and shares nothing with
-// the turn before.
-func lineInOwnLoop(c *code, f stack.Frame) inLoop {
-	loop := lineInLoop(c, f)
-	if loop != loopYes {
-		return loop
-	}
-	loop = loopNo
-	s := c.parse(f.File)
 	s.onLine(f.Line, func(n ast.Node, around []ast.Node) {
 		switch n := n.(type) {
 		case *ast.ForStmt:
@@ -64,7 +48,7 @@ func lineInOwnLoop(c *code, f stack.Frame) inLoop {
 				loop = loopYes
 			}
 		case *ast.FuncLit:
-			if startsGoroutine(n, around) {
+			if own && startsGoroutine(n, around) {
 				loop = loopNo
 			}
 		}

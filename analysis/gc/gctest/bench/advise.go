@@ -32,21 +32,10 @@ func (t *adviceTable) head() {
 
 // advise asks for advice for a program, and runs it as advised.
 func (t *adviceTable) advise(ctx context.Context, o *options, name string, command []string) error {
-	base := gc.Settings{GOGC: 100}
-	first, err := median(ctx, o, name, command, base)
+	replay, first, _, err := calibrated(ctx, o, name, command)
 	if err != nil {
 		return err
 	}
-	replay, err := gc.NewReplay(first.summary, gc.ReplayOptions{Base: &base, CPU: first.cpu})
-	if err != nil {
-		return err
-	}
-	far := gc.Settings{GOGC: 400}
-	second, err := median(ctx, o, name, command, far)
-	if err != nil {
-		return err
-	}
-	replay.Calibrate(far, second.cpu)
 	again, err := median(ctx, o, name, command, base)
 	if err != nil {
 		return err

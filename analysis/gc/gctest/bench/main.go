@@ -103,23 +103,31 @@ func bench(ctx context.Context, o *options, command []string) error {
 	return nil
 }
 
-// hold predicts and measures one program.
-func hold(ctx context.Context, o *options, t *table, name string, command []string) error {
-	base := gc.Settings{GOGC: 100}
-	first, err := median(ctx, o, name, command, base)
-	if err != nil {
-		return err
+// The two settings that a prediction is made from.
+var base, far = gc.Settings{GOGC: 100}, gc.Settings{GOGC: 400}
+
+// calibrated measures a program at base and at far, and makes the replay of the two.
+func calibrated(ctx context.Context, o *options, name string, command []string) (replay *gc.Replay, first, second *measured, err error) {
+	if first, err = median(ctx, o, name, command, base); err != nil {
+		return nil, nil, nil, err
 	}
-	replay, err := gc.NewReplay(first.summary, gc.ReplayOptions{Base: &base, CPU: first.cpu})
-	if err != nil {
-		return err
+	of := base
+	if replay, err = gc.NewReplay(first.summary, gc.ReplayOptions{Base: &of, CPU: first.cpu}); err != nil {
+		return nil, nil, nil, err
 	}
-	far := gc.Settings{GOGC: 400}
-	second, err := median(ctx, o, name, command, far)
-	if err != nil {
-		return err
+	if second, err = median(ctx, o, name, command, far); err != nil {
+		return nil, nil, nil, err
 	}
 	replay.Calibrate(far, second.cpu)
+	return replay, first, second, nil
+}
+
+// hold predicts and measures one program.
+func hold(ctx context.Context, o *options, t *table, name string, command []string) error {
+	replay, first, second, err := calibrated(ctx, o, name, command)
+	if err != nil {
+		return err
+	}
 	t.row(name, replay.Predict(base), first)
 	for _, s := range settings(replay) {
 		m := second
