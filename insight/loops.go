@@ -29,7 +29,7 @@ func lineInLoop(c *code, f stack.Frame) inLoop { return loopAround(c, f, false) 
 // the turn before.
 func lineInOwnLoop(c *code, f stack.Frame) inLoop { return loopAround(c, f, true) }
 
-// loopAround looks for the innermost loop around a line, from the outermost statement inwards. Own
+// loopAround looks at the statements around a line, the outermost first. Own
 // leaves out loops that lie outside of a function that is started on a goroutine.
 func loopAround(c *code, f stack.Frame, own bool) inLoop {
 	s := c.parse(f.File)
