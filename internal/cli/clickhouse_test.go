@@ -77,7 +77,6 @@ func until(t *testing.T, what string, holds func() bool) {
 // divide the targets; what is pushed to both is there once; one that is killed resumes.
 func TestServeBeside(t *testing.T) {
 	_, address := clickhousetest.Shards(t, "loupe:only%20for%20tests@")
-	t.Cleanup(clickhousetest.Stop)
 	db := address(clickhousetest.Name(t))
 	var targets []string
 	for range 8 {
@@ -167,7 +166,6 @@ func TestServeBeside(t *testing.T) {
 // all three have the same totals, and no password is printed.
 func TestCopyDatabase(t *testing.T) {
 	_, address := clickhousetest.Shards(t, "loupe:only%20for%20tests@")
-	t.Cleanup(clickhousetest.Stop)
 	db, none := address(clickhousetest.Name(t)), address(clickhousetest.Name(t)+"_none")
 	dir := t.TempDir()
 	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")

@@ -24,12 +24,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"loupe/report/reporttest"
+	"loupe/store/clickhouse/clickhousetest"
 )
 
 // TestMain makes this test binary do as the programs that the scripts start:
 // loupe itself, and those of helpers_test.go.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(serversEnd{m}, map[string]func(){
 		"loupe":     func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 		"web":       webSite,
 		"ask":       ask,
@@ -39,6 +40,15 @@ func TestMain(m *testing.M) {
 		"mkprofile": mkprofile,
 		"bucket":    bucketServer,
 	})
+}
+
+// serversEnd runs all tests and then ends the servers that they have started.
+type serversEnd struct{ *testing.M }
+
+// Run implements [testscript.TestingM].
+func (m serversEnd) Run() int {
+	defer clickhousetest.Stop()
+	return m.M.Run()
 }
 
 // TestScripts runs testdata/script/<command>_<topic>.txtar: what users do

@@ -18,8 +18,8 @@ set -eu
 install() {
 	mkdir -p "$1/packages"
 	cd "$1/packages"
-	# What apt would install: the server and the libraries that are not there yet.
-	list=$(apt-get install -s --no-install-recommends clickhouse-server | awk '/^Inst / { print $2 }')
+	# What apt would install: the server, though it be there, and the libraries that are not.
+	list=$(apt-get install -s --reinstall --no-install-recommends clickhouse-server | awk '/^Inst / { print $2 }')
 	apt-get download -qq $list
 	for package in *.deb; do dpkg -x "$package" ..; done
 	touch ../installed
