@@ -134,14 +134,7 @@ func (img *image) readNotes(off, size, align uint64) {
 
 // elfSymbols reads .symtab in the order of the file.
 func elfSymbols(img *image) ([]Symbol, error) {
-	if !img.hasSymbols {
-		return nil, errNoSymbols
-	}
-	data, err := img.bytes(img.symtab.off, img.symtab.size)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the symbol table: %w", err)
-	}
-	names, err := img.names()
+	data, names, err := img.symbolTable()
 	if err != nil {
 		return nil, err
 	}

@@ -109,6 +109,18 @@ func (img *image) bytes(off, size uint64) ([]byte, error) {
 	return buf, nil
 }
 
+// symbolTable reads the symbol table and the names that it points into.
+func (img *image) symbolTable() (table []byte, names string, err error) {
+	if !img.hasSymbols {
+		return nil, "", errNoSymbols
+	}
+	if table, err = img.bytes(img.symtab.off, img.symtab.size); err != nil {
+		return nil, "", fmt.Errorf("cannot read the symbol table: %w", err)
+	}
+	names, err = img.names()
+	return table, names, err
+}
+
 // offset translates a virtual address to an offset in the file and says how
 // many bytes of the segment follow it there.
 func (img *image) offset(addr uint64) (off, n uint64, ok bool) {

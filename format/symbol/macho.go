@@ -208,14 +208,7 @@ func (img *image) buildIDInText() string {
 }
 
 func machoSymbols(img *image) ([]Symbol, error) {
-	if !img.hasSymbols {
-		return nil, errNoSymbols
-	}
-	data, err := img.bytes(img.symtab.off, img.symtab.size)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the symbol table: %w", err)
-	}
-	names, err := img.names()
+	data, names, err := img.symbolTable()
 	if err != nil {
 		return nil, err
 	}
