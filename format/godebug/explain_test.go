@@ -67,7 +67,7 @@ func TestExplain(t *testing.T) {
 		{"  G7: status=4(chan receive (nil chan)) m=nil lockedm=nil", "status=4(", "waiting: "},
 		{"  G7: status=1() m=-1 lockedm=-1", "status=1(", "runnable: "},
 		{"  P3: status=2 schedtick=1 syscalltick=2 m=-1 runqsize=0 gfreecnt=0", "status=2 ", "in a system call"},
-		{"SCHED 1004ms: gomaxprocs=2 idleprocs=0 threads=5 spinningthreads=0 idlethreads=1 runqueue=7 [1 2]", "runqueue=7", "queue of all Ps"},
+		{"SCHED 1004ms: gomaxprocs=2 idleprocs=0 threads=5 spinningthreads=0 idlethreads=1 runqueue=7 [1 2]", "runqueue=7", "global queue"},
 	} {
 		x, err := Explain(c.line)
 		if err != nil {
@@ -85,9 +85,9 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"":                                     "no line of",
-		"hello":                                "no line of",
-		"gc 1 @0.1s 3%: 0+0+0 ms clock, 0+0/0": "(byte 36)",
+		"":                                     "not a line of",
+		"hello":                                "not a line of",
+		"gc 1 @0.1s 3%: 0+0+0 ms clock, 0+0/0": "at byte 36",
 		"SCHED 4ms: gomaxprocs=2 hello":        `"hello"`,
 		"gc 1 @0.1s 3%: 0+0+0 ms clock, 0+0/0/0+0 ms cpu, 4->4->1 G": "gctrace=1",
 	} {
