@@ -61,7 +61,7 @@ func Examine(ctx context.Context, watch time.Duration) []Check {
 func checkGo(ctx context.Context) Check {
 	out, err := run(goCommand(ctx, "", "", "version"))
 	if err != nil {
-		return Check{"go", Bad, err.Error(), "Without Go only ready binaries and running services can be recorded."}
+		return Check{"go", Bad, err.Error(), "Without Go, only compiled programs and running services can be recorded."}
 	}
 	return Check{"go", Good, strings.TrimSpace(string(out)), ""}
 }
@@ -72,11 +72,11 @@ func checkCPUs(h recording.Host) Check {
 		c.Found += fmt.Sprintf(", limited to %.3g by the cgroup", h.Quota)
 		if h.Quota < float64(h.CPUs) {
 			c.Verdict = Caution
-			c.Advice = "A program that wants more is stopped for parts of every 100 ms, which looks like latency."
+			c.Advice = "A program that needs more is throttled in every period of 100 ms, which looks like latency."
 		}
 	}
 	if h.CPUs == 1 {
-		c.Verdict, c.Advice = Caution, "The load and the program share one CPU: requests per second say little about the program alone."
+		c.Verdict, c.Advice = Caution, "The load generator and the program share one CPU: requests per second say little about the program alone."
 	}
 	return c
 }
@@ -87,15 +87,15 @@ func checkCompeting(h recording.Host, busy0, busy1, self0, self1, idle0, idle1 t
 	others := (busy1 - busy0) - (self1 - self0)
 	all := (busy1 - busy0) + (idle1 - idle0)
 	if all <= 0 {
-		return Check{"others", Caution, "this system does not tell who uses the CPUs", ""}
+		return Check{"others", Caution, "this system does not report who uses the CPUs", ""}
 	}
 	share := max(0, float64(others)/float64(all))
 	c := Check{"others", Good, fmt.Sprintf("other programs use %s of the CPUs", unit.Percent(share)), ""}
 	switch {
 	case share >= 0.40:
-		c.Verdict, c.Advice = Bad, "Stop what else runs here, or measure elsewhere."
+		c.Verdict, c.Advice = Bad, "Stop other programs, or measure on another machine."
 	case share >= 0.20:
-		c.Verdict, c.Advice = Caution, "Close what is not needed; compare in interleaved rounds."
+		c.Verdict, c.Advice = Caution, "Close what you do not need; compare in interleaved rounds."
 	}
 	return c
 }
@@ -107,7 +107,7 @@ func checkSteal(steal, all time.Duration) Check {
 	}
 	c := Check{"steal", Good, fmt.Sprintf("the hypervisor took %s", unit.Percent(share)), ""}
 	if share > 0.01 {
-		c.Verdict, c.Advice = Caution, "Another guest of the same machine takes CPU time away; repeat when it is quiet."
+		c.Verdict, c.Advice = Caution, "Another virtual machine on this host takes CPU time away; repeat when the host is quiet."
 	}
 	return c
 }
@@ -115,7 +115,7 @@ func checkSteal(steal, all time.Duration) Check {
 func checkLoad(h recording.Host) Check {
 	c := Check{"load", Good, fmt.Sprintf("%.2f on %d CPUs", h.Load, h.CPUs), ""}
 	if h.Load > float64(h.CPUs) {
-		c.Verdict, c.Advice = Caution, "More threads want to run than there are CPUs; wait until it is quiet."
+		c.Verdict, c.Advice = Caution, "More threads are runnable than there are CPUs; wait until the machine is quiet."
 	}
 	return c
 }
@@ -167,7 +167,7 @@ func checkNoise(wall, cpu float64) Check {
 func checkTemp() Check {
 	dir, err := os.MkdirTemp("", "loupe-")
 	if err != nil {
-		return Check{"temp", Bad, err.Error(), "Set TMPDIR to a folder that can be written."}
+		return Check{"temp", Bad, err.Error(), "Set TMPDIR to a writable folder."}
 	}
 	os.Remove(dir)
 	return Check{"temp", Good, os.TempDir() + " can be written", ""}

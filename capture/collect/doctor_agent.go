@@ -47,7 +47,7 @@ func CompareAgent(ctx context.Context, opt CompareAgentOptions) ([]Check, error)
 		return nil, err
 	}
 	if !with.Agent {
-		return []Check{{"agent", Caution, "there is none to compare: " + strings.Join(with.Notes, "; "), ""}}, nil
+		return []Check{{"agent", Caution, "nothing to compare: " + strings.Join(with.Notes, "; "), ""}}, nil
 	}
 	plain, err := Build(ctx, plainOpt)
 	if err != nil {
@@ -200,17 +200,17 @@ func checkSame(name string, a, b [2]*trial, of func(*trial) string) Check {
 		}
 		if is == "" {
 			c.Found = map[string]string{
-				"exit": "both ran until they were stopped", "goroutines": "both ended by themselves: there is nothing to compare",
+				"exit": "both ran until they were stopped", "goroutines": "both ended by themselves: nothing to compare",
 			}[name]
 			if c.Found == "" {
 				c.Found = "both printed nothing"
 			}
 		}
 	case was != of(a[1]):
-		c.Verdict, c.Found = Caution, "it differs from run to run without the agent, too"
+		c.Verdict, c.Found = Caution, "it differs between runs without the agent, too"
 	default:
 		c.Verdict, c.Found = Bad, difference(was, is)
-		c.Advice = "Record without the agent: loupe run -no-agent. And tell us about this program, please: it should behave the same."
+		c.Advice = "Record without the agent: loupe run -no-agent. Please report this program: it should behave the same."
 	}
 	return c
 }
@@ -247,7 +247,7 @@ func checkInits(a, b *trial) Check {
 	c := Check{Name: "init order", Verdict: Good}
 	switch {
 	case len(was) == 0:
-		c.Verdict, c.Found = Caution, "this Go does not tell it (GODEBUG=inittrace=1 came with Go 1.16)"
+		c.Verdict, c.Found = Caution, "this version of Go does not report it (GODEBUG=inittrace=1 needs Go 1.16)"
 	case !slices.Equal(was, common):
 		c.Verdict, c.Found = Bad, difference(strings.Join(was, "\n"), strings.Join(common, "\n"))
 	default:

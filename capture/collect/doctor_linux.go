@@ -39,7 +39,7 @@ func checkClock() Check {
 	case "tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page":
 		return Check{"clock", Good, source, ""}
 	}
-	return Check{"clock", Caution, source, "Reading the time is a system call with this clock source; programs that ask often get slower."}
+	return Check{"clock", Caution, source, "With this clock source, reading the time is a system call: programs that do it often are slower."}
 }
 
 func checkGovernor() Check {
@@ -51,7 +51,7 @@ func checkGovernor() Check {
 		return Check{"frequency", Good, governor, ""}
 	}
 	return Check{"frequency", Caution, "governor " + governor,
-		"The clock rate follows the load, so that the first seconds are slower: cpupower frequency-set -g performance."}
+		"The clock rate follows the load, so the first seconds are slower: cpupower frequency-set -g performance."}
 }
 
 // checkPerf tries perf events on loupe itself: a container may forbid what the
@@ -65,12 +65,12 @@ func checkPerf() Check {
 	for _, p := range live.Permissions(os.Getpid()) {
 		switch {
 		case p.What == "counters" && p.OK:
-			c.Found += "; the processor's counters are there"
+			c.Found += "; hardware counters available"
 		case p.What == "counters":
-			c.Found += "; no counters of the processor"
+			c.Found += "; no hardware counters"
 		case p.What == "cpu" && !p.OK:
 			c.Verdict, c.Found = Caution, p.Why
-			c.Advice = "Programs cannot be sampled from outside; profiles come from the agent or /debug/pprof. To open it: " + p.Opens
+			c.Advice = "Programs cannot be sampled from outside; profiles come from the agent or /debug/pprof. To allow it: " + p.Opens
 		}
 	}
 	return c
@@ -80,9 +80,9 @@ func checkPerf() Check {
 func checkOOM() Check {
 	p := kernelLog()
 	if p.OK {
-		return Check{"oom", Good, "the kernel's log can be read", ""}
+		return Check{"oom", Good, "the kernel log is readable", ""}
 	}
-	return Check{"oom", Caution, p.Why, "What the kernel kills for want of memory is not told by name. To open it: " + p.Opens}
+	return Check{"oom", Caution, p.Why, "Kills by the kernel's OOM killer cannot be named. To allow it: " + p.Opens}
 }
 
 // checkPtrace tells whether other programs than those that loupe starts can be
@@ -91,11 +91,11 @@ func checkPtrace() Check {
 	scope := readLine("/proc/sys/kernel/yama/ptrace_scope")
 	c := Check{"ptrace", Good, "ptrace_scope " + scope, ""}
 	if scope == "" {
-		c.Found = "no Yama: any process of the same user may be looked into"
+		c.Found = "no Yama: every process of the same user can be inspected"
 	}
 	if p := live.Unrelated(); p.Why != "" {
 		c.Verdict, c.Found = Caution, p.Why
-		c.Advice = "Programs that run already can be looked into only through what they serve."
+		c.Advice = "Running programs can be inspected only through what they serve."
 		if p.Opens != "" {
 			c.Advice += " To open it: " + p.Opens
 		}
@@ -110,7 +110,7 @@ func checkStderr() Check {
 	}
 	defer r.close()
 	if !r.packets {
-		return Check{"stderr", Caution, "no SEQPACKET sockets here: a pipe is used", "gctrace lines can be torn by the program's own output; torn ones are counted."}
+		return Check{"stderr", Caution, "no SEQPACKET sockets: a pipe is used", "gctrace lines can be torn by the program's own output; torn ones are counted."}
 	}
 	size, _ := syscall.GetsockoptInt(int(r.child.Fd()), syscall.SOL_SOCKET, syscall.SO_SNDBUF)
 	return Check{"stderr", Good, fmt.Sprintf("SEQPACKET sockets, %d KB of buffer", size>>10), ""}
