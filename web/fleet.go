@@ -16,6 +16,8 @@ type Fleet interface {
 	Lines(ctx context.Context, q FleetQuestion) (*FleetLines, error)
 	// Functions returns what the functions of a selection cost.
 	Functions(ctx context.Context, q FleetQuestion) (*FleetFunctions, error)
+	// Spread returns how much single spans, or single profiles, of a selection took.
+	Spread(ctx context.Context, q FleetQuestion) (*FleetSpread, error)
 	// Regressions returns what new versions of the selected services spend more on.
 	Regressions(ctx context.Context, q FleetQuestion) (*FleetRegressions, error)
 	// Targets returns the processes that are asked for profiles.
@@ -188,6 +190,43 @@ type FleetShare struct {
 	TotalShown string  `json:"total_shown"`
 }
 
+// FleetSpread is how much single spans, or single profiles where samples carry no ids of
+// spans, took of one type: a heat map over time, and the largest of them.
+type FleetSpread struct {
+	FleetRange
+	Type string `json:"type"`
+	Head string `json:"head"`
+	// Unit is that of the values as profiles have it: "nanoseconds", "bytes", "count".
+	Unit string `json:"unit"`
+	// Of is "span" or "profile", Count how many there are.
+	Of    string `json:"of"`
+	Count int    `json:"count"`
+	// RolledUp is how many profiles are not among them, since only their sum is kept.
+	RolledUp int64 `json:"rolled_up"`
+	// Cells are the counts, Columns of them for each of Rows rows, the smallest values first:
+	// those of a row begin at Low × Growth^row. Most is the largest count.
+	Columns int            `json:"columns"`
+	Rows    int            `json:"rows"`
+	Low     float64        `json:"low"`
+	Growth  float64        `json:"growth"`
+	Most    int32          `json:"most"`
+	Cells   []int32        `json:"cells"`
+	Largest []FleetLargest `json:"largest"`
+}
+
+// FleetLargest is one of the largest spans or profiles.
+type FleetLargest struct {
+	At     int64   `json:"at_ms"` // when its first profile began, since 1970
+	Value  float64 `json:"value"`
+	Shown  string  `json:"shown"`
+	Labels string  `json:"labels"`
+	// Span and Trace are ids, "" for a profile.
+	Span  string `json:"span"`
+	Trace string `json:"trace"`
+	// Source is the id of its samples.
+	Source string `json:"source"`
+}
+
 // FleetRegressions are the versions that have appeared in a range, and what functions take
 // more and less since then.
 type FleetRegressions struct {
@@ -279,6 +318,7 @@ var fleetEndpoints = []endpoint{
 	all("fleet/services", fleetAnswer(Fleet.Services)),
 	all("fleet/lines", fleetAnswer(Fleet.Lines)),
 	all("fleet/functions", fleetAnswer(Fleet.Functions)),
+	all("fleet/spread", fleetAnswer(Fleet.Spread)),
 	all("fleet/regressions", fleetAnswer(Fleet.Regressions)),
 	all("fleet/targets", func(_ context.Context, s *Server, _ *query) (*FleetTargets, error) {
 		if s.opts.Fleet == nil {

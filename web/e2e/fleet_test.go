@@ -3,6 +3,7 @@ package e2e
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	pprofile "runtime/pprof"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +69,70 @@ func push(t *testing.T, address, name string, at time.Time, body []byte) {
 // stacks are so many samples, at a hundred a second, of two functions.
 func stacks(encode, write int) []byte {
 	return fmt.Appendf(nil, "main.main;main.serve;main.encode %d\nmain.main;main.serve;main.write %d\n", encode, write)
+}
+
+// spans is a profile of goroutines of three spans: one of each has one, two and four.
+func spans(t *testing.T) []byte {
+	t.Helper()
+	end := make(chan struct{})
+	defer close(end)
+	for i := range 3 {
+		for range 1 << i {
+			go pprofile.Do(t.Context(), pprofile.Labels("span_id", fmt.Sprint("span<b>", i), "trace_id", "trace"), func(context.Context) { <-end })
+		}
+	}
+	var b bytes.Buffer
+	for {
+		b.Reset()
+		if err := pprofile.Lookup("goroutine").WriteTo(&b, 1); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Count(b.String(), "span_id") == 3 { // all have begun
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	b.Reset()
+	if err := pprofile.Lookup("goroutine").WriteTo(&b, 0); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestFleetSpans wants the heat map of spans, the largest of them, and the samples of one.
+func TestFleetSpans(t *testing.T) {
+	address := keep(t)
+	at := time.Now().Add(-5 * time.Minute)
+	q := url.Values{"name": {"traced"}, "format": {"pprof"}, "from": {fmt.Sprint(at.Unix())}, "until": {fmt.Sprint(at.Add(10 * time.Second).Unix())}}
+	resp, err := http.Post(address+"/ingest?"+q.Encode(), "application/octet-stream", bytes.NewReader(spans(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Fatal(resp.Status)
+	}
+	for _, width := range []int64{1400, 390} {
+		for _, scheme := range []string{"light", "dark"} {
+			t.Run(fmt.Sprint(width, " ", scheme), func(t *testing.T) {
+				b := open(t, address+`/ui/#//fleet?select={service_name="traced"}`, width, 900, scheme)
+				b.until("!!document.querySelector('.fleet-spread button')")
+				eval[bool](b, "(document.querySelector('.fleet-spread button').click(), true)")
+				b.until("document.querySelectorAll('.fleet-largest tbody tr').length === 3 && location.hash.includes('spread=1')")
+				if got := eval[string](b, "[...document.querySelectorAll('.fleet-largest tbody code')].map(e => e.innerText).join(' ')"); got != "span<b>2 trace span<b>1 trace span<b>0 trace" {
+					t.Errorf("the largest are %s", got)
+				}
+				eval[bool](b, "(document.querySelector('.fleet-spread').scrollIntoView(), true)")
+				b.settled()
+				b.fits()
+				b.accessible()
+				b.picture(fmt.Sprintf("fleet-spans-%d-%s", width, scheme))
+				eval[bool](b, "(document.querySelector('.fleet-largest a').click(), true)")
+				b.until("location.hash.includes('/profile') && document.querySelector('main canvas')")
+				b.until("document.querySelector('header').innerText.includes('span<b>2') || document.title.includes('span<b>2')")
+			})
+		}
+	}
 }
 
 // TestFleet goes through the pages of loupe serve: from nothing at all to services, a line,

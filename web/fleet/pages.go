@@ -231,7 +231,7 @@ func (p *Pages) Lines(ctx context.Context, q web.FleetQuestion) (*web.FleetLines
 		return nil, err
 	}
 	if len(types) == 0 {
-		return nil, web.NotThere("There are no profiles of %s from %s to %s.", cmp.Or(c.text, "{}"), clock(c.Range.Start), clock(c.Range.End))
+		return nil, c.nothing()
 	}
 	labels, err := p.engine.LabelNames(ctx, c.Selection)
 	if err != nil {
@@ -242,10 +242,7 @@ func (p *Pages) Lines(ctx context.Context, q web.FleetQuestion) (*web.FleetLines
 	for _, t := range types {
 		out.Types = append(out.Types, web.FleetCost{Type: t.String(), Head: t.Name + ": " + t.Sample, Means: cmp.Or(unitOf(t), "number")})
 	}
-	typ, err := store.ParseType(q.Type)
-	if i := slices.IndexFunc(types, func(t store.Type) bool { return t.Sample == "cpu" }); err != nil {
-		typ = types[max(i, 0)]
-	}
+	typ := usualType(types, q.Type)
 	out.Type, out.Unit = typ.String(), unitOf(typ)
 	groups, _, err := p.figures(ctx, c, typ, q.By)
 	if err != nil {
@@ -267,6 +264,19 @@ func (p *Pages) Lines(ctx context.Context, q web.FleetQuestion) (*web.FleetLines
 	out.Others = max(0, len(out.Lines)-mostLines)
 	out.Lines = out.Lines[:len(out.Lines)-out.Others]
 	return out, nil
+}
+
+// nothing is the answer where a question selects no profiles.
+func (c *chosen) nothing() error {
+	return web.NotThere("There are no profiles of %s from %s to %s.", cmp.Or(c.text, "{}"), clock(c.Range.Start), clock(c.Range.End))
+}
+
+// usualType is the type that a question names, or CPU time, or the first of those that there are.
+func usualType(types []store.Type, asked string) store.Type {
+	if t, err := store.ParseType(asked); err == nil {
+		return t
+	}
+	return types[max(slices.IndexFunc(types, func(t store.Type) bool { return t.Sample == "cpu" }), 0)]
 }
 
 // figures are the figures of one type by the values of a label; "" as a label makes one group.

@@ -18,8 +18,15 @@ import (
 
 // sourceID is the id of the profiles of a selection, which says what they are: a link
 // shows the same after a restart.
-func sourceID(text string, r store.Range) string {
-	return url.Values{"query": {text}, "from": {milliseconds(r.Start)}, "until": {milliseconds(r.End)}}.Encode()
+func sourceID(text string, r store.Range) string { return spanSourceID(text, r, "") }
+
+// spanSourceID is the same of the samples of one span alone, where there is one.
+func spanSourceID(text string, r store.Range, span string) string {
+	values := url.Values{"query": {text}, "from": {milliseconds(r.Start)}, "until": {milliseconds(r.End)}}
+	if span != "" {
+		values.Set("span", span)
+	}
+	return values.Encode()
 }
 
 // Source is that of [web.Fleet]: of each kind of profile that the selection has one file, or the
@@ -37,7 +44,17 @@ func (p *Pages) Source(id string) (web.Source, error) {
 	}
 	sel := store.Selection{Matchers: m, Range: store.Range{Start: time.UnixMilli(from), End: time.UnixMilli(until)}, Limits: p.opt.Limits}
 	name := fmt.Sprintf("%s, %s to %s", selected(m), clock(sel.Range.Start), clock(sel.Range.End))
-	return web.Source{Name: name, Kind: "profiles", Open: func(ctx context.Context) (*web.Opened, error) { return p.open(ctx, sel, name) }}, nil
+	if sel.Range.End.Sub(sel.Range.Start) <= time.Millisecond {
+		name = fmt.Sprintf("%s, %s", selected(m), clock(sel.Range.Start))
+	}
+	var sample store.Matchers
+	if span := values.Get("span"); span != "" {
+		name = fmt.Sprintf("span %s of %s", span, name)
+		if sample, err = sampled([]string{span}, nil); err != nil {
+			return web.Source{}, web.NotThere("There is no source %.200q.", id)
+		}
+	}
+	return web.Source{Name: name, Kind: "profiles", Open: func(ctx context.Context) (*web.Opened, error) { return p.open(ctx, sel, sample, name) }}, nil
 }
 
 // selected is a selection for people: of a service alone its name.
@@ -51,8 +68,8 @@ func selected(m store.Matchers) string {
 	return m.String()
 }
 
-// open adds up the profiles of a selection.
-func (p *Pages) open(ctx context.Context, sel store.Selection, name string) (*web.Opened, error) {
+// open adds up the profiles of a selection, or some samples of them.
+func (p *Pages) open(ctx context.Context, sel store.Selection, sample store.Matchers, name string) (*web.Opened, error) {
 	types, err := p.engine.Types(ctx, sel)
 	if err != nil {
 		return nil, told(err)
@@ -69,9 +86,13 @@ func (p *Pages) open(ctx context.Context, sel store.Selection, name string) (*we
 		for n < len(types) && types[n].Name == types[0].Name && types[n].Over() == types[0].Over() && types[n].Period == types[0].Period {
 			n++
 		}
-		sum, err := p.sums(ctx, sel, types[:n], []store.Part{{}})
+		sum, err := p.sums(ctx, store.StacksQuery{Selection: sel, Sample: sample, Parts: []store.Part{{}}}, types[:n])
 		if err != nil {
 			return nil, told(err)
+		}
+		if len(sample) > 0 && sum[0].Len() == 0 {
+			types = types[n:]
+			continue // this kind of profile does not carry the label
 		}
 		file := types[0].Name
 		if types[0].Over() != store.Sum && types[0].Name == "memory" {
@@ -88,12 +109,18 @@ func (p *Pages) open(ctx context.Context, sel store.Selection, name string) (*we
 		kinds[file] = types[:n]
 		names, types = append(names, file), types[n:]
 	}
+	if len(names) == 0 {
+		return nil, web.NotThere("There are no profiles of %s.", name)
+	}
 	s, known, err := session.Loose(files, names)
 	if err != nil {
 		return nil, err
 	}
 	s.Manifest().Title = name
 	parts := func(ctx context.Context, file string) ([]*profile.Profile, error) {
+		if len(sample) > 0 {
+			return nil, nil
+		}
 		return p.stretches(ctx, sel, kinds[file], leastStretch)
 	}
 	return &web.Opened{Session: s, Files: known, Parts: parts}, nil
@@ -125,7 +152,7 @@ func (p *Pages) stretches(ctx context.Context, sel store.Selection, types []stor
 		from := sel.Range.Start.Add(i * step)
 		parts = append(parts, store.Part{Range: store.Range{Start: from, End: from.Add(step)}})
 	}
-	all, err := p.sums(ctx, sel, types, parts)
+	all, err := p.sums(ctx, store.StacksQuery{Selection: sel, Parts: parts}, types)
 	if err != nil {
 		return nil, told(err)
 	}
@@ -179,12 +206,13 @@ func order(t store.Type) int {
 	return at
 }
 
-// sums are, for each of the parts of a selection, one profile with a column for each type.
-func (p *Pages) sums(ctx context.Context, sel store.Selection, types []store.Type, parts []store.Part) ([]*profile.Profile, error) {
+// sums are, for each of the parts of a question, one profile with a column for each type.
+func (p *Pages) sums(ctx context.Context, q store.StacksQuery, types []store.Type) ([]*profile.Profile, error) {
+	parts := q.Parts
 	mergers := make([]profile.Merger, len(parts))
 	for i, t := range types {
-		sel.Type = t
-		stacks, err := p.engine.Stacks(ctx, store.StacksQuery{Selection: sel, Parts: parts})
+		q.Type = t
+		stacks, err := p.engine.Stacks(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -203,7 +231,7 @@ func (p *Pages) sums(ctx context.Context, sel store.Selection, types []store.Typ
 				one.SampleTypes = append(one.SampleTypes, profile.ValueType{Type: u.Sample, Unit: u.Unit})
 				one.Values = append(one.Values, column)
 			}
-			one.Time = sel.Range.Start
+			one.Time = q.Range.Start
 			if from := parts[part].Range.Start; !from.IsZero() {
 				one.Time = from
 			}

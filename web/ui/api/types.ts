@@ -5,7 +5,7 @@ import type { BenchView, Facts, Table } from "./types/web.ts";
 import type { CompareDiff, CompareSide, CompareView } from "./types/web_compare.ts";
 import type { CoreEnd, ThreadPage } from "./types/web_core.ts";
 import type { PartFindings } from "./types/web_findings.ts";
-import type { FleetFunctions, FleetIncidents, FleetLines, FleetPins, FleetRegressions, FleetServices, FleetTargets } from "./types/web_fleet.ts";
+import type { FleetFunctions, FleetIncidents, FleetLines, FleetPins, FleetRegressions, FleetServices, FleetSpread, FleetTargets } from "./types/web_fleet.ts";
 import type { CyclesPage, GcPage, MmuPage, WhatIfPage } from "./types/web_gc.ts";
 import type { GoroutineText, GoroutineView, GroupView, ShotItem, Trend } from "./types/web_goroutines.ts";
 import type { HeapChanges, HeapPage, HeldView, TextsPage } from "./types/web_heap.ts";
@@ -68,6 +68,7 @@ export interface Answers {
   "fleet/pins": FleetPins | null;
   "fleet/regressions": FleetRegressions | null;
   "fleet/services": FleetServices | null;
+  "fleet/spread": FleetSpread | null;
   "fleet/targets": FleetTargets | null;
   "fleet/unpin": boolean;
   "gc": GcPage | null;

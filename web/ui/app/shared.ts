@@ -6,8 +6,9 @@
 export { useEffect, useState } from "preact/hooks";
 export { Fragment, jsx, jsxs } from "preact/jsx-runtime";
 export { post } from "../api/client.ts";
-export { bytes, count, number } from "../base/units.ts";
+export { bytes, count, duration, number } from "../base/units.ts";
+export { paintHeat } from "../draw/heat.ts";
 export { localCommands } from "../model/commands.ts";
 export { formatRoute, param, route, set } from "../model/route.ts";
-export { linearMarks, Plot } from "../tracks/plot.tsx";
+export { linearMarks, logMarks, Plot } from "../tracks/plot.tsx";
 export { Answer, Empty, useAnswer } from "../widgets/ask.tsx";

@@ -60,6 +60,16 @@ export interface FleetIncidents {
   incidents: FleetIncident[] | null;
 }
 
+export interface FleetLargest {
+  at_ms: number;
+  value: number;
+  shown: string;
+  labels: string;
+  span: string;
+  trace: string;
+  source: string;
+}
+
 export interface FleetLine {
   name: string;
   select: string;
@@ -153,6 +163,25 @@ export interface FleetShare {
   total: number;
   self_shown: string;
   total_shown: string;
+}
+
+export interface FleetSpread {
+  from_ms: number;
+  until_ms: number;
+  step_ms: number;
+  type: string;
+  head: string;
+  unit: string;
+  of: string;
+  count: number;
+  rolled_up: number;
+  columns: number;
+  rows: number;
+  low: number;
+  growth: number;
+  most: number;
+  cells: number[] | null;
+  largest: FleetLargest[] | null;
 }
 
 export interface FleetTarget {

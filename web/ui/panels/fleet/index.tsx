@@ -11,6 +11,7 @@ import { askOf, clock, lasts, serviceOf, total, usual, type Ask } from "./model.
 import { Pins } from "./pins.tsx";
 import { Regressions } from "./regressions.tsx";
 import { Services } from "./services.tsx";
+import { Spread } from "./spread.tsx";
 import { Targets } from "./targets.tsx";
 
 /** every is how often what ends now is asked for again, in ms. */
@@ -41,6 +42,7 @@ export function Fleet() {
             <Lines ask={ask} n={n} />
             <Pins ask={ask} />
             {select ? <Functions ask={ask} n={n} /> : null}
+            {select ? <Spread ask={ask} /> : null}
           </>
         ) : <None of={v} />)}
       </Answer>

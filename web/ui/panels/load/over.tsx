@@ -2,7 +2,7 @@
 import type { LoadOver, LoadView } from "../../api/types.ts";
 import { count, duration, instant, number, type Span } from "../../base/units.ts";
 import { ticks } from "../../draw/axis.ts";
-import { palette } from "../../draw/palette.ts";
+import { paintHeat } from "../../draw/heat.ts";
 import { linearMarks, logMarks, Plot, steps, area, type Mark, type Scale } from "../../tracks/plot.tsx";
 
 /** classes are the classes of status codes, as the server counts them. */
@@ -18,28 +18,6 @@ export function cellAt(o: LoadOver, x: number, y: number): { time: Span; latency
     time: { start: Math.round(o.span.start_ns + col * length), end: Math.round(o.span.start_ns + (col + 1) * length) },
     latency: { start: Math.round(o.low_ns * o.growth ** row), end: Math.round(o.low_ns * o.growth ** (row + 1)) },
   };
-}
-
-/** paintHeat fills a canvas with the counts, darker where more are; one alone is seen. */
-function paintHeat(o: LoadOver, c: CanvasRenderingContext2D, w: number, h: number): void {
-  const p = palette(), shades: number[] = [];
-  const most = Math.max(1, o.most);
-  for (let i = 0; i <= 32; i++) shades.push(p.pixel("accent", "bg", 0.24 + 0.76 * i / 32));
-  const image = new ImageData(o.columns, o.rows), to = new Uint32Array(image.data.buffer);
-  const cells = o.cells ?? [];
-  for (let row = 0; row < o.rows; row++) {
-    for (let col = 0; col < o.columns; col++) {
-      const n = cells[row * o.columns + col]!;
-      if (n > 0) to[(o.rows - 1 - row) * o.columns + col] = shades[most > 1 ? Math.round(Math.log(n) / Math.log(most) * 32) : 32]!;
-    }
-  }
-  const buffer = document.createElement("canvas");
-  buffer.width = o.columns;
-  buffer.height = o.rows;
-  buffer.getContext("2d")!.putImageData(image, 0, 0);
-  c.clearRect(0, 0, w, h);
-  c.imageSmoothingEnabled = false;
-  c.drawImage(buffer, 0, 0, w, h);
 }
 
 export function Heat({ of: v, onRange, onPick, picked }: { of: LoadView; onRange: (s: Span) => void; onPick: (x: number, y: number) => void; picked: { time: Span; latency: Span } | null }) {
@@ -74,7 +52,7 @@ export function Heat({ of: v, onRange, onPick, picked }: { of: LoadView; onRange
       </figcaption>
       <Plot label={`Heat map of response times over time, from ${duration(y.from)} to ${duration(y.to)}, ${instant(span.start, length)} to ${instant(span.end, length)}`} height={248} x={{ from: span.start, to: span.end }} y={y}
         marksX={shownTicks(span)} marksY={logMarks(y, duration, 9)} columns={o.columns} rows={o.rows} tell={tell}
-        under={(c, w, h) => paintHeat(o, c, w, h)} underKey={`${v.phase} ${span.start} ${span.end} ${o.columns} ${o.most}`}
+        under={(c, w, h) => paintHeat({ columns: o.columns, rows: o.rows, most: o.most, cells: o.cells ?? [] }, c, w, h)} underKey={`${v.phase} ${span.start} ${span.end} ${o.columns} ${o.most}`}
         onBrush={(a, b) => onRange({ start: Math.round(a), end: Math.round(b) })} onPick={onPick}
         hint="Arrows move the cursor, Enter lists the requests of the cell, Shift with an arrow and Enter select a range">
         {(px, py, w, h) => (
