@@ -275,7 +275,7 @@ func isConstant(x ast.Expr) bool {
 // isContext tells of an argument, by its name, that it is a context.
 func isContext(x ast.Expr) bool {
 	text := types.ExprString(x)
-	return strings.HasSuffix(strings.ToLower(text), "ctx") || strings.HasSuffix(text, ".Context()")
+	return strings.HasSuffix(strings.ToLower(text), "ctx") || strings.HasSuffix(text, ".Context()") || strings.HasPrefix(text, "context.")
 }
 
 // advice is what to do about calls that are made until one suits.
@@ -291,19 +291,62 @@ func (a asking) advice() string {
 	return "It polls until the answer is accepted: have the peer say when it is ready (a long poll, a callback, a notification) instead of asking again, or ask less often."
 }
 
-// paces tells whether a pause stands in a loop that is not left by what it has met: no
-// condition within ends it.
+// paces tells whether a pause of its own stands in a loop that goes through its items or its
+// time, and that nothing which it meets within ends but an error.
 func paces(c *code, at stack.Frame) bool {
 	loops := loopsAround(c, at)
-	if len(loops) == 0 {
+	if len(loops) == 0 || !c.pausesOn(at) {
 		return false
 	}
 	l := loops[len(loops)-1]
 	n, ok := l.stmt.(*ast.ForStmt)
-	if ok && (n.Cond == nil || n.Post == nil) {
+	if ok && !timed(n.Cond) && (n.Cond == nil || n.Post == nil) {
 		return false // for ready() == false { … }
 	}
 	return !slices.ContainsFunc(exits(l.body.List), func(x exit) bool { return !errorCheck(x.cond) || !x.on })
+}
+
+// pausesOn tells whether a line calls something, or receives from a timer: a line that waits for
+// another channel has no pause of its own.
+func (c *code) pausesOn(at stack.Frame) (found bool) {
+	s := c.parse(at.File)
+	s.onLine(at.Line, func(n ast.Node, _ []ast.Node) {
+		first, _ := s.lines(n)
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			found = found || first == at.Line && types.ExprString(n.Fun) != "close" && lastName(types.ExprString(n.Fun)) != "Done"
+		case *ast.UnaryExpr:
+			found = found || n.Op == token.ARROW && lastName(types.ExprString(n.X)) == "C"
+		}
+	})
+	return found
+}
+
+// timed tells whether a condition asks for the time.
+func timed(cond ast.Expr) (found bool) {
+	if cond == nil {
+		return false
+	}
+	ast.Inspect(cond, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			name := types.ExprString(call.Fun)
+			found = found || name == "time.Since" || name == "time.Until" || name == "time.Now"
+		}
+		return !found
+	})
+	return found
+}
+
+// retriesAround tells whether a pause stands in a loop that ends when what it tries has worked.
+func retriesAround(c *code, at stack.Frame) bool {
+	loops := loopsAround(c, at)
+	if len(loops) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(exits(loops[len(loops)-1].body.List), func(x exit) bool {
+		cond, ok := x.cond.(*ast.BinaryExpr)
+		return ok && errorCheck(cond) && x.on == (cond.Op == token.EQL)
+	})
 }
 
 // asksForLock tells whether a line of a loop asks for a lock or a slot without waiting for it,

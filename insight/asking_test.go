@@ -90,10 +90,30 @@ func TestPaces(t *testing.T) {
 		"for !ready() {\ntime.Sleep(d)\n}":                                                       false,
 		"for {\ntime.Sleep(d)\nif ready() {\nreturn\n}\n}":                                       false,
 		"{\ntime.Sleep(d)\n}": false,
+		"for time.Since(start) < length {\n<-tick.C\nsend()\n}": true,
+		// A wait for something else stands in a loop through its items.
+		"for _, b := range batches {\nselect {\ncase <-b.done:\ncase <-ctx.Done():\nreturn ctx.Err()\n}\n}": false,
 	} {
 		r := recordingtest.New("title x")
 		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main\n\nfunc f() {\n"+text+"\n}\n"))
 		if got := paces(NewInput(session.New(r.Open())).code, stack.Frame{Func: "main.f", File: "a.go", Line: 5}); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+// TestRetriesAround: a pause between tries stands in a loop that ends when one has worked.
+func TestRetriesAround(t *testing.T) {
+	for text, want := range map[string]bool{
+		"for { err := try(); if err == nil { return }\ntime.Sleep(d)\n}":              true,
+		"for { if err := try(); err != nil { n++ } else { return }\ntime.Sleep(d)\n}": true,
+		"for { if err := try(); err != nil { return err }\ntime.Sleep(d)\n}":          false,
+		"for !ready() {\ntime.Sleep(d)\n}":                                            false,
+		"{\ntime.Sleep(d)\n}":                                                         false,
+	} {
+		r := recordingtest.New("title x")
+		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main\n\nfunc f() {\n"+text+"\n}\n"))
+		if got := retriesAround(NewInput(session.New(r.Open())).code, stack.Frame{Func: "main.f", File: "a.go", Line: 5}); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
 	}

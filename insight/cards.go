@@ -158,6 +158,10 @@ const busyCPU = 0.8
 // than a third of that.
 const hotAlone = 1. / 3
 
+// waitsAlone is what a remark about the time of units counts: among remarks, what takes the
+// time comes first.
+const waitsAlone = 0.12
+
 // rankOf is what a finding is worth, between 0 and 1.
 func (c *causal) rankOf(i int) float64 {
 	f := &c.all[i]
@@ -177,6 +181,9 @@ func (c *causal) rankOf(i int) float64 {
 	}
 	if share, _, ok := measured(f); ok {
 		worth = max(worth, share)
+	}
+	if f.Severity == Info && f.Impact != nil && strings.HasPrefix(f.Impact.Unit, "share of the time of ") {
+		worth = max(worth, waitsAlone*f.Impact.Value)
 	}
 	if f.Severity.AtLeast(Warning) {
 		worth = max(worth, f.felt)

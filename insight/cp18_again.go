@@ -20,7 +20,11 @@ var cp18 = &Rule{
 		g0,
 	},
 	Check: func(r *Rule, in *Input) []Finding {
-		return withRereads(readsAgain(r, in), mergeAgain(makesAgain(r, in)))
+		all := withRereads(readsAgain(r, in), mergeAgain(makesAgain(r, in)))
+		if slices.ContainsFunc(all, func(f Finding) bool { return f.State == Found }) {
+			return all // that says what the work is
+		}
+		return withRereads(callsAgain(r, in), all)
 	},
 }
 
@@ -76,6 +80,7 @@ var agains = []again{
 	{"again.names", "looking up users and hosts", "Cache what was looked up for some time: the files and servers behind it seldom change.", "names may change while the program runs: cache them for seconds or minutes, not forever"},
 	{"again.config", "parsing configuration", "Parse it once and keep the result; read it again when the file has changed.", "if it is the data of the request itself, there is nothing to cache"},
 	{"again.table", "building tables", "Build the table once, in a package variable: it is safe for concurrent use.", "if every one is different, nothing can be cached"},
+	{againProgram, "compiling expressions, queries and schemas", "Compile each text once, when it is loaded or first used, and keep the compiled form, in a map by its text if there are several: evaluating it costs a fraction of that.", "if each text is different, only a bounded cache of compiled forms saves anything; check that the compiled form may be used by several goroutines"},
 	{againLazy, "initialising values that are thrown away", "Create the value once and keep it: it initialises itself on first use, so a new value for each call repeats that work on each call.", "if every value is made from different data, nothing can be kept"},
 	{"again.stack", "writing stack traces", "Take a stack trace only for the unexpected, not as part of ordinary responses; runtime.Callers costs a tenth of it.", ""},
 }
@@ -92,6 +97,18 @@ func againReason(t *stack.Table, frames []stack.FrameID) string {
 	}
 	return "-"
 }
+
+// againProgram is the kind of what a library compiles.
+const againProgram = "again.program"
+
+// compiles tells of a function, by its name, that it compiles a text: one that is not in the table,
+// nor of the standard library, whose expressions have a rule of their own.
+func compiles(fn string) bool {
+	return compilers.MatchString(ownName(fn)) && strings.Contains(strings.SplitN(stack.Package(fn), "/", 2)[0], ".")
+}
+
+// compilers are such names.
+var compilers = regexp.MustCompile(`^(Must)?Compile([A-Z].*)?$`)
 
 // againLazy is the kind of what a value of a library sets up when it is used first.
 const againLazy = "again.lazy"

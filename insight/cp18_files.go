@@ -186,11 +186,7 @@ func (fn *scope) opened() (calls []*ast.CallExpr) {
 func rereadFinding(r *Rule, in *Input, w *facts.Weights, x *reread, share stats.Interval, call string, at stack.Frame) Finding {
 	f := r.answer(Found, "%s of the CPU time goes into repeatedly reading and parsing a file whose name is the same each time: %s%s",
 		unit.Percent(share.Estimate), call, atFrame(at))
-	f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
-	f.Severity, f.Score = Info, score(share.Estimate, 0.10, 0.40)
-	if share.Low >= r.param("warn") {
-		f.Severity = Warning
-	}
+	f.takes(r, share)
 	lines := slices.SortedFunc(maps.Keys(x.lines), func(a, b stack.Frame) int {
 		return cmp.Or(cmp.Compare(x.lines[b], x.lines[a]), cmp.Compare(a.Line, b.Line))
 	})
@@ -201,8 +197,16 @@ func rereadFinding(r *Rule, in *Input, w *facts.Weights, x *reread, share stats.
 		f.costs = append(f.costs, cost{file: line.File, line: line.Line})
 	}
 	f.Advice = "Read and parse it once and keep the result; if it may change while the program runs, check its modification time (os.Stat) and read it again only when it has changed."
-	f.Verify = fmt.Sprintf("Record again under the same load: the share should fall below %s.", unit.Percent(r.param("share")))
 	f.Doubts = append(f.Doubts, "if the file does differ each time after all, there is nothing to cache")
-	f.saves = true
 	return f
+}
+
+// takes says how much CPU time goes into what can be done once.
+func (f *Finding) takes(r *Rule, share stats.Interval) {
+	f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
+	f.Severity, f.Score, f.saves = Info, score(share.Estimate, 0.10, 0.40), true
+	if share.Low >= r.param("warn") {
+		f.Severity = Warning
+	}
+	f.Verify = fmt.Sprintf("Record again under the same load: the share should fall below %s.", unit.Percent(r.param("share")))
 }

@@ -156,6 +156,9 @@ var signatures = []signature{
 	{"again.names", 0, 0, "os/user.* net.LookupHost net.LookupIP net.LookupAddr net.(*Resolver).Lookup* net.InterfaceAddrs net.Interfaces"},
 	{"again.config", 0, 0, "gopkg.in/yaml.* sigs.k8s.io/yaml.* github.com/goccy/go-yaml.* github.com/BurntSushi/toml.* github.com/pelletier/go-toml* github.com/spf13/viper.*"},
 	{"again.table", 0, 0, "strings.NewReplacer strings.(*Replacer).build strings.(*Replacer).buildOnce hash/crc32.MakeTable hash/crc64.MakeTable golang.org/x/text/collate.New golang.org/x/text/language.NewMatcher"},
+	{"again.program", 0, 0, "github.com/google/cel-go/cel.(*Env).Compile* github.com/google/cel-go/cel.(*Env).Parse* github.com/google/cel-go/cel.(*Env).Check github.com/google/cel-go/cel.(*Env).Program github.com/google/cel-go/cel.(*Env).Extend github.com/google/cel-go/cel.NewEnv* " +
+		"github.com/open-policy-agent/opa/rego.(*Rego).PrepareForEval github.com/open-policy-agent/opa/v1/rego.(*Rego).PrepareForEval github.com/xeipuuv/gojsonschema.NewSchema github.com/Knetic/govaluate.NewEvaluableExpression* " +
+		"github.com/itchyny/gojq.Parse github.com/vektah/gqlparser* github.com/graphql-go/graphql.NewSchema github.com/graph-gophers/graphql-go.ParseSchema github.com/robfig/cron*.ParseStandard"},
 	{"file.read", 0, 0, "os.ReadFile os.Open os.OpenFile os.(*File).Read os.(*File).ReadAt"},
 	{"parse", 0, 0, "encoding/json.Unmarshal encoding/json.(*Decoder).Decode encoding/xml.Unmarshal encoding/xml.(*Decoder).Decode encoding/gob.(*Decoder).Decode encoding/csv.(*Reader).Read encoding/csv.(*Reader).ReadAll gopkg.in/yaml.* sigs.k8s.io/yaml.* github.com/goccy/go-yaml.* github.com/BurntSushi/toml.* github.com/pelletier/go-toml* github.com/goccy/go-json.Unmarshal github.com/json-iterator/go.*"},
 	{"again.stack", 0, 0, "runtime/debug.Stack runtime/debug.PrintStack"},

@@ -77,6 +77,14 @@ func namelessDoubt(in *Input, g facts.UnitGroup, f *Finding) {
 	}
 }
 
+// cutDoubt is what speaks against the mean length of requests, where many are not wholly in the
+// trace: long ones are cut off more often.
+func cutDoubt(in *Input, g facts.UnitGroup, f *Finding) {
+	if u := in.Facts.Units(); g.Unit.String() == "request" && u.Cut > g.Wall.Count/3 {
+		f.Doubts = append(f.Doubts, unit.Count(u.Cut)+" more began before the trace or ended after it: long ones do so more often, so the average is too low")
+	}
+}
+
 // ofAll is a share of the time of a group's units as one of all that may be of the same
 // handler: a request that no event tells the handler of was quick, and did not wait.
 func ofAll(in *Input, g facts.UnitGroup, share float64) float64 {

@@ -34,6 +34,17 @@ func traceOfProgram(t *testing.T, p *accounttest.Program) *recordingtest.Recordi
 	return r
 }
 
+// timedOut waits in a select until a timer's function ends the wait.
+func timedOut(p *accounttest.Program, d time.Duration) {
+	p.Block("select", accounttest.In("runtime.selectgo@select.go:1", "main.handle@main.go:7"))
+	p.Pass(d)
+	p.Create(20, "context.WithDeadlineCause.func2", "")
+	p.Start(20)
+	p.Wake(5, "runtime.closechan@chan.go:1;context.WithDeadlineCause.func2@context.go:1")
+	p.End()
+	p.Start(5)
+}
+
 // pauseIn waits for a reason until nobody ends it.
 func pauseIn(p *accounttest.Program, d time.Duration, reason, leaf string) {
 	p.Block(reason, accounttest.In(leaf, "main.handle@main.go:7"))
@@ -112,6 +123,8 @@ func TestWT01(t *testing.T) {
 		{"reads from its client", func(p *accounttest.Program) {
 			pauseIn(p, 15*time.Millisecond, "network", "internal/poll.(*FD).Read@fd.go:1;net/http.(*connReader).Read@server.go:1;net/http.(*body).Read@transfer.go:1")
 		}, "", "waiting for its own client", ""},
+		{"waits for a short timer", func(p *accounttest.Program) { p.Pass(time.Millisecond); timedOut(p, 5*time.Millisecond) }, Info, "waiting for a timer in main.handle at main.go:7", "shorten its time"},
+		{"waits for a long timer", func(p *accounttest.Program) { p.Pass(time.Millisecond); timedOut(p, 50*time.Millisecond) }, Warning, "waiting for a timer in main.handle at main.go:7", "shorten its time"},
 		{"hands over to one that sleeps", handed("sleep", sleep), Warning, "waiting for a channel in main.handle at main.go:7, while the goroutine that ends the wait is sleeping in main.work at main.go:12", "the pause of the goroutine that ends this wait"},
 		{"starts a process", func(p *accounttest.Program) {
 			p.Call(15*time.Millisecond, accounttest.In("syscall.Syscall6@asm.s:1", "os.(*Process).Wait@exec.go:1", "os/exec.(*Cmd).Run@exec.go:2", "main.handle@main.go:7"))

@@ -25,6 +25,7 @@ var wt01 = &Rule{
 		unitsParam,
 		groupParam,
 		{"starved", 0.25, "share of the time", "chosen: from here on waiting for a P is the problem, and other waits may follow from it"},
+		{"window", 0.01, "s", "chosen: a timer that costs a request less may be the window in which a batch is gathered"},
 		{"calls", 3, "calls in one", "chosen: from here on they may be made concurrently, or combined into one"},
 	},
 	Part:  true,
@@ -311,6 +312,9 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		f.Advice = limiterAdvice
 		f.Summary += fmt.Sprintf("; %s limits the rate of the program's own calls, going by its name", stack.Short(limiter))
 	}
+	if w.triedElsewhere(in) {
+		f.Advice = elsewhereAdvice
+	}
 	if again != nil {
 		f.Advice = againAdvice
 		f.Evidence = append(f.Evidence, t.seen(again.Site.Stack, "called again after each pause"))
@@ -320,6 +324,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	f.Doubts = in.traceDoubts(t, "the goroutine may have other things to wait for at the same time: then less is gained than the length of the wait")
 	w.weigh(r, in, t, &f, reason)
 	namelessDoubt(in, g, &f)
+	cutDoubt(in, g, &f)
 	return f
 }
 
@@ -368,6 +373,16 @@ func (w *waiting) triesBetween(in *Input, t *traced) (asking, bool) {
 	}
 	return asking{}, false
 }
+
+// triedElsewhere tells whether the goroutine that ends the wait pauses between tries of
+// something that fails.
+func (w *waiting) triedElsewhere(in *Input) bool {
+	return len(w.causes) > 0 && w.ofAnother(w.reason()) && retriesAround(in.code, w.causes[0].Cause.Site.Frame)
+}
+
+// elsewhereAdvice is what to do about a goroutine that pauses between tries while others wait
+// for it.
+const elsewhereAdvice = "The goroutine waited for pauses between tries of something that fails, and does nothing else meanwhile. Put the item back to be tried later (time.AfterFunc, a queue ordered by time) and take the next one; limit pauses and tries; and find out why the first try fails."
 
 // againAdvice is what to do about a call that is made again after each pause.
 const againAdvice = "It calls, pauses and calls again. If the calls fail, wait longer after each (exponential backoff with jitter), stop after a few attempts or when the request's context ends, and fail at once while the peer is known to be down. If it polls whether something is ready, have the peer say so (a long poll, a callback, a notification)."
@@ -428,8 +443,11 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 		} else if limiter, own := w.limiter(t); limiter != "" && !own {
 			info(fmt.Sprintf("%s makes it wait, going by its name to keep a rate: then the rate is the intended limit", stack.Short(limiter)))
 		} else if paces(in.code, w.site.Frame) {
-			info("the pause is in an endless loop: it may keep an intended rate")
+			info("the pause is in a loop that goes through its items, or on until its time is over: it may keep an intended rate")
 		}
+	}
+	if window := w.kind == "timer" || w.ofAnother(reason); window && g.Unit.String() == "request" && w.each().Seconds() < r.param("window") {
+		info("the timer may be the window in which a batch is gathered: each request gains " + unit.Duration(w.each()) + " at most")
 	}
 	if tries, ok := w.asks(in, t, calls >= r.param("calls")); ok && tries.retries && tries.pauses && tries.bounded {
 		info("the failing call is retried with pauses and a limit: how long both should be depends on the peer")

@@ -64,3 +64,22 @@ func TestWT05(t *testing.T) {
 		}
 	}
 }
+
+// TestWT05Batches: goroutines that a loop starts in batches are told to go on one by one, and
+// those of a single fan-out are not.
+func TestWT05Batches(t *testing.T) {
+	const ms = time.Millisecond
+	for source, want := range map[string]string{
+		"func handle() {\n\tfor len(todo) > 0 { for _, x := range next() { go part(x) }\n\n\twg.Wait()\n}}": "Do not wait for whole batches",
+		"func handle() { for _, x := range all { go part(x) }\n\n\n\n\twg.Wait()\n}":                        "start it first",
+	} {
+		if n := strings.Count(source[:strings.Index(source, "wg.Wait")], "\n"); n < 4 {
+			source = strings.Replace(source, "\twg.Wait", strings.Repeat("\n", 4-n)+"\twg.Wait", 1)
+		}
+		r := served(t, 20, fansOut(2*ms, 2*ms, 3*ms, 3*ms, 4*ms, 20*ms))
+		withSource(r, "main.go", "package main\n\n"+source+"\n")
+		if f := answers(t, r, "WT05")[0]; !strings.Contains(f.Advice, want) {
+			t.Errorf("%s\n%s\nwant %q", source, f.Advice, want)
+		}
+	}
+}

@@ -12,8 +12,8 @@ import (
 
 var wt06 = &Rule{
 	ID: "WT06", Title: "Each request opens a new connection or file, looks up a name or starts a process",
-	About: "Each request starts a process, looks up a name, opens a connection with its handshake, or opens the same file, and waits for it: work that could be done once and " +
-		"kept. CP18 covers repeated computation instead of waiting.",
+	About: "Each request starts a process, looks up a name, opens a connection with its handshake, opens the same file, or makes or loads something with the same arguments as all others, and " +
+		"waits for it: work that could be done once and kept. That the arguments are the same is read in the source. CP18 covers repeated computation instead of waiting.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"share", 0.1, "share of the time", "chosen: it is pure overhead"},
@@ -48,6 +48,7 @@ func checkEachRequest(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found [
 	if name := g.Unit.String(); name != "request" && name != "task" {
 		return nil, "only requests and tasks are examined, which repeat the same work"
 	}
+	found = makesTheSame(r, in, t, g)
 	seen := map[stack.Frame]bool{}
 	for i := range g.Calls {
 		c := &g.Calls[i]
@@ -58,6 +59,9 @@ func checkEachRequest(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found [
 		seen[c.Path[0]] = true
 		rows, spent := partsOf(g, c.Path[0], kind.kinds)
 		each := float64(c.Count) / float64(max(1, g.Wall.Count+nameless(in.Facts.Units(), g)))
+		if len(found) > 0 && found[0].waits != nil && overlaps(found[0].waits, rows) {
+			continue // it is a part of what is made
+		}
 		if each < r.param("made") || g.All.Share(spent) < r.param("share") {
 			fine = fmt.Sprintf("%s needs %s%s %s times, %s of its time", unitOf(g), kind.one, atFrame(c.Path[0]), unit.Number(each), unit.Percent(g.All.Share(spent)))
 			continue
@@ -96,6 +100,80 @@ func eachRequestFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, c *fac
 	if c.Kind.Key() == "file_call" {
 		f.Severity = Info // a server of files does what it is there for
 	}
+	namelessDoubt(in, g, &f)
+	f.waits = rows
+	return f
+}
+
+// makesTheSame finds what requests make or load with the same arguments as all others, and wait
+// for.
+func makesTheSame(r *Rule, in *Input, t *traced, g facts.UnitGroup) []Finding {
+	type made struct {
+		sameCall
+		calls int64
+		stack stack.ID
+		lines map[stack.Frame]bool // where it waits
+	}
+	var all []*made
+	for i := range g.Calls {
+		c := &g.Calls[i]
+		inner := ""
+		if frames := t.Frames(c.Stack); len(c.Path) > 0 {
+			if at := slices.Index(frames, c.Path[0]); at > 0 {
+				inner = frames[at-1].Func
+			}
+		}
+		call, ok := in.code.sameCall(c.Path, inner)
+		if !ok {
+			continue
+		}
+		at := slices.IndexFunc(all, func(m *made) bool { return m.sameCall == call })
+		if at < 0 {
+			at = len(all)
+			all = append(all, &made{sameCall: call, stack: c.Stack, lines: map[stack.Frame]bool{}})
+		}
+		m := all[at]
+		m.calls = max(m.calls, c.Units)
+		m.lines[c.Path[0]] = true
+	}
+	for _, m := range all {
+		var rows []*facts.UnitRow
+		spent := time.Duration(0)
+		for i := range g.All.Rows {
+			row := &g.All.Rows[i]
+			if m.lines[row.Site.Frame] && row.Kind.Outside() && slices.Contains(t.Frames(row.Site.Stack), m.at) {
+				rows = append(rows, row)
+				spent += row.Time
+			}
+		}
+		each := float64(m.calls) / float64(max(1, g.Wall.Count+nameless(in.Facts.Units(), g)))
+		if share := g.All.Share(spent); each >= r.param("made") && share >= r.param("share") {
+			return []Finding{sameFinding(r, in, t, g, m.sameCall, m.stack, rows, spent, each)}
+		}
+	}
+	return nil
+}
+
+// overlaps tells whether a row is among others.
+func overlaps(rows, of []*facts.UnitRow) bool {
+	return slices.ContainsFunc(of, func(row *facts.UnitRow) bool { return slices.Contains(rows, row) })
+}
+
+func sameFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, call sameCall, id stack.ID, rows []*facts.UnitRow, spent time.Duration, each float64) Finding {
+	share := g.All.Share(spent)
+	f := r.answer(Found, "%s calls %s%s with the same arguments as all others, and waits for it: %s of its time, %s of %s%s", unitOf(g), stack.Short(call.callee), atFrame(call.at),
+		unit.Percent(share), unit.Duration(spent/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g)), overUnits(g))
+	f.Title = "The same thing is made or loaded again for each request"
+	f.Impact = exactly(ofAll(in, g, share), "share of the time of "+pluralOf(g))
+	f.Score = score(share, r.param("share"), 0.7)
+	f.Severity = Warning
+	if share < r.param("warning") {
+		f.Severity = Info
+	}
+	f.Evidence = []Evidence{t.seenAt(t.Frames(id), call.at, "in %s of the requests, %s", unit.Percent(min(1, each)), unit.Duration(spent/unitCount(g)))}
+	f.Advice = "Call it once and keep the result for all requests: at startup, or when it is first needed (sync.Once, singleflight). If the result can change, keep it for a limited time and refresh it in the background."
+	f.Verify = "Record again under the same load: loupe trace requests should no longer show this wait in each request."
+	f.Doubts = in.traceDoubts(t, "that the arguments are the same is read in the source; if the answer has to be up to date for each request, it cannot be kept")
 	namelessDoubt(in, g, &f)
 	f.waits = rows
 	return f

@@ -186,9 +186,30 @@ func (r *Recording) verdict() string {
 		text += fmt.Sprintf(" %d other causes matter less.", n)
 	}
 	if !serious {
-		text = "Nothing serious was found. " + text
+		text = remarkable(f.Impact) + " " + text
 	}
 	return text
+}
+
+// mostOfAll is the share from which on one place takes most of what there is: whether that is a
+// fault or the job is for people to say. Chosen: half.
+const mostOfAll = 0.5
+
+// remarkable is what a verdict begins with where there are only remarks, of which the first takes a
+// share.
+func remarkable(i *insight.Impact) string {
+	of := ""
+	if i != nil && i.Value >= mostOfAll {
+		if rest, ok := strings.CutPrefix(i.Unit, "share of the "); ok {
+			of = rest
+		} else if strings.HasPrefix(i.Unit, "share of CPU") {
+			of = "CPU time"
+		}
+	}
+	if of == "" {
+		return "Nothing serious was found."
+	}
+	return "No rule names a fault, but one place takes " + unit.Percent(i.Value) + " of the " + of + "."
 }
 
 // seenAt is the line at which a finding is seen first.

@@ -13,11 +13,17 @@ func TestVerdict(t *testing.T) {
 		Evidence: []insight.Evidence{{File: "/go/src/runtime/mgc.go", Line: 1912, Function: "runtime.gcBgMarkWorker"}}}
 	hot := insight.Finding{Rule: "CP01", State: insight.Found, Title: "Hot function", Severity: insight.Info,
 		Evidence: []insight.Evidence{{File: "main.go", Line: 7, Function: "main.run"}}}
+	most := hot
+	most.Impact = &insight.Impact{Value: 0.86, Unit: "share of CPU samples"}
+	waits := hot
+	waits.Impact = &insight.Impact{Value: 0.94, Unit: "share of the time of requests"}
 	grave := pause
 	grave.Severity = insight.Warning
 	for want, all := range map[string][]insight.Finding{
 		"Nothing serious was found. Hot function, at main.go:7 in main.run. 1 further remark.":                               {pause, hot},
 		"Nothing serious was found. Hot function, at main.go:7 in main.run.":                                                 {hot},
+		"No rule names a fault, but one place takes 86.0% of the CPU time. Hot function, at main.go:7 in main.run.":          {most},
+		"No rule names a fault, but one place takes 94.0% of the time of requests. Hot function, at main.go:7 in main.run.":  {waits},
 		"Nothing serious was found: what stands out depends on when threads ran.":                                            {pause},
 		"Long stop-the-world pause, at /go/src/runtime/mgc.go:1912 in runtime.gcBgMarkWorker. One other cause matters less.": {grave, hot},
 	} {

@@ -1,0 +1,86 @@
+package insight
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/unit"
+)
+
+// callsAgain finds functions that make or load something, by their names, within requests or
+// loops, from arguments that are the same each time by the source, and those of libraries that
+// compile a text.
+func callsAgain(r *Rule, in *Input) (found []Finding) {
+	w, err := in.Facts.Weights(facts.CPU, "samples")
+	if err != nil {
+		return nil
+	}
+	v := in.view(w.Profile)
+	total, at, known := int64(0), map[sameCall]int64{}, map[string]*sameCall{}
+	for id, n := range w.Profile.Samples(w.Index) {
+		total += n
+		way, inner := v.program(v.t.Frames(id))
+		if len(way) == 0 || !repeatsAbove(in.code, v, v.t.Frames(id)) {
+			continue
+		}
+		key := fmt.Sprint(way, inner)
+		call, ok := known[key]
+		if !ok {
+			if compiles(inner) {
+				call = &sameCall{way[0], inner}
+			} else if c, same := in.code.sameCall(way, inner); same {
+				call = &c
+			}
+			known[key] = call
+		}
+		if call != nil {
+			at[*call] += n
+		}
+	}
+	calls := slices.SortedFunc(maps.Keys(at), func(a, b sameCall) int { return int(at[b] - at[a]) })
+	for _, call := range calls {
+		share := stats.Wilson(float64(at[call]), float64(total), compare.Confidence)
+		if share.Low >= r.param("share") {
+			found = append(found, callAgainFinding(r, in, w, call, at[call], share))
+		}
+	}
+	return found[:min(1, len(found))]
+}
+
+// program is the way of a stack through the program's own code, and the function of a library
+// that the first frame of it calls; "" for none.
+func (v *view) program(frames []stack.FrameID) (way []stack.Frame, inner string) {
+	for i, f := range frames {
+		if v.origins[f] != stack.User {
+			continue
+		}
+		if len(way) == 0 && i > 0 {
+			inner = v.t.Frame(frames[i-1]).Func
+		}
+		way = append(way, v.t.Frame(f))
+	}
+	return way, inner
+}
+
+func callAgainFinding(r *Rule, in *Input, w *facts.Weights, call sameCall, samples int64, share stats.Interval) Finding {
+	with := " with the same arguments"
+	if compiles(call.callee) {
+		with = ""
+	}
+	f := r.answer(Found, "%s of the CPU time goes into repeated calls of %s%s"+with, unit.Percent(share.Estimate), stack.Short(call.callee), atFrame(call.at))
+	f.takes(r, share)
+	f.Evidence = []Evidence{in.lineAt(w.Entry, call.at, "%s of %s", unit.Count(samples), unit.Plural(w.Profile.Total(w.Index), "sample"))}
+	f.costs = []cost{{file: call.at.File, line: call.at.Line, callee: stack.FoldGenerics(call.callee)}}
+	f.Advice = "Call it once and keep the result: at startup, or when it is first needed (sync.OnceValue). If what it is made from can change, make it again when that has changed."
+	if i := slices.IndexFunc(agains, func(a again) bool { return a.set == againProgram }); compiles(call.callee) {
+		f.Advice, f.Doubts = agains[i].advice, append(f.Doubts, agains[i].doubt)
+		return f
+	}
+	f.Doubts = append(f.Doubts, "that the arguments are the same is read in the source; what they point to may change, and a result that is used up cannot be kept")
+	return f
+}
