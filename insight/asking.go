@@ -295,7 +295,7 @@ func (a asking) advice() string {
 // time, and that nothing which it meets within ends but an error.
 func paces(c *code, at stack.Frame) bool {
 	loops := loopsAround(c, at)
-	if len(loops) == 0 || !c.pausesOn(at) {
+	if len(loops) == 0 || !pausesOn(c, at) {
 		return false
 	}
 	l := loops[len(loops)-1]
@@ -308,7 +308,7 @@ func paces(c *code, at stack.Frame) bool {
 
 // pausesOn tells whether a line calls something, or receives from a timer: a line that waits for
 // another channel has no pause of its own.
-func (c *code) pausesOn(at stack.Frame) (found bool) {
+func pausesOn(c *code, at stack.Frame) (found bool) {
 	s := c.parse(at.File)
 	s.onLine(at.Line, func(n ast.Node, _ []ast.Node) {
 		first, _ := s.lines(n)

@@ -33,7 +33,7 @@ func callsAgain(r *Rule, in *Input) (found []Finding) {
 		if !ok {
 			if compiles(inner) {
 				call = &sameCall{way[0], inner}
-			} else if c, same := in.code.sameCall(way, inner); same {
+			} else if c, same := sameCallOn(in.code, way, inner); same {
 				call = &c
 			}
 			known[key] = call

@@ -19,16 +19,16 @@ type sameCall struct {
 	callee string      // the function that is called
 }
 
-// sameCall finds the outermost call on a way through the code, the frame nearest to what it does
+// sameCallOn finds the outermost call on a way through the code, the frame nearest to what it does
 // first, that makes or loads something by its name and is given the same arguments each time, a
 // context aside. inner is the function of a library that the first frame calls; "" for none.
-func (c *code) sameCall(way []stack.Frame, inner string) (found sameCall, ok bool) {
+func sameCallOn(c *code, way []stack.Frame, inner string) (found sameCall, ok bool) {
 	for i := len(way) - 1; i >= 0; i-- {
 		callee := inner
 		if i > 0 {
 			callee = way[i-1].Func
 		}
-		if !makesOrLoads(callee) || !c.sameArguments(way[i:], callee) {
+		if !makesOrLoads(callee) || !sameArguments(c, way[i:], callee) {
 			continue
 		}
 		return sameCall{way[i], callee}, true
@@ -39,9 +39,9 @@ func (c *code) sameCall(way []stack.Frame, inner string) (found sameCall, ok boo
 // sameArguments tells whether the call of a function, on the line of the first frame, has the same
 // receiver and arguments each time. What a closure has from the function around it is not known
 // where that one serves a request.
-func (c *code) sameArguments(way []stack.Frame, callee string) bool {
+func sameArguments(c *code, way []stack.Frame, callee string) bool {
 	fn := c.scopeAt(way[0])
-	if fn == nil || c.inRequest(way[0]) {
+	if fn == nil || inRequest(c, way[0]) {
 		return false
 	}
 	name := ownName(callee)
@@ -56,7 +56,7 @@ func (c *code) sameArguments(way []stack.Frame, callee string) bool {
 		if !settled.MatchString(name) && !slices.ContainsFunc(given, func(a ast.Expr) bool { return !askers.MatchString(types.ExprString(a)) }) {
 			return false // of nothing but what asks, there may be another answer each time
 		}
-		return !slices.ContainsFunc(given, func(a ast.Expr) bool { return !fixedValue(c, a, fn, way) }) && c.sameReceiver(fn, way)
+		return !slices.ContainsFunc(given, func(a ast.Expr) bool { return !fixedValue(c, a, fn, way) }) && sameReceiver(c, fn, way)
 	}
 	return false
 }
@@ -64,10 +64,10 @@ func (c *code) sameArguments(way []stack.Frame, callee string) bool {
 // sameReceiver tells whether the methods on a way are those of values that are there before the
 // request is: what the program calls itself has the same receiver each time, what a library
 // calls was registered before.
-func (c *code) sameReceiver(fn *scope, way []stack.Frame) bool {
+func sameReceiver(c *code, fn *scope, way []stack.Frame) bool {
 	for fn != nil && fn.receiver != "" && len(way) > 1 {
 		caller, same := c.scopeAt(way[1]), false
-		if caller == nil || c.inRequest(way[1]) {
+		if caller == nil || inRequest(c, way[1]) {
 			return false
 		}
 		for _, call := range c.lineCalls(way[1]) {
@@ -84,7 +84,7 @@ func (c *code) sameReceiver(fn *scope, way []stack.Frame) bool {
 
 // inRequest tells whether a line is in a closure of a function that is given a request or a
 // context: what it has from there is that request's.
-func (c *code) inRequest(f stack.Frame) (inside bool) {
+func inRequest(c *code, f stack.Frame) (inside bool) {
 	var outer *ast.FuncType
 	c.parse(f.File).onLine(f.Line, func(n ast.Node, _ []ast.Node) {
 		switch n := n.(type) {

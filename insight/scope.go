@@ -175,7 +175,7 @@ func (o *origins) argument(i int, fn *scope, way []stack.Frame) bool {
 		return false
 	}
 	caller := o.c.scopeAt(way[1])
-	if caller == nil || o.c.inRequest(way[1]) {
+	if caller == nil || inRequest(o.c, way[1]) {
 		return false
 	}
 	for _, call := range o.c.lineCalls(way[1]) {

@@ -123,7 +123,7 @@ func makesTheSame(r *Rule, in *Input, t *traced, g facts.UnitGroup) []Finding {
 				inner = frames[at-1].Func
 			}
 		}
-		call, ok := in.code.sameCall(c.Path, inner)
+		call, ok := sameCallOn(in.code, c.Path, inner)
 		if !ok {
 			continue
 		}

@@ -154,25 +154,25 @@ func shows(t *testing.T, rule string) string {
 		switch {
 		case !l.Quiet:
 		case noTwin[rule]:
-			text += "\nOn a busy machine the rule has reason to speak of any program, the fixed form too: that it is silent on a\nquiet one synthetic recordings show.\n"
+			text += "\nOn a busy machine the rule may rightly report any program, including the fixed form. Synthetic recordings show that\nit reports nothing on a quiet machine.\n"
 		default:
 			need(t, rule, "fixed")
-			text += "\nOn a busy machine the rule has reason to speak of any program: of the fixed form a recording is kept,\nof a quiet hour (labs/rules/testdata).\n"
+			text += "\nOn a busy machine the rule may rightly report any program. For the fixed form, a recording from a quiet hour is\nkept (labs/rules/testdata).\n"
 		}
 		return text
 	}
 	if name, form, ok := inLabs(t, rule); ok {
-		return fmt.Sprintf("The lab %s shows it, in its form %s: `loupe labs %s` has the commands.\n", name, form, name)
+		return fmt.Sprintf("The lab %s shows it in its form %s; `loupe labs %s` has the commands.\n", name, form, name)
 	}
 	if _, err := os.Stat(captured + "/" + rule + ".slow.zip"); err == nil {
 		need(t, rule, "fixed")
-		return "Recordings of a real program with it and without are kept in labs/rules/testdata, whose README.md\ntells how they were made.\n"
+		return "Recordings of a real program with and without it are kept in labs/rules/testdata. The README.md there\nsays how they were made.\n"
 	}
 	if where, ok := elsewhere[rule]; ok {
 		return where + "\n"
 	}
 	if bugs := inCorpus(t, rule); len(bugs) > 0 {
-		return fmt.Sprintf("Bugs of the [corpus](../diagnosis.md) that show it, and whose repaired forms do not: %s.\n", strings.Join(bugs, ", "))
+		return fmt.Sprintf("Bugs of the [corpus](../diagnosis.md) that show it in their slow form but not in the fixed one: %s.\n", strings.Join(bugs, ", "))
 	}
 	return ""
 }
@@ -255,7 +255,7 @@ func fires(t *testing.T, rule string) (f fired) {
 
 // elsewhere are rules that are shown by what other tests have.
 var elsewhere = map[string]string{
-	"LD02": "Recordings of a program with it and without are kept in insight/testdata/loads.",
+	"LD02": "Recordings of a program with and without it are kept in insight/testdata/loads.",
 }
 
 // unshown are the rules that no recording of a real program shows yet, and why. The list
@@ -264,7 +264,7 @@ var unshown = map[string]string{
 	"BE09": "it asks for a build of the whole standard library by an older Go, or without the new collector",
 	"CP09": "it asks for a program that has run for ten seconds on CPUs of its own",
 	"CP10": "it asks for a build of the whole standard library with a profile",
-	"LK03": "it asks for a program that uses two CPUs and more on four Ps; where it was tried there are two CPUs, of which a program never has quite two",
+	"LK03": "it asks for a program that uses two CPUs and more on four Ps; the machines where it was tried have two CPUs, and a program never gets quite two",
 	"LK05": "it asks for two CPUs that nobody else uses: where they are shared, the runs with one P and with two do not lie apart",
 }
 
@@ -285,7 +285,7 @@ func TestEveryRule(t *testing.T) {
 		case text != "" && listed:
 			t.Errorf("%s is shown: take it off the list unshown", r.ID)
 		case text == "":
-			text = "No recording of a real program shows it yet: " + why + ". Tests hold it against synthetic ones.\n"
+			text = "No recording of a real program shows it yet: " + why + ". Tests check it with synthetic ones.\n"
 		}
 		page := "../docs/rules/" + r.ID + ".md"
 		old, err := os.ReadFile(page)
@@ -328,7 +328,7 @@ func rates(f fired) string {
 	if f.fixed+f.healthy == 0 {
 		return "How often it reports something in the [corpus](../diagnosis.md) has not been measured yet.\n"
 	}
-	return fmt.Sprintf("In the repaired forms of the %d bugs of the [corpus](../diagnosis.md) it found %s, in %d healthy public\nprograms %s.\n", f.fixed, said(f.fixedWarned, f.fixedNoted), f.healthy, said(f.healthyWarned, f.healthyNoted))
+	return fmt.Sprintf("In the fixed forms of the %d bugs of the [corpus](../diagnosis.md), it reported %s; in %d healthy public\nprograms, %s.\n", f.fixed, said(f.fixedWarned, f.fixedNoted), f.healthy, said(f.healthyWarned, f.healthyNoted))
 }
 
 // TestRuleLabsWhole: each has a program and is listed once, and its rule exists.
