@@ -351,17 +351,22 @@ func TestClockJumps(t *testing.T) {
 	}
 }
 
-// TestKilled kills a process that writes, at moments of its own choosing.
+// TestKilled kills a process that writes, at moments of its own choosing. What is there is each
+// acknowledged profile once: the count is the proof. LOUPE_KILLS says how often, 6 times otherwise.
 func TestKilled(t *testing.T) {
 	if dir := os.Getenv("LOUPE_STORE_KILLED"); dir != "" {
 		writeUntilKilled(dir)
 		return
 	}
 	dir := t.TempDir()
-	acknowledged := map[int]bool{}
-	for round := range 6 {
+	acknowledged, rounds := map[int]bool{}, 6
+	if n, err := strconv.Atoi(os.Getenv("LOUPE_KILLS")); err == nil {
+		rounds = n
+	}
+	r := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
+	for round := range rounds {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestKilled$")
-		cmd.Env = append(os.Environ(), "LOUPE_STORE_KILLED="+dir, fmt.Sprintf("LOUPE_STORE_FROM=%d", round*1000))
+		cmd.Env = append(os.Environ(), "LOUPE_STORE_KILLED="+dir, fmt.Sprintf("LOUPE_STORE_FROM=%d", round*10000))
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -372,7 +377,7 @@ func TestKilled(t *testing.T) {
 		// It is killed when it has acknowledged so many, in the middle of the next.
 		buf := make([]byte, 1)
 		line := ""
-		for n := 0; n < 20+17*round; {
+		for n, most := 0, 20+r.IntN(100); n < most; {
 			if _, err := io.ReadFull(out, buf); err != nil {
 				t.Fatal(err)
 			}
@@ -402,6 +407,9 @@ func TestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		holds(t, e, acknowledged)
+		if round == rounds-1 {
+			t.Logf("%d profiles were acknowledged, of %d kills; %d are there: each of those, and some that nobody was told of", len(acknowledged), rounds, len(have(t, e)))
+		}
 		if err := e.Close(); err != nil {
 			t.Fatal(err)
 		}
