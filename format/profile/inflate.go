@@ -9,6 +9,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	unpack "loupe/value/inflate"
 	"loupe/value/protobuf"
 )
 
@@ -64,8 +65,11 @@ type input struct {
 	ended  bool
 }
 
-// windowSize is for what was inflated last.
-const windowSize = 128 << 10
+// windowSize is for what was inflated last, and mostAtOnce for what is inflated in one step.
+const (
+	windowSize = 128 << 10
+	mostAtOnce = 1 << 20
+)
 
 var errTooLong = errors.New("the profile is too long")
 
@@ -73,6 +77,15 @@ var errTooLong = errors.New("the profile is too long")
 func (in *input) unpack(data []byte, limit int64) error {
 	in.file.Reset(data)
 	limit = believable(limit, len(data))
+	if size := unpack.Size(data); size == trailerSize(data, limit) && size <= mostAtOnce-unpack.Slack {
+		if need := int(size) + unpack.Slack; cap(in.window) < need {
+			in.window = make([]byte, 0, max(windowSize, min(need+need/4, mostAtOnce)))
+		}
+		if raw, ok := unpack.Gzip(in.window, data); ok {
+			in.buf, in.total = raw, size
+			return nil
+		}
+	}
 	in.packed, in.ended, in.limit, in.total = true, false, limit, trailerSize(data, limit)
 	if in.window == nil {
 		in.window = make([]byte, 0, windowSize)
