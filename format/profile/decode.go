@@ -273,7 +273,13 @@ func checkTop(c *protobuf.Cursor) error {
 func (d *decoder) read() error {
 	c := &d.in.top
 	for c.Buf = d.in.buf; ; {
-		for c.Step() {
+		for {
+			if err := d.usualFields(c); err != nil {
+				return err
+			}
+			if !c.Step() {
+				break
+			}
 			if err := d.field(c); err != nil {
 				return err
 			}
@@ -304,6 +310,37 @@ func (d *decoder) read() error {
 	}
 	d.noProfile = false
 	return nil
+}
+
+// usualFields takes in the fields of tables up to the first that is another, or is not all
+// there. A field costs a third of what it costs by [protobuf.Cursor.Step] and
+// [decoder.field].
+func (d *decoder) usualFields(c *protobuf.Cursor) (err error) {
+	for b := c.Buf; c.Next < len(b) && err == nil; {
+		tag := b[c.Next]
+		switch tag {
+		case fieldSample<<3 | protobuf.Bytes, fieldLocation<<3 | protobuf.Bytes, fieldFunction<<3 | protobuf.Bytes, fieldString<<3 | protobuf.Bytes:
+		default:
+			return nil
+		}
+		n, start := number(b, c.Next+1)
+		if start > len(b) || n > uint64(len(b)-start) || n >= aside {
+			return nil
+		}
+		c.At, c.Start, c.Next = c.Next, start, start+int(n)
+		c.Number, c.Type = int(tag>>3), protobuf.Bytes
+		switch c.Number {
+		case fieldSample:
+			err = d.sample(b[:c.Next], start)
+		case fieldString:
+			d.string(b[start:c.Next])
+		case fieldLocation:
+			err = d.location(c)
+		case fieldFunction:
+			err = d.function(c)
+		}
+	}
+	return err
 }
 
 // field takes in a field of Profile.

@@ -38,13 +38,7 @@ func (s *samples) reset(types int) {
 // sum sorts the samples and makes one of those that have the same stack and labels. Those
 // without any value are left out.
 func (s *samples) sum() {
-	order := make([]int, len(s.stacks))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(s.stacks[a], s.stacks[b]), cmp.Compare(s.set(a), s.set(b)))
-	})
+	order := s.order()
 	out := samples{values: make([][]int64, len(s.values))}
 	out.stacks = make([]uint32, 0, len(order))
 	for k := range out.values {
@@ -52,11 +46,11 @@ func (s *samples) sum() {
 	}
 	labelled := false
 	for i := 0; i < len(order); {
-		first, j, any := order[i], i, false
+		first, j, any := int(order[i]), i, false
 		for k := range out.values {
 			out.values[k] = append(out.values[k], 0)
 		}
-		for ; j < len(order) && s.stacks[order[j]] == s.stacks[first] && s.set(order[j]) == s.set(first); j++ {
+		for ; j < len(order) && s.stacks[order[j]] == s.stacks[first] && s.set(int(order[j])) == s.set(first); j++ {
 			for k := range out.values {
 				out.values[k][len(out.values[k])-1] += s.values[k][order[j]]
 			}
@@ -79,6 +73,30 @@ func (s *samples) sum() {
 		out.sets = nil
 	}
 	*s = out
+}
+
+// order returns the positions of samples, sorted by stack and label set. Without label sets
+// they are sorted as numbers, a third of the instructions of comparing by a function.
+func (s *samples) order() []uint32 {
+	order := make([]uint32, len(s.stacks))
+	if !slices.ContainsFunc(s.sets, func(set uint32) bool { return set != 0 }) {
+		keys := make([]uint64, len(order))
+		for i, id := range s.stacks {
+			keys[i] = uint64(id)<<32 | uint64(i)
+		}
+		slices.Sort(keys)
+		for i, key := range keys {
+			order[i] = uint32(key)
+		}
+		return order
+	}
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(s.stacks[a], s.stacks[b]), cmp.Compare(s.sets[a], s.sets[b]))
+	})
+	return order
 }
 
 // totals returns the sum of each column.

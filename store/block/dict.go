@@ -292,17 +292,21 @@ func (p *pairs) grow() {
 type reading struct {
 	in        *interner
 	p         *profile.Profile
-	known     []uint32 // location of a frame that begins one, plus one
+	runs      []run    // by the outermost frame of a location, where the profile has locations
 	functions []uint32 // by their numbers in the profile, plus one
 	sets      []uint32 // of the profile's label sets, plus one
 	path      []uint32
 	lines     []store.Line
 }
 
+// run is a location of the profile: the number that it has in the dictionary, plus one, and how
+// many frames stand for it.
+type run struct{ location, frames uint32 }
+
 func newReading(in *interner, p *profile.Profile) *reading {
 	r := &reading{in: in, p: p}
 	if p.Locations != nil {
-		r.known = make([]uint32, p.Stacks.NumFrames())
+		r.runs = make([]run, p.Stacks.NumFrames())
 	}
 	if p.LabelSets != nil {
 		r.sets = make([]uint32, p.NumLabelSets())
@@ -313,38 +317,49 @@ func newReading(in *interner, p *profile.Profile) *reading {
 // stack returns the stack and the label set of a sample.
 func (r *reading) stack(row int) (id, set uint32) {
 	frames := r.p.Stacks.Frames(r.p.StackIDs[row])
-	r.path = r.path[:0]
+	path := r.path[:0]
 	for end := len(frames); end > 0; {
-		begin := end - 1
-		if r.known != nil {
-			l := &r.p.Locations[r.p.LocationOf(frames[begin])]
-			begin = max(0, end-l.NumFrames())
-		} else {
-			for begin > 0 && r.p.Stacks.Frame(frames[begin-1]).Inlined {
-				begin--
+		if r.runs != nil {
+			if one := r.runs[frames[end-1]]; one.location != 0 && int(one.frames) <= end { // nearly always
+				path = append(path, one.location-1)
+				end -= int(one.frames)
+				continue
 			}
 		}
-		r.path = append(r.path, r.location(frames[begin:end]))
+		location, begin := r.location(frames, end)
+		path = append(path, location)
 		end = begin
 	}
-	return r.in.stack(r.in.path(r.path)), r.set(row)
+	r.path = path
+	return r.in.stack(r.in.path(path)), r.set(row)
 }
 
-// location returns that of the frames, the innermost first.
-func (r *reading) location(frames []stack.FrameID) uint32 {
-	if r.known != nil && r.known[frames[0]] != 0 {
-		return r.known[frames[0]] - 1
+// location returns the location whose outermost frame is in front of end, and where its frames
+// begin.
+func (r *reading) location(frames []stack.FrameID, end int) (at uint32, begin int) {
+	begin = end - 1
+	last := frames[begin]
+	whole := r.runs != nil
+	if whole {
+		begin = end - r.p.Locations[r.p.LocationOf(last)].NumFrames()
+		if whole = begin >= 0; !whole {
+			begin = 0 // the stack was cut
+		}
+	} else {
+		for begin > 0 && r.p.Stacks.Frame(frames[begin-1]).Inlined {
+			begin--
+		}
 	}
 	r.lines = r.lines[:0]
-	for _, id := range frames {
+	for _, id := range frames[begin:end] {
 		n, _ := r.p.Stacks.Position(id)
 		r.lines = append(r.lines, store.Line{Function: r.function(id), Line: line(n)})
 	}
-	at := r.in.location(r.lines)
-	if r.known != nil {
-		r.known[frames[0]] = at + 1
+	at = r.in.location(r.lines)
+	if whole {
+		r.runs[last] = run{at + 1, uint32(end - begin)}
 	}
-	return at
+	return at, begin
 }
 
 // function returns that of a frame.

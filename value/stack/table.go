@@ -231,14 +231,13 @@ type Extent struct {
 // when that is more than most.
 func (t *Table) Expand(dense []Extent, odd func(FrameID) Extent, most int64) (missing FrameID, size int64) {
 	t.init()
-	of := func(f FrameID) Extent {
-		if int(f) < len(dense) {
-			return dense[f]
-		}
-		return odd(f)
-	}
 	for _, f := range t.arena {
-		n := of(f).N
+		n := uint32(0)
+		if int(f) < len(dense) {
+			n = dense[f].N
+		} else {
+			n = odd(f).N
+		}
 		if n == 0 {
 			return f, -1
 		}
@@ -258,7 +257,12 @@ func (t *Table) Expand(dense []Extent, odd func(FrameID) Extent, most int64) (mi
 		start, end := t.end[id-1], t.end[id]
 		t.end[id] = uint32(at)
 		for i := int(end) - 1; i >= int(start); i-- {
-			e := of(from[i])
+			var e Extent
+			if f := from[i]; int(f) < len(dense) {
+				e = dense[f]
+			} else {
+				e = odd(f)
+			}
 			at--
 			if to[at] = e.First + FrameID(e.N) - 1; e.N > 1 {
 				for n := int(e.N) - 2; n >= 0; n-- {
