@@ -227,6 +227,21 @@ func (s *Server) Profile(ctx context.Context, sel Selection) ([]byte, error) {
 	return body, err
 }
 
+// Top returns the functions of what is selected that take most themselves. The error of a server
+// that has no such call, which loupe serve alone has, wraps [errors.ErrUnsupported].
+func (s *Server) Top(ctx context.Context, sel Selection, n int) (*querier.TopResponse, error) {
+	a := &querier.TopResponse{}
+	start, end := sel.Range.millis()
+	err := s.ask(ctx, &querier.TopRequest{ProfileTypeID: sel.Type.ID, LabelSelector: sel.selector(), Start: start, End: end, Limit: int64(n)}, a)
+	if refused := (*Refused)(nil); errors.As(err, &refused) && (refused.Status == http.StatusNotFound || refused.Status == http.StatusNotImplemented) {
+		err = fmt.Errorf("%w: %w", errors.ErrUnsupported, err)
+	}
+	if err == nil && len(a.Functions) == 0 && a.Total == 0 {
+		err = nothingf("%s has no profiles of %s", s, sel)
+	}
+	return a, err
+}
+
 // Pins returns the pins, by name. Only loupe serve has them.
 func (s *Server) Pins(ctx context.Context) ([]querier.Pin, error) {
 	var a querier.PinsResponse

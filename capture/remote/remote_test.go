@@ -176,3 +176,28 @@ func TestRefusals(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestTop asks for functions: a server without the call is told from one that refuses, and from
+// one that has nothing.
+func TestTop(t *testing.T) {
+	const path = "/sub" + querier.FunctionService + "Top"
+	top := func(answer any) (*querier.TopResponse, error) {
+		return answering(t, map[string]any{path: answer}).Top(t.Context(), Selection{Range: hour}, 5)
+	}
+	if _, err := top(nil); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("a Pyroscope: %v", err)
+	}
+	if _, err := top(connect.Errorf(connect.Unimplemented, "no such call")); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("an older loupe serve: %v", err)
+	}
+	if _, err := top(connect.Errorf(connect.Unavailable, "busy")); err == nil || errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("a busy server: %v", err)
+	}
+	if _, err := top(&querier.TopResponse{}); !errors.Is(err, ErrNothing) {
+		t.Errorf("an empty store: %v", err)
+	}
+	got, err := top(&querier.TopResponse{Functions: []querier.Function{{Name: "main.main", Total: 7}}, Total: 7, Others: 2})
+	if err != nil || got.Total != 7 || got.Others != 2 || len(got.Functions) != 1 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}

@@ -50,8 +50,10 @@ const maxQuestion = 1 << 20
 func Decode(path, contentType, contentEncoding string, body []byte) (any, connect.Encoding, error) {
 	name := strings.TrimPrefix(path, Service)
 	newQuestion := calls[name]
-	if pin, ok := strings.CutPrefix(path, PinService); ok {
-		newQuestion = pinCalls[pin]
+	for begin, all := range own {
+		if call, ok := strings.CutPrefix(path, begin); ok {
+			newQuestion = all[call]
+		}
 	}
 	e, err := connect.EncodingOf(contentType)
 	if err != nil {
@@ -93,7 +95,7 @@ func Pprof(p *profile.Profile) (*message.Profile, error) {
 // Path is the path of the URL at which a question is asked; empty for what is none. It is
 // the other way of [Decode].
 func Path(question any) string {
-	for begin, all := range map[string]map[string]func() any{Service: calls, PinService: pinCalls} {
+	for begin, all := range map[string]map[string]func() any{Service: calls, PinService: pinCalls, FunctionService: functionCalls} {
 		for name, newQuestion := range all {
 			if reflect.TypeOf(newQuestion()) == reflect.TypeOf(question) {
 				return begin + name

@@ -91,7 +91,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case pushes:
 		s.push(w, r, protocol)
-	case strings.HasPrefix(r.URL.Path, querier.Service), strings.HasPrefix(r.URL.Path, querier.PinService):
+	case querier.Answers(r.URL.Path):
 		s.query(w, r)
 	case r.URL.Path == "/ready":
 		io.WriteString(w, "ready\n")

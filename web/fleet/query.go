@@ -46,6 +46,8 @@ func (s *asked) answer(ctx context.Context, question any) (any, error) {
 		return s.heatmap(ctx, q)
 	case *querier.GetProfileStatsRequest:
 		return s.stats(ctx)
+	case *querier.TopRequest:
+		return s.top(ctx, q)
 	case *querier.PinsRequest:
 		return s.pins(ctx)
 	case *querier.PinRequest:

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -51,7 +50,8 @@ WHAT is one of
   types      the types of profiles, with their ids
   labels     the names of labels, or with NAME its values (labels NAME [SELECTOR])
   series     totals over time, by the labels of -by
-  top        functions, as loupe pprof -top
+  top        functions by what they take themselves, as loupe pprof -top; of loupe serve
+             from roll-ups, for ranges of months
   cost       CPUs, allocations and memory in use by service, or by function of a
              selection (loupe serve only)
   flame      a flame graph as one page or picture (-o FILE.html or FILE.svg)
@@ -321,10 +321,6 @@ func (q *query) handed(args ...string) error {
 		return err
 	}
 	return command.Exit(q.e.Call(append(args, file)))
-}
-
-func (q *query) top() error {
-	return q.handed("pprof", "-top", "-nodecount="+strconv.Itoa(q.n))
 }
 
 func (q *query) findings() error { return q.handed("report") }
