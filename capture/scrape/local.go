@@ -30,11 +30,3 @@ func (local) find(ctx context.Context) (all []Group, err error) {
 	}
 	return all, ctx.Err()
 }
-
-// Static is a job of targets that are named by their addresses, host:port.
-func Static(addresses ...string) *Job {
-	return &Job{
-		Name: "targets", Interval: UsualInterval, Length: UsualLength, Timeout: UsualTimeout, Profiles: usualKinds(),
-		scheme: "http", path: UsualPath, finders: []finder{static{{Addresses: addresses}}},
-	}
-}

@@ -358,7 +358,7 @@ func (d *decoder) resolveFrames(mappings ids) (*locationFrames, error) {
 		total += max(1, l.end-start)
 		start = l.end
 	}
-	p.Stacks.GrowFrames(total)
+	all := p.Stacks.AddFrames(total)
 	p.Locations, p.locationOf = make([]Location, n), make([]uint32, 0, total)
 	p.functionOf = make([]uint32, 0, total)
 	start = 0
@@ -379,16 +379,16 @@ func (d *decoder) resolveFrames(mappings ids) (*locationFrames, error) {
 			if !ok {
 				return nil, bad(l.at, "location %d: function %d is not in the table of %d functions", l.id, line.function, len(d.functions))
 			}
-			frame := names[f]
+			frame := &all[len(p.locationOf)]
+			*frame = names[f]
 			frame.Module, frame.Address, frame.Inlined = module, l.address, j < len(lines)-1
 			frame.Line, frame.Column = int(line.line), int(line.column)
-			p.Stacks.AppendFrame(frame)
 			p.locationOf = append(p.locationOf, uint32(i))
 			p.functionOf = append(p.functionOf, uint32(f))
 		}
 		if len(lines) == 0 {
 			p.functionOf = append(p.functionOf, 0) // nobody asks a location without lines
-			p.Stacks.AppendFrame(stack.Frame{Module: module, Address: l.address})
+			all[len(p.locationOf)] = stack.Frame{Module: module, Address: l.address}
 			p.locationOf = append(p.locationOf, uint32(i))
 		}
 		p.Locations[i] = where

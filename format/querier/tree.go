@@ -14,16 +14,14 @@ import (
 type Tree struct {
 	names    []string
 	nameIDs  map[string]int32
-	nodes    []node // 0 is above all roots
-	children map[edge]int32
+	nodes    []node  // 0 is above all roots
+	children []int32 // an open hash table of nodes by parent and name, 0 is free
 }
 
 type node struct {
 	name, parent int32
 	self, total  int64
 }
-
-type edge struct{ parent, name int32 }
 
 // NewTree makes a tree of the samples of a profile.
 func NewTree(stacks *stack.Table, samples iter.Seq2[stack.ID, int64]) *Tree {
@@ -90,7 +88,7 @@ func (t *Tree) AddAt(node int32, v int64) { t.nodes[node].self += v }
 func (t *Tree) begin() int32 {
 	if t.nodes == nil {
 		t.nodes = make([]node, 1)
-		t.nameIDs, t.children = map[string]int32{}, map[edge]int32{}
+		t.nameIDs = map[string]int32{}
 	}
 	return 0
 }
@@ -105,14 +103,30 @@ func (t *Tree) name(s string) int32 {
 	return id
 }
 
+// child finds or adds a node. A map of Go took a tenth of the time of a flame graph.
 func (t *Tree) child(parent, name int32) int32 {
-	id, ok := t.children[edge{parent, name}]
-	if !ok {
-		id = int32(len(t.nodes))
-		t.children[edge{parent, name}] = id
+	if 4*len(t.nodes) >= 3*len(t.children) {
+		t.children = make([]int32, max(1024, 2*len(t.children)))
+		for i, n := range t.nodes[1:] {
+			t.children[t.slot(n.parent, n.name)] = int32(i) + 1
+		}
+	}
+	slot := t.slot(parent, name)
+	if t.children[slot] == 0 {
+		t.children[slot] = int32(len(t.nodes))
 		t.nodes = append(t.nodes, node{name: name, parent: parent})
 	}
-	return id
+	return t.children[slot]
+}
+
+// slot is where the child is in the table, or where it belongs.
+func (t *Tree) slot(parent, name int32) uint64 {
+	mask := uint64(len(t.children) - 1)
+	for i := (uint64(parent)<<32 | uint64(name)) * 0x9e3779b97f4a7c15 >> 24 & mask; ; i = (i + 1) & mask {
+		if at := t.children[i]; at == 0 || t.nodes[at].parent == parent && t.nodes[at].name == name {
+			return i
+		}
+	}
 }
 
 // Total is the sum of all values.
@@ -134,6 +148,14 @@ type bar struct {
 func (t *Tree) bars() *bar {
 	t.begin()
 	bars := make([]bar, len(t.nodes))
+	counts := make([]int32, len(t.nodes)) // of children
+	for _, n := range t.nodes[1:] {
+		counts[n.parent]++
+	}
+	room := make([]*bar, len(t.nodes))
+	for i, n := range counts {
+		bars[i].children, room = room[:0:n], room[n:]
+	}
 	for i, n := range slices.Backward(t.nodes) {
 		b := &bars[i]
 		b.self = n.self

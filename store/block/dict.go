@@ -173,42 +173,42 @@ var seed = maphash.MakeSeed()
 // hashed is an open hash table of the numbers of things that are kept elsewhere: nodes by
 // their paths, functions by their names.
 type hashed struct {
-	hashes []uint32
-	number []uint32 // plus one, 0 is free
-	n      int
+	slots []hashedSlot // hash and number together, as a look is a cache miss
+	n     int
 }
+
+type hashedSlot struct{ hash, number uint32 } // plus one, 0 is free
 
 // find returns the number that has the hash and is the same, or the free slot where it
 // belongs; else that is -1.
 func (p *hashed) find(hash uint32, same func(number uint32) bool) (number uint32, slot int) {
-	if 4*p.n >= 3*len(p.number) {
+	if 4*p.n >= 3*len(p.slots) {
 		p.grow()
 	}
-	mask := uint32(len(p.number) - 1)
+	mask := uint32(len(p.slots) - 1)
 	for i := hash & mask; ; i = (i + 1) & mask {
-		switch at := p.number[i]; {
-		case at == 0:
+		switch s := p.slots[i]; {
+		case s.number == 0:
 			return 0, int(i)
-		case p.hashes[i] == hash && same(at-1):
-			return at - 1, -1
+		case s.hash == hash && same(s.number-1):
+			return s.number - 1, -1
 		}
 	}
 }
 
 // add fills a slot that find has returned.
 func (p *hashed) add(slot int, hash, number uint32) {
-	p.hashes[slot], p.number[slot] = hash, number+1
+	p.slots[slot] = hashedSlot{hash, number + 1}
 	p.n++
 }
 
 func (p *hashed) grow() {
 	old := *p
-	size := max(256, 2*len(old.number))
-	*p = hashed{hashes: make([]uint32, size), number: make([]uint32, size)}
-	for i, at := range old.number {
-		if at != 0 {
-			_, slot := p.find(old.hashes[i], func(uint32) bool { return false })
-			p.add(slot, old.hashes[i], at-1)
+	*p = hashed{slots: make([]hashedSlot, max(256, 2*len(old.slots)))}
+	for _, s := range old.slots {
+		if s.number != 0 {
+			_, slot := p.find(s.hash, func(uint32) bool { return false })
+			p.add(slot, s.hash, s.number-1)
 		}
 	}
 }
@@ -252,38 +252,43 @@ func line(n int) int { return max(0, min(n, math.MaxInt32)) }
 // pairs maps pairs of numbers to a number. It is an open hash table: Go's map took three
 // times as long for the nodes, which are looked up for every frame of every sample.
 type pairs struct {
-	keys []uint64 // parent and location, plus one
-	vals []uint32
-	n    int
+	slots []pairSlot
+	n     int
+}
+
+type pairSlot struct {
+	key   uint64 // parent and location, plus one
+	value uint32
 }
 
 // find returns where the value of a pair is, which is new when it was not found.
 func (p *pairs) find(a, b uint32) (value *uint32, found bool) {
-	if 4*p.n >= 3*len(p.keys) {
-		p.grow()
+	if 4*p.n >= 3*len(p.slots) {
+		p.grow(2 * len(p.slots))
 	}
 	key := (uint64(a)<<32 | uint64(b)) + 1
-	mask := uint64(len(p.keys) - 1)
+	mask := uint64(len(p.slots) - 1)
 	for i := key * 0x9e3779b97f4a7c15 >> 20 & mask; ; i = (i + 1) & mask {
-		switch p.keys[i] {
+		s := &p.slots[i]
+		switch s.key {
 		case key:
-			return &p.vals[i], true
+			return &s.value, true
 		case 0:
-			p.keys[i] = key
+			s.key = key
 			p.n++
-			return &p.vals[i], false
+			return &s.value, false
 		}
 	}
 }
 
-func (p *pairs) grow() {
+// grow makes a table of a size, a power of two.
+func (p *pairs) grow(size int) {
 	old := *p
-	size := max(1024, 2*len(old.keys))
-	*p = pairs{keys: make([]uint64, size), vals: make([]uint32, size)}
-	for i, key := range old.keys {
-		if key != 0 {
-			at, _ := p.find(uint32((key-1)>>32), uint32(key-1))
-			*at = old.vals[i]
+	*p = pairs{slots: make([]pairSlot, max(1024, size))}
+	for _, s := range old.slots {
+		if s.key != 0 {
+			at, _ := p.find(uint32((s.key-1)>>32), uint32(s.key-1))
+			*at = s.value
 		}
 	}
 }

@@ -59,7 +59,8 @@ var serveCommand = &command.Command{
 Profiles are scraped or pushed. -targets names the services to scrape, or a file with
 scrape_configs as Prometheus defines them (reloaded when it changes); -local finds the
 programs on this machine. They need only net/http/pprof. A target is asked for one
-profile at a time, and as rarely as the cost limit -budget requires. Pushes are accepted
+profile at a time, and as rarely as the cost limit -budget requires. The service of a
+host:port is called what its program is called (/debug/pprof/cmdline). Pushes are accepted
 from Pyroscope's clients (POST /ingest and push.v1), OpenTelemetry (OTLP v1development,
 HTTP and gRPC), and clients of Parca's WriteRaw. Allocations, contentions and delays,
 which Go counts from the start of a process, are stored as differences; restarts are
