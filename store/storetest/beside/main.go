@@ -38,10 +38,10 @@ import (
 )
 
 const (
-	pods, points = 20, 50
-	every        = 5 * time.Minute
-	draws        = 1990 // samples of a profile, many of the same stack
-	spread       = 2.9
+	pods, usualPoints = 20, 50
+	every             = 5 * time.Minute
+	draws             = 1990 // samples of a profile, many of the same stack
+	spread            = 2.9
 )
 
 func main() {
@@ -50,7 +50,7 @@ func main() {
 	own := flag.String("loupe", "", "binary of loupe (default: it is built)")
 	their := map[string]*string{"pyroscope": flag.String("pyroscope", "", "binary of Pyroscope (default: the one in the PATH)"),
 		"parca": flag.String("parca", "", "binary of Parca (default: the one in the PATH)")}
-	opt := options{}
+	opt := options{idle: 10 * time.Second}
 	flag.Float64Var(&opt.rate, "rate", 10, "profiles a second")
 	flag.DurationVar(&opt.settle, "settle", 13*time.Minute, "how long the servers may merge before they are asked")
 	flag.IntVar(&opt.rounds, "rounds", 30, "how often a question is asked")
@@ -83,7 +83,7 @@ func main() {
 			servers = append(servers, &parca{binary: at, nice: *nice})
 		}
 	}
-	opt.corpus, err = makeCorpus(*base)
+	opt.corpus, err = makeCorpus(*base, usualPoints)
 	check(err)
 	fmt.Println(opt.corpus)
 	var tables []*table
@@ -115,7 +115,7 @@ func writeFile(name, text string) error { return os.WriteFile(name, []byte(text)
 
 type options struct {
 	rate           float64
-	settle         time.Duration
+	idle, settle   time.Duration // before the first profile, and behind the last
 	rounds, starts int
 	corpus         *profiles
 }
@@ -130,6 +130,7 @@ type pushed struct {
 type profiles struct {
 	list     []*pushed
 	begin    time.Time
+	points   int // of each pod
 	bytes    int
 	samples  int
 	total    int64 // of CPU time, ns
@@ -141,20 +142,20 @@ func (c *profiles) String() string {
 		len(c.list), float64(c.bytes)/1e6, float64(c.bytes)/1e3/float64(len(c.list)), c.samples/len(c.list), c.total)
 }
 
-// makeCorpus draws the profiles, which end now: servers refuse what is old.
-func makeCorpus(base string) (*profiles, error) {
+// makeCorpus draws the profiles, so many of each pod, which end now: servers refuse what is old.
+func makeCorpus(base string, points int) (*profiles, error) {
 	from, err := corpus.Base(base)
 	if err != nil {
 		return nil, err
 	}
-	c := &profiles{begin: time.Now().Truncate(every).Add(-points * every), services: map[string]int64{}}
+	c := &profiles{points: points, begin: time.Now().Truncate(every).Add(-time.Duration(points) * every), services: map[string]int64{}}
 	c.list = make([]*pushed, pods*points)
 	for pod := range pods {
 		r := rand.New(rand.NewPCG(1, uint64(pod)))
 		service := corpus.NewService(from, uint64(pod%4), spread)
 		later := service.Drift(rand.New(rand.NewPCG(3, uint64(pod%4))), 0.3)
 		for point := range points {
-			version := point / (points / 2)
+			version := 2 * point / points
 			if version > 0 {
 				service = later
 			}
@@ -255,7 +256,7 @@ func ingest(s server, dir string, opt *options) (*table, error) {
 	if t.process, err = s.start(t.dir); err != nil {
 		return nil, err
 	}
-	time.Sleep(10 * time.Second)
+	time.Sleep(opt.idle)
 	t.add("RSS, nothing stored yet, MB", "%.1f", mb(t.process.rss()))
 	t.add("of it not pages of files, MB", "%.1f", mb(t.process.memory("RssAnon")))
 	fail := func(err error) (*table, error) { t.process.stop(); return nil, err }
@@ -316,7 +317,7 @@ func (t *table) questions(opt *options) error {
 	t.add("on disk after -settle, MB", "%.2f", mb(size))
 	t.add("B/sample", "%.2f", float64(size)/float64(c.samples))
 	t.add("load of the machine, then", "%s", load())
-	from, to := c.begin.Add(-time.Minute), c.begin.Add(points*every+time.Minute)
+	from, to := c.begin.Add(-time.Minute), c.begin.Add(time.Duration(c.points)*every+time.Minute)
 	list := []question{
 		{name: "merge of all to a flame graph", kind: "flame", selector: "{}", want: c.total},
 		{name: "one service", kind: "flame", selector: `{service_name="service-1"}`, want: c.services["service-1"]},

@@ -18,6 +18,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"log"
 	"math/rand/v2"
@@ -64,7 +65,7 @@ func main() {
 		if of <= 0 {
 			of = min(10, max(1, n/10))
 		}
-		run(from, n, of, *every, time.Duration(*days*24*float64(time.Hour)).Round(time.Minute), *maintain, *cpuprofile)
+		check(run(os.Stdout, from, n, of, *every, time.Duration(*days*24*float64(time.Hour)).Round(time.Minute), *maintain, *cpuprofile))
 	}
 }
 
@@ -157,7 +158,8 @@ func (f *fleet) minute(e store.Engine, now time.Time) {
 	flush()
 }
 
-func run(from *profile.Profile, targets, services int, every, span, maintain time.Duration, cpuprofile string) {
+// run passes the time for so many targets, and prints what it took.
+func run(w io.Writer, from *profile.Profile, targets, services int, every, span, maintain time.Duration, cpuprofile string) error {
 	f := &fleet{targets: targets, every: every, pools: drawn(from, services), r: rand.New(rand.NewPCG(5, 6))}
 	for i := range targets {
 		f.labels = append(f.labels, store.LabelsOf(store.ServiceLabel, fmt.Sprintf("service-%d", i%services), "pod", fmt.Sprintf("pod-%04d", i),
@@ -189,22 +191,25 @@ func run(from *profile.Profile, targets, services int, every, span, maintain tim
 	profiles := f.samples
 	n := span / every * time.Duration(targets)
 	cpu := wrote - before
-	fmt.Printf("\n%d targets of %d services, %v, a profile every %v: %d profiles, %d million samples, in %v\n", targets, services, span, every, n, profiles/1e6, time.Since(begun).Round(time.Second))
-	fmt.Printf("CPU                     %.2f ms a profile, %.0f s in all, %.2f %% of one CPU over the time that passed\n", cpu.Seconds()*1e3/float64(n), cpu.Seconds(), cpu.Seconds()/span.Seconds()*100)
-	fmt.Printf("live heap of the store  %.1f MB at most\n", float64(grown)/1e6)
-	fmt.Printf("disk                    %.1f MB, %.1f at most, %.2f B/sample\n", float64(disk(dir))/1e6, float64(most)/1e6, float64(disk(dir))/float64(f.samples))
+	fmt.Fprintf(w, "\n%d targets of %d services, %v, a profile every %v: %d profiles, %d million samples, in %v\n", targets, services, span, every, n, profiles/1e6, time.Since(begun).Round(time.Second))
+	fmt.Fprintf(w, "CPU                     %.2f ms a profile, %.0f s in all, %.2f %% of one CPU over the time that passed\n", cpu.Seconds()*1e3/float64(n), cpu.Seconds(), cpu.Seconds()/span.Seconds()*100)
+	fmt.Fprintf(w, "live heap of the store  %.1f MB at most\n", float64(grown)/1e6)
+	fmt.Fprintf(w, "disk                    %.1f MB, %.1f at most, %.2f B/sample\n", float64(disk(dir))/1e6, float64(most)/1e6, float64(disk(dir))/float64(f.samples))
 	if cpuprofile != "" {
 		out, err := os.Create(fmt.Sprintf("%s.%d", cpuprofile, targets))
 		check(err)
 		check(pprof.StartCPUProfile(out))
 		defer pprof.StopCPUProfile()
 	}
-	f.questions(e, end)
-	check(e.Close())
+	if err := f.questions(w, e, end); err != nil {
+		return err
+	}
+	return e.Close()
 }
 
-// questions asks for the last hour, a day and all, and prints the median CPU time.
-func (f *fleet) questions(e store.Engine, end time.Time) {
+// questions asks for the last hour, a day and all, and prints the least time of five. It is an
+// error when the total is not that of what was written.
+func (f *fleet) questions(w io.Writer, e store.Engine, end time.Time) error {
 	ctx := context.Background()
 	typ := store.Type{Name: "process_cpu", Sample: "cpu", Unit: "nanoseconds", Period: "cpu", PeriodUnit: "nanoseconds"}
 	one, err := store.ParseMatchers(`{service_name="service-0"}`)
@@ -228,7 +233,7 @@ func (f *fleet) questions(e store.Engine, end time.Time) {
 				break
 			}
 		}
-		fmt.Printf("%-40s %9.1f ms\n", name, least.Seconds()*1e3)
+		fmt.Fprintf(w, "%-40s %9.1f ms\n", name, least.Seconds()*1e3)
 	}
 	stacks := func(s store.Selection) func() {
 		return func() {
@@ -251,15 +256,18 @@ func (f *fleet) questions(e store.Engine, end time.Time) {
 		_, err := e.LabelValues(ctx, "pod", sel(all, nil))
 		check(err)
 	})
+	var total int64
 	ask("top functions, everything", func() {
 		got, err := e.Top(ctx, store.TopQuery{Selection: sel(all, nil)})
 		check(err)
-		if got.Total != f.total {
-			log.Fatalf("the total is %d, want %d", got.Total, f.total)
-		}
+		total = got.Total
 	})
 	ask("top functions of one service", func() {
 		_, err := e.Top(ctx, store.TopQuery{Selection: sel(all, one)})
 		check(err)
 	})
+	if total != f.total {
+		return fmt.Errorf("the total is %d, want %d", total, f.total)
+	}
+	return nil
 }
