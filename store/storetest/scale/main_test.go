@@ -12,7 +12,7 @@ import (
 
 	"loupe/format/profile"
 	"loupe/store"
-	"loupe/store/storetest"
+	"loupe/store/block"
 	"loupe/store/storetest/corpus"
 )
 
@@ -51,7 +51,11 @@ func TestMinute(t *testing.T) {
 		f.labels = append(f.labels, store.LabelsOf(store.ServiceLabel, "service-0", "pod", string(rune('a'+len(f.labels)))))
 		f.at = append(f.at, time.Duration(f.r.Int64N(int64(f.every))))
 	}
-	e := storetest.NewMemory()
+	e, err := block.Open(t.TempDir(), block.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
 	end := begin.Add(time.Hour)
 	for now := begin; now.Before(end); now = now.Add(time.Minute) {
 		f.minute(e, now)
