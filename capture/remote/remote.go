@@ -227,10 +227,14 @@ func (s *Server) Profile(ctx context.Context, sel Selection) ([]byte, error) {
 	return body, err
 }
 
-// Top returns the functions of what is selected that take most themselves. The error of a server
+// Top returns the functions of what is selected that take most themselves, n of them or, where
+// that is not positive, all. The error of a server
 // that has no such call, which loupe serve alone has, wraps [errors.ErrUnsupported].
 func (s *Server) Top(ctx context.Context, sel Selection, n int) (*querier.TopResponse, error) {
 	a := &querier.TopResponse{}
+	if n <= 0 || n > querier.MostFunctions {
+		n = querier.MostFunctions
+	}
 	start, end := sel.Range.millis()
 	err := s.ask(ctx, &querier.TopRequest{ProfileTypeID: sel.Type.ID, LabelSelector: sel.selector(), Start: start, End: end, Limit: int64(n)}, a)
 	if refused := (*Refused)(nil); errors.As(err, &refused) && (refused.Status == http.StatusNotFound || refused.Status == http.StatusNotImplemented) {

@@ -34,26 +34,20 @@ func (d *decoder) location(top *protobuf.Cursor) error {
 			if err != nil {
 				return err
 			}
-			d.addLine(line)
+			d.lines = added(d.lines, &d.in, line)
 		}
 	}
-	d.addLocation(&l)
+	l.end = len(d.lines)
+	d.locations = added(d.locations, &d.in, l)
 	return endOf(&c, l.at, "location")
 }
 
-func (d *decoder) addLine(l rawLine) {
-	if len(d.lines) == cap(d.lines) {
-		d.lines = grown(d.lines, d.in.room(len(d.lines)))
+// added appends to a table of the file, with room for what is likely to come.
+func added[T any](list []T, in *input, one T) []T {
+	if len(list) == cap(list) {
+		list = grown(list, in.room(len(list)))
 	}
-	d.lines = append(d.lines, l)
-}
-
-func (d *decoder) addLocation(l *rawLocation) {
-	if len(d.locations) == cap(d.locations) {
-		d.locations = grown(d.locations, d.in.room(len(d.locations)))
-	}
-	l.end = len(d.lines)
-	d.locations = append(d.locations, *l)
+	return append(list, one)
 }
 
 // usualLocation takes a location in that has known fields alone, each of them with a tag of
@@ -79,7 +73,7 @@ func (d *decoder) usualLocation(m []byte, l *rawLocation) bool {
 		case 4<<3 | protobuf.Bytes:
 			var line [6]uint64
 			if v <= uint64(len(m)-i) && usual(m[i:i+int(v)], &line, 3) {
-				d.addLine(rawLine{line[1], int64(line[2]), int64(line[3])})
+				d.lines = added(d.lines, &d.in, rawLine{line[1], int64(line[2]), int64(line[3])})
 				i += int(v)
 				continue
 			}
@@ -88,7 +82,8 @@ func (d *decoder) usualLocation(m []byte, l *rawLocation) bool {
 		return false
 	}
 	l.id, l.mapping, l.address, l.folded = numbers[1], numbers[2], numbers[3], numbers[5] != 0
-	d.addLocation(l)
+	l.end = len(d.lines)
+	d.locations = added(d.locations, &d.in, *l)
 	return true
 }
 
@@ -153,7 +148,7 @@ func (d *decoder) function(top *protobuf.Cursor) error {
 	var numbers [6]uint64
 	if usual(top.Chunk(), &numbers, 5) {
 		f.id, f.name, f.system, f.source, f.start = numbers[1], numbers[2], numbers[3], numbers[4], int64(numbers[5])
-		d.addFunction(&f)
+		d.functions = added(d.functions, &d.in, f)
 		return nil
 	}
 	c := protobuf.Cursor{Buf: top.Chunk()}
@@ -174,15 +169,8 @@ func (d *decoder) function(top *protobuf.Cursor) error {
 			f.start = int64(c.Value)
 		}
 	}
-	d.addFunction(&f)
+	d.functions = added(d.functions, &d.in, f)
 	return endOf(&c, f.at, "function")
-}
-
-func (d *decoder) addFunction(f *rawFunction) {
-	if len(d.functions) == cap(d.functions) {
-		d.functions = grown(d.functions, d.in.room(len(d.functions)))
-	}
-	d.functions = append(d.functions, *f)
 }
 
 func (d *decoder) mapping(top *protobuf.Cursor) error {
