@@ -1,6 +1,7 @@
 package block
 
 import (
+	"reflect"
 	"runtime"
 	"testing"
 
@@ -144,9 +145,19 @@ func FuzzTops(f *testing.F) {
 	w.add(w.group(&s, 1), &samples{stacks: []uint32{0}, values: [][]int64{{7}, {70}}})
 	w.samples = rolledFrom * len(d.functions)
 	b := w.append(d)
-	if t, err := readTops(b); err != nil || len(t.groups) != 1 || t.groups[0].total[1][0] != 70 || t.groups[0].self[1][1] != 70 {
+	if t, err := readTops(b, nil); err != nil || len(t.groups) != 1 || t.groups[0].total[1][0] != 70 || t.groups[0].self[1][1] != 70 {
 		f.Fatalf("%+v, %v", t, err)
 	}
 	f.Add(b)
-	f.Fuzz(func(t *testing.T, b []byte) { bounded(t, b, func() { _, _ = readTops(b) }) })
+	f.Fuzz(func(t *testing.T, b []byte) {
+		bounded(t, b, func() {
+			one, err := readTops(b, nil)
+			if err != nil {
+				return
+			}
+			if again, err := readTops(b, one.topNames); err != nil || !reflect.DeepEqual(one, again) {
+				t.Errorf("with names that were read before: %+v, %v", again, err)
+			}
+		})
+	})
 }
