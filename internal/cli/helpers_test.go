@@ -56,6 +56,7 @@ func webSite() {
 		mux.HandleFunc("/debug/pprof/", pprof.Index)
 		mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 		mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+		mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	}
 	if *withVars {
 		mux.Handle("/debug/vars", expvar.Handler())
