@@ -1,6 +1,6 @@
 // Package inflate unpacks gzip files that are in memory as a whole: one call, from one
-// slice into another. A server that takes profiles of 60 kB all day spends a third of its
-// time on nothing else.
+// slice into another. A server that is pushed profiles of 60 kB spent a fifth of its time on
+// nothing else.
 //
 // It reads what is usual, which is one member, complete, whose trailer says how long the
 // content is, and verifies the checksum. Of everything else it only says that it cannot;

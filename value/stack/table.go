@@ -278,7 +278,7 @@ func (t *Table) Expand(dense []Extent, odd func(FrameID) Extent, most int64) (mi
 }
 
 // AddFrames adds this many frames, which the caller fills in before anything else is done
-// with the table. A decoder has small profiles to the tenth of its time in copies of frames.
+// with the table: that saves two copies of each.
 func (t *Table) AddFrames(n int) []Frame {
 	t.init()
 	at := len(t.frames)
