@@ -10,7 +10,7 @@ import (
 // PredictionSheet has the figures of one prediction, each beside what was recorded.
 func PredictionSheet(c *gc.Recorded, p *gc.Prediction) *Sheet {
 	s := &Sheet{Key: "gc_prediction", Columns: []Column{
-		{"figure", "figure"}, {"predicted", p.Settings.String()}, {"between", "nine times of ten"}, {"recorded", "recorded"},
+		{"figure", "figure"}, {"predicted", "predicted"}, {"between", "nine times of ten"}, {"recorded", "recorded"},
 	}}
 	row := func(name string, r gc.Range, recorded gc.Figure, text func(float64) string) {
 		predicted, between, was := "–", "", ""
