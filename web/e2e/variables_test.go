@@ -37,10 +37,8 @@ func TestVariables(t *testing.T) {
 // TestVariablesOfRun: those of a program that loupe has started have lanes too, though it
 // serves none of them.
 func TestVariablesOfRun(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"go.mod": "module shop\n\ngo 1.26\n",
-		"main.go": `package main
+	main, rec := filepath.Join(t.TempDir(), "main.go"), filepath.Join(t.TempDir(), "rec")
+	if err := os.WriteFile(main, []byte(`package main
 
 import (
 	"expvar"
@@ -53,15 +51,11 @@ func main() {
 		orders.Add(1)
 	}
 }
-`,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+`), 0o644); err != nil {
+		t.Fatal(err)
 	}
-	t.Chdir(dir)
-	loupe(t, "run", "-quiet", "-diagnostics=false", "-phases", "bare", "-interval", "100ms", "-o", "rec", ".")
-	b := open(t, serve(t, filepath.Join(dir, "rec"))+"#/1/overview", 1280, 900, "dark")
+	loupe(t, "run", "-quiet", "-diagnostics=false", "-phases", "bare", "-interval", "100ms", "-o", rec, main)
+	b := open(t, serve(t, rec)+"#/1/overview", 1280, 900, "dark")
 	b.until("[...document.querySelectorAll('.lane')].some(e => e.innerText.includes('orders'))")
 	b.settled()
 	b.accessible()
