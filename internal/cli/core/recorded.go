@@ -1,9 +1,9 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"loupe/internal/cli/command"
@@ -20,63 +20,63 @@ func openCore(e *command.Env, args []string) (*programs.Core, error) {
 		return programs.OpenCore(e, args)
 	}
 	name := args[len(args)-1]
-	program, rec, err := recorded(e, name)
+	core, program, err := recorded(e, name)
 	if err != nil {
 		return nil, err
 	}
-	if rec == "" {
+	if core == nil {
 		return programs.OpenCore(e, args)
 	}
 	if len(args) == 2 {
-		program = args[0]
+		program = &entry{args[0], args[0]}
 	}
-	c, err := programs.OpenCoreOf(e, rec, program)
+	c, err := programs.OpenCoreOf(e, core.path, program.path)
 	if err == nil {
-		c.Name, c.Program = e.Doors.Rename(c.Name), e.Doors.Rename(c.Program)
+		c.Name, c.Program = core.name, cmp.Or(program.name, c.Program)
 	}
 	return c, err
 }
 
-// recorded returns where the core of a recording lies on this machine, and the program that
-// was recorded with it. core is empty where name is no recording.
-func recorded(e *command.Env, name string) (program, core string, err error) {
+// entry is a file of a recording: what the user would call it, and where it lies on this
+// machine.
+type entry struct{ name, path string }
+
+// recorded returns the core of a recording, and the program that was recorded with it, which
+// is empty where there is none. Both are nil where name is no recording.
+func recorded(e *command.Env, name string) (core, program *entry, err error) {
 	in := packedOrFolder(e, name)
 	if in == nil || !in.Recording {
-		return "", "", nil
+		return nil, nil, nil
 	}
 	rec, err := recording.OpenFile(in.Path)
 	if err != nil {
-		return "", "", err
+		return nil, nil, err
 	}
 	defer rec.Close()
 	m := &rec.Manifest
-	entry, ok := m.Main(recording.Core)
+	main, ok := m.Main(recording.Core)
 	if !ok {
-		return "", "", command.Nothingf("%s has no core (record one: loupe run -phases core PROGRAM, or loupe attach -phases core PID)", name)
+		return nil, nil, command.Nothingf("%s has no core (record one: loupe run -phases core PROGRAM, or loupe attach -phases core PID)", name)
 	}
 	if all := m.Of(recording.Core); len(all) > 1 {
 		var names []string
 		for _, c := range all {
 			names = append(names, command.ShellWord(name+"/"+c.Path))
 		}
-		fmt.Fprintf(e.Stderr, "loupe core: %s has %d cores, this is %s; the others can be named: %s\n", name, len(all), entry.Path, strings.Join(names, ", "))
+		fmt.Fprintf(e.Stderr, "loupe core: %s has %d cores, this is %s; the others can be named: %s\n", name, len(all), main.Path, strings.Join(names, ", "))
 	}
-	i := slices.IndexFunc(m.Entries, func(p recording.Entry) bool {
-		return p.Kind == recording.Program && p.Phase == entry.Phase && p.Run == entry.Run
-	})
-	paths := []string{entry.Path}
-	if i >= 0 {
-		paths = append(paths, m.Entries[i].Path)
+	if core, err = entryOf(e, in, main.Path); err != nil {
+		return nil, nil, err
 	}
-	for j, path := range paths {
-		if paths[j], err = entryOf(e, in, path); err != nil {
-			return "", "", err
+	program = &entry{}
+	for _, p := range m.Of(recording.Program) {
+		if p.Phase == main.Phase && p.Run == main.Run {
+			if program, err = entryOf(e, in, p.Path); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
-	if i >= 0 {
-		program = paths[1]
-	}
-	return program, paths[0], nil
+	return core, program, nil
 }
 
 // packedOrFolder takes a name through the door where it may be a recording; a core is opened
@@ -92,14 +92,14 @@ func packedOrFolder(e *command.Env, name string) *source.Input {
 	return in[0]
 }
 
-// entryOf returns where an entry of a recording lies: in its folder, or unpacked.
-func entryOf(e *command.Env, in *source.Input, path string) (string, error) {
+// entryOf returns an entry of a recording, in its folder or unpacked.
+func entryOf(e *command.Env, in *source.Input, path string) (*entry, error) {
 	if !filepath.IsLocal(filepath.FromSlash(path)) {
-		return "", fmt.Errorf("cannot open %s of %s: the name leads out of the recording", path, in.Name)
+		return nil, fmt.Errorf("cannot open %s of %s: the name leads out of the recording", path, in.Name)
 	}
 	got, err := door.TakeOne(e, door.New(e, "", nil), in.Path+"/"+path)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return got.Path, nil
+	return &entry{in.Name + "/" + path, got.Path}, nil
 }
