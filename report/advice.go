@@ -9,8 +9,8 @@ import (
 	"loupe/value/unit"
 )
 
-// adviceText is what to set in a container, in sentences; or why nothing is advised.
-func adviceText(a *gc.Advice) string {
+// AdviceText is what to set in a container, in sentences; or why nothing is advised.
+func AdviceText(a *gc.Advice) string {
 	size := unit.BytesOf(float64(a.Container))
 	if a.Refused != "" {
 		text := fmt.Sprintf("No advice for %s: %s.", size, a.Refused)
@@ -82,7 +82,7 @@ func WriteAdvice(out io.Writer, a *gc.Advice, s Style) error {
 	if a.Phase != "" {
 		l.printf("%s\n", s.paint(dim, clean(a.Phase)))
 	}
-	l.printf("%s\n\n", s.paint(bold, wrap(adviceText(a), s.width(), "")))
+	l.printf("%s\n\n", s.paint(bold, wrap(AdviceText(a), s.width(), "")))
 	if len(a.Compared) > 0 {
 		writeGrid(l, adviceSheet(a), s)
 	}

@@ -6,11 +6,12 @@ import (
 	"io"
 	"math"
 	"strings"
-	"text/template"
 	"time"
 
 	"loupe/format/loadlog"
 	"loupe/value/unit"
+
+	"github.com/DataDog/datadog-agent/pkg/template/text"
 )
 
 // LoadReport is what a template of [WriteLoadTemplate] gets: the fields of hey's
@@ -76,7 +77,7 @@ type LoadBucket struct {
 // WriteLoadTemplate prints a load run through a template of text/template, as
 // hey does with what it does not know as a form: functions are hey's
 // formatNumber, formatNumberInt, jsonify and histogram, and duration, which prints
-// a time.Duration in a unit that fits.
+// a time.Duration in a unit that fits. Methods are those of [methodsOf].
 func WriteLoadTemplate(w io.Writer, text string, l *loadlog.Log) error {
 	t, err := ParseLoadTemplate(text)
 	if err != nil {
@@ -91,7 +92,17 @@ func WriteLoadTemplate(w io.Writer, text string, l *loadlog.Log) error {
 // ParseLoadTemplate parses a template of [WriteLoadTemplate], so that a mistake
 // is told before the load.
 func ParseLoadTemplate(text string) (*template.Template, error) {
-	t, err := template.New("load").Funcs(template.FuncMap{
+	t, err := template.New("load").Funcs(loadFunctions()).Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the template: %w", err)
+	}
+	methodCalls(t)
+	return t, nil
+}
+
+// loadFunctions are the functions of a template.
+func loadFunctions() template.FuncMap {
+	return template.FuncMap{
 		"formatNumber":    func(x float64) string { return fmt.Sprintf("%4.4f", x) },
 		"formatNumberInt": func(x int) string { return fmt.Sprintf("%d", x) },
 		"jsonify": func(v any) (string, error) {
@@ -113,11 +124,8 @@ func ParseLoadTemplate(text string) (*template.Template, error) {
 			}
 			return unit.Duration(d)
 		},
-	}).Parse(text)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the template: %w", err)
+		methodName: callMethod,
 	}
-	return t, nil
 }
 
 func newLoadReport(l *loadlog.Log) *LoadReport {

@@ -160,8 +160,8 @@ func outcomeSheet(all []gc.Outcome) *Sheet {
 	return s
 }
 
-// ChoiceText says what to set in a container, in sentences.
-func ChoiceText(c *gc.Choice) string {
+// choiceText says what to set in a container, in sentences.
+func choiceText(c *gc.Choice) string {
 	size := unit.BytesOf(float64(c.Container))
 	need := mbText(float64(c.NeedMB))
 	switch c.Verdict {
@@ -198,7 +198,7 @@ func WriteWhatIf(out io.Writer, w *gc.WhatIf, s Style) error {
 		l.printf("%s\n", s.paint(bold, clean(w.Phase)))
 	}
 	if w.Choice != nil {
-		l.printf("%s\n\n", wrap(ChoiceText(w.Choice), s.width(), ""))
+		l.printf("%s\n\n", wrap(choiceText(w.Choice), s.width(), ""))
 	}
 	sheet := WhatIfSheet(w)
 	if len(w.Predictions) > 0 {

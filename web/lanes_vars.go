@@ -37,7 +37,7 @@ func varsLanes(v *laneView) (all []*lane) {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	for _, name := range names {
-		l := &lane{Key: "var:" + name, Title: name, Unit: "count", Shape: "lines", Source: "/debug/vars: a variable of the program"}
+		l := &lane{Key: "var:" + name, Title: name, Unit: "count", Shape: "lines", Source: "expvar: a variable of the program"}
 		if inBytes.MatchString(name) {
 			l.Unit = "bytes"
 		}

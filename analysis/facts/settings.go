@@ -30,6 +30,18 @@ func MostCollections(rounds []Round) (best *Round) {
 	return best
 }
 
+// AdviceOptions adds to what an advice is for what a recording knows: its cgroup's limit,
+// unless there is another, and how much memory the Go runtime did not know of.
+func AdviceOptions(f *Facts, opt gc.AdviceOptions) gc.AdviceOptions {
+	if limit := MemoryLimit(f); opt.Container == 0 && limit > 0 {
+		opt.Container, opt.From = limit, "the recorded cgroup"
+	}
+	if m, ok := ResidentIn(f); ok {
+		opt.Outside = max(0, m.Anon-m.Go)
+	}
+	return opt
+}
+
 // Settings are those of the runtime as they were in force.
 type Settings struct {
 	// Collector has GOGC and the limit of memory; it is nil where they cannot be told.

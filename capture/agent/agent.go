@@ -40,7 +40,7 @@ const (
 	GodebugEnv = "LOUPE_AGENT_GODEBUG"
 )
 
-//go:embed inject/inject.go inject/deadlock.go inject/tap.go inject/peak.go inject/flight.go inject/socket_*.go inject/*.go.txt std/*.go.txt
+//go:embed inject/inject.go inject/deadlock.go inject/tap.go inject/peak.go inject/flight.go inject/vars.go inject/socket_*.go inject/*.go.txt std/*.go.txt
 var sources embed.FS
 
 // File is one file to add to a package.
@@ -62,6 +62,8 @@ type Options struct {
 	// Hook lets the agent reach into the runtime, with [Options.Hooked]:
 	// it sees the end of the program, and a deadlock.
 	Hook bool
+	// Vars has it read the variables that the program publishes: it imports expvar.
+	Vars bool
 	// Share joins it to what [Options.Std] changes.
 	Share bool
 }
@@ -96,6 +98,9 @@ func (o Options) Files() []File {
 	}
 	if o.Minor >= 25 {
 		names = append(names, "flight.go")
+	}
+	if o.Vars {
+		names = append(names, "vars.go")
 	}
 	if o.Hook {
 		names = append(names, "runtime.go.txt")

@@ -189,6 +189,7 @@ type goPackage struct {
 	EmbedPatterns         []string
 	TestEmbedPatterns     []string
 	XTestEmbedPatterns    []string
+	Deps                  []string
 	Standard              bool
 	Module                *struct{ Path, Dir, GoVersion string }
 	Incomplete            bool
@@ -390,7 +391,7 @@ func plan(opt BuildOptions, pkg *goPackage, goes toolchain) ([]attempt, string) 
 	case goes.keeps(pkg.Dir):
 		return plain, "because it lies in the module cache, which Go does not let anyone overlay (copy the module to a folder of your own to get profiles)"
 	}
-	o := agent.Options{Package: pkg.Name, Test: opt.Test, OS: runtime.GOOS, Minor: goes.minor}
+	o := agent.Options{Package: pkg.Name, Test: opt.Test, OS: runtime.GOOS, Minor: goes.minor, Vars: slices.Contains(pkg.Deps, "expvar")}
 	ways := []attempt{{agent: true, opt: o}, {}}
 	hooked, flag := o.Hooked()
 	if !hooked {

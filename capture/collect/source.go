@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -66,8 +67,30 @@ func (a agentSource) capture(ctx context.Context, phase string, d time.Duration,
 
 func (a agentSource) metricsKind() recording.Kind { return recording.Metrics }
 
+// varsGrace is how long the program's variables may be in coming at the end: they are its own
+// code, and may wait for a lock that nobody releases any more.
+const varsGrace = time.Second
+
+// follow asks for the runtime's metrics, and for the program's variables beside them, where it
+// publishes some.
 func (a agentSource) follow(ctx context.Context, interval time.Duration, _ clock, w io.Writer) error {
-	return a.ask(ctx, "metrics "+strconv.FormatInt(interval.Milliseconds(), 10), w)
+	every := " " + strconv.FormatInt(interval.Milliseconds(), 10)
+	var mu sync.Mutex
+	lines := func() io.Writer {
+		return &lineWriter{take: func(line []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			w.Write(append(line, '\n')) // w knows of an error
+		}}
+	}
+	vars := inBackground(func(context.Context) error {
+		quick := a
+		quick.grace = varsGrace
+		return quick.ask(ctx, "vars"+every, lines()) // without any it says so
+	})
+	err := a.ask(ctx, "metrics"+every, lines())
+	vars.stop()
+	return err
 }
 
 // errNoAgent says that the agent's socket is not answered: most often the
@@ -175,7 +198,7 @@ const maxTrace = 1 << 30
 // reason. A trace, and samples that come all the time, may be longer than a profile.
 func bounded(r io.Reader, from, request string) io.Reader {
 	limit := int64(sources.MaxAnswer)
-	if name, _, _ := strings.Cut(request, " "); name == "trace" || name == "flight" || name == "metrics" {
+	if name, _, _ := strings.Cut(request, " "); name == "trace" || name == "flight" || name == "metrics" || name == "vars" {
 		limit = maxTrace
 	}
 	return sources.Limit(r, from, limit)

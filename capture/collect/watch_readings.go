@@ -57,7 +57,9 @@ func (r *readings) take(line []byte) {
 		first++
 	}
 	r.lines = append(r.lines[:0], r.lines[first:]...)
-	r.last = figures(line)
+	if known := figures(line); len(known) > 0 { // a line of the program's own variables has none
+		r.last = known
+	}
 }
 
 // runtimeNames are the metrics that rules know, by the names that the runtime

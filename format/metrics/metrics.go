@@ -95,10 +95,15 @@ type Set struct {
 
 // ParseRuntime reads samples of runtime/metrics: objects with "t_ns", the
 // wall clock in ns, and numbers by metric name. epoch is the date of the
-// recording's zero. Histograms come as NAME#count, #p50, #p99 and #max.
+// recording's zero. Histograms come as NAME#count, #p50, #p99 and #max. Between them
+// are samples of the variables that the program publishes, as [ParseVars] reads them.
 func ParseRuntime(data []byte, epoch time.Time) *Set {
 	set := &Set{series: map[string]*timeline.Series{}}
 	eachLine(data, func(line []byte) {
+		if _, rest, _ := bytes.Cut(line, []byte(",")); bytes.HasPrefix(rest, []byte(`"vars":{`)) {
+			set.vars(line, func(t timeline.Time) timeline.Time { return t - timeline.Time(epoch.UnixNano()) })
+			return
+		}
 		var sample map[string]float64
 		if json.Unmarshal(line, &sample) != nil {
 			set.Bad++
@@ -147,15 +152,20 @@ type VarsSample struct {
 func ParseVars(data []byte) *Set {
 	set := &Set{series: map[string]*timeline.Series{}}
 	eachLine(data, func(line []byte) {
-		var s VarsSample
-		var vars map[string]any
-		if json.Unmarshal(line, &s) != nil || json.Unmarshal(s.Vars, &vars) != nil {
-			set.Bad++
-			return
-		}
-		set.addNested("", s.At, vars, 0)
+		set.vars(line, func(t timeline.Time) timeline.Time { return t })
 	})
 	return set
+}
+
+// vars adds a sample of variables; at makes an instant on the axis of its own.
+func (s *Set) vars(line []byte, at func(timeline.Time) timeline.Time) {
+	var sample VarsSample
+	var vars map[string]any
+	if json.Unmarshal(line, &sample) != nil || json.Unmarshal(sample.Vars, &vars) != nil {
+		s.Bad++
+		return
+	}
+	s.addNested("", at(sample.At), vars, 0)
 }
 
 func (s *Set) addNested(prefix string, at timeline.Time, vars map[string]any, depth int) {

@@ -51,6 +51,22 @@ func TestParseRuntimeOrder(t *testing.T) {
 	}
 }
 
+// TestParseRuntimeVars: the program's own variables lie between the samples of the runtime, with the
+// same clock; a damaged line is counted.
+func TestParseRuntimeVars(t *testing.T) {
+	set := ParseRuntime([]byte(`{"t_ns":1000000005,"/x":1}
+{"t_ns":1000000006,"vars":{"hits":7,"codes":{"ok":3},"text":"no"}}
+{"t_ns":1000000007,"vars":{}}
+{"t_ns":1000000008,"vars":{"hits":}}
+`), time.Unix(1, 0))
+	if got := fmt.Sprint(set.Names(), set.Bad); got != "[/x codes.ok hits] 1" {
+		t.Errorf("names and bad lines = %s", got)
+	}
+	if s := set.Series("hits"); len(s.Times) != 1 || s.Times[0] != 6 || s.Values[0] != 7 {
+		t.Errorf("hits = %+v", s)
+	}
+}
+
 func TestParseVars(t *testing.T) {
 	set := ParseVars([]byte(`{"t_ns":5,"vars":{"cmdline":["x"],"memstats":{"HeapAlloc":42,"PauseNs":[1,2]},"hits":7}}`))
 	if got := fmt.Sprint(set.Names()); got != "[hits memstats.HeapAlloc]" {

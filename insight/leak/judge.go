@@ -25,6 +25,9 @@ const (
 	Steady Shape = "steady"
 	// Slowing: it still rises, but more slowly than before.
 	Slowing Shape = "slowing"
+	// Stepped: it rises in steps, as a slice, map or buffer does that is reallocated when it is
+	// full, and the next step may be yet to come.
+	Stepped Shape = "rises in steps"
 	// Late: it began to rise towards the end, or in one step.
 	Late Shape = "late"
 	// WithLoad: it rises no more than the load does.
@@ -36,7 +39,9 @@ const (
 )
 
 // rises tells that there is more of it at the end, whatever that means.
-func (s Shape) rises() bool { return s == Grows || s == Slowing || s == Late || s == WithLoad }
+func (s Shape) rises() bool {
+	return s == Grows || s == Slowing || s == Late || s == WithLoad || s == Stepped
+}
 
 // What is asked of a series, chosen unless said otherwise.
 const (
@@ -135,7 +140,47 @@ func judge(q Quantity, least float64) Judgement {
 			j.Shape, j.Why = WithLoad, "the load rises as much as it does"
 		}
 	}
+	if j.Shape == Levelled {
+		if why := inSteps(times, values, j.To-j.From); why != "" && !q.Untimed {
+			j.Shape, j.Why = Stepped, why
+		}
+	}
 	return j
+}
+
+// What makes a rise one in steps, chosen: a step has a tenth of the rise, all of them have four
+// fifths, and two of three measurements bring none. What is reallocated doubles at most
+// (doubles, with what little else has come). At an even rate of growth the next step is then
+// up to twice as long in coming as the last one was; what has been flat for longer than
+// patience times that has stopped.
+const (
+	stepShare, stepsShare = 0.1, 0.8
+	doubles, patience     = 2.2, 2.5
+)
+
+// inSteps says of what has levelled off that it may be between two steps, and why; it
+// returns nothing where it has stopped.
+func inSteps(times, values []float64, rise float64) string {
+	var steps []int
+	sum := 0.0
+	for i := 1; i < len(values); i++ {
+		if by := values[i] - values[i-1]; by >= stepShare*rise {
+			steps, sum = append(steps, i), sum+by
+		}
+	}
+	n := len(steps)
+	if n == 0 || sum < stepsShare*rise || 3*n > len(values)-1 {
+		return ""
+	}
+	last, before := steps[n-1], 0
+	if n > 1 {
+		before = steps[n-2]
+	}
+	since, came := times[len(times)-1]-times[last], times[last]-times[before]
+	if values[last] > doubles*values[last-1] || since > patience*came {
+		return ""
+	}
+	return fmt.Sprintf("%s, the last one %s after %s and %s before the end", unit.Plural(int64(n), "step"), seconds(came), map[bool]string{true: "the one before", false: "the first measurement"}[n > 1], seconds(since))
 }
 
 // even is how steep the second half must be, of the first, for a rise without any slowing.

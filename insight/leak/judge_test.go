@@ -34,6 +34,13 @@ func TestJudge(t *testing.T) {
 	f("data loaded at once", Levelled, over(60, 1, func(s float64) float64 { return map[bool]float64{true: 100}[s > 5] }))
 	f("random keys fill a cache", Levelled, over(100, 0.2, func(s float64) float64 { return 100 * (1 - math.Exp(-s/15)) }))
 	f("and are still at it", Slowing, over(100, 0.2, func(s float64) float64 { return 100 * (1 - math.Exp(-s/55)) }))
+	// A buffer that doubles when it is full, filled evenly: flat for longest in the end.
+	buffer := func(s float64) float64 { return 10 + math.Exp2(math.Ceil(math.Log2(8+s))) }
+	f("a buffer that doubles, between two steps", Stepped, over(56, 0, buffer))
+	f("the same in ten looks", Stepped, over(11, 0, func(s float64) float64 { return buffer(5.6 * s) }))
+	f("one step, as far as it was watched", Stepped, over(20, 0, func(s float64) float64 { return buffer(16 + s) }))
+	f("a buffer that has stopped long ago", Levelled, over(100, 0, func(s float64) float64 { return buffer(min(s, 20)) }))
+	f("a cache that is full after a third, in ten looks", Levelled, over(11, 0.1, func(s float64) float64 { return min(s, 3) * 5 }))
 	f("a rush that is over", Returned, over(60, 1, func(s float64) float64 { return 100 - math.Abs(s-25)*3 }))
 	f("one step late", Late, over(60, 1, func(s float64) float64 { return map[bool]float64{true: 100}[s > 50] }))
 	f("loaded, and leaking since", Grows, over(100, 0.2, func(s float64) float64 { return min(s, 5)*40 + s }))

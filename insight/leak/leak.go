@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"loupe/analysis/facts"
 	"loupe/insight"
 	"loupe/recording"
 	"loupe/value/unit"
@@ -166,6 +167,8 @@ func (d *decider) witness(what Matter) (main *Looked, open string) {
 		return main, fmt.Sprintf("%s: %s", about, main.Why)
 	case Slowing:
 		return main, fmt.Sprintf("%s still rises, but more slowly than before (%s): a cache that fills does the same", about, main.Why)
+	case Stepped:
+		return main, d.steppedText(about, main)
 	case Slight:
 		if what == Heap {
 			return main, fmt.Sprintf("%s: %s", about, main.Why)
@@ -183,6 +186,24 @@ func (d *decider) witness(what Matter) (main *Looked, open string) {
 		}
 	}
 	return main, ""
+}
+
+// steppedText says of what rises in steps which line most of it comes from.
+func (d *decider) steppedText(about string, l *Looked) string {
+	text := fmt.Sprintf("%s rises in steps, as a slice, map or buffer does that is reallocated when it is full (%s): it may have stopped, or the next step is yet to come", about, l.Why)
+	if l.growth == nil {
+		return text
+	}
+	var most *facts.GrowingSite
+	for _, s := range l.growth.Sites {
+		if most == nil || s.Grew() > most.Grew() {
+			most = s
+		}
+	}
+	if most != nil && most.Grew() >= back*(l.To-l.From) {
+		text += "; most of it comes from " + placeOf(most.At)
+	}
+	return text
 }
 
 func (l *Looked) lateWhy() string {

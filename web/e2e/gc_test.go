@@ -2,6 +2,9 @@ package e2e
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -41,35 +44,92 @@ func TestGC(t *testing.T) {
 	}
 }
 
-// TestWhatIf moves the knobs: what they do is said, drawn, in the table and in
+// gctrace is the log of so many collections, of a program whose live heap is 20 MB and grows
+// by so many MB from each collection to the next.
+func gctrace(t *testing.T, collections, growth int) string {
+	t.Helper()
+	var b strings.Builder
+	for i := range collections {
+		live := 20 + growth*i
+		fmt.Fprintf(&b, "gc %d @%d.000s 2%%: 0.10+20+0.10 ms clock, 0.40+0/20/0+0.40 ms cpu, %d->%d->%d MB, %d MB goal, 0 MB stacks, 0 MB globals, 4 P\n", i+1, i+1, 2*live-2+growth, 2*live+growth, live+growth, 2*live)
+	}
+	name := filepath.Join(t.TempDir(), "gctrace.log")
+	if err := os.WriteFile(name, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// TestWhatIf moves the sliders: what they do is said, drawn, in the table and in
 // the address.
 func TestWhatIf(t *testing.T) {
-	log := serve(t, "../../analysis/gc/testdata/go1.26.0-gogc25.log")
+	log := serve(t, gctrace(t, 24, 0))
+	const said = "document.querySelector('.gc-whatif [role=status]')?.innerText"
 	for scheme, width := range map[string]int64{"light": 1280, "dark": 360} {
 		t.Run(fmt.Sprintf("%s-%d", scheme, width), func(t *testing.T) {
 			b := open(t, log+"#/1/gc", width, 900, scheme)
-			b.until("document.querySelector('.gc-whatif [role=status]')?.innerText.startsWith('GOGC=200:') && document.querySelector('.gc-whatif canvas')")
+			b.until(said + ".startsWith('GOGC=200:') && document.querySelector('.gc-whatif canvas')")
+			b.until("document.querySelector('.gc-predicted').innerText.includes('collections') && document.querySelector('.gc-predicted').innerText.includes('Grade fair')")
 			// The slider's steps are keys.
-			eval[bool](b, "document.querySelector('.gc-whatif input[type=range]').focus(), true")
+			focus := func(name string) {
+				eval[bool](b, fmt.Sprintf("document.querySelector('.gc-whatif input[type=range][aria-label=%s]').focus(), true", name))
+			}
+			focus("GOGC")
 			b.press(kb.ArrowRight)
-			b.until("location.hash.includes('gogc=300') && document.querySelector('.gc-whatif [role=status]').innerText.startsWith('GOGC=300:')")
-			// Any number can be typed, and a limit beside it.
+			b.until("location.hash.includes('gogc=300') && " + said + ".startsWith('GOGC=300:')")
+			// Without a limit its slider stands at its end, from where it comes down to what is too small.
+			before := b.text(".gc-predicted")
+			focus("GOMEMLIMIT")
+			b.press(kb.ArrowLeft)
+			b.until("location.hash.includes('memlimit=') && /^GOGC=300 GOMEMLIMIT=\\d+MiB:/.test(" + said + ")")
+			if left := b.text(".gc-predicted"); left == before {
+				t.Errorf("the figures stay as they were: %s", left)
+			}
+			focus("GOMEMLIMIT")
+			b.press(kb.Home)
+			b.until(said + ".includes('next to no room') && document.querySelector('.gc-predicted').innerText.includes('Grade poor')")
+			focus("GOMEMLIMIT")
+			b.press(kb.End)
+			b.until(said + ".startsWith('GOGC=300:')")
+			// Any number can be typed, and becomes a step of the slider.
 			typed := func(name, value string) {
 				eval[bool](b, fmt.Sprintf("(i => { i.focus(); i.value = %q; i.dispatchEvent(new Event('input', {bubbles: true})); i.form.requestSubmit(); return true })(document.querySelector('.gc-whatif input[name=%s]'))", value, name))
 			}
 			typed("gogc", "120")
-			b.until("location.hash.includes('gogc=120') && document.querySelector('.gc-whatif [role=status]').innerText.startsWith('GOGC=120:')")
+			b.until("location.hash.includes('gogc=120') && " + said + ".startsWith('GOGC=120:') && document.querySelector('.gc-whatif input[aria-label=GOGC]').getAttribute('aria-valuetext') === '120'")
 			typed("memlimit", "64MB")
 			b.until("document.querySelector('.gc-whatif').innerText.includes('KiB, MiB, GiB or TiB')")
 			typed("memlimit", "64MiB")
-			b.until("document.querySelector('.gc-whatif [role=status]')?.innerText.startsWith('GOGC=120 GOMEMLIMIT=64MiB:')")
+			b.until(said + ".startsWith('GOGC=120 GOMEMLIMIT=64MiB:')")
+			// What is recommended is one press away.
 			typed("container", "256MiB")
-			b.until("document.querySelector('.gc-whatif').innerText.includes('In a container of 256 MiB set GOGC=')")
+			b.until("document.querySelector('.gc-advice')?.innerText.includes('For a memory limit of 256 MiB set GOGC=')")
+			eval[bool](b, "document.querySelector('.gc-advice button').focus(), true")
+			b.press(kb.Enter)
+			b.until("document.querySelector('.gc-advice button').innerText === 'Show ' + " + said + ".split(':')[0]")
 			b.settled()
 			b.accessible()
 			b.fits()
 			eval[bool](b, "document.querySelector('.gc-whatif').scrollIntoView(), true")
 			b.picture(fmt.Sprintf("gc-whatif-%s-%d", scheme, width))
+		})
+	}
+}
+
+// TestWhatIfRefused: where the live heap rises towards a limit nothing is predicted, and
+// nothing is recommended; both with the reason.
+func TestWhatIfRefused(t *testing.T) {
+	log := serve(t, gctrace(t, 12, 3))
+	for scheme, width := range map[string]int64{"dark": 1280, "light": 360} {
+		t.Run(fmt.Sprintf("%s-%d", scheme, width), func(t *testing.T) {
+			b := open(t, log+"#/1/gc?gogc=off&memlimit=100MiB&container=512MiB", width, 900, scheme)
+			b.until("document.querySelector('.gc-refused')?.innerText.includes('Reason: the live heap rises towards the limit') && document.querySelector('.gc-predicted').innerText.includes('at least ')")
+			b.until("document.querySelector('.gc-advice').innerText.startsWith('No advice for 512 MiB: the live heap was still rising') && !document.querySelector('.gc-advice button')")
+			b.settled()
+			b.accessible()
+			b.fits()
+			eval[bool](b, "document.querySelector('.gc-whatif').scrollIntoView(), true")
+			b.picture(fmt.Sprintf("gc-whatif-refused-%s-%d", scheme, width))
 		})
 	}
 }

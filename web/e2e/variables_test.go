@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/pprof"
+	"os"
 	"path/filepath"
 	"testing"
 )
@@ -31,4 +32,32 @@ func TestVariables(t *testing.T) {
 		b.fits()
 		b.picture("variables-" + scheme)
 	}
+}
+
+// TestVariablesOfRun: those of a program that loupe has started have lanes too, though it
+// serves none of them.
+func TestVariablesOfRun(t *testing.T) {
+	main, rec := filepath.Join(t.TempDir(), "main.go"), filepath.Join(t.TempDir(), "rec")
+	if err := os.WriteFile(main, []byte(`package main
+
+import (
+	"expvar"
+	"time"
+)
+
+func main() {
+	orders := expvar.NewInt("orders")
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		orders.Add(1)
+	}
+}
+`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	loupe(t, "run", "-quiet", "-diagnostics=false", "-phases", "bare", "-interval", "100ms", "-o", rec, main)
+	b := open(t, serve(t, rec)+"#/1/overview", 1280, 900, "dark")
+	b.until("[...document.querySelectorAll('.lane')].some(e => e.innerText.includes('orders'))")
+	b.settled()
+	b.accessible()
+	b.picture("variables-of-run")
 }

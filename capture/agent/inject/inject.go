@@ -283,6 +283,7 @@ func loupeEndFlight() bool {
 //	flight MILLISECONDS         keeps so much of a trace in memory until the end of the stream
 //	flown                       the trace that is kept
 //	metrics MILLISECONDS        runtime/metrics at that interval, NDJSON
+//	vars MILLISECONDS           the program's variables of expvar at that interval, NDJSON
 //	boundary                    runtime/metrics once, marked as the begin or the end of a phase's work
 //	peaks                       a heap profile at each new peak of the live heap, until the asker hangs up
 //	info                        what the runtime says of itself
@@ -364,6 +365,8 @@ func loupeCapture(c loupeConn, what, arg string) error {
 		return loupeFlight.write(w)
 	case "metrics":
 		return loupeSampleMetrics(w, length, c)
+	case "vars":
+		return loupeSampleVars(w, length, c)
 	case "boundary":
 		return loupeReading.write(w, ",\"/loupe/boundary:samples\":1}\n")
 	case "peaks":
@@ -454,6 +457,36 @@ func loupeSampleMetrics(w loupe_io.Writer, every loupe_time.Duration, c loupeCon
 		if c.wait(loupe_time.Until(next)) {
 			return nil
 		}
+	}
+}
+
+// loupeVars appends the program's variables of expvar to a line, as an object without its end. It
+// is nil where the program does not import expvar.
+var loupeVars func(line []byte) []byte
+
+// loupeSampleVars writes them until the asker hangs up, and once more then: the last
+// values are those that count most. They have a connection of their own, because what they call
+// is the program's code, which may wait for long.
+func loupeSampleVars(w loupe_io.Writer, every loupe_time.Duration, c loupeConn) error {
+	if loupeVars == nil {
+		return loupe_fmt.Errorf("the program has no variables: it does not import expvar")
+	}
+	if every < 10*loupe_time.Millisecond {
+		every = 10 * loupe_time.Millisecond
+	}
+	var line []byte
+	for hungUp := false; ; {
+		began := loupe_time.Now()
+		line = append(loupeVars(line[:0]), "}\n"...)
+		if _, err := w.Write(line); err != nil || hungUp {
+			return nil
+		}
+		// Those that are slow are read more seldom: at most a fiftieth of the time.
+		pause := every
+		if slow := 50 * loupe_time.Since(began); pause < slow {
+			pause = slow
+		}
+		hungUp = c.wait(pause)
 	}
 }
 

@@ -4,12 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"expvar"
 	"fmt"
 	"io"
 	"net"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -201,5 +204,59 @@ func TestPeaks(t *testing.T) {
 	c.CloseWrite()
 	if rest, err := io.ReadAll(r); err != nil || len(rest) > 0 {
 		t.Errorf("%d bytes more, %v", len(rest), err)
+	}
+}
+
+// TestVars: numbers, maps and functions are read, also once more at the end; what expvar has
+// itself, texts, and what panics are not.
+func TestVars(t *testing.T) {
+	var n atomic.Int64
+	expvar.NewInt("inject.orders").Set(7)
+	expvar.NewMap("inject.codes").Add("ok", 3)
+	expvar.NewString("inject.text").Set("secret")
+	expvar.Publish("inject.calls", expvar.Func(func() any { return n.Add(1) }))
+	expvar.Publish("inject.panics", expvar.Func(func() any { panic("no") }))
+	expvar.NewInt("inject.\"quoted\"\x00").Set(1)
+	expvar.NewInt("inject.lines\n").Set(1)
+	c := connect(t)
+	io.WriteString(c, "vars 3600000\n")
+	r := bufio.NewReader(c)
+	if first, err := r.ReadString('\n'); err != nil || first != "ok\n" {
+		t.Fatalf("vars answered %q, %v", first, err)
+	}
+	if _, err := r.ReadBytes('\n'); err != nil {
+		t.Fatal(err)
+	}
+	c.CloseWrite()
+	last, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sample struct {
+		At   int64 `json:"t_ns"`
+		Vars map[string]any
+	}
+	if err := json.Unmarshal(last, &sample); err != nil {
+		t.Fatalf("%v in %s", err, last)
+	}
+	want := map[string]any{"inject.orders": 7.0, "inject.codes": map[string]any{"ok": 3.0}, "inject.calls": 2.0}
+	if sample.At == 0 || !reflect.DeepEqual(sample.Vars, want) {
+		t.Errorf("the last sample is %s, want %v", last, want)
+	}
+}
+
+// BenchmarkVars is what a sample of a hundred numbers costs the program.
+func BenchmarkVars(b *testing.B) {
+	m, published := expvar.Get("inject.benchmark").(*expvar.Map)
+	if !published { // b.Loop or -count may come again
+		m = expvar.NewMap("inject.benchmark")
+	}
+	for i := range 100 {
+		m.Add(fmt.Sprint("number", i), int64(i))
+	}
+	b.ReportAllocs()
+	var line []byte
+	for b.Loop() {
+		line = loupeReadVars(line[:0])
 	}
 }

@@ -58,6 +58,7 @@ var Command = &command.Command{
 		"loupe core heap -by retained ./server core.4711",
 		"loupe core holds server.Session ./server core.4711",
 		"loupe core diff ./server core.old core.new",
+		"loupe core heap recording.zip                    of the core in a recording, with its program",
 		"loupe core capture -o now.core 4711             of a process that continues to run",
 	},
 	About: coreHelp(),
@@ -89,7 +90,8 @@ CORE is a Linux core file (amd64, arm64) of a program built with Go 1.21 or late
 by the kernel (ulimit -c unlimited; GOTRACEBACK=crash makes a panic leave one), by gdb's
 gcore, delve's dump, or loupe core capture. BIN is the program, from the same build; loupe
 checks that against the core. A core truncated by a limit or a full disk is read as far as it
-goes.
+goes. In place of CORE a recording can be named that has one (loupe run -phases core): its
+program lies beside the core.
 
 capture copies the memory of a process of the same user (Linux). The process is stopped for as
 long as that takes, which is reported, and continues whatever happens to loupe. Untouched and
@@ -172,7 +174,7 @@ func coreThreads(e *command.Env, f *coreFlags, args []string) error {
 
 // page opens a core, makes a page of it and prints that.
 func (f *coreFlags) page(e *command.Env, args []string, make func(*programs.Core) (*report.Core, error)) error {
-	c, err := programs.OpenCore(e, args)
+	c, err := openCore(e, args)
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func heapSummary(c *programs.Core) (*report.Heap, string) {
 
 // heapPage opens a core and its heap, makes a page and prints it.
 func (f *coreFlags) heapPage(e *command.Env, args []string, make func(*heap.Heap, *report.Heap) error) error {
-	c, err := programs.OpenCore(e, args)
+	c, err := openCore(e, args)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func coreDiff(e *command.Env, f *coreFlags, args []string) error {
 		holders []heap.Holder
 	}
 	read := func(name string) (s side, err error) {
-		c, err := programs.OpenCore(e, append(slices.Clone(bin), name))
+		c, err := openCore(e, append(slices.Clone(bin), name))
 		if err != nil {
 			return s, err
 		}

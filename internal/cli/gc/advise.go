@@ -57,12 +57,7 @@ func (f *whatIfFlags) advice(e *command.Env, name string) error {
 // runtime did not know of.
 func (l *runtimeLog) adviceOptions(opt gc.AdviceOptions) (gc.AdviceOptions, error) {
 	if l.facts != nil {
-		if limit := facts.MemoryLimit(l.facts); opt.Container == 0 && limit > 0 {
-			opt.Container, opt.From = limit, "the recorded cgroup"
-		}
-		if m, ok := facts.ResidentIn(l.facts); ok {
-			opt.Outside = max(0, m.Anon-m.Go)
-		}
+		opt = facts.AdviceOptions(l.facts, opt)
 	}
 	if opt.Container == 0 {
 		return opt, command.Usagef("no memory limit is known: %s was not recorded in a cgroup with one (give it: loupe gc -advise -limit 512MiB %s)", l.name, command.ShellWord(l.name))

@@ -4,7 +4,9 @@ package leak
 import (
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"loupe/format/kind"
@@ -17,6 +19,7 @@ import (
 	"loupe/report"
 	"loupe/report/leaks"
 	"loupe/source"
+	"loupe/value/secret"
 	"loupe/value/unit"
 )
 
@@ -27,6 +30,7 @@ var Command = &command.Command{
 	Args:  "[flags] FILE…|RECORDING|URL|PID",
 	Example: []string{
 		"loupe leak :6060                                       sample a running service for half a minute",
+		"loupe leak http://host:6060/debug/pprof/heap           the same",
 		"loupe leak -for 5m -limit 512MiB 4711                  a process, and when a container of that size is full",
 		"loupe leak loupe-server-20261120-101500                a recording, also one of loupe watch",
 		"GODEBUG=gctrace=1 ./server 2> server.log; loupe leak server.log",
@@ -106,7 +110,7 @@ func (f *flags) run(e *command.Env, args []string) error {
 	if len(args) == 0 {
 		return command.Usagef("nothing to look at: want a recording, files, a process ID or the address of a service")
 	}
-	inputs, err := door.Take(e, door.New(e, phases, &f.asking), args...)
+	inputs, err := door.Take(e, door.New(e, phases, &f.asking), overTime(e, args)...)
 	if err != nil {
 		return err
 	}
@@ -130,6 +134,45 @@ func (f *flags) run(e *command.Env, args []string) error {
 		return err
 	}
 	return verdictOf(all)
+}
+
+// overTime puts the service in the place of one of its profiles, http://host/debug/pprof/heap:
+// one profile shows no growth. What else stands in the question is left as it is.
+func overTime(e *command.Env, args []string) []string {
+	var all []string
+	for _, arg := range args {
+		if service := profiled(arg); service != "" && service != arg {
+			fmt.Fprintf(e.Stderr, "loupe leak: one profile shows no growth, so %s is sampled in place of %s\n", secret.URL(service), secret.URL(arg))
+			arg = service
+			if slices.Contains(all, arg) {
+				continue
+			}
+		}
+		all = append(all, arg)
+	}
+	return all
+}
+
+// profiled is the address of the service of which arg is a profile, empty where it is none.
+func profiled(arg string) string {
+	if !source.IsAddress(arg) || source.IsKept(arg) {
+		return ""
+	}
+	before, query, _ := strings.Cut(arg, "?")
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return ""
+	}
+	for name := range values {
+		if !slices.Contains([]string{"debug", "gc", "seconds"}, name) { // it may be needed to be let in
+			return ""
+		}
+	}
+	at := strings.LastIndex(before, "/debug/pprof/")
+	if at < 0 || !slices.Contains([]string{"heap", "allocs", "goroutine", "goroutineleak"}, before[at+len("/debug/pprof/"):]) {
+		return ""
+	}
+	return before[:at] + "/debug/pprof/"
 }
 
 // readable refuses what holds nothing over time, with the command that shows it.

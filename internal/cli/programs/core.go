@@ -46,7 +46,7 @@ func OpenCore(e *command.Env, args []string) (*Core, error) {
 	case 1:
 		return OpenCoreOf(e, args[0], "")
 	case 2:
-		if isCore(args[0]) && !isCore(args[1]) {
+		if IsCore(args[0]) && !IsCore(args[1]) {
 			args[0], args[1] = args[1], args[0]
 		}
 		return OpenCoreOf(e, args[1], args[0])
@@ -54,8 +54,8 @@ func OpenCore(e *command.Env, args []string) (*Core, error) {
 	return nil, command.Usagef("too many arguments: %q", args[2:])
 }
 
-// isCore tells whether a file begins as a core does.
-func isCore(name string) bool { return core.LooksLike(headOf(name)) }
+// IsCore tells whether a file begins as a core does.
+func IsCore(name string) bool { return core.LooksLike(headOf(name)) }
 
 // headOf is the begin of a file; nothing of what is none, such as a pipe.
 func headOf(name string) []byte {

@@ -58,11 +58,9 @@ export function ShareCurves({ at, curves, label }: { at: readonly (number | null
   );
 }
 
-/** TradeOffs shows memory against the collector's share of the Ps, with what was recorded and what is asked about. */
+/** TradeOffs shows memory against the collector's share of the Ps, with what was recorded and, where it is predicted, what is asked about. */
 export function TradeOffs({ of: p, label }: { of: WhatIfPage; label: string }) {
-  return (
-    <Drawn height={200} of={p} label={label} draw={(c, width) => drawTradeOffs(c, p.curve ?? [], [
-      { at: p.recorded, name: "recorded", round: false }, { at: p.chosen, name: p.chosen.settings, round: true },
-    ], width, 200)} />
-  );
+  const points = [{ at: p.recorded, name: "recorded", round: false }];
+  if (!p.refused) points.push({ at: p.chosen, name: p.chosen.settings, round: true });
+  return <Drawn height={200} of={p} label={label} draw={(c, width) => drawTradeOffs(c, p.curve ?? [], points, width, 200)} />;
 }

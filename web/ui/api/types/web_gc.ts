@@ -3,6 +3,13 @@
 import type { TimelineSpan } from "./timeline.ts";
 import type { Bars, Facts, Table, TimeShare } from "./web.ts";
 
+export interface Advised {
+  said: string;
+  container: string;
+  gogc: string;
+  limit: string;
+}
+
 export interface CyclesPage {
   table: Table | null;
   start: number[] | null;
@@ -19,6 +26,13 @@ export interface GcPart {
   title: string;
   figures: Table | null;
   notes: string[] | null;
+}
+
+export interface Knob {
+  name: string;
+  label: string;
+  steps: string[] | null;
+  at: number;
 }
 
 export interface MmuPage {
@@ -44,6 +58,10 @@ export interface WhatIfPage {
   recorded: TradeOff;
   chosen: TradeOff;
   curve: TradeOff[] | null;
-  choice: string;
   said: string;
+  figures: Table | null;
+  grade: string;
+  refused: boolean;
+  knobs: Knob[] | null;
+  advice: Advised | null;
 }
