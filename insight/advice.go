@@ -16,7 +16,7 @@ func reuse(in *Input, g *reasonLine) string {
 	kept, share, known := livesOn(in, g.at)
 	switch {
 	case share >= keptShare:
-		return notAgain(kept, share)
+		return notAgain(in, g.at, kept, share)
 	case known && share == 0:
 		return "None of it was in use in the heap profile: if no callee keeps the slice or a part of it (a string made from it with unsafe, a field, a channel, a goroutine), the caller can pass in a buffer and reuse it."
 	}
@@ -42,12 +42,22 @@ func livesOn(in *Input, at stack.Frame) (kept int64, share float64, known bool) 
 	return all.AtMost(at)
 }
 
-// notAgain is said in place of advice to use memory again that somebody keeps.
-func notAgain(kept int64, share float64) string {
-	if share < surelyKept {
-		return unit.BytesOf(float64(kept)) + " of what this line allocated were in use in the heap profile, by calls in progress or because something keeps them. Use a buffer again only where nothing keeps it or a part of it; otherwise the kept data is overwritten."
+// lasts is how much of what a line has made is kept for certain; 0 where all that is known of is
+// what was in use at a peak, perhaps by calls in progress.
+func lasts(in *Input, at stack.Frame) int64 {
+	all, _ := facts.RetentionIn(in.Facts)
+	if all == nil {
+		return 0
 	}
-	return "Do not reuse one buffer for the next call: " + unit.BytesOf(float64(kept)) + " of what this line allocated were still in use in the heap profile, so something keeps them; a shared buffer would overwrite the kept data."
+	return all.Lasting(at)
+}
+
+// notAgain is said in place of advice to use memory again that somebody keeps, or may keep.
+func notAgain(in *Input, at stack.Frame, kept int64, share float64) string {
+	if lasting := lasts(in, at); share >= surelyKept && lasting > 0 && float64(lasting) >= surelyKept*float64(kept) {
+		return "Do not reuse one buffer for the next call: " + unit.BytesOf(float64(lasting)) + " of what this line allocated were still in use in the heap profile, so something keeps them; a shared buffer would overwrite the kept data."
+	}
+	return unit.BytesOf(float64(kept)) + " of what this line allocated were in use in the heap profile, by calls in progress or because something keeps them. Use a buffer again only where nothing keeps it or a part of it; otherwise the kept data is overwritten."
 }
 
 // whenDone stands behind every advice to put something into a sync.Pool: who puts back

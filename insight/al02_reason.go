@@ -32,7 +32,7 @@ func tellReason(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 	kept, share, _ := livesOn(in, g.at)
 	f.Advice = adviceFor(c)
 	if again := keptAdvice(c); share >= keptShare && again != "" {
-		f.Advice = again + " " + notAgain(kept, share)
+		f.Advice = again + " " + notAgain(in, g.at, kept, share)
 	}
 	if c.Mechanism&why.Append != 0 && isQueue(in.code, g.sites[0].Frames[0], c.Expr) {
 		f.Advice = queueAdvice

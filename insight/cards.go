@@ -19,7 +19,7 @@ type Card struct {
 	Gain     *Gain `json:"gain,omitempty"`
 }
 
-// Gain is what is to be had at most where a cause is gone.
+// Gain is what is to be had where a cause is gone: at most Share, unless there is More.
 type Gain struct {
 	// Of is what becomes less: "CPU time".
 	Of string `json:"of"`
@@ -29,6 +29,9 @@ type Gain struct {
 	High  float64 `json:"high"`
 	// Request is the same of the CPU time of one request in ns, where there was a load.
 	Request float64 `json:"per_request_ns,omitempty"`
+	// More tells that fixing it saves more than Share: part of its cost falls on others and
+	// is not counted.
+	More bool `json:"more,omitempty"`
 }
 
 // Cards makes one card of each cause among the answers of [Run], those first that are
@@ -239,7 +242,7 @@ func (c *causal) cpuGain(i int) (stats.Interval, bool) {
 // gain is what a card says of its cause.
 func (c *causal) gain(in *Input, i int) *Gain {
 	if share, of, ok := measured(&c.all[i]); ok {
-		return &Gain{Of: of, Share: share, Low: c.all[i].Impact.Low, High: c.all[i].Impact.High}
+		return &Gain{Of: of, Share: share, Low: c.all[i].Impact.Low, High: c.all[i].Impact.High, More: c.all[i].more}
 	}
 	if !c.all[i].saves {
 		return nil
@@ -248,7 +251,7 @@ func (c *causal) gain(in *Input, i int) *Gain {
 	if !ok {
 		return nil
 	}
-	g := &Gain{Of: "CPU time", Share: share.Estimate, Low: share.Low, High: share.High}
+	g := &Gain{Of: "CPU time", Share: share.Estimate, Low: share.Low, High: share.High, More: c.all[i].more}
 	g.Request = cpuPerRequest(in.Facts) * share.Estimate
 	return g
 }

@@ -61,6 +61,7 @@ func has(t *stack.Table, frames []stack.FrameID, function string) bool {
 }
 
 func tellKernel(h *hit, f *Finding) {
+	f.more = true // what is done around a call goes with it
 	switch h.reasons[0].name {
 	case "network":
 		f.Severity = Info

@@ -58,6 +58,7 @@ func checkForced(r *Rule, in *Input) []Finding {
 	}
 	f := r.answer(Found, "%s; garbage collection took %s (%s)", text, unit.Percent(cost), source)
 	f.Impact = &Impact{part, "share of the busy time", part, cost}
+	f.more = true // memory that FreeOSMemory returns is faulted in and zeroed again, caches are cold
 	f.Severity, f.Score = Info, score(part, r.param("info"), 0.25)
 	if part >= r.param("warn") || waits {
 		f.Severity = Warning

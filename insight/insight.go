@@ -125,6 +125,8 @@ type Finding struct {
 	costs []cost
 	// saves tells that what the costs are of is gone where the advice is followed.
 	saves bool
+	// more tells that this is not all that is saved then.
+	more bool
 	// waitsFor is, of a wait, what it is for, by the key of its kind.
 	waitsFor string
 	// felt is the part of the time of requests or tasks that it is about, 0 where that is

@@ -91,3 +91,28 @@ func TestReuseAtPeak(t *testing.T) {
 	ended.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap, Phase: "heap"}, heapProfile(column{"main.main shop/cache.remember:/src/none.go:11", []int64{900, 90 << 20, 0, 0}}))
 	f("looked at when all was over", ended, false, false)
 }
+
+// TestNotAgain: what is in use at a peak, calls in progress may have; that something keeps it
+// shows in a profile of a quiet moment, or over time.
+func TestNotAgain(t *testing.T) {
+	at := stack.Frame{Func: "shop/cache.remember", File: "/src/none.go", Line: 11}
+	f := func(what string, r *recordingtest.Recording, says string) {
+		t.Helper()
+		in := NewInput(session.New(r.Open()))
+		kept, share, _ := livesOn(in, at)
+		if got := notAgain(in, at, kept, share); !strings.Contains(got, says) {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+	const progress, keeps = "by calls in progress or because something keeps them", "so something keeps them"
+	burst := heapLooks("phase bare 0s..6s\nphase heap 6s..7s profiler=heap\n", [4]int64{50, 60, 1, 9})
+	f("a burst", burst, progress)
+	burst.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap, Phase: "heap"}, heapProfile(column{"main.main shop/cache.remember:/src/none.go:11", []int64{900, 90 << 20, 0, 0}}))
+	f("a burst that is over", burst, progress)
+	quiet := heapLooks("phase bare 0s..6s\nphase heap 6s..7s profiler=heap\n", [4]int64{50, 60, 1, 9})
+	quiet.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap, Phase: "heap"}, heapProfile(column{"main.main shop/cache.remember:/src/none.go:11", []int64{900, 90 << 20, 400, 40 << 20}}))
+	f("still there later", quiet, keeps)
+	f("all of it over time", heapLooks("phase bare 0s..6s\n", [4]int64{20, 22, 1, 9}, [4]int64{40, 42, 1, 9}, [4]int64{80, 84, 1, 9}), keeps)
+	f("two peaks of a second", heapLooks("phase bare 0s..6s\n", [4]int64{20, 22, 1, 9}, [4]int64{40, 42, 1, 9}), progress)
+	f("used again between", heapLooks("phase bare 0s..6s\n", [4]int64{20, 100, 1, 9}, [4]int64{40, 300, 1, 9}, [4]int64{80, 600, 1, 9}), progress)
+}

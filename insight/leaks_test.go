@@ -183,6 +183,39 @@ func TestGC09(t *testing.T) {
 	expect(t, "early", watched(20, func(s int) int { return 100 - 4*s }, func(s int) int { return 10 + 4*s }, 10), "GC09", TooLittle, "largest at sample 1")
 }
 
+// TestGC09AtExit: what is gone when a program has ended, or in another run of it, was not
+// released while it worked: nobody is told that there is no leak.
+func TestGC09AtExit(t *testing.T) {
+	rising := func(s int) int { return 10 + 10*min(s, 28) }
+	tool := func(size, live func(s int) int, run int) *recordingtest.Recording {
+		r := watched(30, size, live, 1)
+		r.Manifest.Target.Kind = "package"
+		r.Manifest.Target.Runs = []recording.Run{{Exit: "exit status 0"}, {Exit: "exit status 0"}}
+		r.Manifest.Entries[len(r.Manifest.Entries)-1].Run = run
+		return r
+	}
+	expect(t, "another run", tool(rising, rising, 1), "GC09", Fine, "the heap has kept")
+	expect(t, "the same run at its end", tool(rising, rising, 0), "GC09", Fine, "the heap has kept")
+	gone := func(s int) int {
+		if s == 29 {
+			return 2
+		}
+		return rising(s)
+	}
+	expect(t, "the last reading is after the work", tool(gone, gone, 0), "GC09", Fine, "the heap has kept")
+	parts := func(s int) int { // it rises again and again after the peak
+		if s > 15 {
+			return 20 + 20*(s%3)
+		}
+		return 10 + 10*s
+	}
+	expect(t, "two parts", tool(parts, func(s int) int { return min(parts(s), 10+10*min(s, 15)) }, 0), "GC09", Found, "no leak")
+	server := watched(30, rising, rising, 1)
+	server.Manifest.Target.Runs = []recording.Run{{Exit: "signal: interrupt", Stopped: true}, {}}
+	server.Manifest.Entries[len(server.Manifest.Entries)-1].Run = 1
+	expect(t, "another start of a server", server, "GC09", Fine, "the heap has kept")
+}
+
 // TestSC10Counted: of a process that is looked at from outside the number of
 // goroutines and one profile are all there is.
 func TestSC10Counted(t *testing.T) {

@@ -2,9 +2,11 @@ package insight
 
 import (
 	"fmt"
+	"time"
 
 	"loupe/analysis/facts"
 	"loupe/analysis/sched"
+	"loupe/format/exectrace"
 	"loupe/value/unit"
 )
 
@@ -17,6 +19,7 @@ var sc14 = &Rule{
 		{"run", sched.LongRun.Seconds(), "s", "the runtime's time slice (forcePreemptNS); research"},
 		{"delay", 0.10, "share of the trace", "chosen: what others waited meanwhile"},
 		{"part", 0.10, "share of all waits for a P", "chosen: less is not what makes them wait"},
+		{"runs", 0.50, "share of the running time of these goroutines", "chosen: in such long runs, if other programs use the CPUs too; less is what the kernel does to any thread"},
 	},
 	Part:  true,
 	Check: onTrace(checkHog),
@@ -37,6 +40,9 @@ func checkHog(r *Rule, in *Input, t *traced) []Finding {
 	if in.public().computes() {
 		return []Finding{r.answer(Fine, "%s%s", text, noLoss)}
 	}
+	if n := in.competing(t.Entry.Phase); n != nil && float64(h.Runs.Sum) < r.param("runs")*float64(t.running(h.Name)) {
+		return []Finding{r.answer(TooLittle, "%s; but %s, and a thread that the kernel takes off its CPU looks like one that computes: record on a quiet machine", text, inUse(in, n))}
+	}
 	f := r.answer(Found, "%s", text)
 	f.Impact = exactly(float64(h.Delay), "ns waited by others meanwhile")
 	f.Severity, f.Score = Warning, score(t.Share(h.Delay), r.param("delay"), 2)
@@ -49,4 +55,25 @@ func checkHog(r *Rule, in *Input, t *traced) []Finding {
 	late(in, &f, t.Entry.Phase)
 	in.public().weigh(&f)
 	return []Finding{f}
+}
+
+// competing is what is known of the machine in a phase, or in all rounds, where other programs
+// kept its CPUs busy; else nil.
+func (in *Input) competing(phase string) *facts.Noise {
+	for _, n := range []*facts.Noise{in.Facts.NoiseOf(phase), in.Facts.Noise()} {
+		if n.Full() && n.Competing >= facts.NoisyCompeting {
+			return n
+		}
+	}
+	return nil
+}
+
+// running is how long all goroutines ran that began with a function.
+func (t *traced) running(name exectrace.NameID) (sum time.Duration) {
+	for _, g := range t.Groups {
+		if g.Name == name {
+			sum += g.Exec
+		}
+	}
+	return sum
 }

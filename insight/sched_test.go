@@ -293,6 +293,12 @@ func TestSC14(t *testing.T) {
 	s.expect("SC14", Fine, "nothing waited for any of them")
 	s.manifest = ""
 	severity(t, "nothing tells that anybody waited", s.expect("SC14", Found), Info)
+	s.Groups[0].Exec = 3 * time.Second
+	s.manifest = strings.TrimPrefix(host(4000, 0, 0, 2000, 0, 0), "title x\n")
+	s.expect("SC14", TooLittle, "record on a quiet machine")
+	s.Groups[0].Exec = 1200 * ms
+	doubted(t, s.expect("SC14", Found), "all CPUs were busy")
+	s.manifest = ""
 	h.Delay, s.Parallel.Waited = 250*ms, 3*time.Second
 	s.expect("SC14", Fine, "of 3.00 s in all")
 	s.Hogs = nil

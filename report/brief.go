@@ -334,9 +334,13 @@ func firstPlace(f insight.Finding) (insight.Evidence, bool) {
 	return f.Evidence[0], true
 }
 
-// gainText says what is to be had at most.
+// gainText says what is to be had, at most unless there is more.
 func gainText(g *insight.Gain) string {
-	text := fmt.Sprintf("can save at most %s of the %s", unit.Percent(g.Share), g.Of)
+	most, more := "at most ", ""
+	if g.More {
+		most, more = "", ", or more"
+	}
+	text := fmt.Sprintf("can save %s%s of the %s%s", most, unit.Percent(g.Share), g.Of, more)
 	if g.Low < g.High {
 		text += fmt.Sprintf(" [%s, %s]", unit.Percent(g.Low), unit.Percent(g.High))
 	}

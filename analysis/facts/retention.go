@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"loupe/recording"
 	"loupe/value/stack"
@@ -93,6 +94,41 @@ func (r *Retention) AtMost(at stack.Frame) (bytes int64, share float64, known bo
 	}
 	return bytes, share, known
 }
+
+// Lasting is how much of what a line has allocated was still in use when nothing was being done
+// with it: after a collection that was asked for while the program ran, or, of the peaks, where
+// most of all that the line had allocated was in use at each of them for as long as no call
+// lasts. What else is in use at a peak may be that of calls in progress.
+func (r *Retention) Lasting(at stack.Frame) (bytes int64) {
+	var from, to timeline.Time
+	low, peaks := int64(0), 0
+	for _, look := range r.Looks {
+		kept, all := look.InUse.At(at), look.Allocated(at)
+		switch {
+		case look.Entry.Partial || look.AtExit:
+		case !look.Peak:
+			bytes = max(bytes, kept)
+		case kept > 0 && (all <= 0 || 2*kept >= all):
+			if peaks++; peaks == 1 {
+				from, low = look.At, kept
+			}
+			to, low = look.At, min(low, kept)
+		default:
+			from, low, peaks = 0, 0, 0
+		}
+	}
+	if peaks >= lastingPeaks && to.Sub(from) >= lastingTime {
+		bytes = max(bytes, low)
+	}
+	return bytes
+}
+
+// At how many peaks, and for how long, all that a line allocates has to be in use to last.
+// Chosen: calls in progress are over by then, also those of a slow client.
+const (
+	lastingPeaks = 3
+	lastingTime  = 2 * time.Second
+)
 
 // Allocated is how much a line had allocated in all when the look was taken; 0 where the
 // profile does not tell.
