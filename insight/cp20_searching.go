@@ -48,7 +48,7 @@ func tellSearch(h *hit, f *Finding) {
 		f.Advice = lookUp
 		f.Doubts = append(f.Doubts, fewDoubt)
 		if name, few := searchesFew(h); few > 0 {
-			adviseSearch(f, handLoop{kind: searchFew, name: name, few: few})
+			adviseSearch(f, handLoop{kind: searchFew, name: name, few: few}, true)
 			f.saves = false
 		}
 		return
@@ -96,11 +96,8 @@ type handSearch struct {
 	most    int64
 	samples int64
 	lines   map[stack.Frame]int64
+	looped  bool // it is in another loop, not only in what a server calls
 }
-
-// callersInLoop is how many callers of a search are asked for a loop: a share of the CPU is
-// asked for besides.
-const callersInLoop = 4
 
 // searchesByHand finds loops of the program that search, by the lines that the CPU samples
 // end in.
@@ -109,34 +106,7 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 	if err != nil {
 		return nil
 	}
-	v := in.view(w.Profile)
-	type line struct {
-		at     stack.Frame
-		caller stack.Frame // that calls its function
-		looped bool        // one of its callers is in a loop
-		served bool        // or a server calls one of them
-	}
-	lines, total := map[line]int64{}, int64(0)
-	for id, n := range w.Profile.Samples(w.Index) {
-		total += n
-		frames := v.t.Frames(id)
-		at := nextUser(v, frames, 0)
-		if at < 0 {
-			continue
-		}
-		x := line{at: v.t.Frame(frames[at])}
-		x.served = len(frames) > at+1 && repeatsAbove(in.code, v, frames[at+1:])
-		for i, n := at+1, 0; n < callersInLoop && !x.looped; i, n = i+1, n+1 {
-			if i = nextUser(v, frames, i); i < 0 {
-				break
-			}
-			if n == 0 {
-				x.caller = v.t.Frame(frames[i])
-			}
-			x.looped = len(loopsAround(in.code, v.t.Frame(frames[i]))) > 0
-		}
-		lines[x] += n
-	}
+	total := w.Total()
 	if float64(total) < r.param("samples") {
 		return nil
 	}
@@ -145,16 +115,13 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 		first    int
 	}
 	all := map[loopKey]*handSearch{}
-	for x, n := range lines {
-		l := searchByHand(in.code, x.at, x.caller, x.looped || x.served)
-		if l.kind == searchNone || l.kind != searchFirst && !x.looped && len(loopsAround(in.code, x.at)) < 2 {
-			continue
-		}
-		key := loopKey{x.at.Func, l.first}
+	for x, n := range searchLines(in, w) {
+		key := loopKey{x.at.Func, x.loop.first}
 		if all[key] == nil {
-			all[key] = &handSearch{loop: l, lines: map[stack.Frame]int64{}}
+			all[key] = &handSearch{loop: x.loop, lines: map[stack.Frame]int64{}}
 		}
 		all[key].add(x.at, n)
+		all[key].looped = all[key].looped || x.looped
 	}
 	for _, s := range all {
 		share := stats.Wilson(float64(s.samples), float64(total), compare.Confidence)
@@ -173,7 +140,7 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 		}
 		f.Evidence = []Evidence{in.lineAt(w.Entry, s.at, "%d of %d samples", s.samples, total)}
 		f.Verify = "Record again with the same input: the CPU time of this loop should vanish."
-		adviseSearch(&f, s.loop)
+		adviseSearch(&f, s.loop, s.looped)
 		for at := range s.lines {
 			f.costs = append(f.costs, cost{file: at.File, line: at.Line})
 		}
@@ -185,7 +152,7 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 
 // adviseSearch says what to do about a loop that searches, by what it goes through. Where a map
 // gains nothing for certain, or nobody can tell, it is an info.
-func adviseSearch(f *Finding, l handLoop) {
+func adviseSearch(f *Finding, l handLoop, looped bool) {
 	if l.kind != searchMany && l.kind != searchFirst {
 		f.Severity = Info
 		f.Verify = "Record again with the same input: the CPU time of this loop should be less."
@@ -204,7 +171,12 @@ func adviseSearch(f *Finding, l handLoop) {
 		f.Advice = "The search starts at a position computed from the key, as in a hash table: check how far it goes. If that is more than a few steps, make the table larger, use a better hash, or use a map."
 		f.Doubts = []string{"if it ends after a step or two, the time is that of very many searches: do fewer of them"}
 	default:
-		f.Advice = lookUp + " The time grows with the product of both loops: twice as many of each take four times as long."
+		f.Advice = lookUpBy(l.by)
+		if looped {
+			f.Advice += " The time grows with the product of both loops: twice as many of each take four times as long."
+		} else {
+			f.Advice = strings.Replace(f.Advice, "before the loop", "before the requests come", 1) + " Each call goes through the list from its start: twice as many elements take twice as long."
+		}
 		f.Doubts = []string{fewDoubt}
 		f.saves = true
 	}

@@ -92,10 +92,16 @@ const (
 // handLoop is a loop that searches.
 type handLoop struct {
 	kind  handKind
-	first int    // its line
-	name  string // what it goes through, where it is a few
-	few   int    // how many these are
+	first int        // its line
+	name  string     // what it goes through, where it is a few
+	few   int        // how many these are
+	by    comparison // how it compares
+	// from and to are the lines of the condition.
+	from, to int
 }
+
+// compares tells whether a line is that of the comparison.
+func (l handLoop) compares(line int) bool { return l.from <= line && line <= l.to }
 
 // searchByHand finds, around a line, a loop that compares what it goes through with something
 // that stays the same in it and is no literal, and ends when it is found; it stands in another
@@ -109,6 +115,7 @@ func searchByHand(c *code, f, caller stack.Frame, looped bool) (x handLoop) {
 	}
 	l := loops[len(loops)-1]
 	names := l.variables()
+	l.aliases(names)
 	first := &gone{c: c, at: f, caller: caller, l: l, names: names, fn: c.scopeAt(f)}
 	if over, ok := first.takesFirst(); ok {
 		x.first, _ = l.source.lines(l.stmt)
@@ -120,20 +127,30 @@ func searchByHand(c *code, f, caller stack.Frame, looped bool) (x handLoop) {
 		if !ok || !endsSearch(n.Body.List) {
 			continue
 		}
-		terms := looksUp(n.Cond, names)
-		if len(terms) == 0 {
+		m, terms := matchesBy(n.Cond, names)
+		if m == matchNone {
 			continue
+		}
+		x.from, _ = l.source.lines(n)
+		_, x.to = l.source.lines(n.Cond)
+		if l.source.covers(n.Body, f.Line) && !x.compares(f.Line) {
+			return handLoop{} // what is done with the one that was found
 		}
 		g := &gone{c: c, at: f, caller: caller, l: l, names: names, fn: c.scopeAt(f)}
 		if g.fn == nil || g.movesOn() {
 			return x
 		}
 		x.first, _ = l.source.lines(l.stmt)
-		x.kind = searchMany
 		over := g.over(n.Cond)
+		if m == matchOther && ofNetworks(c, over) {
+			m = matchNetwork
+		}
+		x.kind, x.by = searchMany, m
 		switch few := literalSize(c, g.fn, over); {
 		case g.beginsAt(terms):
 			x.kind = searchTable
+		case few > 0 && few <= fewElements && m != matchEqual:
+			return handLoop{}
 		case few > 0 && few <= fewElements:
 			x.kind, x.name, x.few = searchFew, types.ExprString(over), few
 		case over != nil && movesToFront(n.Body, types.ExprString(over)):
@@ -162,6 +179,28 @@ func (l loop) variables() map[string]bool {
 		}
 	}
 	return names
+}
+
+// aliases adds the variables that the loop's body declares as an element, or a part of one.
+func (l loop) aliases(names map[string]bool) {
+	for _, s := range l.body.List {
+		a, ok := s.(*ast.AssignStmt)
+		if !ok || a.Tok != token.DEFINE || len(a.Lhs) != 1 || len(a.Rhs) != 1 || !mentionsAny(a.Rhs[0], names) {
+			continue
+		}
+		if id, ok := a.Lhs[0].(*ast.Ident); ok && id.Name != "_" && elementOf(a.Rhs[0]) {
+			names[id.Name] = true
+		}
+	}
+}
+
+// elementOf tells of an expression that it selects: a field, an element, or the address of one.
+func elementOf(x ast.Expr) bool {
+	switch unrefer(x).(type) {
+	case *ast.IndexExpr, *ast.SelectorExpr, *ast.StarExpr:
+		return true
+	}
+	return false
 }
 
 // looksUp are what a condition compares something of a loop's variables with, where that is

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -114,6 +115,73 @@ func TestCP20Few(t *testing.T) {
 		severity(t, says, f, Info)
 		if f.saves || !strings.Contains(f.Advice, says) || strings.Contains(f.Advice, "four times") {
 			t.Errorf("%s: %v %s", says, f.saves, f.Advice)
+		}
+	}
+}
+
+// TestSearchCompares: a search is told by a comparison that a call makes, too, and how it
+// compares; what asks something of each element, or goes through all of them, is none. The
+// loop is in a function that is called again and again; the condition is on line 5.
+func TestSearchCompares(t *testing.T) {
+	const few = "var few = []*net.IPNet{a, b, c}\n"
+	for _, c := range []struct {
+		name, source string
+		want         comparison
+	}{
+		{"networks", "func f(ip net.IP) bool {\nfor _, n := range c.nets {\nif n.Contains(ip) {\nreturn true\n}\n}\nreturn false\n}\ntype c struct { nets []*net.IPNet }\n", matchNetwork},
+		{"addresses", "func f(ip net.IP) bool {\nfor _, n := range c.addrs {\nif n.Equal(ip) {\nreturn true\n}\n}\nreturn false\n}\n", matchEqual},
+		{"bytes", "func f(k []byte) int {\nfor i := range list {\nif bytes.Equal(list[i].key, k) {\nreturn i\n}\n}\nreturn -1\n}\n", matchEqual},
+		{"compared", "func f(k string) int {\nfor i := range list {\nif strings.Compare(list[i].key, k) == 0 {\nreturn i\n}\n}\nreturn -1\n}\n", matchEqual},
+		{"in any case", "func f(k string) *rule {\nfor _, r := range rules {\nif strings.EqualFold(r.name, k) {\nreturn r\n}\n}\nreturn nil\n}\n", matchFold},
+		{"prefixes", "func f(path string) *route {\nfor _, r := range routes {\nif strings.HasPrefix(path, r.prefix) {\nreturn r\n}\n}\nreturn nil\n}\n", matchPrefix},
+		{"patterns", "func f(path string) *route {\nfor _, r := range routes {\nif r.re.MatchString(path) && r.on {\nreturn r\n}\n}\nreturn nil\n}\n", matchPattern},
+		{"ranges", "func f(n uint32) string {\nfor _, r := range ranges {\nif r.from <= n && n <= r.to {\nreturn r.country\n}\n}\nreturn \"\"\n}\n", matchRange},
+		{"a function of its own", "func f(k key) *item {\nfor _, x := range list {\nif match(x) {\nreturn x\n}\n}\nreturn nil\n}\n", matchOther},
+		{"another name of the element", "func f(k string) int {\nfor i := range list { r := &list[i]\nif r.key == k {\nreturn i\n}\n}\nreturn -1\n}\n", matchEqual},
+
+		{"sums up", "func f(ip net.IP) (n int) {\nfor _, x := range c.nets {\nif x.Contains(ip) {\nn++\n}\n}\nreturn n\n}\n", matchNone},
+		{"all are valid", "func f(ip net.IP) bool {\nfor _, x := range list {\nif !x.Allows(ip) {\nreturn false\n}\n}\nreturn true\n}\n", matchNone},
+		{"encodes each", "func f(w io.Writer) error {\nfor _, x := range list {\nif err := x.Encode(w); err != nil {\nreturn err\n}\n}\nreturn nil\n}\n", matchNone},
+		{"asks a set", "func f(set *set) string {\nfor _, x := range list {\nif set.Contains(x) {\nreturn x\n}\n}\nreturn \"\"\n}\n", matchNone},
+		{"a class of characters", "func f(table *unicode.RangeTable) int {\nfor i, r := range text {\nif unicode.Is(table, r) {\nreturn i\n}\n}\nreturn -1\n}\n", matchNone},
+		{"a separator", "func f(seps string) int {\nfor i, r := range text {\nif strings.ContainsRune(seps, r) {\nreturn i\n}\n}\nreturn -1\n}\n", matchNone},
+		{"a literal", "func f() int {\nfor i, l := range lines {\nif strings.HasPrefix(l, \"//\") {\nreturn i\n}\n}\nreturn -1\n}\n", matchNone},
+		{"a few", "func f(ip net.IP) bool {\nfor _, n := range few {\nif n.Contains(ip) {\nreturn true\n}\n}\nreturn false\n}\n" + few, matchNone},
+		{"visits each", "func f(yield func(x) bool) {\nfor _, x := range list {\nif !yield(x) {\nreturn\n}\n}\n}\n", matchNone},
+		{"a token", "func (s *scanner) f() token {\nfor i := s.pos; i < len(s.text); i++ {\nif s.isEnd(s.text[i]) {\ns.pos = i\nreturn token{}\n}\n}\n}\n", matchNone},
+	} {
+		got := searchByHand(sourceOf("package main\n\n"+c.source), stack.Frame{Func: "main.f", File: "a.go", Line: 5}, stack.Frame{}, true)
+		if got.by != c.want || (got.kind == searchMany) != (c.want != matchNone) {
+			t.Errorf("%s: %+v, want %d", c.name, got, c.want)
+		}
+	}
+	found := sourceOf("package main\n\nfunc f(k int) any {\nfor _, r := range routes {\nif r.id == k {\nr.serve(w)\nreturn r\n}\n}\nreturn nil\n}\n")
+	if got := searchByHand(found, stack.Frame{Func: "main.f", File: "a.go", Line: 6}, stack.Frame{}, true); got.kind != searchNone {
+		t.Errorf("what is done with the one found: %+v", got)
+	}
+}
+
+// TestCP20Request: a search in what a server calls for each request is a warning, also where
+// the time is in the comparison that its loop calls; the work that is done for each element
+// is none.
+func TestCP20Request(t *testing.T) {
+	record := func(samples string) *recordingtest.Recording {
+		r := recordingtest.New("title x\ntarget package ./shop module=shop go=go1.26.1\nphase cpu 0s..5s profiler=cpu")
+		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "/src/a.go"}, []byte("package main\n\nfunc f(ip net.IP) bool {\nfor _, n := range nets {\nif n.Contains(ip) {\nreturn true\n}\nn.count()\n}\nreturn false\n}\nvar nets []*net.IPNet\n"))
+		r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Profile(samples))
+		return r
+	}
+	const stack = "net/http.(*conn).serve:/go/server.go:9 runtime.main\nshop.serve:/src/b.go:3                 shop.g:/src/b.go:1\nshop.f:/src/a.go:%s\n%s\n= 60                40\n"
+	for _, below := range []string{"net.(*IPNet).Contains:/go/ip.go:4", "shop.contains:/src/c.go:7"} {
+		f := expect(t, below, record(fmt.Sprintf(stack, "5", below)), "CP20", Found, "60.0% of the CPU time goes into a loop in shop.f at a.go:5 that searches linearly for a match")
+		severity(t, below, f, Warning)
+		if !strings.Contains(f.Advice, "prefix tree") || strings.Contains(f.Advice, "both loops") {
+			t.Errorf("%s: %s", below, f.Advice)
+		}
+	}
+	for _, f := range answers(t, record(fmt.Sprintf(stack, "8", "shop.count:/src/c.go:7")), "CP20") {
+		if f.State == Found {
+			t.Errorf("the work on each: %s", f.Summary)
 		}
 	}
 }

@@ -1,0 +1,206 @@
+package insight
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// comparison is how the condition of a search compares an element with what is looked for.
+type comparison int
+
+const (
+	matchNone    comparison = iota
+	matchEqual              // with ==, or by a call that tells whether both are the same
+	matchFold               // in whatever case
+	matchNetwork            // a network has the address
+	matchRange              // it lies between two bounds of the element
+	matchPrefix
+	matchPattern // a regular expression or a pattern of names
+	matchOther
+)
+
+// matchesBy tells how a condition compares something of a loop's variables with something that
+// is none of them and no literal, and what that is. One that is negated compares all elements:
+// it ends at the first that does not match.
+func matchesBy(cond ast.Expr, names map[string]bool) (m comparison, terms []ast.Expr) {
+	switch x := cond.(type) {
+	case *ast.ParenExpr:
+		return matchesBy(x.X, names)
+	case *ast.BinaryExpr:
+		if term := between(x, names); term != nil {
+			return matchRange, []ast.Expr{term}
+		}
+		switch x.Op {
+		case token.LAND, token.LOR:
+			if m, terms = matchesBy(x.X, names); m == matchNone {
+				m, terms = matchesBy(x.Y, names)
+			}
+			return m, terms
+		case token.EQL:
+			call, ok := x.X.(*ast.CallExpr)
+			if lit, zero := x.Y.(*ast.BasicLit); ok && zero && lit.Value == "0" && strings.Contains(strings.ToLower(calledName(call)), "compare") {
+				return matchesCall(call, names)
+			}
+			if terms = looksUp(x, names); len(terms) > 0 {
+				return matchEqual, terms
+			}
+		}
+	case *ast.CallExpr:
+		return matchesCall(x, names)
+	}
+	return matchNone, nil
+}
+
+// between finds the term of a condition that asks whether it lies between two bounds of the
+// element: x.low <= term && term < x.high.
+func between(x *ast.BinaryExpr, names map[string]bool) ast.Expr {
+	a, aok := x.X.(*ast.BinaryExpr)
+	b, bok := x.Y.(*ast.BinaryExpr)
+	if x.Op != token.LAND || !aok || !bok {
+		return nil
+	}
+	bound := func(c *ast.BinaryExpr) (term, of ast.Expr) {
+		if !slices.Contains([]token.Token{token.LSS, token.LEQ, token.GTR, token.GEQ}, c.Op) {
+			return nil, nil
+		}
+		switch {
+		case mentionsAny(c.X, names) && isTerm(c.Y, names):
+			return c.Y, c.X
+		case mentionsAny(c.Y, names) && isTerm(c.X, names):
+			return c.X, c.Y
+		}
+		return nil, nil
+	}
+	s, low := bound(a)
+	t, high := bound(b)
+	if s == nil || t == nil || types.ExprString(s) != types.ExprString(t) || types.ExprString(low) == types.ExprString(high) {
+		return nil
+	}
+	return s
+}
+
+// isTerm tells of an expression that something can be looked for by it: it has nothing of the
+// loop's variables, and is no literal.
+func isTerm(x ast.Expr, names map[string]bool) bool {
+	if mentionsAny(x, names) {
+		return false
+	}
+	if s, ok := unrefer(x).(*ast.SliceExpr); ok {
+		x = s.X
+	}
+	root := rootName(unrefer(x))
+	return root != "" && root != "nil" && root != "true" && root != "false"
+}
+
+// calledName is the last part of what a call calls.
+func calledName(call *ast.CallExpr) string { return lastName(types.ExprString(call.Fun)) }
+
+// inLibrary are packages whose functions search by themselves, or look at single characters:
+// a loop around them is no search through what it goes through.
+var inLibrary = []string{"slices", "unicode", "utf8", "regexp"}
+
+// matchesCall is matchesBy of a call: a method of the element that is given the term, or a
+// function that is given both. Asking something else for each element is no search through the
+// elements, nor is a call of which neither the name nor the arguments tell what it compares.
+func matchesCall(call *ast.CallExpr, names map[string]bool) (comparison, []ast.Expr) {
+	kind := matchNamed(calledName(call))
+	if kind == matchNone {
+		return matchNone, nil
+	}
+	ofElement, given := false, call.Args
+	if f, ok := call.Fun.(*ast.SelectorExpr); ok {
+		of := rootName(f.X)
+		if ofElement = mentionsAny(f.X, names); !ofElement {
+			if slices.Contains(inLibrary, of) {
+				return matchNone, nil
+			}
+			if (of == "strings" || of == "bytes") && searchesText(types.ExprString(call.Fun)) {
+				return matchNone, nil // which searches by itself
+			}
+		}
+	}
+	var terms []ast.Expr
+	for _, a := range given {
+		ofElement = ofElement || mentionsAny(a, names)
+		if isTerm(a, names) {
+			terms = append(terms, a)
+		}
+	}
+	if id, ok := call.Fun.(*ast.Ident); ok && len(terms) == 0 && len(given) == 1 && strings.HasPrefix(strings.ToLower(id.Name), "match") {
+		terms = []ast.Expr{id} // a function that knows what to look for
+	}
+	if !ofElement || len(terms) == 0 {
+		return matchNone, nil
+	}
+	return kind, terms
+}
+
+// matchNamed is what a function compares, by its name.
+func matchNamed(name string) comparison {
+	name = strings.ToLower(name)
+	has := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(name, p) })
+	}
+	switch {
+	case has("fold"):
+		return matchFold
+	case has("prefix", "suffix"):
+		return matchPrefix
+	case has("matchstring", "pattern", "regex", "glob"):
+		return matchPattern
+	case has("equal", "same", "compare") || name == "eq" || name == "is":
+		return matchEqual
+	case has("match", "contain", "includ", "cover", "accept", "overlap", "allow") || strings.HasPrefix(name, "has"):
+		return matchOther
+	}
+	return matchNone
+}
+
+// networkTypes are those whose Contains asks for an address.
+var networkTypes = []string{"net.IPNet", "netip.Prefix"}
+
+// ofNetworks tells whether what a loop goes through are networks of addresses, by what the
+// source declares its name as.
+func ofNetworks(c *code, over ast.Expr) (found bool) {
+	if over == nil {
+		return false
+	}
+	name := lastName(types.ExprString(over))
+	isOne := func(t ast.Expr) bool {
+		return t != nil && slices.ContainsFunc(networkTypes, func(n string) bool { return strings.HasSuffix(strings.TrimRight(types.ExprString(t), "{}"), n) })
+	}
+	c.eachSource(func(_ string, s *syntax) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Field:
+				found = found || isOne(n.Type) && slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return id.Name == name })
+			case *ast.ValueSpec:
+				found = found || isOne(n.Type) && slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return id.Name == name })
+			}
+			return !found
+		})
+	})
+	return found
+}
+
+// lookUpBy says what to do about a search by how it compares.
+func lookUpBy(m comparison) string {
+	switch m {
+	case matchFold:
+		return "Look it up instead of searching: a map keyed by the text in lower case, which is built once, before the loop."
+	case matchNetwork:
+		return "Look the address up instead of testing one network after another: a prefix tree (trie) of the networks, or their ranges sorted by first address and slices.BinarySearchFunc; single addresses belong in a map keyed by netip.Addr. Build it once, when the list is loaded."
+	case matchRange:
+		return "Sort the ranges by where they begin and find the right one with slices.BinarySearchFunc; if they overlap, use an interval tree. Build it once, before the loop."
+	case matchPrefix:
+		return "Look the prefix up instead of testing one after another: a prefix tree (trie), the prefixes sorted and searched with slices.BinarySearch, or a map that is asked once for each length. Build it once, before the loop."
+	case matchPattern:
+		return "Do not test one pattern after another: combine them into one regular expression, or pick the few that can match by a part that each of them requires (a map keyed by the literal beginning). Build that index once."
+	case matchOther:
+		return "Build an index once, before the loop, and look it up instead of testing one element after another: a map where the comparison is equality, a sorted slice and slices.BinarySearchFunc where it is a range, a prefix tree (trie) where it is a prefix."
+	}
+	return lookUp
+}
