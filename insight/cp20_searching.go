@@ -17,7 +17,8 @@ import (
 var cp20 = &Rule{
 	ID: "CP20", Title: "Linear search uses much of the CPU",
 	About: "The CPU time of code that looks at one element, byte or file after another until it finds something: Index and Contains of packages slices, strings and bytes, with " +
-		"the program's own comparisons; and the program's own linear searches inside another loop. One search is cheap; one per item makes the time grow with the product of both.",
+		"the program's own comparisons; the program's own linear searches inside another loop or a request; and what reads a growing part of one text or slice again from its start each time. " +
+		"One search is cheap; one per item makes the time grow with the product of both, or with the square of one.",
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.10, "share of CPU time", "chosen; the lower bound of the interval counts"},
@@ -26,10 +27,13 @@ var cp20 = &Rule{
 	},
 	Check: func(r *Rule, in *Input) []Finding {
 		found := searchesInLibrary(r, in)
-		if hand := searchesByHand(r, in); len(hand) > 0 {
-			return append(hand, slices.DeleteFunc(found, func(f Finding) bool { return f.State != Found })...)
+		own := append(rereadsFromStart(r, in), searchesByHand(r, in)...)
+		if len(own) == 0 {
+			return found
 		}
-		return found
+		return append(own, slices.DeleteFunc(found, func(f Finding) bool {
+			return f.State != Found || slices.ContainsFunc(own, func(o Finding) bool { return firstLine(&o) == firstLine(&f) })
+		})...)
 	},
 }
 
