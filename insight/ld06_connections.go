@@ -26,6 +26,8 @@ var ld06 = &Rule{
 		{"requests", 100, "requests", "chosen: fewer connections are those of the startup"},
 		{"handshake", 0.05, "share of the CPU time", "research: spent on TLS handshakes"},
 		{"databases", 0.15, "share of the time", "chosen: the part of the waits in package database/sql that is for new connections"},
+		{"made", 0.1, "connections for each request", "chosen: of other clients than net/http; a pool that fills makes fewer"},
+		{"connecting", 0.1, "share of the time of requests, or of the CPU time", "chosen: that goes into making connections, of other clients than net/http"},
 		{"samples", 50, "samples", "as everywhere: with fewer a profile says nothing"},
 	},
 	Check: onLoads(checkConnections),
@@ -44,6 +46,7 @@ func checkConnections(r *Rule, in *Input, all []loadRound) []Finding {
 		found = append(found, f)
 	}
 	found = append(found, databases(r, in)...)
+	found = append(found, clients(r, in)...)
 	if len(found) > 0 {
 		return found
 	}
