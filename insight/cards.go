@@ -321,6 +321,8 @@ func (c *causal) follows(i, j int) bool {
 		return firstLine(a) == "" && firstLine(b) != "" // a heap that grows, and the line that has most of it
 	case a.Rule == sc10.ID && b.Rule == ld06.ID:
 		return b.Severity.AtLeast(Warning) && shows(a, firstLine(b)) // a connection that is kept has goroutines
+	case a.Rule == cp04.ID && b.Rule == ld06.ID:
+		return b.Severity.AtLeast(Warning) && shows(b, firstLine(a)) // system calls that make the connections
 	case slices.Contains(forRuntime, a.waitsFor) && slices.Contains(runtimeWorks, b.Rule):
 		return b.Severity.AtLeast(Warning)
 	case fromGarbage[a.Rule]:

@@ -25,6 +25,7 @@ var gc16 = &Rule{
 		{"share", 0.5, "share of what is in use", "chosen: most of it"},
 		{"least", 16, "MB", "chosen: total in use; less is no reason to look"},
 		{"samples", 20, "samples", "chosen: below this, a share may be chance"},
+		{"doubt", 0.1, "of what is in use", "chosen: the standard error by sampling, for fewer samples; of large objects each one is sampled, so that a few say all"},
 		{"grows", 64, "MB", "chosen: kept by a line that only grows, for a warning"},
 		{"late", 0.3, "share of the phase", "chosen: the highest peak lies in the last part, with each peak a quarter above the previous one"},
 		{"on", 0.2, "of the last peak", "chosen: if the line keeps more in a later profile, it was still growing after the peak"},
@@ -59,7 +60,7 @@ func checkKept(r *Rule, in *Input) []Finding {
 	switch {
 	case float64(kept.Bytes) < r.param("least")*(1<<20) || share < r.param("share"):
 		return []Finding{r.answer(Fine, "%s, at others less", text)}
-	case float64(kept.Samples) < r.param("samples"):
+	case float64(kept.Samples) < r.param("samples") && kept.Doubt > r.param("doubt"):
 		return []Finding{r.answer(TooLittle, "%s, which rests on %d samples; %g are needed", text, kept.Samples, r.param("samples"))}
 	}
 	if live := mostLive(in.Facts.Rounds); kept.Peak && live > 1.1*float64(kept.Bytes) {
@@ -77,7 +78,31 @@ func checkKept(r *Rule, in *Input) []Finding {
 	f.Verify = "Take a heap profile at the same point again: loupe compare OLD NEW shows what has shrunk."
 	tellRetention(r, in, all, top, &f)
 	tellHeap(in, &f, top.At)
+	tellPooled(r, in, all, top, &f)
 	return []Finding{f}
+}
+
+// tellPooled says of buffers that grew at a line, went back to a pool, and are still there when
+// nothing uses them, that the pool keeps them.
+func tellPooled(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f *Finding) {
+	lasting := all.Lasting(top.At)
+	if !growsBuffer(top.Frames) || float64(lasting) < r.param("least")*(1<<20) {
+		return
+	}
+	c := sourceHolders{in.code}
+	h, ok := c.byFreeList(userFrames(in.code, top.At, top.Frames))
+	if !ok {
+		return
+	}
+	put := h.shows[0]
+	f.Title = "A pool keeps buffers that have grown large"
+	f.Summary += fmt.Sprintf("; they are buffers that grew there and went back to a pool at %s:%d: %s of them stay in it at their largest size", baseName(put.File), put.Line, unit.BytesOf(float64(lasting)))
+	f.Severity, f.Advice = Warning, h.advice
+	f.Evidence = slices.DeleteFunc(f.Evidence, func(e Evidence) bool {
+		return slices.ContainsFunc(h.shows, func(s Evidence) bool { return evidenceLine(s) == evidenceLine(e) })
+	})
+	f.Evidence = append(slices.Clone(h.shows), f.Evidence...)
+	f.Doubts = append(f.Doubts, "if most items need buffers of that size, the pool does its work: then a limit on how many it keeps is what helps")
 }
 
 // checkHeld asks the core of a recording that has no heap profile: which place holds most, but

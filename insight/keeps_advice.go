@@ -32,6 +32,11 @@ func (c sourceHolders) holder(at stack.Frame, frames []stack.Frame) (holding, bo
 	if len(own) == 0 {
 		return holding{}, false
 	}
+	if growsBuffer(frames) {
+		if h, ok := c.byFreeList(own); ok {
+			return h, true
+		}
+	}
 	for _, look := range []func([]stack.Frame) (holding, bool){c.byContext, c.byTimer, c.byFinalizer, c.byPart, c.byMap, c.byPool, c.byStore} {
 		if h, ok := look(own); ok {
 			return h, true

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"loupe/format/profile"
@@ -18,6 +19,9 @@ type InUse struct {
 	Provenance
 	// Bytes is all of it, Samples the number of observations behind it.
 	Bytes, Samples int64
+	// Doubt is the standard error of Bytes by sampling, as a share of it. An object much
+	// larger than the distance of two samples is always seen.
+	Doubt float64
 
 	profile *profile.Profile
 	index   int
@@ -137,11 +141,21 @@ func keptIn(f *Facts, p *profile.Profile, entry recording.Entry) (*InUse, error)
 	k := &InUse{Provenance: f.provenance(entry, 0), profile: p, index: index, scope: f.session.Scope()}
 	k.What, k.Length, k.Precision, k.Bytes = "heap profile", 0, Sampled, p.Total(index)
 	counts, _ := p.Observations(index)
+	variance := 0.0
 	for i, n := range counts {
-		if p.Values[index][i] > 0 {
-			k.Samples += n
+		if p.Values[index][i] <= 0 {
+			continue
+		}
+		k.Samples += n
+		if seen := 1 - math.Exp(-float64(objectSize(p, index, i))/float64(max(1, p.Period))); seen > 0 {
+			each := float64(p.Values[index][i]) / float64(max(1, n)) // of what one that was seen stands for
+			variance += float64(n) * (1 - seen) * each * each
+		} else {
+			each := float64(p.Values[index][i])
+			variance += each * each
 		}
 	}
+	k.Doubt = math.Sqrt(variance) / float64(max(1, k.Bytes))
 	return k, nil
 }
 

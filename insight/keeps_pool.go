@@ -1,0 +1,169 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+
+	"loupe/value/stack"
+)
+
+// Buffers that grow for one large item and go back to a pool or a free list, which keeps them
+// at the largest size they ever had.
+
+// growers are what makes a buffer larger that was there before.
+var growers = []string{"bytes.growSlice", "bytes.(*Buffer).grow", "runtime.growslice", "slices.Grow", "bytes.(*Buffer).Grow"}
+
+// growsBuffer tells of a stack of an allocation, the leaf first, that a buffer grows in it.
+func growsBuffer(frames []stack.Frame) bool {
+	for _, f := range frames {
+		if slices.ContainsFunc(growers, func(g string) bool { return f.Func == g || strings.HasPrefix(f.Func, g+"[") }) {
+			return true
+		}
+		if stack.Package(f.Func) != "runtime" && stack.Package(f.Func) != "bytes" {
+			return false
+		}
+	}
+	return false
+}
+
+// giving are beginnings of the names of functions that give something back.
+var giving = []string{"put", "release", "free", "recycle", "return", "giveback"}
+
+// maxPoolUp is how many functions up the buffer is looked for that a line lets grow.
+const maxPoolUp = 4
+
+// byFreeList finds where a buffer is given back that one of the frames' lines lets grow: to a
+// sync.Pool, a channel or a slice, without asking how large it is.
+func (c sourceHolders) byFreeList(own []stack.Frame) (h holding, ok bool) {
+	for _, f := range own[:min(len(own), maxPoolUp)] {
+		fn, s := c.function(f), c.parse(f.File)
+		if fn == nil {
+			return h, false
+		}
+		grown := map[string]bool{}
+		for _, call := range c.lineCalls(f) {
+			for _, x := range append(slices.Clone(call.Args), receiverOf(call)) {
+				if name := rootName(pointed(x)); name != "" {
+					grown[name] = true
+				}
+			}
+		}
+		ast.Inspect(fn.Body, func(n ast.Node) bool {
+			call, is := n.(*ast.CallExpr)
+			if !is || ok || !gives(calledName(call)) {
+				return !ok
+			}
+			if !slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return grown[rootName(pointed(a))] }) {
+				return true
+			}
+			line, _ := s.lines(call)
+			asks := asksSize(fn.Body)
+			at := c.shownAt(f.File, line, "the buffer that grows goes back to a pool here")
+			if to, asksThere, found := c.takenBack(call); found {
+				h.shows = append(h.shows, to)
+				asks = asks || asksThere
+			} else if !strings.EqualFold(calledName(call), "put") {
+				return true // nothing shows that it is kept
+			}
+			h.shows = append(h.shows, at)
+			if asks {
+				h = holding{}
+				return true // large ones are dropped
+			}
+			ok = true
+			return false
+		})
+		if ok {
+			put := h.shows[0]
+			h.advice = fmt.Sprintf("Do not put back a buffer that has become larger than usual: before %s:%d return without it if its capacity (cap(b), b.Cap()) is above a limit, a few times the usual size, and let the collector take it. "+
+				"Or use another pool, or none, for large items. Otherwise each buffer of the pool keeps the largest size it ever had.", baseName(put.File), put.Line)
+			return h, true
+		}
+	}
+	return h, false
+}
+
+func receiverOf(call *ast.CallExpr) ast.Expr {
+	if s, ok := call.Fun.(*ast.SelectorExpr); ok {
+		return s.X
+	}
+	return call.Fun
+}
+
+// pointed is what an expression has the address or the contents of: b of &b, *b and b[:0].
+func pointed(x ast.Expr) ast.Expr {
+	switch e := unrefer(x).(type) {
+	case *ast.SliceExpr:
+		return pointed(e.X)
+	case *ast.StarExpr:
+		return e.X
+	default:
+		return e
+	}
+}
+
+func gives(name string) bool {
+	return slices.ContainsFunc(giving, func(g string) bool { return strings.HasPrefix(strings.ToLower(name), g) })
+}
+
+// asksSize tells whether a condition of a function asks for a capacity or a length.
+func asksSize(body ast.Node) (found bool) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		if x, ok := n.(*ast.IfStmt); ok {
+			ast.Inspect(x.Cond, func(n ast.Node) bool {
+				if call, ok := n.(*ast.CallExpr); ok {
+					name := calledName(call)
+					found = found || name == "cap" || name == "Cap" || name == "len" || name == "Len" || name == "Size"
+				}
+				return !found
+			})
+		}
+		return !found
+	})
+	return found
+}
+
+// takenBack finds, in the functions that a call may be of, the line at which what it is given
+// goes to a sync.Pool, a channel or a slice, and whether the function asks for its size.
+func (c sourceHolders) takenBack(call *ast.CallExpr) (at Evidence, asks, found bool) {
+	for _, d := range c.functions()[calledName(call)] {
+		names := map[string]bool{}
+		for _, field := range d.Type.Params.List {
+			for _, id := range field.Names {
+				names[id.Name] = true
+			}
+		}
+		s := c.parse(d.file)
+		keep := func(n ast.Node, where ast.Expr) {
+			if !found {
+				line, _ := s.lines(n)
+				at, found, asks = c.shownAt(d.file, line, "it goes into %s here, however large it has become", types.ExprString(where)), true, asksSize(d.Body)
+			}
+		}
+		ast.Inspect(d.Body, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SendStmt:
+				if names[rootName(pointed(n.Value))] {
+					keep(n, n.Chan)
+				}
+			case *ast.CallExpr:
+				if sel, ok := n.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "Put" && len(n.Args) == 1 && names[rootName(pointed(n.Args[0]))] {
+					keep(n, sel.X)
+				}
+			case *ast.AssignStmt:
+				if len(n.Lhs) != 1 || len(n.Rhs) != 1 {
+					break
+				}
+				add, ok := n.Rhs[0].(*ast.CallExpr)
+				if ok && isNamed(add.Fun, "append") && len(add.Args) > 1 && types.ExprString(add.Args[0]) == types.ExprString(n.Lhs[0]) && names[rootName(pointed(add.Args[1]))] {
+					keep(n, n.Lhs[0])
+				}
+			}
+			return true
+		})
+	}
+	return at, asks, found
+}

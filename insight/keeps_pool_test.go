@@ -1,0 +1,77 @@
+package insight
+
+import (
+	"strings"
+	"testing"
+
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+	"loupe/session"
+	"loupe/value/stack"
+)
+
+// TestByFreeList: a buffer that a line lets grow and that goes back to a sync.Pool, a channel
+// or a slice is found through the functions in between; one whose size is asked for is not,
+// nor is one that nothing gives back.
+func TestByFreeList(t *testing.T) {
+	const write = "\nfunc (m msg) AppendTo(w io.Writer) {\n\tw.Write(m.data) // grows\n}\n\nfunc (c *codec) write(m msg) {\n\tb := c.pool.get()\n\tBACK\n\tm.AppendTo(b) // calls\n}\n"
+	for _, c := range []struct{ name, back, put, want string }{
+		{"a channel", "defer c.pool.put(b)", "func (p *pool) put(b *bytes.Buffer) {\n\tb.Reset()\n\tselect {\n\tcase p.free <- b: // kept\n\tdefault:\n\t}\n}\n", "// kept"},
+		{"a sync.Pool behind a function", "defer release(b)", "func release(b *bytes.Buffer) {\n\tb.Reset()\n\tbuffers.Put(b) // kept\n}\n", "// kept"},
+		{"a slice", "defer c.pool.free(b)", "func (p *pool) free(b *bytes.Buffer) {\n\tp.mu.Lock()\n\tp.all = append(p.all, b) // kept\n\tp.mu.Unlock()\n}\n", "// kept"},
+		{"a sync.Pool", "defer buffers.Put(b) // kept", "", "// kept"},
+		{"with a limit", "defer c.pool.put(b)", "func (p *pool) put(b *bytes.Buffer) {\n\tif b.Cap() > 64<<10 {\n\t\treturn\n\t}\n\tp.free <- b\n}\n", ""},
+		{"with a limit before", "if cap(b.Bytes()) < limit { buffers.Put(b) }", "", ""},
+		{"another one", "defer buffers.Put(other)", "", ""},
+		{"never", "use(b)", "", ""},
+		{"freed for good", "defer release(b)", "func release(b *bytes.Buffer) {\n\tcount--\n}\n", ""},
+	} {
+		text := "package wire\n" + strings.Replace(write, "BACK", c.back, 1) + c.put
+		line := func(mark string) int { return 1 + strings.Count(text[:strings.Index(text, mark)], "\n") }
+		own := []stack.Frame{{Func: "wire.msg.AppendTo", File: "a.go", Line: line("// grows")}, {Func: "wire.(*codec).write", File: "a.go", Line: line("// calls")}}
+		h, ok := sourceHolders{sourceOf(text)}.byFreeList(own)
+		switch {
+		case ok != (c.want != ""):
+			t.Errorf("%s: %v %+v", c.name, ok, h)
+		case ok && h.shows[0].Line != line(c.want):
+			t.Errorf("%s: %+v", c.name, h.shows)
+		}
+	}
+}
+
+// TestGC16Pooled: buffers of a pool that are still there when nothing uses them are a warning,
+// with the line that puts them back, although there are but a few of them; those of a peak may
+// be in use.
+func TestGC16Pooled(t *testing.T) {
+	const source = "package wire\n\nfunc write(m msg) {\n\tb := get()\n\tb.Write(m.data)\n\tbuffers.Put(b)\n}\n"
+	record := func(path string) *recordingtest.Recording {
+		r := recordingtest.New("title x\ntarget package ./shop module=shop\nphase bare 0s..6s\nphase heap 6s..7s profiler=heap\n-- load.requests load phase=bare --\n")
+		r.Put(recording.Entry{Path: "source/wire/a.go", Kind: recording.Source, Source: "/src/a.go"}, []byte(source))
+		r.Put(recording.Entry{Path: path, Kind: recording.Heap, Phase: "heap"}, heapProfile(
+			column{"main.main shop/wire.write:/src/a.go:5 bytes.(*Buffer).Write bytes.(*Buffer).grow bytes.growSlice", []int64{900, 900 << 20, 6, 48 << 20}},
+			column{"main.main shop/wire.other:/src/a.go:9", []int64{900, 90 << 20, 10, 1 << 20}}))
+		return r
+	}
+	f := expect(t, "kept", record("heap.pb.gz"), "GC16", Found, "of 49.0 MiB in use, 98.0% were allocated at a.go:5 in wire.write", "went back to a pool at a.go:6", "48.0 MiB of them stay in it")
+	severity(t, "kept", f, Warning)
+	if f.Evidence[0].Line != 6 || !strings.Contains(f.Advice, "Do not put back a buffer") || !strings.Contains(f.Advice, "a.go:6") {
+		t.Errorf("%s %+v", f.Advice, f.Evidence)
+	}
+	f = expect(t, "at a peak", record("peak/heap-01.pb.gz"), "GC16", Found)
+	severity(t, "at a peak", f, Info)
+}
+
+// TestSamplingDoubt: a few large objects are known for certain, a few small ones are not.
+func TestSamplingDoubt(t *testing.T) {
+	for _, c := range []struct {
+		objects, bytes int64
+		sure           bool
+	}{{6, 48 << 20, true}, {20_000, 20 << 20, true}, {2000, 1 << 20, false}} {
+		r := recordingtest.New("title x\ntarget package ./shop module=shop\nphase heap 6s..7s profiler=heap\n")
+		r.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap, Phase: "heap"}, heapProfile(column{"main.main shop/wire.write:/src/a.go:5", []int64{c.objects, c.bytes, c.objects, c.bytes}}))
+		kept, err := NewInput(session.New(r.Open())).Facts.Kept()
+		if err != nil || (kept.Doubt < 0.2) != c.sure {
+			t.Errorf("%d objects of %d bytes in all: %+v %v", c.objects, c.bytes, kept, err)
+		}
+	}
+}
