@@ -244,6 +244,7 @@ func (c *contention) ofUnits(p *facts.Place, f *Finding) {
 	u, ok := unitsSpend(c.in, func(row *facts.UnitRow) bool {
 		return row.Kind.Key() == "lock" && row.Site.Frame.File == p.At.File && row.Site.Frame.Line == p.At.Line
 	})
+	c.tellHolding(u.rows, f)
 	if !ok || 2*u.all() < p.Time {
 		return // those who wait most are no requests
 	}
@@ -252,6 +253,53 @@ func (c *contention) ofUnits(p *facts.Place, f *Finding) {
 	if u.own() < c.param("unit") && f.Severity.AtLeast(Warning) {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, fmt.Sprintf("%s of the time of %s, apart from the time in which the holder itself waits for a P, is too little to make them slow", unit.Percent(u.own()), u.name))
+	}
+}
+
+// holdingShare is the part of the waits for a lock from which on what its holder does then is
+// told. Chosen: less is one thing among several.
+const holdingShare = 0.3
+
+// tellHolding says what the holder of the lock does while others wait, by the account of units: in
+// one function, that which makes them wait most.
+func (c *contention) tellHolding(rows []*facts.UnitRow, f *Finding) {
+	type does struct {
+		most *facts.UnitRow
+		time time.Duration
+	}
+	var all []does
+	waited := time.Duration(0)
+	for _, row := range rows {
+		waited += row.Time
+		k := row.Cause.Kind.Key()
+		if row.Cause.Site.Frame.Func == "" || k == "" || k == "none" || k == "unknown" || k == "runnable" || k == "lock" {
+			continue
+		}
+		i := slices.IndexFunc(all, func(d does) bool {
+			return d.most.Cause.Kind == row.Cause.Kind && sameFunction(d.most.Cause.Site.Frame, row.Cause.Site.Frame)
+		})
+		if i < 0 {
+			i, all = len(all), append(all, does{most: row})
+		}
+		if all[i].time += row.Time; row.Time > all[i].most.Time {
+			all[i].most = row
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	top := slices.MaxFunc(all, func(a, b does) int { return int(min(max(a.time-b.time, -1), 1)) })
+	if float64(top.time) < holdingShare*float64(waited) {
+		return
+	}
+	cause, t := top.most.Cause, c.in.trace()
+	f.Summary += fmt.Sprintf("; meanwhile its holder is %s%s", cause.Kind.Clause(), atPlace(cause.Site))
+	f.Evidence = slices.Insert(f.Evidence, 1, t.seen(cause.Site.Stack, "under the lock: %s, %s of the waits", cause.Kind.Clause(), unit.Percent(float64(top.time)/float64(waited))))
+	switch {
+	case waitsItself(cause.Kind) && syncs(t.Frames(cause.Site.Stack)):
+		f.Advice = syncAdvice + " " + f.Advice
+	case waitsItself(cause.Kind):
+		f.Advice = heldAdvice + " " + f.Advice
 	}
 }
 

@@ -111,6 +111,10 @@ func heldAcross(r *Rule, in *Input, w, dump *facts.AllWaits, sites []*facts.Plac
 		otherwise = r.answer(TooLittle, "no lock is held during I/O in one goroutine snapshot: record -phases block or trace")
 	case waited != nil && dump == nil && !in.hasTrace():
 		otherwise = r.answer(TooLittle, "goroutines waited %s for the lock at %s%s, and a %s does not show whether its holder waits for the network, a file or the clock: record -phases trace, or goroutine while they wait", unit.Duration(waited.Time), place(waited.At), w.Of(), w.What)
+	case underLockAt(in, sites[0].At) != nil:
+		l := underLockAt(in, sites[0].At)
+		otherwise = r.answer(Fine, "while goroutines waited for the lock at %s (%s%s), its holder was %s%s: %s of the time of %s", place(sites[0].At), unit.Duration(sites[0].Time), w.Of(),
+			l.does.Cause.Kind.Clause(), atPlace(l.does.Cause.Site), unit.Percent(l.group.All.Share(l.time)), pluralOf(l.group))
 	default:
 		otherwise = r.answer(Fine, "the lock at %s, for which goroutines waited most (%s%s), was not seen held during I/O%s", place(sites[0].At), unit.Duration(sites[0].Time), w.Of(), unended(w))
 	}

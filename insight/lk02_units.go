@@ -16,7 +16,8 @@ type underLock struct {
 	rows  []*facts.UnitRow // all waits at these lines, the largest first
 	site  facts.UnitSite   // where most of the time is waited
 	does  facts.UnitRow    // what the holder does most
-	time  time.Duration    // of the waits for that
+	also  []*facts.UnitRow // more of the kind, in the same function
+	time  time.Duration    // of the waits for all of that
 }
 
 // heldInUnits asks the account of units, which follows each wait for a lock to who held it.
@@ -47,10 +48,12 @@ func locksOf(g facts.UnitGroup) (all []*underLock) {
 			continue
 		}
 		n := slices.IndexFunc(all, func(l *underLock) bool {
-			return l.does.Cause.Kind == row.Cause.Kind && l.does.Cause.Site.Frame == row.Cause.Site.Frame
+			return l.does.Cause.Kind == row.Cause.Kind && sameFunction(l.does.Cause.Site.Frame, row.Cause.Site.Frame)
 		})
 		if n < 0 {
 			n, all = len(all), append(all, &underLock{group: g, site: row.Site, does: *row})
+		} else if row.Cause.Site.Frame != all[n].does.Cause.Site.Frame {
+			all[n].also = append(all[n].also, row)
 		}
 		all[n].time += row.Time
 	}
@@ -63,6 +66,27 @@ func locksOf(g facts.UnitGroup) (all []*underLock) {
 	}
 	slices.SortStableFunc(all, func(a, b *underLock) int { return int(min(max(b.time-a.time, -1), 1)) })
 	return all
+}
+
+// sameFunction tells whether two lines are of one function: what a holder does under a lock may
+// take several calls of one kind, none of which is most of it.
+func sameFunction(a, b stack.Frame) bool { return a.Func == b.Func && a.File == b.File }
+
+// underLockAt is what the account of units has of a lock that is taken at a line: what its holder
+// waits for most; nil where it has seen none that waits.
+func underLockAt(in *Input, at stack.Frame) *underLock {
+	u := in.Facts.Units()
+	if u.Err != nil {
+		return nil
+	}
+	for _, g := range u.Judged {
+		for _, l := range locksOf(g) {
+			if l.site.Frame.File == at.File && l.site.Frame.Line == at.Line {
+				return l
+			}
+		}
+	}
+	return nil
 }
 
 // waitsItself tells of what a holder does that it waits for something else than a CPU or
@@ -103,15 +127,20 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	if share < 2*r.param("share") {
 		f.Severity = Info
 	}
-	f.Evidence = []Evidence{
-		t.seen(l.site.Stack, "waits for the lock, %s in each", unit.Duration(l.all()/unitCount(g))),
-		t.seen(workAt(g, &l.does), "under the lock: %s", cause.Kind.Clause()),
+	f.Evidence = []Evidence{t.seen(workAt(g, &l.does), "under the lock: %s", cause.Kind.Clause())}
+	sync := syncs(t.Frames(workAt(g, &l.does)))
+	for i, row := range l.also {
+		if i < 2 && 10*row.Time >= l.time {
+			f.Evidence = append(f.Evidence, t.seen(row.Cause.Site.Stack, "under the lock: %s here, too", row.Cause.Kind.Clause()))
+		}
+		sync = sync || 10*row.Time >= l.time && syncs(t.Frames(workAt(g, row)))
 	}
 	if other {
-		f.Evidence = slices.Insert(f.Evidence, 1, t.seen(holder, "here the holder lets it go"))
+		f.Evidence = append(f.Evidence, t.seen(holder, "here the holder lets it go"))
 	}
+	f.Evidence = append(f.Evidence, t.seen(l.site.Stack, "waits for the lock, %s in each", unit.Duration(l.all()/unitCount(g))))
 	f.Advice = heldAdvice
-	if syncs(t.Frames(workAt(g, &l.does))) {
+	if sync {
 		f.Advice = syncAdvice
 		if l.inBackground(t) {
 			f.Advice = "Sync without the lock: take what is to be written under the lock, unlock, and then write and sync it, or sync alone after unlocking. Who has to know that its data is on disk can wait for that, and not for the lock."

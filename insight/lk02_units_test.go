@@ -1,12 +1,15 @@
 package insight
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"loupe/analysis/account"
 	"loupe/analysis/account/accounttest"
 	"loupe/analysis/facts"
+	"loupe/recording"
 	"loupe/session"
 	"loupe/value/stack"
 )
@@ -52,5 +55,54 @@ func TestLK02Units(t *testing.T) {
 	elsewhere := oneByOne("sync", lock, accounttest.In("sync.(*Mutex).Unlock@mutex.go:2", "main.update@main.go:40", "main.handle@main.go:9"))
 	if f := answers(t, traceOfProgram(t, elsewhere), "LK02")[0]; f.State == Found && strings.Contains(f.Summary, "a request of") {
 		t.Errorf("another function: %s", f.Summary)
+	}
+}
+
+// TestLK02Lines: what a holder waits for in several calls of one function, none of which is most
+// of it, is one thing; LK01 names it on its card, and where the limits of LK02 are not reached
+// nobody says that the lock is not held during I/O.
+func TestLK02Lines(t *testing.T) {
+	p := fourConnections()
+	inside := func(line int) string {
+		return accounttest.In("net.(*conn).Read@net.go:1", fmt.Sprintf("main.ask@main.go:%d", line), "main.handle@main.go:8")
+	}
+	for range 6 {
+		arriveAt(p, 5, "network", inside(20))
+		for g := 6; g < 9; g++ {
+			arriveAt(p, g, "sync", accounttest.In("sync.(*Mutex).Lock@mutex.go:1", "main.handle@main.go:7"))
+		}
+		for g := 5; g < 9; g++ {
+			for _, line := range []int{21, 22, 0} {
+				p.Pass(4 * time.Millisecond)
+				p.Wake(g, "")
+				p.Start(g)
+				if line > 0 {
+					p.Block("network", inside(line))
+				}
+			}
+			if g < 8 {
+				p.Wake(g+1, accounttest.In("sync.(*Mutex).Unlock@mutex.go:2", "main.handle@main.go:9"))
+			}
+			finishRequest(p, g)
+			if g < 8 {
+				p.Start(g + 1)
+				p.Block("network", inside(20))
+			}
+		}
+	}
+	r := traceOfProgram(t, p)
+	f := answers(t, r, "LK02")[0]
+	if f.State != Found || f.Severity != Warning || !strings.Contains(f.Summary, "whose holder is waiting for a peer's answer in main.ask at main.go:2") || f.Evidence[0].Line < 20 || f.Evidence[1].Line < 20 {
+		t.Errorf("%s %s: %s %+v", f.State, f.Severity, f.Summary, f.Evidence)
+	}
+	f = answers(t, r, "LK01")[0]
+	if !strings.Contains(f.Summary, "meanwhile its holder is waiting for a peer's answer in main.ask at main.go:2") || !strings.HasPrefix(f.Advice, "Do the I/O without the lock") || f.Evidence[1].Line < 20 {
+		t.Errorf("%s: %s %+v", f.Summary, f.Advice, f.Evidence)
+	}
+	in := NewInput(session.New(r.Open()))
+	w, _ := in.Facts.WaitsOf(recording.ExecTrace)
+	_, otherwise := heldAcross(lk02, in, w[0], nil, ownLocks(w[0]))
+	if otherwise.State != "" && !strings.Contains(otherwise.Summary, "its holder was waiting for a peer's answer") {
+		t.Errorf("it says %s", otherwise.Summary)
 	}
 }
