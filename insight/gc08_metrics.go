@@ -30,6 +30,9 @@ func checkLeakMetrics(r *Rule, in *Input) []Finding {
 	if err != nil {
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
+	if endsItself(in) || heap.Entry.Run != 0 {
+		return []Finding{r.answer(TooLittle, "%s is of another run of the program, or of its end: it does not say what was in use while it worked (record with -phases growth)", heap.Entry.Path)}
+	}
 	bare := timeline.Span{}
 	for _, p := range in.Session.BarePhases() {
 		if p.Span.Len() > bare.Len() {
@@ -45,6 +48,10 @@ func checkLeakMetrics(r *Rule, in *Input) []Finding {
 	first, last := live[0], float64(heap.Bytes)
 	rose := fmt.Sprintf("the heap went from %s to %s in %s and %s", unit.BytesOf(size.Values[0]), unit.BytesOf(size.Values[len(size.Values)-1]), unit.Duration(bare.Len()), unit.Plural(int64(math.Round(cycles)), "collection"))
 	if p >= r.param("p") || slope.Low <= 0 || slices.Max(live) > live[len(live)-1] || last < first+r.param("kept")*(slices.Max(live)-first) || last < first*(1+r.param("growth")) || last-first < r.param("least")*(1<<20) {
+		_, late := stats.MannKendall(size.Values[len(size.Values)/2:])
+		if before := size.Values[0]; late >= r.param("p") && last >= before*(1+r.param("growth")) && last-before >= r.param("least")*(1<<20) && slices.Max(live) <= last*(1+r.param("growth")) {
+			return []Finding{r.answer(Fine, "%s; after a collection %s were still in use, but it had stopped growing (GC16 says what keeps it)", rose, unit.BytesOf(last))}
+		}
 		return []Finding{r.answer(Fine, "%s, of which %s were in use: no lasting growth", rose, unit.BytesOf(last))}
 	}
 	f := r.answer(Found, "%s; after a collection %s were still in use", rose, unit.BytesOf(last))

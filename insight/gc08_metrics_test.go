@@ -42,6 +42,19 @@ func sampled(names string, seconds int, size, live func(second int) int, inUse i
 func TestGC08Metrics(t *testing.T) {
 	rising := func(s int) int { return 10 + 4*s }
 	saw := func(s int) int { return 10 + 3*(s%10) }
+	for what, change := range map[string]func(r *recordingtest.Recording){
+		"the end of the program": func(r *recordingtest.Recording) { r.Manifest.Target.Runs = []recording.Run{{Exit: "exit status 0"}} },
+		"another run": func(r *recordingtest.Recording) {
+			r.Manifest.Entries[len(r.Manifest.Entries)-1].Run = 1
+			r.Manifest.Target.Runs = make([]recording.Run, 2)
+		},
+	} {
+		r := watched(30, rising, rising, 1)
+		change(r)
+		expect(t, what, r, "GC08", TooLittle, "does not say what was in use while it worked")
+	}
+	early := func(s int) int { return min(60, 10+10*s) }
+	expect(t, "it grew at the start", watched(30, early, early, 60), "GC08", Fine, "60.0 MiB were still in use, but it had stopped growing")
 	still := func(s int) int { return 8 + s%2 }
 
 	f := expect(t, "leak", watched(30, rising, func(s int) int { return 4 * (1 + s) }, 120), "GC08", Found,
