@@ -52,12 +52,33 @@ func lasts(in *Input, at stack.Frame) int64 {
 	return all.Lasting(at)
 }
 
+// goneLater tells that a heap profile of a quiet moment has nothing in use of what a line has made.
+func goneLater(in *Input, at stack.Frame) (gone bool) {
+	all, _ := facts.RetentionIn(in.Facts)
+	if all == nil {
+		return false
+	}
+	for _, look := range all.Looks {
+		if look.Peak || look.AtExit || look.Entry.Partial {
+			continue
+		}
+		if gone = look.InUse.At(at) == 0; !gone {
+			return false
+		}
+	}
+	return gone
+}
+
 // notAgain is said in place of advice to use memory again that somebody keeps, or may keep.
 func notAgain(in *Input, at stack.Frame, kept int64, share float64) string {
 	if lasting := lasts(in, at); share >= surelyKept && lasting > 0 && float64(lasting) >= surelyKept*float64(kept) {
 		return "Do not reuse one buffer for the next call: " + unit.BytesOf(float64(lasting)) + " of what this line allocated were still in use in the heap profile, so something keeps them; a shared buffer would overwrite the kept data."
 	}
-	return unit.BytesOf(float64(kept)) + " of what this line allocated were in use in the heap profile, by calls in progress or because something keeps them. Use a buffer again only where nothing keeps it or a part of it; otherwise the kept data is overwritten."
+	when := " of what this line allocated were in use in the heap profile, by calls in progress or because something keeps them"
+	if goneLater(in, at) {
+		when = " of what this line allocated were in use at a peak of the heap, and none after a later collection, so calls in progress or a queue held them"
+	}
+	return unit.BytesOf(float64(kept)) + when + ". Use a buffer again only where nothing keeps it or a part of it; otherwise the kept data is overwritten."
 }
 
 // whenDone stands behind every advice to put something into a sync.Pool: who puts back

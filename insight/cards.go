@@ -29,8 +29,7 @@ type Gain struct {
 	High  float64 `json:"high"`
 	// Request is the same of the CPU time of one request in ns, where there was a load.
 	Request float64 `json:"per_request_ns,omitempty"`
-	// More tells that fixing it saves more than Share: part of its cost falls on others and
-	// is not counted.
+	// More tells that Share is no bound: part of the cost falls elsewhere and is not counted.
 	More bool `json:"more,omitempty"`
 }
 

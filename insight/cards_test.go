@@ -171,16 +171,21 @@ func TestCardsGain(t *testing.T) {
 	waits := seenAt("WT01", Warning, 80, "/src/db.go", 3)
 	waits.Impact = exactly(0.9, "share of the time of requests")
 	held := seenAt("LK02", Warning, 80, "/src/db.go", 3)
-	all := []Finding{lower, whole, hot, waits, held}
+	forced := seenAt("GC12", Warning, 80, "/src/gc.go", 3)
+	forced.Impact, forced.more = exactly(0.1, "share of the busy time"), true
+	all := []Finding{lower, whole, hot, waits, held, forced}
 	gains := map[string]string{}
 	for _, c := range Cards(NewInput(session.New(r.Open())), all) {
 		text := "none"
 		if c.Gain != nil {
 			text = fmt.Sprintf("%.2f of %s, %v", c.Gain.Share, c.Gain.Of, c.Gain.Low < c.Gain.Share && c.Gain.Share < c.Gain.High)
+			if c.Gain.More {
+				text += ", or more"
+			}
 		}
 		gains[all[c.Finding].Rule] = text
 	}
-	for rule, want := range map[string]string{"AL09": "0.70 of CPU time, true", "CP13": "0.10 of CPU time, true", "CP01": "none", "LK02": "0.90 of time of requests, false"} {
+	for rule, want := range map[string]string{"AL09": "0.70 of CPU time, true", "CP13": "0.10 of CPU time, true", "CP01": "none", "LK02": "0.90 of time of requests, false", "GC12": "0.10 of busy time, false, or more"} {
 		if gains[rule] != want {
 			t.Errorf("%s gains %s, want %s", rule, gains[rule], want)
 		}

@@ -108,7 +108,7 @@ func TestNotAgain(t *testing.T) {
 	burst := heapLooks("phase bare 0s..6s\nphase heap 6s..7s profiler=heap\n", [4]int64{50, 60, 1, 9})
 	f("a burst", burst, progress)
 	burst.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap, Phase: "heap"}, heapProfile(column{"main.main shop/cache.remember:/src/none.go:11", []int64{900, 90 << 20, 0, 0}}))
-	f("a burst that is over", burst, progress)
+	f("a burst that is over", burst, "at a peak of the heap, and none after a later collection")
 	quiet := heapLooks("phase bare 0s..6s\nphase heap 6s..7s profiler=heap\n", [4]int64{50, 60, 1, 9})
 	quiet.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap, Phase: "heap"}, heapProfile(column{"main.main shop/cache.remember:/src/none.go:11", []int64{900, 90 << 20, 400, 40 << 20}}))
 	f("still there later", quiet, keeps)

@@ -336,16 +336,18 @@ func firstPlace(f insight.Finding) (insight.Evidence, bool) {
 
 // gainText says what is to be had, at most unless there is more.
 func gainText(g *insight.Gain) string {
-	most, more := "at most ", ""
+	text := fmt.Sprintf("can save at most %s of the %s", unit.Percent(g.Share), g.Of)
 	if g.More {
-		most, more = "", ", or more"
+		text = fmt.Sprintf("accounts for %s of the %s", unit.Percent(g.Share), g.Of)
 	}
-	text := fmt.Sprintf("can save %s%s of the %s%s", most, unit.Percent(g.Share), g.Of, more)
 	if g.Low < g.High {
 		text += fmt.Sprintf(" [%s, %s]", unit.Percent(g.Low), unit.Percent(g.High))
 	}
 	if g.Request > 0 {
 		text += ", " + unit.Nanoseconds(g.Request) + " of each request"
+	}
+	if g.More {
+		text += ", not counting what it costs elsewhere"
 	}
 	return text
 }

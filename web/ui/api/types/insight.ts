@@ -47,6 +47,7 @@ export interface InsightGain {
   low: number;
   high: number;
   per_request_ns?: number;
+  more?: boolean;
 }
 
 export interface InsightImpact {

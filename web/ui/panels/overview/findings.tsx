@@ -20,9 +20,10 @@ export function impactText(i: InsightImpact): string {
   return `${one(i.value)}${interval} ${unit}`.trim();
 }
 
-/** gainText is what is to be had at most where a cause is gone. */
+/** gainText is what is to be had where a cause is gone, at most unless there is more. */
 export function gainText(g: InsightGain): string {
-  return `to gain at most ${percent(g.share)} of the ${g.of}` + (g.per_request_ns ? `, ${duration(g.per_request_ns)} of each request` : "");
+  const share = `${percent(g.share)} of the ${g.of}` + (g.per_request_ns ? `, ${duration(g.per_request_ns)} of each request` : "");
+  return g.more ? `accounts for ${share}, not counting what it costs elsewhere` : `to gain at most ${share}`;
 }
 
 /** Caused is a finding with what was seen with it. */
