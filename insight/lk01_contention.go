@@ -244,7 +244,7 @@ func (c *contention) ofUnits(p *facts.Place, f *Finding) {
 	u, ok := unitsSpend(c.in, func(row *facts.UnitRow) bool {
 		return row.Kind.Key() == "lock" && row.Site.Frame.File == p.At.File && row.Site.Frame.Line == p.At.Line
 	})
-	c.tellHolding(u.rows, f)
+	c.tellHolding(p, u.rows, f)
 	if !ok || 2*u.all() < p.Time {
 		return // those who wait most are no requests
 	}
@@ -262,7 +262,7 @@ const holdingShare = 0.3
 
 // tellHolding says what the holder of the lock does while others wait, by the account of units: in
 // one function, that which makes them wait most.
-func (c *contention) tellHolding(rows []*facts.UnitRow, f *Finding) {
+func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Finding) {
 	type does struct {
 		most *facts.UnitRow
 		time time.Duration
@@ -293,7 +293,14 @@ func (c *contention) tellHolding(rows []*facts.UnitRow, f *Finding) {
 		return
 	}
 	cause, t := top.most.Cause, c.in.trace()
-	f.Summary += fmt.Sprintf("; meanwhile its holder is %s%s", cause.Kind.Clause(), atPlace(cause.Site))
+	who := "its holder is"
+	if len(p.By) > 0 && p.By[0].Stack != 0 {
+		held, done := t.Frames(p.By[0].Stack), t.Frames(cause.Site.Stack)
+		if len(held) > 0 && len(done) > 0 && held[len(held)-1].Func != done[len(done)-1].Func {
+			who = "its holder waits for a goroutine that is" // by what the two began with
+		}
+	}
+	f.Summary += fmt.Sprintf("; meanwhile %s %s%s", who, cause.Kind.Clause(), atPlace(cause.Site))
 	f.Evidence = slices.Insert(f.Evidence, 1, t.seen(cause.Site.Stack, "under the lock: %s, %s of the waits", cause.Kind.Clause(), unit.Percent(float64(top.time)/float64(waited))))
 	switch {
 	case waitsItself(cause.Kind) && syncs(t.Frames(cause.Site.Stack)):

@@ -179,9 +179,11 @@ func TestCP20Request(t *testing.T) {
 			t.Errorf("%s: %s", below, f.Advice)
 		}
 	}
-	for _, f := range answers(t, record(fmt.Sprintf(stack, "8", "shop.count:/src/c.go:7")), "CP20") {
-		if f.State == Found {
-			t.Errorf("the work on each: %s", f.Summary)
+	for _, below := range []string{"shop.count:/src/c.go:7", "fmt.Sprint:/go/print.go:7"} {
+		for _, f := range answers(t, record(fmt.Sprintf(stack, "8", below)), "CP20") {
+			if f.State == Found {
+				t.Errorf("the work on each, in %s: %s", below, f.Summary)
+			}
 		}
 	}
 }
