@@ -40,7 +40,7 @@ func checkHog(r *Rule, in *Input, t *traced) []Finding {
 	if in.public().computes() {
 		return []Finding{r.answer(Fine, "%s%s", text, noLoss)}
 	}
-	if n := in.competing(t.Entry.Phase); n != nil && float64(h.Runs.Sum) < r.param("runs")*float64(t.running(h.Name)) {
+	if n := competing(in, t.Entry.Phase); n != nil && float64(h.Runs.Sum) < r.param("runs")*float64(t.running(h.Name)) {
 		return []Finding{r.answer(TooLittle, "%s; but %s, and a thread that the kernel takes off its CPU looks like one that computes: record on a quiet machine", text, inUse(in, n))}
 	}
 	f := r.answer(Found, "%s", text)
@@ -59,7 +59,7 @@ func checkHog(r *Rule, in *Input, t *traced) []Finding {
 
 // competing is what is known of the machine in a phase, or in all rounds, where other programs
 // kept its CPUs busy; else nil.
-func (in *Input) competing(phase string) *facts.Noise {
+func competing(in *Input, phase string) *facts.Noise {
 	for _, n := range []*facts.Noise{in.Facts.NoiseOf(phase), in.Facts.Noise()} {
 		if n.Full() && n.Competing >= facts.NoisyCompeting {
 			return n
