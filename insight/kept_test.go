@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"loupe/analysis/facts"
 	"loupe/format/profile/profiletest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
@@ -79,9 +80,9 @@ func TestReuseAtPeak(t *testing.T) {
 	f := func(what string, r *recordingtest.Recording, wantKept, wantKnown bool) {
 		t.Helper()
 		in := NewInput(session.New(r.Open()))
-		_, share, known := livesOn(in, at)
-		if (share >= keptShare) != wantKept || known != wantKnown {
-			t.Errorf("%s: a share of %v, known %v", what, share, known)
+		l := livesOn(in, at)
+		if (l.share >= keptShare) != wantKept || l.known != wantKnown {
+			t.Errorf("%s: a share of %v, known %v", what, l.share, l.known)
 		}
 	}
 	f("at a peak", heapLooks("phase bare 0s..6s\n", [4]int64{50, 60, 1, 9}, [4]int64{0, 200, 60, 70}), true, true)
@@ -92,27 +93,29 @@ func TestReuseAtPeak(t *testing.T) {
 	f("looked at when all was over", ended, false, false)
 }
 
-// TestNotAgain: what is in use at a peak, calls in progress may have; that something keeps it
+// TestLasting: what is in use at a peak, calls in progress may have; that something keeps it
 // shows in a profile of a quiet moment, or over time.
-func TestNotAgain(t *testing.T) {
+func TestLasting(t *testing.T) {
 	at := stack.Frame{Func: "shop/cache.remember", File: "/src/none.go", Line: 11}
-	f := func(what string, r *recordingtest.Recording, says string) {
+	f := func(what string, r *recordingtest.Recording, want int64) {
 		t.Helper()
 		in := NewInput(session.New(r.Open()))
-		kept, share, _ := livesOn(in, at)
-		if got := notAgain(in, at, kept, share); !strings.Contains(got, says) {
-			t.Errorf("%s: %s", what, got)
+		all, err := facts.RetentionIn(in.Facts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := all.Lasting(at); got != want<<20 {
+			t.Errorf("%s: %d bytes, want %d MiB", what, got, want)
 		}
 	}
-	const progress, keeps = "by calls in progress or because something keeps them", "so something keeps them"
 	burst := heapLooks("phase bare 0s..6s\nphase heap 6s..7s profiler=heap\n", [4]int64{50, 60, 1, 9})
-	f("a burst", burst, progress)
+	f("a burst", burst, 0)
 	burst.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap, Phase: "heap"}, heapProfile(column{"main.main shop/cache.remember:/src/none.go:11", []int64{900, 90 << 20, 0, 0}}))
-	f("a burst that is over", burst, "at a peak of the heap, and none after a later collection")
+	f("a burst that is over", burst, 0)
 	quiet := heapLooks("phase bare 0s..6s\nphase heap 6s..7s profiler=heap\n", [4]int64{50, 60, 1, 9})
 	quiet.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap, Phase: "heap"}, heapProfile(column{"main.main shop/cache.remember:/src/none.go:11", []int64{900, 90 << 20, 400, 40 << 20}}))
-	f("still there later", quiet, keeps)
-	f("all of it over time", heapLooks("phase bare 0s..6s\n", [4]int64{20, 22, 1, 9}, [4]int64{40, 42, 1, 9}, [4]int64{80, 84, 1, 9}), keeps)
-	f("two peaks of a second", heapLooks("phase bare 0s..6s\n", [4]int64{20, 22, 1, 9}, [4]int64{40, 42, 1, 9}), progress)
-	f("used again between", heapLooks("phase bare 0s..6s\n", [4]int64{20, 100, 1, 9}, [4]int64{40, 300, 1, 9}, [4]int64{80, 600, 1, 9}), progress)
+	f("still there later", quiet, 40)
+	f("all of it over time", heapLooks("phase bare 0s..6s\n", [4]int64{20, 22, 1, 9}, [4]int64{40, 42, 1, 9}, [4]int64{80, 84, 1, 9}), 20)
+	f("two peaks of a second", heapLooks("phase bare 0s..6s\n", [4]int64{20, 22, 1, 9}, [4]int64{40, 42, 1, 9}), 0)
+	f("used again between", heapLooks("phase bare 0s..6s\n", [4]int64{20, 100, 1, 9}, [4]int64{40, 300, 1, 9}, [4]int64{80, 600, 1, 9}), 0)
 }
