@@ -29,10 +29,10 @@ var al02 = &Rule{
 
 func tellReason(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 	c, inner := &g.sites[0].Causes[0], g.sites[0].Frames[0].Func
-	kept, share, _ := livesOn(in, g.at)
+	l := livesOn(in, g.at)
 	f.Advice = adviceFor(c)
-	if again := keptAdvice(c); share >= keptShare && again != "" {
-		f.Advice = again + " " + notAgain(kept, share)
+	if again := keptAdvice(c); l.share >= keptShare && again != "" {
+		f.Advice = again + " " + notAgain(l)
 	}
 	if c.Mechanism&why.Append != 0 && isQueue(in.code, g.sites[0].Frames[0], c.Expr) {
 		f.Advice = queueAdvice
