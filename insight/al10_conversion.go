@@ -1,10 +1,12 @@
 package insight
 
 import (
+	"slices"
 	"strings"
 
 	"loupe/analysis/facts"
 	"loupe/analysis/why"
+	"loupe/value/stack"
 )
 
 var al10 = &Rule{
@@ -71,7 +73,8 @@ func outlives(c *why.Cause) bool {
 func (r *reasons) storedAt(in *Input, g *reasonLine, c *why.Cause) *Evidence {
 	for _, s := range g.sites[0].Samples {
 		frames := facts.Frames(r.profile.Stacks, r.profile.StackIDs[s])
-		for _, k := range in.code.storesOf(userFrames(in.code, g.at, frames)) {
+		at := slices.IndexFunc(frames, func(f stack.Frame) bool { return f.File == g.at.File && f.Line == g.at.Line })
+		for _, k := range in.code.storesOf(frames[max(0, at):]) {
 			e := in.code.shownAt(k.file, k.line, "it goes into %s at %s:%d", k.container, baseName(k.file), k.line)
 			return &e
 		}
