@@ -67,11 +67,14 @@ func outlives(c *why.Cause) bool {
 		!flowHas(c, func(how, _ string) bool { return how == "call parameter" || how == "interface-converted" })
 }
 
+// mostWays is how many of the stacks that lead to a line are asked where its result goes.
+const mostWays = 8
+
 // storedAt shows where the result of a line is put into something that outlives it: on the line
 // itself, by the compiler, or as the source of the function and its callers has it. It is nil
 // where nothing shows it: what is returned may be garbage at once.
 func (r *reasons) storedAt(in *Input, g *reasonLine, c *why.Cause) *Evidence {
-	for _, s := range g.sites[0].Samples {
+	for _, s := range g.sites[0].Samples[:min(len(g.sites[0].Samples), mostWays)] {
 		frames := facts.Frames(r.profile.Stacks, r.profile.StackIDs[s])
 		at := slices.IndexFunc(frames, func(f stack.Frame) bool { return f.File == g.at.File && f.Line == g.at.Line })
 		for _, k := range in.code.storesOf(frames[max(0, at):]) {
