@@ -30,9 +30,21 @@ func withArguments(rest func(*Rule, *Input) []Finding) func(*Rule, *Input) []Fin
 		if len(found) == 0 {
 			return all
 		}
-		found = settle(found, nil, nil)
-		return append(found, slices.DeleteFunc(all, func(f Finding) bool { return f.State != Found })...)
+		return append(oneEach(found), slices.DeleteFunc(all, func(f Finding) bool { return f.State != Found })...)
 	}
+}
+
+// oneEach puts what is said of the same line twice together: CPU time, which comes first, counts.
+func oneEach(found []Finding) (out []Finding) {
+	for _, f := range found {
+		i := slices.IndexFunc(out, func(o Finding) bool { return sameLine(o, f) })
+		if i < 0 {
+			out = append(out, f)
+			continue
+		}
+		out[i].Evidence = append(out[i].Evidence, Evidence{Text: "also " + f.Summary, Path: f.Evidence[0].Path, Phase: f.Evidence[0].Phase})
+	}
+	return out[:min(len(out), 3)]
 }
 
 // loggedFor is what is made for the arguments of one log call.
@@ -163,7 +175,7 @@ func countWritten(p *profile.Profile, index int, counts []int64, calls []*logged
 // finding says what is made for the call, and whether that is of any use.
 func (c *loggedFor) finding(r *Rule, in *Input, l *look, path, phase string, share stats.Interval, all int64) Finding {
 	f := r.answer(Found, "%s of the %s went into making arguments for %s: %s:%d in %s, calling %s", unit.Percent(share.Estimate), ofUnit[l.sample],
-		c.text, baseName(c.file), c.first, stack.Short(stack.FoldGenerics(c.at.Func)), byWeight(c.callees)[0].name)
+		c.text, baseName(c.file), c.first, stack.Short(stack.FoldGenerics(c.at.Func)), stack.Short(byWeight(c.callees)[0].name))
 	f.Severity, f.Score = Info, score(share.Estimate, 0.10, 0.40)
 	if share.Low >= r.param(l.warn) {
 		f.Severity = Warning
@@ -188,6 +200,7 @@ func (c *loggedFor) finding(r *Rule, in *Input, l *look, path, phase string, sha
 		f.Summary += "; the call writes them"
 		f.Advice = "Log less of it: what identifies it (an ID, a count, a digest), on a level that is off in production, or one in many. The arguments are made whether the level is on or not. " + first
 	case c.samples >= enoughToTell:
+		f.Title = "Work for a log call whose level is off"
 		f.Summary += "; no sample shows the call writing anything, so its level is off and they are thrown away"
 		f.Advice = "The arguments are made before the logger looks at its level. " + first
 		f.Doubts = append(f.Doubts, "a logger that hands its records to another goroutine writes them there")

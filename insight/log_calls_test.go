@@ -84,7 +84,7 @@ const publishes = "package state\n\nimport \"log/slog\"\n\nfunc publish(s *State
 // JSON a symptom; with a guard nothing of it is said.
 func TestLogArguments(t *testing.T) {
 	bare := fmt.Sprintf(publishes, "s.log.Debug(\"state\", \"all\", s.JSONString())")
-	f := expect(t, "off", logging(bare, 0), "CP13", Found, "69.8% of the CPU time went into making arguments for s.log.Debug: state.go:7 in state.publish, calling shop/state.(*State).JSONString", "its level is off")
+	f := expect(t, "off", logging(bare, 0), "CP13", Found, "69.8% of the CPU time went into making arguments for s.log.Debug: state.go:7 in state.publish, calling state.(*State).JSONString", "its level is off")
 	severity(t, "off", f, Warning)
 	if !strings.Contains(f.Advice, "log.Enabled(ctx, slog.LevelDebug)") || !strings.Contains(f.Advice, "slog.LogValuer") || f.Evidence[0].Line != 7 || !shows(&f, "/src/ir.go:9") {
 		t.Errorf("off: %s %+v", f.Advice, f.Evidence)
