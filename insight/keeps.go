@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -26,6 +27,8 @@ type keepsAt struct {
 	cutFile string
 	cutLine int
 	expr    string
+	// also are the lines that put other parts into the same value: "scan.go:61".
+	also string
 }
 
 // storeKind is what a value goes into.
@@ -57,6 +60,7 @@ type cut struct {
 	file, expr string
 	line       int
 	put        bool
+	also       string
 }
 
 // maxKeepDepth is how far calls are followed down, and maxKeepUp how far up to callers.
@@ -280,7 +284,7 @@ func (k *keeper) add(kind storeKind, file string, container ast.Expr, at token.P
 	s := keepsAt{kind: kind, container: types.ExprString(container), file: file, line: k.lineOf(file, at), part: t.isPart()}
 	if s.part {
 		c := k.cuts[t-part]
-		s.expr, s.cutFile, s.cutLine = c.expr, c.file, c.line
+		s.expr, s.cutFile, s.cutLine, s.also = c.expr, c.file, c.line, c.also
 		if !c.put {
 			s.cutFile, s.cutLine = s.file, s.line
 		}
@@ -407,6 +411,10 @@ func (k *keeper) of(e ast.Expr, vars map[string]taint) (t taint) {
 		for _, x := range e.Elts {
 			one := k.of(x, vars)
 			k.put(one, x)
+			if t.isPart() && one.isPart() {
+				k.beside(t, one)
+				continue // the first one is named
+			}
 			t = max(t, one)
 		}
 		return t
@@ -486,6 +494,19 @@ func (k *keeper) put(t taint, at ast.Expr) {
 	}
 	c := &k.cuts[t-part]
 	c.file, c.line, c.put = k.file, k.lineOf(k.file, at.Pos()), true
+}
+
+// beside notes that another piece is put into the same value as one.
+func (k *keeper) beside(t, other taint) {
+	c, o := &k.cuts[t-part], k.cuts[other-part]
+	at := fmt.Sprintf("%s:%d", baseName(o.file), o.line)
+	if o.file == c.file && o.line == c.line || strings.Contains(c.also, at) {
+		return
+	}
+	if c.also != "" {
+		c.also += ", "
+	}
+	c.also += at
 }
 
 // carry taints the variable of a function that a value is stored in, and notes the field.

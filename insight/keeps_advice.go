@@ -130,6 +130,9 @@ func (c sourceHolders) byPart(own []stack.Frame) (h holding, ok bool) {
 			continue
 		}
 		at := fmt.Sprintf("%s:%d", baseName(s.cutFile), s.cutLine)
+		if s.also != "" {
+			at += " (and at " + s.also + ")"
+		}
 		h.shows = append(h.shows, c.shownAt(s.cutFile, s.cutLine, "a part of it is stored here without a copy"))
 		if s.file != s.cutFile || s.line != s.cutLine {
 			h.shows = append(h.shows, c.shownAt(s.file, s.line, "it goes into %s here", s.container))

@@ -45,7 +45,8 @@ func (s *server) detect(f fragment) (all []finding) {
 func (s *server) found(f fragment, at int) finding {
 	return finding{
 		Path: f.Path,
-		Match: f.Raw[at : at+20],
+		Match: f.Raw[at : at+20], Line: f.Raw[:at],
+		Secret: f.Raw[at+4 : at+20],
 	}
 }
 func (s *store) Add(all []finding) {
@@ -55,7 +56,7 @@ func (s *store) Add(all []finding) {
 }
 func (n *sum) Add(more int) {
 	n.all += more
-}`, "copy the part at a.go:23, before it is stored (strings.Clone)", 28, []int{7}},
+}`, "copy the part at a.go:23 (and at a.go:24), before it is stored (strings.Clone)", 29, []int{7}},
 		{"a finding with a copy of a part", `func fragment(data []byte) fragment {
 	return fragment{Raw: string(data)}
 }
