@@ -46,7 +46,7 @@ func tellBoxing(in *Input, r *reasons, g *reasonLine, f *Finding) {
 		f.Advice = "Let the function take the concrete type or a type parameter, or pass a pointer to a value that is already on the heap."
 	case end != nil && stepHas(end, "return"):
 		f.Advice = "The interface is returned: return the concrete type, or use a type parameter."
-	case end != nil && stepHas(end, storing...):
+	case end != nil && isStored(end):
 		f.Advice = "The interface is stored in something that outlives the function: let that hold the concrete type, or a type parameter."
 	default:
 		f.Advice = "Keep the concrete type, or a type parameter, where nothing needs the interface."
@@ -59,6 +59,12 @@ func tellBoxing(in *Input, r *reasons, g *reasonLine, f *Finding) {
 // storing are the steps, in the compiler's words, by which a value gets into something else
 // that outlives its function.
 var storing = []string{"send", "append", "appended slice...", "struct literal element", "slice-literal-element", "array literal element", "map literal key", "map literal value", "key of map put", "value of map put", "captured by a closure"}
+
+// isStored tells of a value that the last thing that is said of it is that it is stored in what
+// outlives its function; what is on the heap for another reason may be garbage at once.
+func isStored(d *compiler.Diagnostic) bool {
+	return stepHas(d, storing...) && !strings.HasPrefix(d.Flow[len(d.Flow)-1].Dst, "{storage for ")
+}
 
 // stepHas tells whether one of the last steps of a diagnostic is of a kind: those of the
 // assignment that ends the way.

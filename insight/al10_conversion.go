@@ -1,12 +1,14 @@
 package insight
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"loupe/analysis/facts"
 	"loupe/analysis/why"
 	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 var al10 = &Rule{
@@ -39,7 +41,10 @@ func tellConversion(in *Input, r *reasons, g *reasonLine, f *Finding) {
 		// again could they be it.
 		f.Severity = Info
 		if where := r.storedAt(in, g, c); where != nil {
-			f.Summary += "; it is kept: " + where.Text
+			f.Summary += "; " + where.Text
+			if l := livesOn(in, g.at); l.share >= keptShare && l.surely() {
+				f.Summary += fmt.Sprintf(", and %s of what the line allocated were still in use in the heap profile", unit.BytesOf(float64(l.kept)))
+			}
 			f.Evidence = append(f.Evidence, *where)
 			f.Advice = "If the bytes are not used for anything else, keep them instead; if the same text recurs, look it up (m[string(b)] copies nothing) and keep one string."
 			f.Doubts = append(f.Doubts, "the copy is needed if it is kept while the bytes are used for something else")
@@ -82,7 +87,7 @@ func (r *reasons) storedAt(in *Input, g *reasonLine, c *why.Cause) *Evidence {
 			return &e
 		}
 	}
-	if c.Diagnostic != nil && !stepHas(c.Diagnostic, "return") && stepHas(c.Diagnostic, storing...) {
+	if c.Diagnostic != nil && !stepHas(c.Diagnostic, "return") && isStored(c.Diagnostic) {
 		pos := lastStep(c.Diagnostic)
 		e := in.code.shownAt(g.sites[0].Frames[0].File, pos.Line, "it goes into something that outlives the function at %s:%d", baseName(g.sites[0].Frames[0].File), pos.Line)
 		return &e

@@ -179,6 +179,7 @@ func TestBoxingReason(t *testing.T) {
 		{"p.show(n)", argument("(*printer).show"), "Let the function take the concrete type"},
 		{"return n", "~r0 ← &{storage for n}:\nL     from n (spill) at /src/page.go:5:5\nL     from n (interface-converted) at /src/page.go:5:5\nL     from return n (return) at /src/page.go:5:2", "The interface is returned"},
 		{"p.c <- n", "{heap} ← &{storage for n}:\nL     from n (spill) at /src/page.go:5:5\nL     from n (interface-converted) at /src/page.go:5:5\nL     from p.c <- n (send) at /src/page.go:5:2", "stored in something that outlives"},
+		{"p.all(n)", "{storage for ... argument} ← &{storage for n}:\nL     from n (spill) at /src/page.go:5:5\nL     from ... argument (slice-literal-element) at /src/page.go:5:4", "where nothing needs the interface"},
 		{"x = n", "{heap} ← &{storage for n}:\nL     from n (spill) at /src/page.go:5:5", "where nothing needs the interface"},
 	} {
 		r := compiled(t, "package page; func write(g func(...any), p *printer, n int) any {\n\n\n\tfor {\n\t\t"+c.call+"\n\t}\n}\n",
@@ -189,8 +190,8 @@ func TestBoxingReason(t *testing.T) {
 	}
 }
 
-// TestConversionKept: a converted text that is returned is kept only where the source shows what
-// keeps it.
+// TestConversionKept: of a converted text that is returned, it is said where it goes only where the
+// source shows that, and never that it is kept.
 func TestConversionKept(t *testing.T) {
 	for caller, kept := range map[string]bool{
 		"\tlog.Debug(\"got\", write(b))":   false,
@@ -201,7 +202,7 @@ func TestConversionKept(t *testing.T) {
 		r := compiled(t, source, strings.ReplaceAll("L string(b) escapes to heap in write:\nL   flow: ~r0 ← &{storage for string(b)}:\nL     from string(b) (spill) at /src/page.go:5:15\nL     from return string(b) (return) at /src/page.go:5:2\nL string(b) escapes to heap\n", "L ", "/src/page.go:5:15: "),
 			picture(column{"shop/page.show:/src/page.go:8 shop/page.write:/src/page.go:5", []int64{100_000, 100_000 << 12}}, column{"example.com/other.f:/src/other.go:9", []int64{5_000, 5_000 << 12}}))
 		f := toldOf(t, r, "string(b)", tellConversion)
-		if is := strings.Contains(f.Summary+f.Advice, "is kept:"); is != kept || strings.Contains(f.Advice, "The result is kept") {
+		if is := strings.Contains(f.Summary, "it goes into s.known at page.go:8"); is != kept || strings.Contains(f.Advice, "The result is kept") {
 			t.Errorf("%s: %s %s", caller, f.Summary, f.Advice)
 		}
 		severity(t, caller, f, Info)
