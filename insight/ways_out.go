@@ -154,7 +154,7 @@ func (l *leavings) use(fn declaration, id *ast.Ident, around []ast.Node, names m
 				return false
 			}
 		case *ast.CallExpr:
-			if l.call(fn, n, value, around[:i]) == settled {
+			if l.call(fn, n, value, around[:i]) == ended {
 				return false
 			}
 		case *ast.SendStmt:
@@ -233,7 +233,7 @@ func (l *leavings) assigned(fn declaration, n *ast.AssignStmt, value ast.Node, n
 type fate int
 
 const (
-	settled    fate = iota // all is said about it
+	ended    fate = iota // all is said about it
 	handedBack             // the call returns it, or a part of it
 )
 
@@ -243,18 +243,18 @@ func (l *leavings) call(fn declaration, n *ast.CallExpr, value ast.Node, around 
 	if len(around) > 0 {
 		if _, ok := around[len(around)-1].(*ast.GoStmt); ok && arg >= 0 {
 			l.add(true, fn.file, n.Pos(), "passed to a go statement")
-			return settled
+			return ended
 		}
 	}
 	if arg < 0 || l.passes(n) {
-		return settled
+		return ended
 	}
 	name := types.ExprString(n.Fun)
 	switch {
 	case name == "append" && arg == 0:
 		return handedBack
 	case name == "append" && n.Ellipsis.IsValid(), harmless(name), copies(n):
-		return settled
+		return ended
 	case name == "append":
 		return l.appended(fn, n)
 	}
@@ -273,11 +273,11 @@ func (l *leavings) call(fn declaration, n *ast.CallExpr, value ast.Node, around 
 			if returned {
 				return handedBack
 			}
-			return settled
+			return ended
 		}
 	}
 	l.add(false, fn.file, n.Pos(), "passed to %s", name)
-	return settled
+	return ended
 }
 
 // appended notes that a value is an element of a slice now.
