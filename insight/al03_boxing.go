@@ -40,7 +40,7 @@ func tellBoxing(in *Input, r *reasons, g *reasonLine, f *Finding) {
 		f.Advice = "Format without interfaces: append to a []byte with strconv.AppendInt and similar functions, or concatenate the results of strconv.Itoa."
 	case strings.Contains(c.Expr, "[]"):
 		f.Advice = "The slice header is copied to the heap: pass a pointer to it, or a dedicated type. In a sync.Pool store *[]byte and put back the pointer that Get returned: &buf of a local variable allocates just the same." + whenDone
-	case to != "" && in.code.isDynamic(g.sites[0].Frames[0], to):
+	case to != "" && isDynamic(in.code, g.sites[0].Frames[0], to):
 		f.Advice = "The compiler does not know which function " + to + " calls (it is a function value or a method of an interface), so its arguments escape, whatever that does with them: give it parameters of the concrete types in place of interfaces (string, not any), or call a function that is known."
 	case to != "":
 		f.Advice = "Let the function take the concrete type or a type parameter, or pass a pointer to a value that is already on the heap."
@@ -125,7 +125,7 @@ func lastStep(d *compiler.Diagnostic) compiler.Pos {
 // isDynamic tells of a call, as the compiler prints it, that it begins with a variable: then a
 // function value or a method of an interface is called. What is called by its name is printed
 // with its package or its type.
-func (c *code) isDynamic(at stack.Frame, call string) bool {
+func isDynamic(c *code, at stack.Frame, call string) bool {
 	fn := c.function(at)
 	root, _, _ := strings.Cut(call, ".")
 	return fn != nil && token.IsIdentifier(root) && declaredIn(fn, root)

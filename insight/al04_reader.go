@@ -70,7 +70,7 @@ func tellReader(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 	case madeWithSize(c.Expr) && !numberSize(c.Expr):
 		concrete = "A buffer whose size is not constant is on the heap whoever reads into it; one of constant size stays on the stack if the reader or writer is of a concrete type. "
 	}
-	ways, known := in.code.waysOut(g.sites[0].Frames[0], func(n *ast.CallExpr) bool { return readerCall.MatchString(types.ExprString(n.Fun) + "(") })
+	ways, known := waysOut(in.code, g.sites[0].Frames[0], func(n *ast.CallExpr) bool { return readerCall.MatchString(types.ExprString(n.Fun) + "(") })
 	if i := slices.IndexFunc(ways, func(w wayOut) bool { return w.sure }); i >= 0 {
 		tellOtherWay(in, c, ways[i], f)
 		return
@@ -93,6 +93,10 @@ func tellReader(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 // tellOtherWay says what to do about a value that is on the heap whoever reads into it, since
 // it goes on somewhere else.
 func tellOtherWay(in *Input, c *why.Cause, w wayOut, f *Finding) {
+	f.Title = "Each call allocates a value that outlives it"
+	if c.Mechanism&why.Slice != 0 {
+		f.Title = "Each call allocates a new buffer that outlives it"
+	}
 	f.Summary += "; it would escape without the interface too: it is " + w.at()
 	f.Evidence = append(f.Evidence, in.code.shownAt(w.file, w.line, "it is %s", w.how))
 	last := "its last user is done with it"

@@ -18,7 +18,7 @@ const mostAnswering = 4
 // answersWith tells whether what a line makes goes to the answer of a request: by a stack that
 // writes it there, or, as the source has it, through the line or that of a caller to a
 // ResponseWriter.
-func (c *code) answersWith(frames []stack.Frame, at stack.Frame) bool {
+func answersWith(c *code, frames []stack.Frame, at stack.Frame) bool {
 	from := max(0, slices.IndexFunc(frames, func(f stack.Frame) bool { return f.File == at.File && f.Line == at.Line }))
 	if slices.ContainsFunc(frames[:from], func(f stack.Frame) bool { return strings.HasPrefix(f.Func, "net/http.(*response).") }) {
 		return true
@@ -28,7 +28,7 @@ func (c *code) answersWith(frames []stack.Frame, at stack.Frame) bool {
 		if fn == nil {
 			continue
 		}
-		goes, returned := c.goesTo(f, writersOf(c.parse(f.File), f.Line))
+		goes, returned := goesTo(c, f, writersOf(c.parse(f.File), f.Line))
 		if goes || !returned {
 			return goes
 		}
@@ -62,7 +62,7 @@ func writersOf(s *syntax, line int) map[string]bool {
 
 // goesTo tells whether the statement of a line, or one that uses what it assigns, has one of some
 // names in it; and else whether that is returned.
-func (c *code) goesTo(f stack.Frame, writers map[string]bool) (goes, returned bool) {
+func goesTo(c *code, f stack.Frame, writers map[string]bool) (goes, returned bool) {
 	s := c.parse(f.File)
 	made := map[string]bool{}
 	var scope ast.Node

@@ -35,11 +35,11 @@ func TestAnswersWith(t *testing.T) {
 		for _, line := range c.callers {
 			frames = append(frames, stack.Frame{Func: "main.g", File: "a.go", Line: line})
 		}
-		if got := NewInput(session.New(r.Open())).code.answersWith(frames, at); got != c.answers {
+		if got := answersWith(NewInput(session.New(r.Open())).code, frames, at); got != c.answers {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
-	if at := (stack.Frame{Func: "main.f", File: "b.go", Line: 3}); !NewInput(session.New(recordingtest.New("title x").Open())).code.answersWith([]stack.Frame{{Func: "net/http.(*response).Write"}, {Func: "encoding/json.(*Encoder).Encode"}, at}, at) {
+	if at := (stack.Frame{Func: "main.f", File: "b.go", Line: 3}); !answersWith(NewInput(session.New(recordingtest.New("title x").Open())).code, []stack.Frame{{Func: "net/http.(*response).Write"}, {Func: "encoding/json.(*Encoder).Encode"}, at}, at) {
 		t.Error("a stack that writes the answer")
 	}
 }

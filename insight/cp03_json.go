@@ -99,7 +99,7 @@ func tellJSON(h *hit, f *Finding) {
 	}
 	switch {
 	case decodes(h.lines[0].Callee):
-	case h.in.code.answersWith(facts.Frames(h.p.Stacks, h.lines[0].heavy), h.lines[0].Caller):
+	case answersWith(h.in.code, facts.Frames(h.p.Stacks, h.lines[0].heavy), h.lines[0].Caller):
 		f.Doubts = append(f.Doubts, "a service that answers in JSON has to spend something here: compare it with the requests per second that it serves")
 	}
 }

@@ -113,7 +113,7 @@ func (l *look) logged(in *Input, p *profile.Profile, index int, counts []int64) 
 			call, ok := known[key]
 			if !ok {
 				at, callee := p.Stacks.Frame(frames[n]), stack.FoldGenerics(p.Stacks.Frame(frames[n-1]).Func)
-				if c, is := in.code.logsAround(at, callee); is {
+				if c, is := logsAround(in.code, at, callee); is {
 					if call = by[c]; call == nil {
 						call = &loggedFor{logCall: c, at: at, callees: map[string]int64{}}
 						by[c], calls = call, append(calls, call)
@@ -194,7 +194,7 @@ func (c *loggedFor) finding(r *Rule, in *Input, l *look, path, phase string, sha
 	}
 	f.costs, f.saves, f.arguments = c.costs, true, true
 	f.Verify = "Record again under the same load: the share should fall below " + unit.Percent(r.param(l.limit)) + "."
-	first := in.code.askFirst(c.file)
+	first := askFirst(in.code, c.file)
 	switch {
 	case c.written > 0:
 		f.Summary += "; the call writes them"

@@ -34,7 +34,7 @@ var (
 
 // logsAround finds the log call around what a line calls, where that is made for an argument. It
 // is false where the level is asked first, and for what runs only when the logger calls it.
-func (c *code) logsAround(at stack.Frame, callee string) (found logCall, ok bool) {
+func logsAround(c *code, at stack.Frame, callee string) (found logCall, ok bool) {
 	s := c.parse(at.File)
 	s.onLine(at.Line, func(n ast.Node, around []ast.Node) {
 		if ok || !isMade(n, callee) {
@@ -49,7 +49,7 @@ func (c *code) logsAround(at stack.Frame, callee string) (found logCall, ok bool
 			if is {
 				inArgs = inArgs || slices.ContainsFunc(outer.Args, func(x ast.Expr) bool { return x == inside })
 				if inArgs && isLevelled(outer) {
-					first, last := s.lines(outer)
+					first, last := s.lines(statementOf(outer, around[:i]))
 					found, ok = logCall{at.File, first, last, types.ExprString(outer.Fun)}, !asked(outer, around[:i])
 					return
 				}
@@ -58,6 +58,20 @@ func (c *code) logsAround(at stack.Frame, callee string) (found logCall, ok bool
 		}
 	})
 	return found, ok
+}
+
+// statementOf is the statement around an expression, in which the rest of a chain of calls is.
+func statementOf(n ast.Node, around []ast.Node) ast.Node {
+	for _, outer := range slices.Backward(around) {
+		if _, ok := outer.(ast.Expr); !ok {
+			if s, ok := outer.(*ast.ExprStmt); ok {
+				return s
+			}
+			break
+		}
+		n = outer
+	}
+	return n
 }
 
 // isMade tells whether a node is what a stack shows as called: by the name of the function, or the
@@ -170,7 +184,7 @@ func endsEarly(b *ast.BlockStmt) bool {
 }
 
 // askFirst says how the level is asked for, by the packages that a file imports.
-func (c *code) askFirst(file string) string {
+func askFirst(c *code, file string) string {
 	s := c.parse(file)
 	imports := func(path string) bool {
 		return s != nil && slices.ContainsFunc(s.file.Imports, func(spec *ast.ImportSpec) bool {

@@ -46,7 +46,7 @@ func TestLogsAround(t *testing.T) {
 	} {
 		r := recordingtest.New("title x")
 		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main\n\nfunc f(s *state) {\n\t"+c.source+"\n}\n"))
-		got, ok := NewInput(session.New(r.Open())).code.logsAround(stack.Frame{Func: "main.f", File: "a.go", Line: 4}, c.callee)
+		got, ok := logsAround(NewInput(session.New(r.Open())).code, stack.Frame{Func: "main.f", File: "a.go", Line: 4}, c.callee)
 		if !ok {
 			got.text = ""
 		}
@@ -56,7 +56,7 @@ func TestLogsAround(t *testing.T) {
 	}
 	r := recordingtest.New("title x")
 	r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main\n\nfunc f(s *state) {\n\tif !debugging {\n\t\treturn\n\t}\n\tlog.Debug(dump(s))\n}\n"))
-	if _, ok := NewInput(session.New(r.Open())).code.logsAround(stack.Frame{Func: "main.f", File: "a.go", Line: 7}, "main.dump"); ok {
+	if _, ok := logsAround(NewInput(session.New(r.Open())).code, stack.Frame{Func: "main.f", File: "a.go", Line: 7}, "main.dump"); ok {
 		t.Error("an if before it that returns: found")
 	}
 }
@@ -104,5 +104,11 @@ func TestLogArguments(t *testing.T) {
 	if strings.Contains(f.Summary, "off") {
 		t.Errorf("on: %s", f.Summary)
 	}
+	// A chain of calls writes in its last one.
+	r := logging(fmt.Sprintf(publishes, "s.log.Debug().Str(\"all\", s.JSONString()).\n\t\tMsg(\"state\")"), 0)
+	r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Profile(picture(
+		column{"main.main shop/state.publish:/src/state.go:7 shop/state.(*State).JSONString:/src/ir.go:9 encoding/json.MarshalIndent encoding/json.appendIndent", []int64{600}},
+		column{"main.main shop/state.publish:/src/state.go:8 github.com/rs/zerolog.(*Event).Msg github.com/rs/zerolog.LevelWriterAdapter.WriteLevel os.(*File).Write", []int64{50}})))
+	expect(t, "a chain", r, "CP13", Found, "the call writes them")
 	expect(t, "asked first", logging(fmt.Sprintf(publishes, "if s.log.Enabled(ctx, slog.LevelDebug) { s.log.Debug(\"state\", \"all\", s.JSONString()) }"), 0), "CP13", Fine)
 }

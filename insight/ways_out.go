@@ -46,7 +46,7 @@ type leavings struct {
 // waysOut finds by which ways the variable that a line assigns to outlives its function, other
 // than by the calls that pass. It is unknown without the source, and where the line assigns no
 // variable.
-func (c *code) waysOut(at stack.Frame, passes func(*ast.CallExpr) bool) (ways []wayOut, known bool) {
+func waysOut(c *code, at stack.Frame, passes func(*ast.CallExpr) bool) (ways []wayOut, known bool) {
 	fn := c.function(at)
 	s := c.parse(at.File)
 	if fn == nil {
@@ -233,7 +233,7 @@ func (l *leavings) assigned(fn declaration, n *ast.AssignStmt, value ast.Node, n
 type fate int
 
 const (
-	ended    fate = iota // all is said about it
+	ended      fate = iota // all is said about it
 	handedBack             // the call returns it, or a part of it
 )
 

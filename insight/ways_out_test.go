@@ -51,7 +51,7 @@ func TestWaysOut(t *testing.T) {
 			line = 5
 		}
 		in := NewInput(session.New(r.Open()))
-		ways, known := in.code.waysOut(stack.Frame{Func: "main.f", File: "a.go", Line: line}, func(n *ast.CallExpr) bool { return readerCall.MatchString(types.ExprString(n.Fun) + "(") })
+		ways, known := waysOut(in.code, stack.Frame{Func: "main.f", File: "a.go", Line: line}, func(n *ast.CallExpr) bool { return readerCall.MatchString(types.ExprString(n.Fun) + "(") })
 		if !known {
 			t.Errorf("%s: not known", c.name)
 			continue
