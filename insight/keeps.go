@@ -538,7 +538,7 @@ func (k *keeper) makesText(f stack.Frame) (makes bool) {
 	is := func(n ast.Node) (found bool) {
 		ast.Inspect(n, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
-			found = found || ok && textMakers.MatchString(types.ExprString(call.Fun)) && (types.ExprString(call.Fun) != "make" || types.ExprString(call.Args[0]) == "[]byte")
+			found = found || ok && textMakers.MatchString(types.ExprString(call.Fun)) && (types.ExprString(call.Fun) != "make" || len(call.Args) > 0 && types.ExprString(call.Args[0]) == "[]byte")
 			return !found
 		})
 		return found
