@@ -64,11 +64,12 @@ func tellReader(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 	c := &g.sites[0].Causes[0]
 	concrete := "Use the concrete reader or writer type: then it stays on the stack. "
 	again := reuse(in, g)
+	sized := madeWithSize(c.Expr) && !numberSize(c.Expr)
 	switch {
 	case flowHas(c, func(how, _ string) bool { return how == "interface-converted" }):
 		concrete, again = "Call the methods of the concrete type (ReadByte, Read of *bytes.Reader, WriteString of *bytes.Buffer), or scan the bytes directly: then it stays on the stack.", ""
-	case madeWithSize(c.Expr) && !numberSize(c.Expr):
-		concrete = "A buffer whose size is not constant is on the heap whoever reads into it; one of constant size stays on the stack if the reader or writer is of a concrete type. "
+	case sized:
+		concrete = "A buffer whose size is not constant is on the heap whoever reads into it; one of constant size stays on the stack if the reader or writer is of a concrete type and nothing else keeps it. "
 	}
 	ways, known := waysOut(in.code, g.sites[0].Frames[0], func(n *ast.CallExpr) bool { return readerCall.MatchString(types.ExprString(n.Fun) + "(") })
 	if i := slices.IndexFunc(ways, func(w wayOut) bool { return w.sure }); i >= 0 {
@@ -76,10 +77,13 @@ func tellReader(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 		return
 	}
 	switch {
+	case len(ways) > 0 && sized:
+		f.Advice = concrete + "It is also " + ways[0].at() + ", which may keep it. " + again
+		f.Evidence = append(f.Evidence, in.code.shownAt(ways[0].file, ways[0].line, "it is also %s", ways[0].how))
 	case len(ways) > 0:
 		f.Advice = "The interface may not be the only reason: it is also " + ways[0].at() + ". Only if it does not outlive that does a concrete reader or writer type let it stay on the stack. " + again
 		f.Evidence = append(f.Evidence, in.code.shownAt(ways[0].file, ways[0].line, "it is also %s", ways[0].how))
-	case !known:
+	case !known && !sized:
 		f.Advice = "The compiler names the first way to the heap alone. If there is no other (a channel, a field, a return value, a closure), a concrete reader or writer type lets it stay on the stack. " + again
 	default:
 		f.Advice = concrete + again
