@@ -1,6 +1,8 @@
 package insight
 
 import (
+	"fmt"
+
 	"loupe/analysis/facts"
 	"loupe/value/stack"
 	"loupe/value/unit"
@@ -13,11 +15,11 @@ import (
 // shows what the line has made as still in use, somebody keeps it, and one buffer
 // for all of them would make them all the same.
 func reuse(in *Input, g *reasonLine) string {
-	kept, share, known := livesOn(in, g.at)
+	l := livesOn(in, g.at)
 	switch {
-	case share >= keptShare:
-		return notAgain(kept, share)
-	case known && share == 0:
+	case l.share >= keptShare:
+		return notAgain(l)
+	case l.known && l.share == 0:
 		return "None of it was in use in the heap profile: if no callee keeps the slice or a part of it (a string made from it with unsafe, a field, a channel, a goroutine), the caller can pass in a buffer and reuse it."
 	}
 	return "Reuse is safe only if nothing keeps the slice or a part of it (a field, a map, a channel, a goroutine, a return value); otherwise the kept data is overwritten. A heap profile (-phases heap) shows whether any is kept."
@@ -28,26 +30,81 @@ func reuse(in *Input, g *reasonLine) string {
 // no advice says that it is safe.
 const keptShare = 0.01
 
-// surelyKept is the part from which on calls in progress do not explain what is in use.
-// Chosen: a profile of the first moments has few calls that have ended.
+// surelyKept is the part of all that a line allocates from which on calls in progress and
+// queues do not explain what is in use. Chosen.
 const surelyKept = 0.1
 
-// livesOn is how much of what a line has made was in use in a heap profile, be it that of a
-// peak, and which part of all that it had made; known tells whether there is a profile of the program at work.
-func livesOn(in *Input, at stack.Frame) (kept int64, share float64, known bool) {
-	all, _ := facts.RetentionIn(in.Facts)
-	if all == nil {
-		return 0, 0, false
-	}
-	return all.AtMost(at)
+// living is what heap profiles show of what a line has allocated.
+type living struct {
+	kept int64 // the most that was in use
+	// share is the largest part of what the line had allocated by the time of a profile. One of
+	// the first moments has few calls that have ended.
+	share float64
+	all   int64 // the most that the line had allocated by the time of one; 0 is unknown
+	// steady tells that what is in use grows along with what is allocated.
+	steady bool
+	known  bool // a profile was taken while the program was at work
 }
 
-// notAgain is said in place of advice to use memory again that somebody keeps.
-func notAgain(kept int64, share float64) string {
-	if share < surelyKept {
-		return unit.BytesOf(float64(kept)) + " of what this line allocated were in use in the heap profile, by calls in progress or because something keeps them. Use a buffer again only where nothing keeps it or a part of it; otherwise the kept data is overwritten."
+// ofAll is the most that was in use, as a part of all that was allocated.
+func (l living) ofAll() float64 {
+	if l.all <= 0 {
+		return l.share
 	}
-	return "Do not reuse one buffer for the next call: " + unit.BytesOf(float64(kept)) + " of what this line allocated were still in use in the heap profile, so something keeps them; a shared buffer would overwrite the kept data."
+	return min(1, float64(l.kept)/float64(l.all))
+}
+
+// surely tells that something keeps a part of what the line allocates: what is in use is much
+// of all of it, or grows with it. A queue and calls in progress have a bound.
+func (l living) surely() bool { return l.ofAll() >= surelyKept || l.steady }
+
+// livesOn is how much of what a line has made was in use in the heap profiles, those of the
+// peaks among them.
+func livesOn(in *Input, at stack.Frame) (l living) {
+	all, _ := facts.RetentionIn(in.Facts)
+	if all == nil {
+		return l
+	}
+	l.kept, l.share, l.known = all.AtMost(at)
+	var peaks []*facts.Look
+	for _, look := range all.Looks {
+		l.all = max(l.all, look.Allocated(at))
+		if look.Peak {
+			peaks = append(peaks, look)
+		}
+	}
+	if n := len(peaks); n > 1 {
+		l.steady = growsAlong(peaks[0].InUse.At(at), peaks[0].Allocated(at), peaks[n-1].InUse.At(at), peaks[n-1].Allocated(at))
+	}
+	return l
+}
+
+// Bounds of [growsAlong], chosen: what is in use falls behind what is allocated unless it is at
+// least half of its first share, when four times as much has been allocated.
+const (
+	alongShare = 0.5
+	alongTimes = 4
+)
+
+// growsAlong tells of two moments that what is in use has grown along with what is allocated.
+func growsAlong(inUse, allocated, inUseLater, allocatedLater int64) bool {
+	if inUse <= 0 || allocated <= 0 || allocatedLater < alongTimes*allocated {
+		return false
+	}
+	return float64(inUseLater)/float64(allocatedLater) >= alongShare*float64(inUse)/float64(allocated)
+}
+
+// notAgain is said in place of advice to use memory again that somebody may keep.
+func notAgain(l living) string {
+	kept := unit.BytesOf(float64(l.kept))
+	if !l.surely() {
+		of := "what this line allocated"
+		if l.all > 0 {
+			of = fmt.Sprintf("the %s that this line had allocated", unit.BytesOf(float64(l.all)))
+		}
+		return fmt.Sprintf("At most %s of %s were in use at a time, be it by calls in progress, in a queue, or because something keeps them. Use a buffer again only when its last user is done with it and nothing keeps it or a part of it; otherwise data still in use is overwritten.", kept, of)
+	}
+	return "Do not reuse one buffer for the next call: " + kept + " of what this line allocated were still in use in the heap profile, so something keeps them; a shared buffer would overwrite the kept data. Only what is put back into a sync.Pool by its last user can be used again."
 }
 
 // whenDone stands behind every advice to put something into a sync.Pool: who puts back

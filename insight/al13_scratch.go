@@ -46,8 +46,8 @@ func tellScratch(h *hit, f *Finding) {
 	case "bufio":
 		f.Advice = "Keep it in a sync.Pool or with the connection and call Reset; if the other side is already a bytes.Buffer or a strings.Reader, no bufio is needed." + whenDone
 	default:
-		if kept, share, _ := livesOn(h.in, h.lines[0].Caller); share >= keptShare {
-			f.Advice = "Call Grow once if the size is known. " + notAgain(kept, share)
+		if l := livesOn(h.in, h.lines[0].Caller); l.share >= keptShare {
+			f.Advice = "Call Grow once if the size is known. " + notAgain(l)
 			return
 		}
 		f.Advice = "Call Grow once if the size is known. A sync.Pool helps only if nothing keeps the result of Bytes: otherwise copy it before the buffer is Reset and put back." + whenDone

@@ -79,9 +79,9 @@ func TestReuseAtPeak(t *testing.T) {
 	f := func(what string, r *recordingtest.Recording, wantKept, wantKnown bool) {
 		t.Helper()
 		in := NewInput(session.New(r.Open()))
-		_, share, known := livesOn(in, at)
-		if (share >= keptShare) != wantKept || known != wantKnown {
-			t.Errorf("%s: a share of %v, known %v", what, share, known)
+		l := livesOn(in, at)
+		if (l.share >= keptShare) != wantKept || l.known != wantKnown {
+			t.Errorf("%s: a share of %v, known %v", what, l.share, l.known)
 		}
 	}
 	f("at a peak", heapLooks("phase bare 0s..6s\n", [4]int64{50, 60, 1, 9}, [4]int64{0, 200, 60, 70}), true, true)
