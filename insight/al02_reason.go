@@ -145,7 +145,7 @@ func adviceFor(c *why.Cause) string {
 	case has("return"):
 		return "Return a value instead of a pointer where it is small, or fill one that the caller passes in: then it can live on the caller's stack."
 	case c.Mechanism&(why.Object|why.Variable) != 0 && has("struct literal element", "append", "assign", "slice-literal-element", "map literal value", "value of map put", "send"):
-		return "Something that outlives the call keeps it: store values instead of pointers (a slice of structs, one allocation for many)."
+		return "It is put into something else that is on the heap: store values instead of pointers (a slice of structs, one allocation for many)."
 	case c.Mechanism&why.Object != 0 && has("interface-converted", "call parameter"):
 		return "The callee may keep it. If it does, allocate many at once in a slice of structs; if it does not, pass a value."
 	case c.Mechanism&why.Call != 0 && strings.HasPrefix(c.Expr, "reflect."):

@@ -1,10 +1,14 @@
 package insight
 
 import (
+	"go/token"
+	"slices"
 	"strings"
 
 	"loupe/analysis/facts"
 	"loupe/analysis/why"
+	"loupe/format/compiler"
+	"loupe/value/stack"
 )
 
 var al03 = &Rule{
@@ -23,26 +27,106 @@ func isBox(s *allocSite, c *why.Cause) bool {
 	return c.Mechanism == why.Interface || c.Mechanism&why.Interface != 0 && strings.HasPrefix(s.Runtime, "runtime.convT")
 }
 
-func tellBoxing(_ *Input, _ *reasons, g *reasonLine, f *Finding) {
-	c := &g.sites[0].Causes[0]
-	to := ""
-	flowHas(c, func(how, expr string) bool {
-		if how == "call parameter" {
-			to = strings.TrimSuffix(expr, "(... argument...)")
+func tellBoxing(in *Input, r *reasons, g *reasonLine, f *Finding) {
+	c, to := &g.sites[0].Causes[0], ""
+	var end *compiler.Diagnostic
+	for i := range g.sites[0].Causes {
+		if to, end = r.passedTo(&g.sites[0].Causes[i]); to != "" {
+			break
 		}
-		return to != ""
-	})
+	}
 	switch {
 	case strings.HasPrefix(to, "fmt."):
 		f.Advice = "Format without interfaces: append to a []byte with strconv.AppendInt and similar functions, or concatenate the results of strconv.Itoa."
 	case strings.Contains(c.Expr, "[]"):
 		f.Advice = "The slice header is copied to the heap: pass a pointer to it, or a dedicated type. In a sync.Pool store *[]byte and put back the pointer that Get returned: &buf of a local variable allocates just the same." + whenDone
-	case to == "":
-		f.Advice = "The interface is returned or kept: return the concrete type, or use a type parameter."
-	default:
+	case to != "" && isDynamic(in.code, g.sites[0].Frames[0], to):
+		f.Advice = "The compiler does not know which function " + to + " calls (it is a function value or a method of an interface), so its arguments escape, whatever that does with them: give it parameters of the concrete types in place of interfaces (string, not any), or call a function that is known."
+	case to != "":
 		f.Advice = "Let the function take the concrete type or a type parameter, or pass a pointer to a value that is already on the heap."
+	case end != nil && stepHas(end, "return"):
+		f.Advice = "The interface is returned: return the concrete type, or use a type parameter."
+	case end != nil && isStored(end):
+		f.Advice = "The interface is stored in something that outlives the function: let that hold the concrete type, or a type parameter."
+	default:
+		f.Advice = "Keep the concrete type, or a type parameter, where nothing needs the interface."
 	}
 	if to != "" && !strings.HasPrefix(to, "fmt.") {
 		f.Doubts = append(f.Doubts, "if "+to+" keeps the value, it has to be on the heap anyway")
 	}
+}
+
+// storing are the steps, in the compiler's words, by which a value gets into something else
+// that outlives its function.
+var storing = []string{"send", "append", "appended slice...", "struct literal element", "slice-literal-element", "array literal element", "map literal key", "map literal value", "key of map put", "value of map put", "captured by a closure"}
+
+// isStored tells of a value that the last thing that is said of it is that it is stored in what
+// outlives its function; what is on the heap for another reason may be garbage at once.
+func isStored(d *compiler.Diagnostic) bool {
+	return stepHas(d, storing...) && !strings.HasPrefix(d.Flow[len(d.Flow)-1].Dst, "{storage for ")
+}
+
+// stepHas tells whether one of the last steps of a diagnostic is of a kind: those of the
+// assignment that ends the way.
+func stepHas(d *compiler.Diagnostic, kinds ...string) bool {
+	if len(d.Flow) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(d.Flow[len(d.Flow)-1].Steps, func(s compiler.Step) bool { return slices.Contains(kinds, s.Why) })
+}
+
+// passedTo is the function that a value is passed to, as the compiler prints it, and what it says
+// about the end of the way. Of an argument of a variadic function it says that it is in the slice
+// of arguments, and of that where it goes.
+func (r *reasons) passedTo(c *why.Cause) (to string, end *compiler.Diagnostic) {
+	end = c.Diagnostic
+	if end == nil || len(end.Flow) == 0 {
+		return "", end
+	}
+	if end.Flow[len(end.Flow)-1].Dst == "{storage for ... argument}" && r.set != nil {
+		for _, d := range r.set.At(end.Where().File, end.Where().Line) {
+			if d.Text == "... argument" && len(d.Flow) > 0 && d.Where().Col == lastStep(end).Col {
+				end = d
+				break
+			}
+		}
+	}
+	for _, flow := range end.Flow {
+		for _, s := range flow.Steps {
+			if s.Why == "call parameter" {
+				to = calleeIn(s.Expr)
+			}
+		}
+	}
+	return to, end
+}
+
+// calleeIn is what a call calls, as the compiler prints it: "log.Printf", "(*sync.Map).Store".
+func calleeIn(call string) string {
+	from := 0
+	if strings.HasPrefix(call, "(") {
+		from = max(0, strings.IndexByte(call, ')'))
+	}
+	if at := strings.IndexByte(call[from:], '('); at >= 0 {
+		return call[:from+at]
+	}
+	return call
+}
+
+// lastStep is where the last step of a way is.
+func lastStep(d *compiler.Diagnostic) compiler.Pos {
+	steps := d.Flow[len(d.Flow)-1].Steps
+	if len(steps) == 0 {
+		return compiler.Pos{}
+	}
+	return steps[len(steps)-1].Where()
+}
+
+// isDynamic tells of a call, as the compiler prints it, that it begins with a variable: then a
+// function value or a method of an interface is called. What is called by its name is printed
+// with its package or its type.
+func isDynamic(c *code, at stack.Frame, call string) bool {
+	fn := c.function(at)
+	root, _, _ := strings.Cut(call, ".")
+	return fn != nil && token.IsIdentifier(root) && declaredIn(fn, root)
 }

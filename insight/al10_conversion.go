@@ -1,10 +1,14 @@
 package insight
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"loupe/analysis/facts"
 	"loupe/analysis/why"
+	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 var al10 = &Rule{
@@ -30,14 +34,24 @@ func isConversion(s *allocSite, c *why.Cause) bool {
 	return false
 }
 
-func tellConversion(_ *Input, _ *reasons, g *reasonLine, f *Finding) {
+func tellConversion(in *Input, r *reasons, g *reasonLine, f *Finding) {
 	inner, c := g.sites[0].Frames[0].Func, &g.sites[0].Causes[0]
-	if isKept(c) {
-		// Something has to hold the text: only where the bytes are not used
+	if outlives(c) {
+		// Something may have to hold the text: only where the bytes are not used
 		// again could they be it.
 		f.Severity = Info
-		f.Advice = "The result is kept. If the bytes are not used for anything else, keep them instead; if the same text recurs, look it up (m[string(b)] copies nothing) and keep one string."
-		f.Doubts = append(f.Doubts, "the copy is needed if it is kept while the bytes are used for something else")
+		if where := r.storedAt(in, g, c); where != nil {
+			f.Summary += "; " + where.Text
+			if l := livesOn(in, g.at); l.share >= keptShare && l.surely() {
+				f.Summary += fmt.Sprintf(", and %s of what the line allocated were still in use in the heap profile", unit.BytesOf(float64(l.kept)))
+			}
+			f.Evidence = append(f.Evidence, *where)
+			f.Advice = "If the bytes are not used for anything else, keep them instead; if the same text recurs, look it up (m[string(b)] copies nothing) and keep one string."
+			f.Doubts = append(f.Doubts, "the copy is needed if it is kept while the bytes are used for something else")
+			return
+		}
+		f.Advice = "Return the other type where callers can use it, or append to a buffer of the caller's (func(dst []byte) []byte), and convert only where the other type is needed. If the same text recurs, look it up (m[string(b)] copies nothing) and share one string."
+		f.Doubts = append(f.Doubts, "the copy is needed if the text is kept while the bytes are used for something else")
 		return
 	}
 	switch {
@@ -51,9 +65,32 @@ func tellConversion(_ *Input, _ *reasons, g *reasonLine, f *Finding) {
 	f.Doubts = append(f.Doubts, "if a function needs the other type, it is that function that has to change")
 }
 
-// isKept tells whether the compiler says that the result outlives its
+// outlives tells whether the compiler says that the result outlives its
 // function, other than by being passed on.
-func isKept(c *why.Cause) bool {
+func outlives(c *why.Cause) bool {
 	return c.Diagnostic != nil && c.Diagnostic.Allocates() &&
 		!flowHas(c, func(how, _ string) bool { return how == "call parameter" || how == "interface-converted" })
+}
+
+// mostWays is how many of the stacks that lead to a line are asked where its result goes.
+const mostWays = 8
+
+// storedAt shows where the result of a line is put into something that outlives it: on the line
+// itself, by the compiler, or as the source of the function and its callers has it. It is nil
+// where nothing shows it: what is returned may be garbage at once.
+func (r *reasons) storedAt(in *Input, g *reasonLine, c *why.Cause) *Evidence {
+	for _, s := range g.sites[0].Samples[:min(len(g.sites[0].Samples), mostWays)] {
+		frames := facts.Frames(r.profile.Stacks, r.profile.StackIDs[s])
+		at := slices.IndexFunc(frames, func(f stack.Frame) bool { return f.File == g.at.File && f.Line == g.at.Line })
+		for _, k := range in.code.storesOf(frames[max(0, at):]) {
+			e := in.code.shownAt(k.file, k.line, "it goes into %s at %s:%d", k.container, baseName(k.file), k.line)
+			return &e
+		}
+	}
+	if c.Diagnostic != nil && !stepHas(c.Diagnostic, "return") && isStored(c.Diagnostic) {
+		pos := lastStep(c.Diagnostic)
+		e := in.code.shownAt(g.sites[0].Frames[0].File, pos.Line, "it goes into something that outlives the function at %s:%d", baseName(g.sites[0].Frames[0].File), pos.Line)
+		return &e
+	}
+	return nil
 }

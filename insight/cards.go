@@ -395,6 +395,9 @@ func (c *causal) sameCost(i, j int) bool {
 	if a.Rule == gc16.ID && b.Rule != gc08.ID {
 		return false // memory that is kept is another cost than the work of making it, and of collecting
 	}
+	if ma, mb := c.marks[i], c.marks[j]; a.arguments != b.arguments && ma != nil && mb != nil && c.spent.within(ma, mb) >= halfOfAll {
+		return b.arguments // that it is done at all is the cause, however it is done
+	}
 	ca, cb := classOf(a.Rule), classOf(b.Rule)
 	if ca > cb || ca == cb && (c.rank[i] > c.rank[j] || c.rank[i] == c.rank[j] && i < j) {
 		return false

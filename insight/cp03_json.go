@@ -3,6 +3,8 @@ package insight
 import (
 	"go/ast"
 	"go/types"
+	"slices"
+	"strings"
 
 	"loupe/analysis/facts"
 	"loupe/value/stack"
@@ -95,12 +97,29 @@ func tellJSON(h *hit, f *Finding) {
 	default:
 		f.Advice = "Call it less often: " + callee + " runs over the whole document."
 	}
-	f.Doubts = append(f.Doubts, "a service that answers in JSON has to spend something here: compare it with the requests per second that it serves")
+	switch {
+	case decodes(h.lines[0].Callee):
+	case answersWith(h.in.code, facts.Frames(h.p.Stacks, h.lines[0].heavy), h.lines[0].Caller):
+		f.Doubts = append(f.Doubts, "a service that answers in JSON has to spend something here: compare it with the requests per second that it serves")
+	}
+}
+
+// decodes tells of a function, by its name, that it reads what another one has encoded.
+func decodes(function string) bool {
+	return slices.Contains([]string{"Unmarshal", "Decode", "DecodeValue", "Read"}, lastName(function))
 }
 
 func tellBinary(h *hit, f *Finding) {
-	f.Advice = "Encode the fields one by one, with binary.LittleEndian.AppendUint32 and similar functions, or PutUint32 into an existing buffer: Read and Write of encoding/binary inspect the type by reflection, " +
-		"allocate, and pass on a few bytes at a time. Keep one gob.Encoder per stream."
+	switch callee := h.lines[0].Callee; {
+	case strings.HasPrefix(callee, "encoding/gob."):
+		f.Advice = "Keep one gob.Encoder and one gob.Decoder per stream: each new one sends, or compiles, the description of every type again. For a type in the hot path write the fields one by one with encoding/binary."
+	case decodes(callee):
+		f.Advice = "Decode the fields one by one at their offsets: read the record into a slice (io.ReadFull, or a slice of what is in memory), then binary.BigEndian.Uint32(b[4:]) and similar functions, or those of binary.LittleEndian. " +
+			"Read and Decode of encoding/binary inspect the type by reflection, and Read allocates a buffer for each call."
+	default:
+		f.Advice = "Encode the fields one by one, with binary.LittleEndian.AppendUint32 and similar functions, or PutUint32 into an existing buffer: Write and Append of encoding/binary inspect the type by reflection, " +
+			"and Write allocates a buffer for each call."
+	}
 }
 
 func tellReflect(h *hit, f *Finding) {

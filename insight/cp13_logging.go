@@ -11,7 +11,8 @@ import (
 var cp13 = &Rule{
 	ID: "CP13", Title: "Logging and telemetry are much of the work",
 	About: "The time and memory spent in packages for logging, tracing and metrics: the standard log and slog, zap, zerolog, logrus, OpenTelemetry, Prometheus and the like, " +
-		"including their formatting and writing. Serving a scrape of all metrics is not counted.",
+		"including their formatting and writing. Serving a scrape of all metrics is not counted. What is made for the arguments of a debug call (a document, a format, a String method) " +
+		"is made even if the level is off: the source shows which calls those are.",
 	Asks: []facts.Question{facts.Work},
 	Params: []Param{
 		{"cpu", 0.10, "share of CPU time", "research, CP13; the lower bound of the interval counts"},
@@ -19,12 +20,12 @@ var cp13 = &Rule{
 		{"warn", 0.20, "share of CPU time or bytes", "research, CP13: more than a fifth"},
 		g0,
 	},
-	Check: check(
+	Check: withArguments(check(
 		&look{of: facts.CPU, sample: "samples", limit: "cpu", warn: "warn", set: "logging", skip: []string{"startup", "scrape"},
 			foreign: true, anyone: true, reason: loggingReason, what: "went into logging and telemetry", tell: tellLogging},
 		&look{of: facts.Allocations, sample: "alloc_space", limit: "bytes", warn: "warn", set: "logging", skip: []string{"startup", "scrape"},
 			foreign: true, anyone: true, reason: loggingReason, what: "came from logging and telemetry", tell: tellLogging},
-	),
+	)),
 }
 
 // loggingReason is the module that logs; the outermost one is what the program

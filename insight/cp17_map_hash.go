@@ -30,6 +30,8 @@ func hashReason(t *stack.Table, frames []stack.FrameID) string {
 		switch {
 		case strings.HasPrefix(name, "runtime.nilinterhash"), strings.HasPrefix(name, "runtime.interhash"):
 			kind = "interface"
+		case strings.HasPrefix(name, "runtime.memhash_varlen"), strings.HasPrefix(name, "runtime.memhash128"):
+			kind = "memory" // a text has no such frame
 		case strings.HasPrefix(name, "runtime.typehash"), strings.HasPrefix(name, "type:.hash."), strings.HasPrefix(name, "type..hash."):
 			kind = "struct"
 		case strings.HasPrefix(name, "runtime.strhash"), strings.HasSuffix(name, "aeshashbody"), strings.HasSuffix(name, "_faststr"):
@@ -54,6 +56,8 @@ func tellHash(h *hit, f *Finding) {
 		f.Advice = "Use a concrete key type: for an interface key every hash inspects the type and follows a pointer to the value."
 	case "struct":
 		f.Advice = "Make the key smaller: a number or a short array instead of a struct with strings; look a key up once and keep the pointer to the result."
+	case "memory":
+		f.Advice = "The keys are arrays or structs without strings: look a key up once and keep the pointer to the result; a key that fits in 8 bytes, packed into a uint64, has faster maps of its own."
 	case "string":
 		f.Advice = "Map the strings to numbers where they enter the program and use those as keys; or use one map with a struct value instead of several maps with the same key, and look up once."
 	default:

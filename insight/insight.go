@@ -123,6 +123,9 @@ type Finding struct {
 
 	// costs say which CPU time it is about.
 	costs []cost
+	// arguments tells that the costs are those of making arguments for a log call: how that is
+	// done matters less than that it is done at all.
+	arguments bool
 	// saves tells that what the costs are of is gone where the advice is followed.
 	saves bool
 	// more tells that this is not all that is saved then.

@@ -1,9 +1,11 @@
 package insight
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,6 +23,12 @@ type keepsAt struct {
 	line      int
 	// part tells that it is a part of what was allocated: a slice or a string of it.
 	part bool
+	// cut is, of a part, the line that puts it, without a copy, into what is stored; expr is the part.
+	cutFile string
+	cutLine int
+	expr    string
+	// also are the lines that put other parts into the same value: "scan.go:61".
+	also string
 }
 
 // storeKind is what a value goes into.
@@ -34,14 +42,26 @@ const (
 	intoSyncMap
 )
 
-// taint is how a variable has to do with what was allocated.
+// taint is how a variable has to do with what was allocated. A part has the number of the cut
+// that it comes from, see [keeper.cut].
 type taint int
 
 const (
-	clean taint = iota
-	whole       // it is that, or has it in it
-	part        // it is a piece of it, which keeps all
+	clean taint = 0
+	whole taint = 1       // it is that, or has it in it
+	part  taint = 1 << 16 // it is a piece of it, which keeps all
 )
+
+// isPart tells of a piece.
+func (t taint) isPart() bool { return t >= part }
+
+// cut is where a piece is made of the whole, and where it is first put into something.
+type cut struct {
+	file, expr string
+	line       int
+	put        bool
+	also       string
+}
 
 // maxKeepDepth is how far calls are followed down, and maxKeepUp how far up to callers.
 const (
@@ -60,7 +80,14 @@ type keeper struct {
 	made string
 	// back are functions that are handed down, by the name of the parameter.
 	back map[string]*ast.FuncLit
-	seen map[*ast.FuncDecl]bool
+	// seen are the functions that were followed, with what they return.
+	seen map[*ast.FuncDecl]taint
+	cuts []cut
+	// text tells that a string or a slice of bytes is allocated. Then fields are the names of those
+	// of structs that it is put into, and what functions of the sources return of it is followed.
+	text   bool
+	fields map[string]bool
+	file   string // that of the function which is followed
 }
 
 // declaration is a function with its file.
@@ -72,15 +99,19 @@ type declaration struct {
 // storesOf finds where what a line allocates goes: in its function, in what that calls with
 // it, and, where it is returned, in the callers, which are the frames after the first.
 func (c *code) storesOf(frames []stack.Frame) []keepsAt {
-	k := &keeper{c: c, funcs: c.functions(), seen: map[*ast.FuncDecl]bool{}, back: map[string]*ast.FuncLit{}}
+	k := &keeper{c: c, funcs: c.functions(), seen: map[*ast.FuncDecl]taint{}, back: map[string]*ast.FuncLit{}, fields: map[string]bool{}}
 	for i, f := range frames[:min(len(frames), maxKeepUp)] {
 		fn := c.function(f)
 		if fn == nil {
 			return k.stores
 		}
 		vars := map[string]taint{}
+		k.file = f.File
+		if i == 0 {
+			k.text = k.makesText(f)
+		}
 		returned := k.begin(f, fn, vars)
-		returned = k.body(declaration{fn, f.File}, vars) >= whole || returned
+		returned = k.body(declaration{fn, f.File}, vars) > clean || returned
 		if len(k.stores) > 0 || !returned || i == len(frames)-1 {
 			break
 		}
@@ -159,19 +190,27 @@ func (k *keeper) nested(call *ast.CallExpr, line int, in declaration) {
 // body follows tainted variables through a function, in the order of its lines, and tells
 // how what it returns has to do with them.
 func (k *keeper) body(fn declaration, vars map[string]taint) (returned taint) {
-	if k.seen[fn.FuncDecl] || k.depth > maxKeepDepth {
-		return clean
+	if t, ok := k.seen[fn.FuncDecl]; ok || k.depth > maxKeepDepth {
+		return t
 	}
-	k.seen[fn.FuncDecl] = true
+	k.seen[fn.FuncDecl] = clean
 	k.depth++
-	defer func() { k.depth-- }()
+	defer func(file string) {
+		k.depth--
+		k.seen[fn.FuncDecl], k.file = returned, file
+	}(k.file)
+	k.file = fn.file
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			k.assign(fn.file, n, vars)
 		case *ast.RangeStmt:
 			if t := k.of(n.X, vars); t > clean {
-				if id, ok := n.Value.(*ast.Ident); ok {
+				each := n.Value
+				if k.isSeq(n.X) {
+					each = n.Key
+				}
+				if id, ok := each.(*ast.Ident); ok {
 					vars[id.Name] = max(t, vars[id.Name])
 				}
 			}
@@ -204,6 +243,9 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 		t := k.of(rhs, vars)
 		if id, ok := lhs.(*ast.Ident); ok {
 			if before, known := vars[id.Name]; known || t > clean {
+				if k.text && (id.Name == "err" || id.Name == "ok") {
+					continue
+				}
 				if n.Tok == token.DEFINE || !known || t > before || !mentions(rhs, id.Name) {
 					vars[id.Name] = t
 				}
@@ -215,6 +257,7 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 			continue
 		}
 		if t > clean {
+			k.carry(lhs, vars, t)
 			k.store(file, lhs, rhs, t)
 		}
 		if x, ok := lhs.(*ast.IndexExpr); ok && k.of(x.Index, vars) > clean {
@@ -238,7 +281,14 @@ func (k *keeper) store(file string, lhs, rhs ast.Expr, t taint) {
 }
 
 func (k *keeper) add(kind storeKind, file string, container ast.Expr, at token.Pos, t taint) {
-	s := keepsAt{kind: kind, container: types.ExprString(container), file: file, line: k.c.parse(file).fset.PositionFor(at, false).Line, part: t == part}
+	s := keepsAt{kind: kind, container: types.ExprString(container), file: file, line: k.lineOf(file, at), part: t.isPart()}
+	if s.part {
+		c := k.cuts[t-part]
+		s.expr, s.cutFile, s.cutLine, s.also = c.expr, c.file, c.line, c.also
+		if !c.put {
+			s.cutFile, s.cutLine = s.file, s.line
+		}
+	}
 	if !slices.Contains(k.stores, s) {
 		k.stores = append(k.stores, s)
 	}
@@ -251,6 +301,9 @@ func (k *keeper) call(file string, n *ast.CallExpr, vars map[string]taint) {
 		delete(k.back, id.Name)
 		k.callBack(f, k.fileOf(f), n, vars)
 		return
+	}
+	if t := k.ofReceiver(n, vars); t > clean {
+		k.down(n, receiver, t)
 	}
 	for i, arg := range n.Args {
 		t := k.of(arg, vars)
@@ -266,8 +319,8 @@ func (k *keeper) call(file string, n *ast.CallExpr, vars map[string]taint) {
 }
 
 // down follows an argument into a function of the sources, where its name is that of one
-// alone.
-func (k *keeper) down(call *ast.CallExpr, arg int, t taint) {
+// alone, and tells how what that returns has to do with it.
+func (k *keeper) down(call *ast.CallExpr, arg int, t taint) (returned taint) {
 	name := ""
 	switch f := call.Fun.(type) {
 	case *ast.Ident:
@@ -276,10 +329,16 @@ func (k *keeper) down(call *ast.CallExpr, arg int, t taint) {
 		name = f.Sel.Name
 	}
 	all := k.funcs[name]
+	if k.text {
+		all = slices.DeleteFunc(slices.Clone(all), func(d declaration) bool { return !takesText(d.Type, arg, len(call.Args)) })
+	}
 	if len(all) != 1 || call.Ellipsis.IsValid() {
-		return
+		return clean
 	}
 	vars := map[string]taint{}
+	if r := all[0].Recv; arg == receiver && r != nil && len(r.List) == 1 && len(r.List[0].Names) == 1 {
+		vars[r.List[0].Names[0].Name] = t
+	}
 	for i, p := range parameters(all[0].Type) {
 		if i == arg {
 			vars[p] = t
@@ -290,7 +349,7 @@ func (k *keeper) down(call *ast.CallExpr, arg int, t taint) {
 			}
 		}
 	}
-	k.body(all[0], vars)
+	return k.body(all[0], vars)
 }
 
 // parameters are the names of a function's.
@@ -343,19 +402,31 @@ func (k *keeper) of(e ast.Expr, vars map[string]taint) (t taint) {
 			return k.of(e.X, vars)
 		}
 	case *ast.KeyValueExpr:
-		return k.of(e.Value, vars)
-	case *ast.CompositeLit:
-		for _, x := range e.Elts {
-			t = max(t, k.of(x, vars))
+		t = k.of(e.Value, vars)
+		if key, ok := e.Key.(*ast.Ident); ok && t > clean && k.text {
+			k.fields[key.Name] = true
 		}
 		return t
-	case *ast.SliceExpr:
-		if k.of(e.X, vars) > clean {
-			return part
+	case *ast.CompositeLit:
+		for _, x := range e.Elts {
+			one := k.of(x, vars)
+			k.put(one, x)
+			if t.isPart() && one.isPart() {
+				k.beside(t, one)
+				continue // the first one is named
+			}
+			t = max(t, one)
 		}
+		return t
+	case *ast.SelectorExpr:
+		if k.text && k.fields[e.Sel.Name] {
+			return k.of(e.X, vars)
+		}
+	case *ast.SliceExpr:
+		return k.cutOf(k.of(e.X, vars), e)
 	case *ast.IndexExpr:
-		if k.of(e.X, vars) == part {
-			return part
+		if t = k.of(e.X, vars); t.isPart() {
+			return t
 		}
 	case *ast.CallExpr:
 		return k.ofCall(e, vars)
@@ -367,23 +438,155 @@ func (k *keeper) ofCall(e *ast.CallExpr, vars map[string]taint) (t taint) {
 	if copies(e) {
 		return clean
 	}
-	for _, arg := range e.Args {
-		t = max(t, k.of(arg, vars))
+	at := 0
+	for i, arg := range e.Args {
+		if one := k.of(arg, vars); one > t {
+			t, at = one, i
+		}
 	}
 	if t == clean {
+		if of := k.ofReceiver(e, vars); of > clean {
+			return k.down(e, receiver, of)
+		}
 		return clean
 	}
 	switch f := e.Fun.(type) {
 	case *ast.Ident:
 		if f.Name == "append" {
+			k.put(t, e.Args[at])
 			return t
 		}
 	case *ast.SelectorExpr:
 		if cuts(f) {
-			return part
+			return k.cutOf(t, e)
 		}
 	}
+	if k.text {
+		return k.down(e, at, t)
+	}
 	return clean
+}
+
+// receiver stands for the number of an argument.
+const receiver = -1
+
+// ofReceiver tells how what a method is called on has to do with a text.
+func (k *keeper) ofReceiver(e *ast.CallExpr, vars map[string]taint) taint {
+	if f, ok := e.Fun.(*ast.SelectorExpr); ok && k.text {
+		return k.of(f.X, vars)
+	}
+	return clean
+}
+
+// cutOf notes that an expression makes a piece of what has a taint.
+func (k *keeper) cutOf(t taint, e ast.Expr) taint {
+	if t != whole {
+		return t
+	}
+	k.cuts = append(k.cuts, cut{file: k.file, expr: types.ExprString(e), line: k.lineOf(k.file, e.Pos())})
+	return part + taint(len(k.cuts)-1)
+}
+
+// put notes that a piece is put into a value at an expression: that line decides that it is kept.
+func (k *keeper) put(t taint, at ast.Expr) {
+	if !t.isPart() || k.cuts[t-part].put {
+		return
+	}
+	c := &k.cuts[t-part]
+	c.file, c.line, c.put = k.file, k.lineOf(k.file, at.Pos()), true
+}
+
+// beside notes that another piece is put into the same value as one.
+func (k *keeper) beside(t, other taint) {
+	c, o := &k.cuts[t-part], k.cuts[other-part]
+	at := fmt.Sprintf("%s:%d", baseName(o.file), o.line)
+	if o.file == c.file && o.line == c.line || strings.Contains(c.also, at) {
+		return
+	}
+	if c.also != "" {
+		c.also += ", "
+	}
+	c.also += at
+}
+
+// carry taints the variable of a function that a value is stored in, and notes the field.
+func (k *keeper) carry(lhs ast.Expr, vars map[string]taint, t taint) {
+	x, ok := lhs.(*ast.SelectorExpr)
+	if !ok || !k.text {
+		return
+	}
+	k.fields[x.Sel.Name] = true
+	if id, ok := x.X.(*ast.Ident); ok {
+		vars[id.Name] = max(t, vars[id.Name])
+	}
+}
+
+// lineOf is the line of a position in a file.
+func (k *keeper) lineOf(file string, at token.Pos) int {
+	if s := k.c.parse(file); s != nil {
+		return s.fset.PositionFor(at, false).Line
+	}
+	return 0
+}
+
+// textMakers are functions, by their names, whose results are new strings or slices of bytes.
+var textMakers = regexp.MustCompile(`^(string|\[\]byte|make|strings\.(Repeat|Join|Replace|ReplaceAll|ToLower|ToUpper)|io\.ReadAll|ioutil\.(ReadAll|ReadFile)|os\.ReadFile|bytes\.Clone|strings\.Clone|.*\.(String|Text|ReadString|ReadBytes|DecodeString|EncodeToString|Bytes|ReadFile))$`)
+
+// makesText tells whether a line makes a string or a slice of bytes, and notes the field of the
+// struct that it puts that into.
+func (k *keeper) makesText(f stack.Frame) (makes bool) {
+	is := func(n ast.Node) (found bool) {
+		ast.Inspect(n, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			found = found || ok && textMakers.MatchString(types.ExprString(call.Fun)) && (types.ExprString(call.Fun) != "make" || len(call.Args) > 0 && types.ExprString(call.Args[0]) == "[]byte")
+			return !found
+		})
+		return found
+	}
+	s := k.c.parse(f.File)
+	s.onLine(f.Line, func(n ast.Node, _ []ast.Node) {
+		if first, _ := s.lines(n); first != f.Line {
+			return
+		}
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			makes = makes || is(n)
+		case *ast.KeyValueExpr:
+			if key, ok := n.Key.(*ast.Ident); ok && is(n.Value) {
+				k.fields[key.Name] = true
+			}
+		}
+	})
+	return makes
+}
+
+// isSeq tells of an expression that the standard library makes an iterator of it, over pieces.
+func (k *keeper) isSeq(e ast.Expr) bool {
+	call, ok := e.(*ast.CallExpr)
+	if !ok || !k.text {
+		return false
+	}
+	name := types.ExprString(call.Fun)
+	return name == "strings.Lines" || name == "bytes.Lines" || strings.HasSuffix(name, "Seq") && (strings.HasPrefix(name, "strings.") || strings.HasPrefix(name, "bytes."))
+}
+
+// takesText tells whether a function can be called with so many arguments, and a text or something
+// with one as one of them.
+func takesText(f *ast.FuncType, arg, of int) bool {
+	n := 0
+	for _, field := range f.Params.List {
+		for range max(1, len(field.Names)) {
+			if n == arg {
+				switch types.ExprString(field.Type) {
+				case "int", "int64", "int32", "uint64", "uint32", "uint", "float64", "bool", "error", "time.Duration", "time.Time", "context.Context":
+					return false
+				}
+			}
+			n++
+		}
+	}
+	variadic := n > 0 && strings.HasPrefix(types.ExprString(f.Params.List[len(f.Params.List)-1].Type), "...")
+	return n == of || variadic && of >= n-1
 }
 
 // copies tells of a call, by its name, that its result has a memory of its own.
@@ -403,7 +606,7 @@ func copies(e *ast.CallExpr) bool {
 // of its argument.
 func cuts(f *ast.SelectorExpr) bool {
 	if x, ok := f.X.(*ast.Ident); ok && (x.Name == "strings" || x.Name == "bytes") {
-		return slices.ContainsFunc([]string{"Split", "Fields", "Cut", "Trim"}, func(p string) bool { return strings.HasPrefix(f.Sel.Name, p) }) && !strings.HasSuffix(f.Sel.Name, "Seq")
+		return slices.ContainsFunc([]string{"Split", "Fields", "Cut", "Trim"}, func(p string) bool { return strings.HasPrefix(f.Sel.Name, p) }) || f.Sel.Name == "Lines"
 	}
 	return strings.HasPrefix(f.Sel.Name, "Find") && (strings.Contains(f.Sel.Name, "String") || f.Sel.Name == "Find" || f.Sel.Name == "FindAll" || strings.Contains(f.Sel.Name, "Submatch")) && !strings.HasSuffix(f.Sel.Name, "Index")
 }

@@ -17,7 +17,9 @@ const heldBy = "Find what holds the memory allocated there: a map, slice or chan
 // holding is what the source says of what holds memory: what to do about it, and the lines.
 type holding struct {
 	advice string
-	shows  []Evidence
+	// says is what stands in the summary; it may be empty.
+	says  string
+	shows []Evidence
 	// lets is where the source takes something out of it; the zero Evidence where it does not.
 	lets Evidence
 }
@@ -124,17 +126,48 @@ func (c sourceHolders) byFinalizer(own []stack.Frame) (h holding, ok bool) {
 	return h, false
 }
 
-// byPart: a part of it is stored, which keeps the whole.
+// byPart: a part of it is stored, which keeps the whole. Where the whole is stored as well, that
+// is what keeps it.
 func (c sourceHolders) byPart(own []stack.Frame) (h holding, ok bool) {
-	for _, s := range c.storesOf(own) {
-		if !s.part {
+	all := c.storesOf(own)
+	for _, s := range all {
+		if !s.part || slices.ContainsFunc(all, s.withWhole) {
 			continue
 		}
-		h.shows = append(h.shows, c.shownAt(s.file, s.line, "a part of it goes into %s here", s.container))
-		h.advice = fmt.Sprintf("According to the source, a part of it (a slice or a substring) goes into %s and keeps the whole alive: copy the part before storing it (strings.Clone, bytes.Clone, slices.Clone). If nearly all of it is needed, or it is already a copy, bound %s.", s.container, s.container)
+		at := fmt.Sprintf("%s:%d", baseName(s.cutFile), s.cutLine)
+		if s.also != "" {
+			at += " (and at " + s.also + ")"
+		}
+		h.shows = append(h.shows, c.shownAt(s.cutFile, s.cutLine, "a part of it is stored here without a copy"))
+		if s.file != s.cutFile || s.line != s.cutLine {
+			h.shows = append(h.shows, c.shownAt(s.file, s.line, "it goes into %s here", s.container))
+		}
+		h.says = fmt.Sprintf("what keeps it is a part of it, %s, stored at %s", s.expr, at)
+		h.advice = fmt.Sprintf("According to the source, a part of it (a slice or a substring) goes into %s and keeps the whole alive: copy the part at %s, before it is stored (%s). If nearly all of it is needed, or it is already a copy, bound %s.", s.container, at, c.clones(own[0]), s.container)
 		return h, true
 	}
 	return h, false
+}
+
+// withWhole tells whether another store keeps the whole that a part was cut from: it goes into
+// something that grows, or into the same object.
+func (s keepsAt) withWhole(o keepsAt) bool {
+	root := func(container string) string {
+		name, _, _ := strings.Cut(container, ".")
+		return name
+	}
+	return !o.part && (o.kind != intoField || o.file == s.file && root(o.container) == root(s.container))
+}
+
+// clones names the function that copies a part of what a line allocates.
+func (c sourceHolders) clones(at stack.Frame) string {
+	for _, call := range c.lineCalls(at) {
+		switch name := types.ExprString(call.Fun); {
+		case name == "string", strings.HasPrefix(name, "strings."), strings.HasSuffix(name, ".String"), strings.HasSuffix(name, ".Text"), strings.HasSuffix(name, ".ReadString"):
+			return "strings.Clone"
+		}
+	}
+	return "bytes.Clone, strings.Clone"
 }
 
 // byMap: the line itself adds to a map: what is kept is the table.
@@ -200,13 +233,13 @@ func (c sourceHolders) mapHolds(name string, shows []Evidence) holding {
 		return f != "len" && f != "append" && f != "make" && slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return lastName(types.ExprString(a)) == lastName(name) })
 	})
 	if len(deletes) == 0 && len(given) > 0 {
-		return holding{fmt.Sprintf("It goes into %s, which is passed to functions that may delete from it: check whether they keep up with what is added, and bound it.", name), append(shows, given[0]), given[0]}
+		return holding{advice: fmt.Sprintf("It goes into %s, which is passed to functions that may delete from it: check whether they keep up with what is added, and bound it.", name), shows: append(shows, given[0]), lets: given[0]}
 	}
 	if len(deletes) == 0 {
-		return holding{fmt.Sprintf("It goes into %s, and nothing in the source deletes from a map of this name: give it a bound (an LRU, a limit on its length), or expire and delete entries.", name), shows, Evidence{}}
+		return holding{advice: fmt.Sprintf("It goes into %s, and nothing in the source deletes from a map of this name: give it a bound (an LRU, a limit on its length), or expire and delete entries.", name), shows: shows}
 	}
-	return holding{fmt.Sprintf("It goes into %s, from which entries are deleted: check whether that keeps up with what is added, and bound it. A map keeps its table at the largest size it ever had and does not shrink when entries are deleted: "+
-		"if it has become mostly empty, create a new map, copy what is left into it, and drop the old one.", name), append(shows, deletes[0]), deletes[0]}
+	return holding{advice: fmt.Sprintf("It goes into %s, from which entries are deleted: check whether that keeps up with what is added, and bound it. A map keeps its table at the largest size it ever had and does not shrink when entries are deleted: "+
+		"if it has become mostly empty, create a new map, copy what is left into it, and drop the old one.", name), shows: append(shows, deletes[0]), lets: deletes[0]}
 }
 
 // lastName is the last name of an expression: "items" of "c.items".
@@ -281,19 +314,22 @@ func (c sourceHolders) givesBack(f declaration, of string) (line int) {
 // byStore: the whole of it is stored.
 func (c sourceHolders) byStore(own []stack.Frame) (h holding, ok bool) {
 	for _, s := range c.storesOf(own) {
+		if s.part {
+			continue
+		}
 		shows := []Evidence{c.shownAt(s.file, s.line, "it goes into %s here", s.container)}
 		switch s.kind {
 		case intoMap:
 			if x := c.parse(s.file); x != nil && isSlice(x.file, lastName(s.container)) {
-				return holding{fmt.Sprintf("It goes into %s, a slice: check what keeps it, and whether it is ever released.", s.container), shows, Evidence{}}, true
+				return holding{advice: fmt.Sprintf("It goes into %s, a slice: check what keeps it, and whether it is ever released.", s.container), shows: shows}, true
 			}
 			return c.mapHolds(s.container, shows), true
 		case intoSyncMap:
-			return holding{fmt.Sprintf("It goes into %s, a sync.Map or similar, which keeps it until it is deleted: check whether that happens for each key, and bound it.", s.container), shows, Evidence{}}, true
+			return holding{advice: fmt.Sprintf("It goes into %s, a sync.Map or similar, which keeps it until it is deleted: check whether that happens for each key, and bound it.", s.container), shows: shows}, true
 		case intoSlice:
-			return holding{fmt.Sprintf("It is appended to %s: check whether that is ever shortened. Bound it, write it out in parts, or keep only the most recent elements in a ring buffer.", s.container), shows, Evidence{}}, true
+			return holding{advice: fmt.Sprintf("It is appended to %s: check whether that is ever shortened. Bound it, write it out in parts, or keep only the most recent elements in a ring buffer.", s.container), shows: shows}, true
 		case intoChannel:
-			return holding{fmt.Sprintf("It goes into the channel %s: check whether it is received as fast as it is sent, and bound the queue.", s.container), shows, Evidence{}}, true
+			return holding{advice: fmt.Sprintf("It goes into the channel %s: check whether it is received as fast as it is sent, and bound the queue.", s.container), shows: shows}, true
 		}
 	}
 	return h, false
@@ -330,6 +366,9 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 		return
 	}
 	f.Advice = fails + h.advice
+	if h.says != "" && !strings.Contains(f.Summary, h.says) {
+		f.Summary += "; " + h.says
+	}
 	for _, e := range h.shows[:min(2, len(h.shows))] {
 		if !shows(f, evidenceLine(e)) {
 			f.Evidence = append(f.Evidence, e)

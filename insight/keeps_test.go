@@ -10,15 +10,44 @@ import (
 	"loupe/value/stack"
 )
 
+// heldCase is a source whose line 4 allocates what is kept.
+type heldCase struct {
+	name, source string
+	advises      string // "" is nothing
+	shows        int    // a line of the evidence
+	callers      []int
+}
+
+func (c heldCase) check(t *testing.T) {
+	t.Helper()
+	r := recordingtest.New("title x")
+	r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main\n\n"+c.source+"\n"))
+	in := NewInput(session.New(r.Open()))
+	at := stack.Frame{Func: "main.f", File: "a.go", Line: 4}
+	frames := []stack.Frame{at}
+	for _, line := range c.callers {
+		frames = append(frames, stack.Frame{Func: "main.g", File: "a.go", Line: line})
+	}
+	f := Finding{}
+	tellHolder(in, &f, at, frames, "otherwise")
+	if c.advises == "" {
+		if f.Advice != "otherwise" {
+			t.Errorf("%s: %s", c.name, f.Advice)
+		}
+		return
+	}
+	if !strings.Contains(f.Advice, c.advises) {
+		t.Errorf("%s: %s\nwant %q", c.name, f.Advice, c.advises)
+	}
+	if c.shows > 0 && !shows(&f, evidenceLine(Evidence{File: "a.go", Line: c.shows})) {
+		t.Errorf("%s: evidence %+v, want line %d", c.name, f.Evidence, c.shows)
+	}
+}
+
 // TestHolder: the source says what holds the memory that line 4 allocates, and says nothing
 // where it does not.
 func TestHolder(t *testing.T) {
-	for _, c := range []struct {
-		name, source string
-		advises      string // "" is nothing
-		shows        int    // a line of the evidence
-		callers      []int
-	}{
+	for _, c := range []heldCase{
 		{"a slice of a file", `func scan(s *index, name string) {
 	content, err := os.ReadFile(name)
 	at := bytes.Index(content, mark)
@@ -103,28 +132,7 @@ func use(b *buffer) {
 	return len(text)
 }`, "", 0, nil},
 	} {
-		r := recordingtest.New("title x")
-		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main\n\n"+c.source+"\n"))
-		in := NewInput(session.New(r.Open()))
-		at := stack.Frame{Func: "main.f", File: "a.go", Line: 4}
-		frames := []stack.Frame{at}
-		for _, line := range c.callers {
-			frames = append(frames, stack.Frame{Func: "main.g", File: "a.go", Line: line})
-		}
-		f := Finding{}
-		tellHolder(in, &f, at, frames, "otherwise")
-		if c.advises == "" {
-			if f.Advice != "otherwise" {
-				t.Errorf("%s: %s", c.name, f.Advice)
-			}
-			continue
-		}
-		if !strings.Contains(f.Advice, c.advises) {
-			t.Errorf("%s: %s\nwant %q", c.name, f.Advice, c.advises)
-		}
-		if c.shows > 0 && !shows(&f, evidenceLine(Evidence{File: "a.go", Line: c.shows})) {
-			t.Errorf("%s: evidence %+v, want line %d", c.name, f.Evidence, c.shows)
-		}
+		c.check(t)
 	}
 }
 

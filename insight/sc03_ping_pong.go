@@ -2,6 +2,7 @@ package insight
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"loupe/analysis/facts"
@@ -105,6 +106,96 @@ func (t *traced) inLibrary(id stack.ID) bool {
 	return false
 }
 
+// pair is two places that wake each other.
+type pair struct {
+	ends        [2]stack.Frame // who waits most, and who wakes it
+	count       int64          // waits at either that the other one has ended
+	alternating int64
+	more        []*pair // of the same two functions, which answer each other
+}
+
+// pairs divides hand-overs by who wakes whom at which lines, most wake-ups first. Where a line
+// and another function wake each other at several lines of that, as by the cases of a select, it
+// is one pair, and so are a question and its answer. Waits that the runtime has ended are nobody's.
+func (t *traced) pairs(h *handOver) (all []*pair) {
+	for _, b := range h.blocks { // the most frequent first
+		at := t.Site(b.Stack)
+		for _, w := range b.Wakers {
+			if w.Stack == 0 || t.inLibrary(w.Stack) {
+				continue
+			}
+			by := t.Site(w.Stack)
+			i := slices.IndexFunc(all, func(p *pair) bool { return p.is(at, by) })
+			if i < 0 {
+				i, all = len(all), append(all, &pair{ends: [2]stack.Frame{at, by}})
+			}
+			all[i].count += w.Count
+			if w == b.Wakers[0] {
+				all[i].alternating += b.Alternating
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *pair) int { return cmp.Compare(b.count, a.count) })
+	var merged []*pair
+	for _, p := range all {
+		i := slices.IndexFunc(merged, func(m *pair) bool {
+			return m.takesTurns() && p.takesTurns() && m.isBetween(p.ends[0].Func, p.ends[1].Func)
+		})
+		if i < 0 {
+			merged = append(merged, p)
+			continue
+		}
+		merged[i].count, merged[i].alternating = merged[i].count+p.count, merged[i].alternating+p.alternating
+		merged[i].more = append(merged[i].more, p)
+	}
+	slices.SortStableFunc(merged, func(a, b *pair) int { return cmp.Compare(b.count, a.count) })
+	return merged
+}
+
+// takesTurns tells that most waits were ended by the goroutine that had been woken before.
+func (p *pair) takesTurns() bool { return 2*p.alternating > p.count }
+
+// isBetween tells whether the pair is of two functions.
+func (p *pair) isBetween(f, g string) bool {
+	return p.ends[0].Func == f && p.ends[1].Func == g || p.ends[0].Func == g && p.ends[1].Func == f
+}
+
+// is tells whether two places are those of the pair.
+func (p *pair) is(at, by stack.Frame) bool {
+	same := func(a, b stack.Frame) bool { return a.File == b.File && a.Line == b.Line && a.Func == b.Func }
+	one := func(a, b stack.Frame) bool {
+		return same(a, p.ends[0]) && b.Func == p.ends[1].Func || same(b, p.ends[1]) && a.Func == p.ends[0].Func
+	}
+	return one(at, by) || one(by, at) || slices.ContainsFunc(p.more, func(m *pair) bool { return m.is(at, by) })
+}
+
+// pairOf is the position of the pair that a block is most of.
+func (t *traced) pairOf(pairs []*pair, b *sched.Block) int {
+	at, by := t.Site(b.Stack), t.Site(b.Wakers[0].Stack)
+	if i := slices.IndexFunc(pairs, func(p *pair) bool { return p.is(at, by) }); i >= 0 {
+		return i
+	}
+	return len(pairs)
+}
+
+// othersOf counts the pairs after the first that matter.
+func othersOf(pairs []*pair) string {
+	others := int64(0)
+	n := 0
+	for _, p := range pairs[1:] {
+		if 20*p.count >= pairs[0].count {
+			n, others = n+1, others+p.count
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("; there are %s more between %s and %s", unit.Count(others), place(pairs[1].ends[0]), place(pairs[1].ends[1]))
+	}
+	return fmt.Sprintf("; %d other pairs have %s more, the next of them between %s and %s", n, unit.Count(others), place(pairs[1].ends[0]), place(pairs[1].ends[1]))
+}
+
 func checkPingPong(r *Rule, in *Input, t *traced) []Finding {
 	all := t.handOvers()
 	if len(all) == 0 {
@@ -119,20 +210,24 @@ func checkPingPong(r *Rule, in *Input, t *traced) []Finding {
 	if share < r.param("share") || run.Seconds() >= r.param("run") {
 		return []Finding{r.answer(Fine, "the busiest channel, at %s, has %s hand-offs a second, %s of all wake-ups, with runs of %s on average in between", place(first), unit.Number(t.Rate(h.count)), unit.Percent(share), unit.Duration(run))}
 	}
-	between := place(first)
-	if by := t.Site(h.blocks[0].Wakers[0].Stack); by != first {
-		between += " and " + place(by)
+	pairs := t.pairs(h)
+	p := pairs[0]
+	between := place(p.ends[0])
+	if p.ends[1] != p.ends[0] {
+		between += " and " + place(p.ends[1])
 	}
 	f := r.answer(Found, "%s hand-offs, %s a second, between %s: %s of all wake-ups; the runs in between take %s on average",
-		unit.Count(h.count), unit.Number(t.Rate(h.count)), between, unit.Percent(share), unit.Duration(run))
-	if 2*h.alternating > h.count {
+		unit.Count(p.count), unit.Number(t.Rate(p.count)), between, unit.Percent(float64(p.count)/float64(max(1, h.all))), unit.Duration(run))
+	if p.takesTurns() {
 		f.Summary += ", and the two take turns"
 	}
-	f.Impact = exactly(t.Rate(h.count), "hand-offs a second")
+	f.Summary += othersOf(pairs)
+	f.Impact = exactly(t.Rate(p.count), "hand-offs a second")
 	f.Severity, f.Score = Warning, score(t.Rate(h.count), r.param("rate"), 10*r.param("rate"))
+	slices.SortStableFunc(h.blocks, func(a, b *sched.Block) int { return cmp.Compare(t.pairOf(pairs, a), t.pairOf(pairs, b)) })
 	for _, b := range h.blocks[:min(4, len(h.blocks))] {
 		if 100*b.Wait.Count < h.count {
-			break
+			continue
 		}
 		what := t.Reader.Name(b.Reason)
 		e := t.seen(b.Stack, "%s waits at this %s, half of them under %s", unit.Count(b.Wait.Count), what, unit.Duration(b.Wait.Quantile(0.5)))

@@ -88,6 +88,15 @@ func TestSC03(t *testing.T) {
 	severity(t, "ping-pong", f, Warning)
 	near(t, "ping-pong", f, 100_000)
 
+	// A pipeline: each pair of its stages is counted on its own.
+	s = pingPong(t, 100_000, 350)
+	pull := s.stack("runtime.chanrecv2", "shop/paint.produce:/src/paint/modes.go:66")
+	read, deliver := s.stack("runtime.selectgo", "shop/paint.read:/src/paint/modes.go:29"), s.stack("runtime.selectgo", "shop/paint.read:/src/paint/modes.go:30")
+	s.block("main.main", exectrace.NameChanReceive, 60_000, 400, pull, deliver)
+	s.block("shop/paint.read", exectrace.NameSelect, 40_000, 400, read, pull)
+	s.expect("SC03", Found, "200,000 hand-offs, 100,000 a second, between paint.produce at modes.go:71 and paint.produce.func1 at modes.go:64: 66.7% of all wake-ups",
+		"there are 100,000 more between paint.produce at modes.go:66 and paint.read at modes.go:30")
+
 	pingPong(t, 100_000, 20*us).expect("SC03", Fine, "on average in between")
 	pingPong(t, 1_000, 350).expect("SC03", Fine, "1,000 hand-offs a second")
 	s = pingPong(t, 100_000, 350)

@@ -534,7 +534,11 @@ func (h *hit) finding(r *Rule) (Finding, bool) {
 func (h *hit) costs() (all []cost) {
 	for _, line := range h.lines {
 		if line.Caller.Func != "" {
-			all = append(all, cost{file: line.Caller.File, line: line.Caller.Line, callee: line.Callee, allocating: h.leaf})
+			c := cost{file: line.Caller.File, line: line.Caller.Line, callee: line.Callee, allocating: h.leaf}
+			if h.flat && h.named != "" {
+				c.ends = h.set // the rest of what is called stays
+			}
+			all = append(all, c)
 		}
 	}
 	return all

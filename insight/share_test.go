@@ -215,6 +215,12 @@ func TestShapeAdvice(t *testing.T) {
 	f("CP16", "cpu", "-peek", user, "runtime.lock2")
 	f("CP17", "cpu", "a concrete key type", user, "runtime.mapaccess1", "runtime.nilinterhash", "runtime.strhash", "aeshashbody")
 	f("CP17", "cpu", "Make the key smaller", user, "runtime.mapaccess1", "type..hash.shop.key", "runtime.strhash")
+	f("CP17", "cpu", "arrays or structs without strings", user, "runtime.mapaccess1", "runtime.memhash_varlen", "aeshashbody")
+	f("CP17", "cpu", "Map the strings to numbers", user, "runtime.mapaccess1", "aeshashbody")
+	f("CP17", "cpu", "a concrete key type", user, "runtime.mapaccess1", "runtime.nilinterhash", "runtime.typehash", "runtime.memhash_varlen", "aeshashbody")
+	f("CP03", "cpu", "binary.BigEndian.Uint32(b[4:])", user, "encoding/binary.Read", "encoding/binary.(*decoder).value")
+	f("CP03", "cpu", "AppendUint32", user, "encoding/binary.Write", "encoding/binary.(*encoder).value")
+	f("CP03", "cpu", "one gob.Decoder per stream", user, "encoding/gob.(*Decoder).Decode", "reflect.Value.Set")
 	f("CP17", "cpu", "The keys are numbers", user, "runtime.mapaccess1_fast64", "runtime.memhash64")
 }
 

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"go/ast"
 	"strings"
 	"testing"
 
@@ -23,6 +24,8 @@ func FuzzSource(f *testing.F) {
 		"}\nfunc () g() {\nfor {\ng()\nh.g()\n}",
 		"for x, y := f(); x != nil; x, y = y, x {\nselect {\ncase <-y:\nreturn\n}\nswitch {\ncase x:\nreturn\n}\n}",
 		"tr := &http.Transport{MaxIdleConns: 1, DisableKeepAlives: true}\nc := http.Client{Transport: tr}\nc.Get(u)",
+		"b := make()\nb, c := string(b), make([]byte, 4)\nq <- b[:1]\ngo func() { g(b) }()\nx.y = T{z: b[1:], b[2:]}\nvar w = b\nreturn append(b)",
+		"log.Debug(f(a), string(b), a+b)\nlog.V(1).Info(f())\nlog.Debug().Str(f()).Msg()\nif x := v.V(); x {\nDebug()(f(a))\n}\nreturn w.Write(f(b))",
 	} {
 		f.Add(text)
 	}
@@ -61,6 +64,12 @@ func askSource(c *code, f, caller stack.Frame) {
 	for _, looped := range []bool{false, true} {
 		searchByHand(c, f, caller, looped)
 	}
+	waysOut(c, f, func(*ast.CallExpr) bool { return false })
+	for _, callee := range []string{"main.f", "main.(*T).g", "runtime.concatstrings", "runtime.slicebytetostring"} {
+		logsAround(c, f, callee)
+	}
+	answersWith(c, way, f)
+	isDynamic(c, f, "a.b")
 	c.heldIn(f)
 	c.named(f)
 	c.parse(f.File).needleAt(f.Line)

@@ -21,6 +21,8 @@ type cost struct {
 	function string
 	// allocating counts the stacks alone in which memory is taken.
 	allocating bool
+	// ends is a set of functions of which one is the leaf; empty is anything.
+	ends string
 }
 
 // spent is the CPU time of a recording by stack, for what is asked of many findings.
@@ -93,6 +95,7 @@ func (s *spent) mark(costs []cost) []bool {
 type costFrames struct {
 	cost
 	place, below []bool // below is nil where anything may be
+	leaf         []bool // nil where the leaf may be anything
 }
 
 func (s *spent) asked(c cost) costFrames {
@@ -100,6 +103,9 @@ func (s *spent) asked(c cost) costFrames {
 	a := costFrames{cost: c, place: make([]bool, n)}
 	if c.callee != "" || c.allocating {
 		a.below = make([]bool, n)
+	}
+	if c.ends != "" {
+		a.leaf = s.v.marks(c.ends)
 	}
 	for id := range n {
 		f := s.v.t.Frame(stack.FrameID(id))
@@ -117,6 +123,8 @@ func (a costFrames) has(v *view, frames []stack.FrameID) bool {
 		return a.below == nil || slices.ContainsFunc(of, func(f stack.FrameID) bool { return a.below[f] })
 	}
 	switch {
+	case a.leaf != nil && (len(frames) == 0 || !a.leaf[frames[0]]):
+		return false
 	case a.function != "":
 		at := nextUser(v, frames, 0)
 		return at >= 0 && a.place[frames[at]] && below(frames[:at])

@@ -1,0 +1,212 @@
+package insight
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/format/profile"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/unit"
+)
+
+// withArguments puts what is made for log calls before what logging costs by itself.
+func withArguments(rest func(*Rule, *Input) []Finding) func(*Rule, *Input) []Finding {
+	return func(r *Rule, in *Input) []Finding {
+		all := rest(r, in)
+		var found []Finding
+		for _, l := range []*look{
+			{of: facts.CPU, sample: "samples", limit: "cpu", warn: "warn"},
+			{of: facts.Allocations, sample: "alloc_space", limit: "bytes", warn: "warn"},
+		} {
+			if in.Facts.Missing(l.of) == "" {
+				found = append(found, l.arguments(r, in)...)
+			}
+		}
+		if len(found) == 0 {
+			return all
+		}
+		return append(oneEach(found), slices.DeleteFunc(all, func(f Finding) bool { return f.State != Found })...)
+	}
+}
+
+// oneEach puts what is said of the same line twice together: CPU time, which comes first, counts.
+func oneEach(found []Finding) (out []Finding) {
+	for _, f := range found {
+		i := slices.IndexFunc(out, func(o Finding) bool { return sameLine(o, f) })
+		if i < 0 {
+			out = append(out, f)
+			continue
+		}
+		out[i].Evidence = append(out[i].Evidence, Evidence{Text: "also " + f.Summary, Path: f.Evidence[0].Path, Phase: f.Evidence[0].Phase})
+	}
+	return out[:min(len(out), 3)]
+}
+
+// loggedFor is what is made for the arguments of one log call.
+type loggedFor struct {
+	logCall
+	at      stack.Frame // the function with the call
+	weight  int64
+	samples int64
+	callees map[string]int64
+	costs   []cost
+	heavy   []stack.Frame // the heaviest stack, from what is made up
+	below   int           // how many of its frames are below the call
+	most    int64
+	written int64 // samples in which the call writes
+}
+
+// enoughToTell is how many samples of making arguments show that nothing is written, where none is
+// of writing. Chosen: writing a text costs no less than a tenth of making it.
+const enoughToTell = 30
+
+// arguments finds the log calls for whose arguments much of a profile is spent.
+func (l *look) arguments(r *Rule, in *Input) (found []Finding) {
+	from, err := in.Facts.Weights(l.of, l.sample)
+	if err != nil {
+		return nil
+	}
+	p, counts := from.Profile, []int64(nil)
+	if counts, _ = p.Observations(from.Index); counts == nil {
+		return nil
+	}
+	calls, total, all := l.logged(in, p, from.Index, counts)
+	if all < int64(r.param("samples")) {
+		return nil
+	}
+	for _, c := range calls {
+		part := float64(c.weight) / float64(max(1, total))
+		share := stats.Wilson(part*float64(all), float64(all), compare.Confidence)
+		if share.Low < r.param(l.limit) || c.samples < minHits {
+			continue
+		}
+		found = append(found, c.finding(r, in, l, from.Entry.Path, from.Entry.Phase, share, all))
+	}
+	return found
+}
+
+// logged adds up a profile by the log call that something is made for, the heaviest first.
+func (l *look) logged(in *Input, p *profile.Profile, index int, counts []int64) (calls []*loggedFor, total, all int64) {
+	type asked struct{ at, callee stack.FrameID }
+	v, known, by := in.view(p), map[asked]*loggedFor{}, map[logCall]*loggedFor{}
+	kept := facts.StillInUse(p)
+	for i, id := range p.StackIDs {
+		w := p.Values[index][i]
+		if w <= 0 {
+			continue
+		}
+		total, all = total+w, all+counts[i]
+		if kept(i) {
+			continue
+		}
+		frames := p.Stacks.Frames(id)
+		for n := len(frames) - 1; n > 0; n-- {
+			if v.origins[frames[n]] != stack.User {
+				continue
+			}
+			key := asked{frames[n], frames[n-1]}
+			call, ok := known[key]
+			if !ok {
+				at, callee := p.Stacks.Frame(frames[n]), stack.FoldGenerics(p.Stacks.Frame(frames[n-1]).Func)
+				if c, is := logsAround(in.code, at, callee); is {
+					if call = by[c]; call == nil {
+						call = &loggedFor{logCall: c, at: at, callees: map[string]int64{}}
+						by[c], calls = call, append(calls, call)
+					}
+					call.costs = append(call.costs, cost{file: at.File, line: at.Line, callee: callee})
+				}
+				known[key] = call
+			}
+			if call != nil {
+				call.add(p, id, n, w, counts[i])
+				break
+			}
+		}
+	}
+	if len(calls) > 0 {
+		countWritten(p, index, counts, calls)
+	}
+	slices.SortStableFunc(calls, func(a, b *loggedFor) int { return cmp.Compare(b.weight, a.weight) })
+	return calls, total, all
+}
+
+// add counts a stack whose frame n has the log call.
+func (c *loggedFor) add(p *profile.Profile, id stack.ID, n int, weight, samples int64) {
+	frames := p.Stacks.Frames(id)
+	c.weight, c.samples = c.weight+weight, c.samples+samples
+	c.callees[stack.FoldGenerics(p.Stacks.Frame(frames[n-1]).Func)] += weight
+	if weight > c.most {
+		c.most, c.heavy, c.below = weight, facts.Frames(p.Stacks, id), n
+	}
+}
+
+// writing are the names of functions that a logger calls for a record that is written.
+var writing = regexp.MustCompile(`^((?i:write|handle|output|print|encode|fire|emit|export)|(append|format)[A-Z])`)
+
+// countWritten counts for each call the samples in which it writes something: those of the call
+// itself that have such a function below.
+func countWritten(p *profile.Profile, index int, counts []int64, calls []*loggedFor) {
+	for i, id := range p.StackIDs {
+		if p.Values[index][i] <= 0 {
+			continue
+		}
+		frames := p.Stacks.Frames(id)
+		for n := len(frames) - 1; n > 1; n-- {
+			f := p.Stacks.Frame(frames[n])
+			at := slices.IndexFunc(calls, func(c *loggedFor) bool {
+				return c.file == f.File && c.first <= f.Line && f.Line <= c.last && c.callees[stack.FoldGenerics(p.Stacks.Frame(frames[n-1]).Func)] == 0
+			})
+			if at < 0 {
+				continue
+			}
+			if slices.ContainsFunc(frames[:n-1], func(id stack.FrameID) bool { return writing.MatchString(lastName(p.Stacks.Frame(id).Func)) }) {
+				calls[at].written += counts[i]
+			}
+			break
+		}
+	}
+}
+
+// finding says what is made for the call, and whether that is of any use.
+func (c *loggedFor) finding(r *Rule, in *Input, l *look, path, phase string, share stats.Interval, all int64) Finding {
+	f := r.answer(Found, "%s of the %s went into making arguments for %s: %s:%d in %s, calling %s", unit.Percent(share.Estimate), ofUnit[l.sample],
+		c.text, baseName(c.file), c.first, stack.Short(stack.FoldGenerics(c.at.Func)), stack.Short(byWeight(c.callees)[0].name))
+	f.Severity, f.Score = Info, score(share.Estimate, 0.10, 0.40)
+	if share.Low >= r.param(l.warn) {
+		f.Severity = Warning
+	}
+	f.Impact = &Impact{share.Estimate, "share of " + ofUnit[l.sample], share.Low, share.High}
+	e := Evidence{Text: fmt.Sprintf("%d of %d samples", c.samples, all), Path: path, Phase: phase, File: c.file, Line: c.first, Function: c.at.Func,
+		Source: in.code.text(c.file, c.first), Stack: evidenceStack(c.heavy[c.below:])}
+	if p, ok := in.Session.Manifest().PhaseNamed(phase); ok {
+		e.Span = span(p.Span)
+	}
+	f.Evidence = []Evidence{e}
+	isUser := in.Session.Scope().IsUser
+	if i := slices.IndexFunc(c.heavy[:c.below], isUser); i >= 0 {
+		at := c.heavy[i]
+		f.Evidence = append(f.Evidence, in.code.shownAt(at.File, at.Line, "made here, in %s", stack.Short(at.Func)))
+	}
+	f.costs, f.saves, f.arguments = c.costs, true, true
+	f.Verify = "Record again under the same load: the share should fall below " + unit.Percent(r.param(l.limit)) + "."
+	first := askFirst(in.code, c.file)
+	switch {
+	case c.written > 0:
+		f.Summary += "; the call writes them"
+		f.Advice = "Log less of it: what identifies it (an ID, a count, a digest), on a level that is off in production, or one in many. The arguments are made whether the level is on or not. " + first
+	case c.samples >= enoughToTell:
+		f.Title = "Work for a log call whose level is off"
+		f.Summary += "; no sample shows the call writing anything, so its level is off and they are thrown away"
+		f.Advice = "The arguments are made before the logger looks at its level. " + first
+		f.Doubts = append(f.Doubts, "a logger that hands its records to another goroutine writes them there")
+	default:
+		f.Summary += "; too few samples tell whether its level is on"
+		f.Advice = "The arguments are made before the logger looks at its level. " + first
+	}
+	return f
+}

@@ -1,0 +1,209 @@
+package insight
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"regexp"
+	"slices"
+	"strings"
+
+	"loupe/value/stack"
+)
+
+// The arguments of a log call are made before the logger looks at its level. The source says
+// which calls are made for such an argument, and whether the level is asked first.
+
+// logCall is a call of a logger of which the level may be off.
+type logCall struct {
+	file        string
+	first, last int
+	text        string // "r.log.Debug"
+}
+
+// logVerb are the names of functions that log for who looks for a fault, those of wrappers among
+// them; verboseVerb are some that others have too, so that what is called has to be a logger.
+var (
+	logVerb     = regexp.MustCompile(`^(?i:log_?|v)?(Debug|debug|DEBUG)(?i:f|w|s|ln|kv|ctx|context|contextf|log|msg|depth)?$`)
+	verboseVerb = regexp.MustCompile(`^(?i:log_?)?(?i:trace|verbose)(?i:f|w|s|ln|kv|ctx|context|log|msg)?$`)
+	anyVerb     = regexp.MustCompile(`^(Info|Error|Print|Warn|Warning|Log)(f|w|S|ln|Depth|Context)?$`)
+	isLogger    = regexp.MustCompile(`(?i)log|sugar|entry|zap|logr`)
+	debugLevel  = regexp.MustCompile(`(?i)level_?(debug|trace)|(debug|trace)_?level`)
+	asksLevel   = regexp.MustCompile(`(?i)enabled|level|debug|trace|verbose|\bV\(|\bCheck\(`)
+)
+
+// logsAround finds the log call around what a line calls, where that is made for an argument. It
+// is false where the level is asked first, and for what runs only when the logger calls it.
+func logsAround(c *code, at stack.Frame, callee string) (found logCall, ok bool) {
+	s := c.parse(at.File)
+	s.onLine(at.Line, func(n ast.Node, around []ast.Node) {
+		if ok || !isMade(n, callee) {
+			return
+		}
+		inside, inArgs := n, false
+		for i := len(around) - 1; i >= 0; i-- {
+			if _, lazy := around[i].(*ast.FuncLit); lazy {
+				return
+			}
+			outer, is := around[i].(*ast.CallExpr)
+			if is {
+				inArgs = inArgs || slices.ContainsFunc(outer.Args, func(x ast.Expr) bool { return x == inside })
+				if inArgs && isLevelled(outer) {
+					first, last := s.lines(statementOf(outer, around[:i]))
+					found, ok = logCall{at.File, first, last, types.ExprString(outer.Fun)}, !asked(outer, around[:i])
+					return
+				}
+			}
+			inside = around[i]
+		}
+	})
+	return found, ok
+}
+
+// statementOf is the statement around an expression, in which the rest of a chain of calls is.
+func statementOf(n ast.Node, around []ast.Node) ast.Node {
+	for _, outer := range slices.Backward(around) {
+		if _, ok := outer.(ast.Expr); !ok {
+			if s, ok := outer.(*ast.ExprStmt); ok {
+				return s
+			}
+			break
+		}
+		n = outer
+	}
+	return n
+}
+
+// isMade tells whether a node is what a stack shows as called: by the name of the function, or the
+// operation behind a function of the runtime.
+func isMade(n ast.Node, callee string) bool {
+	switch n := n.(type) {
+	case *ast.CallExpr:
+		name := lastName(types.ExprString(n.Fun))
+		if at := strings.IndexByte(name, '['); at > 0 {
+			name = name[:at]
+		}
+		if callee == "runtime.slicebytetostring" || callee == "runtime.stringtoslicebyte" {
+			return name == "string" || strings.HasSuffix(types.ExprString(n.Fun), "[]byte")
+		}
+		return name == lastName(strings.TrimSuffix(callee, "[...]"))
+	case *ast.BinaryExpr:
+		return n.Op == token.ADD && strings.HasPrefix(callee, "runtime.concatstring")
+	}
+	return false
+}
+
+// isLevelled tells of a call that it logs on a level that may be off: by its name, by a level
+// among its arguments, or by what it is called on, as log.Debug().Str(…) and klog.V(4).Info(…).
+func isLevelled(call *ast.CallExpr) bool {
+	name := lastName(types.ExprString(call.Fun))
+	f, method := call.Fun.(*ast.SelectorExpr)
+	if at := strings.LastIndexByte(name, ')'); at >= 0 {
+		name = name[at+1:]
+	}
+	if method {
+		name = f.Sel.Name
+	}
+	switch {
+	case logVerb.MatchString(name):
+		return len(call.Args) > 0 || !method
+	case verboseVerb.MatchString(name):
+		return isLogger.MatchString(types.ExprString(call.Fun))
+	case strings.HasPrefix(name, "Log") || name == "Logf":
+		if slices.ContainsFunc(call.Args[:min(2, len(call.Args))], func(x ast.Expr) bool { return debugLevel.MatchString(types.ExprString(x)) }) {
+			return true
+		}
+	}
+	// The chain of calls before it.
+	for x := ast.Expr(call); ; {
+		c, ok := x.(*ast.CallExpr)
+		if !ok {
+			return false
+		}
+		sel, ok := c.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return false
+		}
+		if c != call {
+			switch {
+			case len(c.Args) == 0 && (logVerb.MatchString(sel.Sel.Name) || verboseVerb.MatchString(sel.Sel.Name)) && (isLogger.MatchString(types.ExprString(sel.X)) || lastName(types.ExprString(sel.X)) == "l"):
+				return true // zerolog; a database has a Debug too
+			case sel.Sel.Name == "V" && len(c.Args) == 1 && anyVerb.MatchString(name):
+				return true // klog, logr
+			}
+		}
+		x = sel.X
+	}
+}
+
+// asked tells whether the statements around a log call ask for the level before: an if around it,
+// or one before it that leaves.
+func asked(call ast.Node, around []ast.Node) bool {
+	inside := call
+	for i := len(around) - 1; i >= 0; i-- {
+		switch n := around[i].(type) {
+		case *ast.FuncDecl, *ast.FuncLit:
+			return false
+		case *ast.IfStmt:
+			if n.Body == inside && asksForLevel(n) {
+				return true
+			}
+		default:
+			for _, before := range statements(n) {
+				if before == inside {
+					break
+				}
+				if f, ok := before.(*ast.IfStmt); ok && asksForLevel(f) && endsEarly(f.Body) {
+					return true
+				}
+			}
+		}
+		inside = around[i]
+	}
+	return false
+}
+
+// asksForLevel tells whether the condition of an if is about a level.
+func asksForLevel(n *ast.IfStmt) bool {
+	if a, ok := n.Init.(*ast.AssignStmt); ok && slices.ContainsFunc(a.Rhs, func(x ast.Expr) bool { return asksLevel.MatchString(types.ExprString(x)) }) {
+		return true
+	}
+	return asksLevel.MatchString(types.ExprString(n.Cond))
+}
+
+// endsEarly tells whether a block ends by leaving what is around it.
+func endsEarly(b *ast.BlockStmt) bool {
+	if len(b.List) == 0 {
+		return false
+	}
+	switch b.List[len(b.List)-1].(type) {
+	case *ast.ReturnStmt, *ast.BranchStmt:
+		return true
+	}
+	return false
+}
+
+// askFirst says how the level is asked for, by the packages that a file imports.
+func askFirst(c *code, file string) string {
+	s := c.parse(file)
+	imports := func(path string) bool {
+		return s != nil && slices.ContainsFunc(s.file.Imports, func(spec *ast.ImportSpec) bool {
+			return strings.HasPrefix(strings.Trim(spec.Path.Value, `"`), path)
+		})
+	}
+	switch {
+	case imports("log/slog"):
+		return "Ask first (if log.Enabled(ctx, slog.LevelDebug)), or pass the value itself, with a LogValue method (slog.LogValuer), which is called only for a record that is written."
+	case imports("go.uber.org/zap"):
+		return "Ask first (if ce := log.Check(zap.DebugLevel, msg); ce != nil { ce.Write(…) }), or pass the value itself (zap.Stringer, zap.Object, zap.Any), which is encoded only for a record that is written."
+	case imports("github.com/sirupsen/logrus"):
+		return "Ask first (if log.IsLevelEnabled(logrus.DebugLevel)), or log a function (DebugFn), which is called only for a record that is written."
+	case imports("github.com/rs/zerolog"):
+		return "Ask first (if e := log.Debug(); e.Enabled()), or add the field in a function (Event.Func), which is called only for a record that is written."
+	case imports("k8s.io/klog"), imports("github.com/go-logr/logr"), imports("github.com/golang/glog"):
+		return "Ask first (if v := log.V(n); v.Enabled()), or pass the value itself as a key and value (InfoS, or logr's Info), which is formatted only for a record that is written."
+	case imports("github.com/hashicorp/go-hclog"):
+		return "Ask first (if log.IsDebug()), or pass the value itself, or hclog.Fmt, which are formatted only for a record that is written."
+	}
+	return "Ask whether the level is enabled before the arguments are made, or pass the value itself with a method that the logger calls only for a record that is written (slog.LogValuer, fmt.Stringer)."
+}
