@@ -167,6 +167,8 @@ func (r *Recording) verdict() string {
 	}
 	leak, leaks := insight.Leaks(r.Findings)
 	switch {
+	case card.Gain != nil && card.Gain.More:
+		text += ": it accounts for " + unit.Percent(card.Gain.Share) + " of the " + card.Gain.Of + ", and what it costs elsewhere comes on top"
 	case card.Gain != nil:
 		text += ": up to " + unit.Percent(card.Gain.Share) + " of the " + card.Gain.Of + " could be saved"
 	case slices.ContainsFunc(leaks, func(l insight.Leak) bool { return l.Rule == f.Rule }):
