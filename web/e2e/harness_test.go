@@ -33,7 +33,7 @@ var axe string
 
 // patience is how long anything in the browser may take before a test gives
 // up. The machines are small and shared.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // folder holds what the tests of one run share: the program and recordings.
 var folder string
