@@ -55,6 +55,8 @@ type Verdict struct {
 // Cause is one thing that becomes more and more.
 type Cause struct {
 	What Matter `json:"what"`
+	// Process says of which process it is, where there are several.
+	Process string `json:"process,omitempty"`
 	// Rule is the rule that has found the same, "" where none has.
 	Rule    string `json:"rule,omitempty"`
 	Summary string `json:"summary"`
@@ -110,21 +112,15 @@ func Decide(in *insight.Input, findings []insight.Finding, opt Options) *Verdict
 	open := []string{}
 	grows := len(v.Causes) > 0
 	for _, what := range []Matter{Goroutines, Files, Outside, Heap, Resident} {
-		main, why := d.witness(what)
-		switch {
-		case main == nil:
-		case main.Shape == Grows && why == "":
-			causes, doubt := d.causes(main)
-			if doubt != "" {
-				open = append(open, doubt)
-			} else if len(causes) == 0 || slices.ContainsFunc(causes, func(c *Cause) bool { return !c.Bounded }) {
-				grows = true // of none, what grows belongs to a cause that there is already
-			} else {
-				open = append(open, fmt.Sprintf("the %s grows, but the source removes something at a bound: it may be a cache that still fills", what))
+		for _, process := range d.processes(what) {
+			leaks, why := d.matter(what, process)
+			grows = grows || leaks
+			if why != "" && process != "" {
+				why = process + ": " + why
 			}
-			v.Causes = append(v.Causes, causes...)
-		case why != "":
-			open = append(open, why)
+			if why != "" {
+				open = append(open, why)
+			}
 		}
 	}
 	d.answer(grows, open)
@@ -134,6 +130,94 @@ func Decide(in *insight.Input, findings []insight.Finding, opt Options) *Verdict
 		v.Hints = []insight.Finding{}
 	}
 	return v
+}
+
+// processes are those that a matter was measured of.
+func (d *decider) processes(what Matter) (all []string) {
+	for _, l := range d.v.Looked {
+		if l.What == what && !slices.Contains(all, l.Process) {
+			all = append(all, l.Process)
+		}
+	}
+	return all
+}
+
+// matter judges one matter of one process: it tells whether it leaks, or why that is open.
+func (d *decider) matter(what Matter, process string) (leaks bool, open string) {
+	main, why := d.witness(what, process)
+	if main == nil {
+		return false, ""
+	}
+	if what == Resident && slices.ContainsFunc(d.v.Looked, func(l *Looked) bool { return l.What == Heap }) {
+		return false, d.besideHeap(main)
+	}
+	if main.Shape == Grows && why == "" {
+		causes, doubt := d.causes(main)
+		d.addCauses(causes)
+		switch {
+		case doubt != "":
+			return false, doubt
+		case len(causes) == 0 || slices.ContainsFunc(causes, func(c *Cause) bool { return !c.Bounded }):
+			return true, "" // of none, what grows belongs to a cause that there is already
+		}
+		return false, fmt.Sprintf("the %s grows, but the source removes something at a bound: it may be a cache that still fills", what)
+	}
+	if main.growth != nil {
+		grows, doubt := d.hidden(main)
+		if grows {
+			return true, ""
+		}
+		if doubt != "" && why != "" {
+			why += "; " + doubt
+		} else if doubt != "" {
+			why = doubt
+		}
+	}
+	if main.Shape == Short && process != "" && main.To-main.From < leastTraced && d.judgedElsewhere(what, process) {
+		d.v.Doubts = append(d.v.Doubts, fmt.Sprintf("%s: %s: %s", process, what, main.Why))
+		return false, ""
+	}
+	return false, why
+}
+
+// addCauses adds causes: one line that leaks in several processes, or after each start, is told once.
+func (d *decider) addCauses(causes []*Cause) {
+	for _, c := range causes {
+		at := c.Line()
+		again := slices.IndexFunc(d.v.Causes, func(o *Cause) bool {
+			e := o.Line()
+			return at != nil && e != nil && o.What == c.What && o.Process != c.Process && e.File == at.File && e.Line == at.Line
+		})
+		if again < 0 {
+			d.v.Causes = append(d.v.Causes, c)
+			continue
+		}
+		o := d.v.Causes[again]
+		o.Evidence = append(o.Evidence, insight.Evidence{Text: fmt.Sprintf("the same in %s: %s", c.Process, moreText(c.What, c.Rate[1], c.Per))})
+	}
+}
+
+// besideHeap says why resident memory that grows leaves it open whether there is a leak: where
+// the heap does not grow it may be memory of C, or mapped files, and it may be garbage.
+func (d *decider) besideHeap(resident *Looked) string {
+	for _, c := range d.v.Causes {
+		if c.What.bytes() {
+			return "" // which explains it
+		}
+	}
+	if resident.Shape != Grows {
+		return ""
+	}
+	text := fmt.Sprintf("resident memory grows (from %s to %s, %s)", unit.BytesOf(resident.From), unit.BytesOf(resident.To), moreText(Resident, resident.Rise[1], resident.Per))
+	if !judged(d.v.Looked, Heap) {
+		return text + ", and nothing tells whether it is in use or garbage that no collection has freed yet"
+	}
+	return text + ", but the heap of Go does not: it is memory outside Go (C, mmap, mapped files), stacks, or garbage that waits for a collection; /proc/PID/smaps lists the mappings"
+}
+
+// judgedElsewhere tells whether a matter was measured well enough of another process.
+func (d *decider) judgedElsewhere(what Matter, process string) bool {
+	return slices.ContainsFunc(d.v.Looked, func(l *Looked) bool { return l.What == what && l.Process != process && l.Shape != Short })
 }
 
 // decider makes a verdict.
@@ -147,11 +231,11 @@ type decider struct {
 
 // witness is what speaks for a matter, and why it does not decide; nil where nothing was
 // measured.
-func (d *decider) witness(what Matter) (main *Looked, open string) {
+func (d *decider) witness(what Matter, process string) (main *Looked, open string) {
 	var others []*Looked
 	for _, l := range d.v.Looked {
 		switch {
-		case l.What != what:
+		case l.What != what || l.Process != process:
 		case main == nil || main.Shape == Short && l.Shape != Short:
 			main = l
 		default:
@@ -251,8 +335,8 @@ func (d *decider) answer(grows bool, open []string) {
 // matters are those of causes, each once.
 func matters(all []*Cause) (names []string) {
 	for _, c := range all {
-		if !slices.Contains(names, string(c.What)) {
-			names = append(names, string(c.What))
+		if name := subject(c.What, c.Process); !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	return names
@@ -262,10 +346,13 @@ func matters(all []*Cause) (names []string) {
 func (d *decider) quiet() string {
 	var parts []string
 	for _, l := range d.v.Looked {
-		if l.Shape == Short || slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(p, string(l.What)+" ") }) {
+		if l.Shape == Short || slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(p, l.Subject()+" ") }) {
 			continue
 		}
-		text := fmt.Sprintf("%s %s", l.What, l.Shape)
+		if l.What == Resident && judged(d.v.Looked, Heap) && l.Shape != Steady {
+			continue // it has the garbage in it
+		}
+		text := fmt.Sprintf("%s %s", l.Subject(), l.Shape)
 		if l.Shape == Steady && l.What == Heap && l.Rise[2] > 0 && l.Per == "s" {
 			text += fmt.Sprintf(" (it rises by no more than %s a second)", unit.BytesOf(l.Rise[2]))
 		}
@@ -315,6 +402,9 @@ func (d *decider) hints() {
 	for _, f := range d.findings {
 		if f.State != insight.Found || slices.Contains(d.used, f.Rule) || !slices.Contains([]string{"GC08", "GC09", "GC10", "GC16", "SC10", "SC11", "LD07"}, f.Rule) {
 			continue
+		}
+		if f.Rule == "GC08" && !judged(d.v.Looked, Heap) {
+			continue // it looks at the same figures, which decide nothing
 		}
 		same := func(c *Cause) bool {
 			at := c.Line()

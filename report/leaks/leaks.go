@@ -58,6 +58,9 @@ func headline(v *leak.Verdict) string {
 
 func writeCause(w *lines, c *leak.Cause, s report.Style) {
 	text := c.Summary
+	if c.Process != "" {
+		text = c.Process + ": " + text
+	}
 	if c.Rate[0] != c.Rate[2] {
 		text += fmt.Sprintf(" [%s, %s]", amount(c.What, c.Rate[0]), amount(c.What, c.Rate[2]))
 	}
@@ -128,7 +131,7 @@ func sheet(v *leak.Verdict) *report.Sheet {
 		if l.Points > 2 {
 			rise = amount(l.What, l.Rise[1]) + "/" + l.Per
 		}
-		s.Rows = append(s.Rows, []any{string(l.What), string(l.Shape), amount(l.What, l.From), amount(l.What, l.To), rise, over, l.By})
+		s.Rows = append(s.Rows, []any{l.Subject(), string(l.Shape), amount(l.What, l.From), amount(l.What, l.To), rise, over, l.By})
 	}
 	return s
 }
