@@ -21,6 +21,8 @@ const (
 	Levelled Shape = "levelled off"
 	// Returned: it rose and came back.
 	Returned Shape = "returned"
+	// Falls: there is less of it at the end, by more than what counts.
+	Falls Shape = "falls"
 	// Steady: it does not rise, or by less than can be told from chance.
 	Steady Shape = "steady"
 	// Slowing: it still rises, but more slowly than before.
@@ -136,6 +138,9 @@ func judge(q Quantity, least float64) Judgement {
 		}
 	case rise < q.Least:
 		j.Shape, j.Why = Steady, "it rises by less than what counts"
+		if -rise >= q.Least {
+			j.Shape, j.Why = Falls, "there is less at the end"
+		}
 		if s, _ := course(times, values); s == Grows && rise >= q.Least/4 && j.P < chance && j.Slope.Low > 0 {
 			j.Shape, j.Why = Slight, "it rises all the time, but by less than what noise may do"
 		}

@@ -95,6 +95,8 @@ type Options struct {
 	Least time.Duration
 	// Limit is a limit of memory to reckon with, in bytes; 0 takes those that were recorded.
 	Limit int64
+	// Left says what could not be read and was left out.
+	Left []string
 }
 
 // DefaultLeast is the shortest time that can show a leak, unless Options say otherwise.
@@ -327,6 +329,12 @@ func (d *decider) answer(grows bool, open []string) {
 			v.Doubts = append(v.Doubts, missing+" not measured")
 		}
 	}
+	for _, note := range d.in.Session.Manifest().Notes {
+		if strings.HasPrefix(note, "the program ended in the phase growth") {
+			v.Doubts = append(v.Doubts, note)
+		}
+	}
+	v.Doubts = append(v.Doubts, d.opt.Left...)
 	if rec := d.in.Incomplete(); len(rec) > 0 {
 		v.Doubts = append(v.Doubts, rec...)
 	}
@@ -383,7 +391,7 @@ func (d *decider) needs() (all []string) {
 	files := m.Target.Kind == "files"
 	switch {
 	case files && len(m.Of(recording.Heap))+len(m.Of(recording.Goroutine)) > 0:
-		all = append(all, fmt.Sprintf("at least %d profiles or dumps of one program in the order of their time, some minutes apart: loupe leak FIRST … LAST", fewest))
+		all = append(all, fmt.Sprintf("%s of one program in the order of their time, some minutes apart%s: loupe leak FIRST … LAST", d.more(), d.collected()))
 	case files && len(m.Of(recording.Stderr)) > 0:
 		all = append(all, "a longer log (GODEBUG=gctrace=1), under a steady load")
 	}
@@ -392,6 +400,26 @@ func (d *decider) needs() (all []string) {
 		all[1] = "or " + all[1]
 	}
 	return all
+}
+
+// more says how many profiles would decide: more than there are, or over a longer time.
+func (d *decider) more() string {
+	most := 0
+	for _, l := range d.v.Looked {
+		most = max(most, l.Points)
+	}
+	if most < fewest {
+		return fmt.Sprintf("at least %d profiles or dumps", fewest)
+	}
+	return fmt.Sprintf("more profiles or dumps than these %d, or over several times as long,", most)
+}
+
+// collected asks for a collection before each heap profile, where there are such.
+func (d *decider) collected() string {
+	if len(d.in.Session.Manifest().Of(recording.Heap)) == 0 {
+		return ""
+	}
+	return ", each after a collection (/debug/pprof/heap?gc=1)"
 }
 
 // hints are findings of the rules about memory and goroutines that no cause has.
