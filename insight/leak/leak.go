@@ -6,6 +6,7 @@ package leak
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -162,7 +163,7 @@ func (d *decider) matter(what Matter, process string) (leaks bool, open string) 
 		case len(causes) == 0 || slices.ContainsFunc(causes, func(c *Cause) bool { return !c.Bounded }):
 			return true, "" // of none, what grows belongs to a cause that there is already
 		}
-		return false, fmt.Sprintf("the %s grows, but the source removes something at a bound: it may be a cache that still fills", what)
+		return false, boundText(what, causes[0])
 	}
 	if main.growth != nil {
 		grows, doubt := d.hidden(main)
@@ -180,6 +181,16 @@ func (d *decider) matter(what Matter, process string) (leaks bool, open string) 
 		return false, ""
 	}
 	return false, why
+}
+
+// boundText says which bound leaves it open whether what grows leaks.
+func boundText(what Matter, c *Cause) string {
+	for _, e := range c.Evidence {
+		if e.Line > 0 && strings.HasPrefix(e.Text, "the source has a bound here") {
+			return fmt.Sprintf("the %s grows, but the source has a bound at %s:%d (%s): it may be a cache that still fills; is the bound reached?", what, path.Base(strings.ReplaceAll(e.File, `\`, "/")), e.Line, strings.TrimPrefix(e.Text, "the source has a bound here: "))
+		}
+	}
+	return fmt.Sprintf("the %s grows, but the source removes something at a bound: it may be a cache that still fills", what)
 }
 
 // addCauses adds causes: one line that leaks in several processes, or after each start, is told once.

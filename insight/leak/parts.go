@@ -311,7 +311,7 @@ func (d *decider) hidden(l *Looked) (grows bool, open string) {
 	if slices.ContainsFunc(causes, func(c *Cause) bool { return !c.Bounded }) {
 		return true, ""
 	}
-	return false, fmt.Sprintf("what comes from %s grows, but the source has a bound: it may be a cache that still fills", placeOf(first.At))
+	return false, fmt.Sprintf("what comes from %s grows: %s", placeOf(first.At), boundText(l.What, causes[0]))
 }
 
 // verb puts a shape into a sentence.
