@@ -337,10 +337,41 @@ func (d *decider) files(l *Looked) (all []*Cause, doubt string) {
 	c.Summary = fmt.Sprintf("open file descriptors rise from %s to %s: %s", unit.Number(l.From), unit.Number(l.To), moreText(l.What, l.Rise[1], l.Per))
 	u := insight.UnreleasedIn(d.in)
 	opened := append(slices.Clone(u.Files), u.Bodies...)
-	c.Evidence = append(c.Evidence, opened[:min(3, len(opened))]...)
+	ran := d.ran(opened)
+	c.Evidence = append(c.Evidence, ran[:min(3, len(ran))]...)
+	if len(ran) == 0 && len(opened) > 0 {
+		c.Doubts = append(c.Doubts, fmt.Sprintf("%s in the sources open something that is never closed in its function, but no profile has seen any of them run: none is named", unit.Plural(int64(len(opened)), "line")))
+	}
 	c.Advice = "Close what is opened on every way out: defer f.Close(), defer resp.Body.Close(), defer rows.Close(). ls -l /proc/PID/fd says what they are."
 	d.use("LD07", c)
 	return []*Cause{c}, ""
+}
+
+// ran leaves of lines those that a profile has a stack through: a line that opens what is never
+// closed leaks nothing as long as it is not called.
+func (d *decider) ran(lines []insight.Evidence) (some []insight.Evidence) {
+	seen := map[stack.Frame]bool{}
+	for _, e := range d.in.Session.Manifest().Entries {
+		if len(lines) == 0 || !strings.HasPrefix(string(e.Kind), "pprof.") {
+			continue
+		}
+		p, err := d.in.Session.ProfileAt(e.Path)
+		if err != nil {
+			continue
+		}
+		for _, id := range p.StackIDs {
+			for _, f := range p.Stacks.Frames(id) {
+				at := p.Stacks.Frame(f)
+				seen[stack.Frame{File: at.File, Line: at.Line}] = true
+			}
+		}
+	}
+	for _, e := range lines {
+		if seen[stack.Frame{File: e.File, Line: e.Line}] {
+			some = append(some, e)
+		}
+	}
+	return some
 }
 
 // resident is the cause of memory of which nobody knows whether it is Go's.
