@@ -48,8 +48,12 @@ memory beyond what the Go runtime knows about (cgo, mmap).
 A quantity counts as leaking if it rises (Mann–Kendall, p < 0.01) and rises as fast at the end
 as before. What has levelled off (a full cache, loaded data), has come back, or rises no faster
 than the load is no leak. If the source removes entries at a bound, growth may be a cache that
-still fills: that stays undecided. Rates are Theil–Sen slopes with their 95 % interval; memory
-limits are GOMEMLIMIT, the container's and the machine's, or -limit.
+still fills: that stays undecided. A line that grows counts although the whole does not. Rates
+have an interval of 95 %: of a heap, by its sampling; of others, by Theil and Sen. Memory limits
+are GOMEMLIMIT, the container's and the machine's, or -limit.
+
+Each program, start and process of a log is judged by itself. Heap profiles count if a collection
+ran between them; /debug/pprof/heap?gc=1 runs one. A bad file among several is left out.
 
 Run it while the program is under a steady load. With fewer than six measurements, or less time
 than -least, nothing is called a leak, unless Go itself proves it. With a core in the recording
