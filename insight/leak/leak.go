@@ -445,6 +445,9 @@ func (d *decider) hints() {
 		if f.Rule == "GC08" && !judged(d.v.Looked, Heap) {
 			continue // it looks at the same figures, which decide nothing
 		}
+		if f.Rule == "GC16" && slices.ContainsFunc(d.v.Looked, func(l *Looked) bool { return l.uncollected }) {
+			continue // what it takes to be in use may be garbage
+		}
 		same := func(c *Cause) bool {
 			at := c.Line()
 			return at != nil && slices.ContainsFunc(f.Evidence, func(e insight.Evidence) bool { return e.File == at.File && e.Line == at.Line })

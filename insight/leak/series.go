@@ -43,6 +43,8 @@ type Looked struct {
 	Process string `json:"process,omitempty"`
 
 	growth *facts.Growth
+	// uncollected tells that what it shows may not be in use.
+	uncollected bool
 }
 
 // Subject is what it is of, with the process where there are several: "heap of web-1".
@@ -160,7 +162,7 @@ func (g *gatherer) judgeParts(growth *facts.Growth, what Matter, name string, le
 		l := g.add(what, unit.Plural(int64(len(p.Times)), name), q)
 		l.growth, l.Process = p.Growth, p.process
 		if p.why != "" {
-			l.Shape, l.Why = Short, p.why
+			l.Shape, l.Why, l.uncollected = Short, p.why, true
 		}
 	}
 }
