@@ -25,7 +25,7 @@ func nearBound(c *code, own []stack.Frame) (at Evidence, found bool) {
 			at, found = c.shownAt(file, c.parse(file).fset.PositionFor(n.Pos(), false).Line, "%s", text), true
 		}
 	}
-	for _, fn := range c.calledFrom(own) {
+	for _, fn := range calledFrom(c, own) {
 		ast.Inspect(fn.Body, func(n ast.Node) bool {
 			var cond ast.Expr
 			var body *ast.BlockStmt
@@ -96,7 +96,7 @@ func roomOrCut(x ast.Expr, container string, stores []keepsAt, note func(text st
 
 // calledFrom are the functions of the frames nearest to an allocation, and those that the
 // lines of these frames call, and what these call in turn.
-func (c *code) calledFrom(own []stack.Frame) (all []declaration) {
+func calledFrom(c *code, own []stack.Frame) (all []declaration) {
 	funcs := c.functions()
 	add := func(call *ast.CallExpr) {
 		found := funcs[lastName(types.ExprString(call.Fun))]

@@ -233,7 +233,8 @@ func (d *decider) judgedElsewhere(what Matter, process string) bool {
 	return slices.ContainsFunc(d.v.Looked, func(l *Looked) bool { return l.What == what && l.Process != process && l.Shape != Short })
 }
 
-// decider makes a verdict.
+// decider makes a verdict. It has more methods than most because each matter has causes, doubts
+// and words of its own, and all of them add to the one verdict.
 type decider struct {
 	in       *insight.Input
 	v        *Verdict
