@@ -1,6 +1,8 @@
 package insight
 
 import (
+	"slices"
+
 	"loupe/analysis/facts"
 	"loupe/recording"
 	"loupe/value/unit"
@@ -8,7 +10,11 @@ import (
 
 // heapGrowth is the memory in use over the looks of a growth phase.
 func heapGrowth(r *Rule, in *Input) *facts.Growth {
-	return in.Facts.Growth(recording.Heap, "inuse_space", r.param("looks"))
+	g := in.Facts.Growth(recording.Heap, "inuse_space", r.param("looks"))
+	if g != nil && slices.ContainsFunc(g.Looks, func(l facts.Taken) bool { return l.Delta }) {
+		return nil // differences tell nothing of what is in use
+	}
+	return g
 }
 
 // growingLines are the lines of the user's code at which memory was allocated of

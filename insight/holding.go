@@ -29,6 +29,13 @@ func HoldingOf(in *Input, at stack.Frame, frames []stack.Frame) Holding {
 	f := Finding{Severity: Warning}
 	tellHolder(in, &f, at, frames, heldBy)
 	h := Holding{Bounded: f.Severity == Info}
+	own := userFrames(in.code, at, frames)
+	if _, known := boundedAt(in.code, own); !known && len(own) > 0 { // that one may have failed
+		if e, found := nearBound(in.code, own); found {
+			h.Bounded = true
+			f.Evidence = append(f.Evidence, e)
+		}
+	}
 	tellHeap(in, &f, at)
 	if _, by, ok := strings.Cut(f.Summary, "; held by "); ok {
 		h.By = by

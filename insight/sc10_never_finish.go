@@ -167,8 +167,12 @@ func becomingMore(r *Rule, in *Input) (all []stuck, other Finding) {
 		}
 		f := stuckAt(r, s.At, s.Grew(), "at %s there were %s goroutines, and %s later %s, with more in almost every one of %d profiles",
 			place(s.At), unit.Count(int64(s.Values[0])), g.Length(), unit.Count(int64(s.Values[len(s.Values)-1])), len(g.Times))
-		f.Impact = &Impact{s.Slope.Estimate, "goroutines more every second", s.Slope.Low, s.Slope.High}
-		f.Evidence = []Evidence{in.fileAt(g.Last, s.At, s.Frames, "%s goroutines more every second [%s, %s]", unit.Number(s.Slope.Estimate), unit.Number(s.Slope.Low), unit.Number(s.Slope.High))}
+		every := "goroutines more every second"
+		if g.Untimed {
+			every = "goroutines more from look to look"
+		}
+		f.Impact = &Impact{s.Slope.Estimate, every, s.Slope.Low, s.Slope.High}
+		f.Evidence = []Evidence{in.fileAt(g.Last, s.At, s.Frames, "%s %s [%s, %s]", unit.Number(s.Slope.Estimate), every, unit.Number(s.Slope.Low), unit.Number(s.Slope.High))}
 		f.Doubts = append(in.doubts(), "a rising load, or a pool that is still growing, looks the same")
 		all = append(all, f)
 	}

@@ -189,12 +189,23 @@ func (s *Session) Source(file string) ([]byte, error) {
 	return nil, fmt.Errorf("source of %s: %w", file, ErrNone)
 }
 
+// OtherRun is one more process in a log.
+type OtherRun struct {
+	Name   string // "" where the log does not name it
+	Number int    // of the run in the log, from 0
+	Cycles []godebug.Cycle
+}
+
 // RuntimeLog is what the runtime of one process printed, on the axis. Go
 // programs that the process started may have printed to the same log, each
 // with a time of its own: Cycles and Samples are those of the one with the
 // most collections.
 type RuntimeLog struct {
 	*godebug.Log
+	// Rest are the collections of the other programs, or of other runs of the same one; Name
+	// is what the log calls the one with the most, "" where it calls it nothing.
+	Rest []OtherRun
+	Name string
 	// Others and OtherSamples are how many more programs the log holds collections
 	// and scheduler samples of.
 	Others, OtherSamples int
@@ -262,11 +273,37 @@ func (l *RuntimeLog) keepMainRun() int {
 		sampled[l.Samples[i].Run] = true
 	}
 	l.OtherSamples = len(sampled) - 1
+	l.Name = l.nameOf(main)
 	if l.Stats.Runs > 1 {
+		l.keepRest(count, main)
 		l.Cycles = slices.DeleteFunc(l.Cycles, func(c godebug.Cycle) bool { return c.Run != main })
 		l.Samples = slices.DeleteFunc(l.Samples, func(s godebug.SchedSample) bool { return s.Run != main })
 	}
 	return main
+}
+
+// nameOf is what the log calls a run.
+func (l *RuntimeLog) nameOf(run int) string {
+	if run < len(l.Names) {
+		return l.Names[run]
+	}
+	return ""
+}
+
+// keepRest keeps the collections of all runs but the main one, run by run.
+func (l *RuntimeLog) keepRest(count []int, main int) {
+	at := map[int]int{}
+	for run, n := range count {
+		if run != main && n > 0 {
+			at[run] = len(l.Rest)
+			l.Rest = append(l.Rest, OtherRun{Name: l.nameOf(run), Number: run, Cycles: make([]godebug.Cycle, 0, n)})
+		}
+	}
+	for i := range l.Cycles {
+		if k, other := at[l.Cycles[i].Run]; other {
+			l.Rest[k].Cycles = append(l.Rest[k].Cycles, l.Cycles[i])
+		}
+	}
 }
 
 // named lists what the log says of its processes, the first of them; "" where it

@@ -2,7 +2,11 @@ package facts
 
 import (
 	"cmp"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"loupe/format/profile"
 	"loupe/recording"
@@ -27,6 +31,29 @@ type Growth struct {
 	// Last is the entry of the last look.
 	Last  recording.Entry
 	Sites []*GrowingSite // the steepest first
+	// Looks is what else is known of each look.
+	Looks []Taken
+}
+
+// Taken is what is known of one look besides what was there.
+type Taken struct {
+	Entry recording.Entry
+	// Allocated and Freed are bytes since the program began, as a heap profile has sampled
+	// them; NaN where it does not tell.
+	Allocated, Freed float64
+	// Collections is how many there were before; -1 where that is not known.
+	Collections int64
+	// Delta tells that it is the difference between two moments, and no state.
+	Delta bool
+	// Length is how long it covers; 0 of a state.
+	Length time.Duration
+	// Program is what the profile says of its binary: the build id, or the file.
+	Program string
+}
+
+// Forced tells that a collection was run for the look.
+func (l *Taken) Forced() bool {
+	return l.Entry.Source != "" && !strings.HasSuffix(l.Entry.Source, "from outside")
 }
 
 // GrowingSite is a line of the program, and how much there was of it at each look.
@@ -37,6 +64,14 @@ type GrowingSite struct {
 	Values []float64
 	Slope  stats.Interval // a second
 	P      float64        // that there is no trend (Mann and Kendall)
+	// Allocated is what was allocated here since the program began, at each look; empty where
+	// that is not known.
+	Allocated []float64
+	// Grain is how many bytes the sampling of the heap adds to the variance for each byte in
+	// use: of objects much smaller than the period it is the period. 0 of what is counted.
+	Grain float64
+
+	grains []float64 // for each look: the sum of value times grain
 }
 
 // Grows tells that there is a trend and it goes up.
@@ -62,8 +97,13 @@ func (f *Facts) Growth(kind recording.Kind, sample string, least float64) *Growt
 		g.Phase, _ = f.Manifest.PhaseNamed(look.entry.Phase)
 		g.Times, g.Totals = append(g.Times, look.at), append(g.Totals, 0)
 		n := len(g.Times)
+		seen := lookAt(look)
+		grains, allocated := grainsOf(p, index)
+		row := -1
 		heaviest := map[*GrowingSite]int64{}
 		for id, w := range p.Samples(index) {
+			row++
+			seen.Delta = seen.Delta || w < 0
 			frames := Frames(p.Stacks, id)
 			if recorders(frames) {
 				continue
@@ -80,22 +120,137 @@ func (f *Facts) Growth(kind recording.Kind, sample string, least float64) *Growt
 			}
 			s.Values = append(s.Values, make([]float64, n-len(s.Values))...)
 			s.Values[n-1] += float64(w)
+			if grains != nil {
+				s.grains = append(s.grains, make([]float64, n-len(s.grains))...)
+				s.grains[n-1] += float64(w) * grains(row)
+			}
+			if allocated != nil {
+				s.Allocated = append(s.Allocated, make([]float64, n-len(s.Allocated))...)
+				s.Allocated[n-1] += float64(allocated[row])
+			}
 			g.Totals[n-1] += float64(w)
 			if w >= heaviest[s] {
 				heaviest[s], s.Frames = w, frames
 			}
 		}
+		g.Looks = append(g.Looks, seen)
 	}
 	if float64(len(g.Times)) < least {
 		return nil
 	}
 	for _, s := range g.Sites {
-		s.Values = append(s.Values, make([]float64, len(g.Times)-len(s.Values))...)
+		n := len(g.Times)
+		s.Values = append(s.Values, make([]float64, n-len(s.Values))...)
+		s.grains = append(s.grains, make([]float64, n-len(s.grains))...)
+		if len(s.Allocated) > 0 {
+			s.Allocated = append(s.Allocated, make([]float64, n-len(s.Allocated))...)
+		}
+	}
+	g.fit()
+	return g
+}
+
+// fit finds the slopes, and puts the steepest first.
+func (g *Growth) fit() {
+	for _, s := range g.Sites {
 		_, s.P = stats.MannKendall(s.Values)
 		s.Slope = stats.TheilSen(g.Times, s.Values, 0.95)
+		for i, v := range s.Values {
+			if i < len(s.grains) && v > 0 && s.grains[i] > 0 {
+				s.Grain = s.grains[i] / v // of the last look that has some
+			}
+		}
 	}
 	slices.SortStableFunc(g.Sites, func(a, b *GrowingSite) int { return cmp.Compare(b.Slope.Estimate, a.Slope.Estimate) })
-	return g
+}
+
+// Part is what some of the looks have seen, in their order.
+func (g *Growth) Part(at []int) *Growth {
+	pick := func(of []float64) (some []float64) {
+		for _, i := range at {
+			if i < len(of) {
+				some = append(some, of[i])
+			}
+		}
+		return some
+	}
+	part := &Growth{Phase: g.Phase, Times: pick(g.Times), Untimed: g.Untimed, Totals: pick(g.Totals), Last: g.Last}
+	for _, i := range at {
+		part.Looks = append(part.Looks, g.Looks[i])
+		part.Last = g.Looks[i].Entry
+	}
+	for _, s := range g.Sites {
+		one := &GrowingSite{At: s.At, User: s.User, Frames: s.Frames, Values: pick(s.Values), Allocated: pick(s.Allocated), grains: pick(s.grains)}
+		if slices.ContainsFunc(one.Values, func(v float64) bool { return v != 0 }) {
+			part.Sites = append(part.Sites, one)
+		}
+	}
+	part.fit()
+	return part
+}
+
+// lookAt is what a look tells besides what was there.
+func lookAt(look growthLook) Taken {
+	p := look.profile
+	l := Taken{Entry: look.entry, Allocated: math.NaN(), Freed: math.NaN(), Collections: -1, Delta: p.Duration > 0, Length: p.Duration}
+	if len(p.Mappings) > 0 {
+		l.Program = cmp.Or(p.Mappings[0].BuildID, strings.TrimSuffix(p.Mappings[0].File, " (deleted)"))
+	}
+	if p.MemStats != nil {
+		l.Collections = int64(p.MemStats.NumGC)
+	}
+	for _, c := range p.Comments {
+		if text, ok := strings.CutPrefix(c, "collections so far: "); ok {
+			if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+				l.Collections = n
+			}
+		}
+	}
+	allocated, inuse := columnOf(p, "alloc_space"), columnOf(p, "inuse_space")
+	if allocated == nil || inuse == nil {
+		return l
+	}
+	l.Allocated, l.Freed = 0, 0
+	for i := range allocated {
+		l.Allocated += float64(allocated[i])
+		l.Freed += float64(allocated[i] - inuse[i])
+		l.Delta = l.Delta || allocated[i] < 0
+	}
+	return l
+}
+
+// columnOf are the values of a sample type; nil where there are none.
+func columnOf(p *profile.Profile, name string) []int64 {
+	for i, t := range p.SampleTypes {
+		if t.Type == name {
+			return p.Values[i]
+		}
+	}
+	return nil
+}
+
+// grainsOf says of each row of a heap profile how coarse its sampling is ([GrowingSite.Grain]),
+// and what it has allocated; both are nil where that is not known. An object of some size is
+// seen with a probability p = 1-exp(-size/period), and then stands for 1/p of them: the sum
+// over what was seen has a variance of size·(1-p)/p for each byte.
+func grainsOf(p *profile.Profile, index int) (grain func(row int) float64, allocated []int64) {
+	objects := columnOf(p, "inuse_objects")
+	if p.SampleTypes[index].Type != "inuse_space" {
+		return nil, nil
+	}
+	allocated = columnOf(p, "alloc_space")
+	if objects == nil || p.Period <= 1 {
+		return nil, allocated
+	}
+	period := float64(p.Period)
+	return func(row int) float64 {
+		space, n := p.Values[index][row], objects[row]
+		if space <= 0 || n <= 0 {
+			return 0
+		}
+		size := float64(space) / float64(n)
+		return size / math.Expm1(size/period)
+	}, allocated
 }
 
 // growthLook is one profile of [Facts.Growth].

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"syscall"
 	"time"
 
 	"loupe/capture/live"
@@ -50,12 +52,28 @@ func (r *running) looks(ctx context.Context, p Phase, phase recording.Phase) err
 			if ctx.Err() != nil {
 				return nil // what there is counts
 			}
-			if err := r.snapshot(ctx, name, fmt.Sprintf("growth/%s-%02d.pb.gz", name, n+1), phase.Name); err != nil {
+			err := r.snapshot(ctx, name, fmt.Sprintf("growth/%s-%02d.pb.gz", name, n+1), phase.Name)
+			if n > 0 && r.gone(err) {
+				r.tell("the program ended in the phase growth, after %d of %d looks", n, growthLooks)
+				return nil // what there is counts
+			}
+			if err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// gone tells of a look that failed that there is no program any more.
+func (r *running) gone(err error) bool {
+	if err == nil {
+		return false
+	}
+	if k, ok := r.src.(kernelSource); ok {
+		return !ProcessExists(k.pid)
+	}
+	return errors.Is(err, errNoAgent) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // growthKinds are those that can be had: from outside, of a program that keeps no heap profile,

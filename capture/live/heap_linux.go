@@ -26,7 +26,7 @@ func (p *Process) HeapProfile() (*profile.Profile, error) {
 		return nil, fmt.Errorf("cannot read the heap profile of process %d: %w", p.pid, refused(p.pid, err))
 	}
 	out.Time = time.Now()
-	out.Comments = []string{fmt.Sprintf("process %d, out of its memory", p.pid)}
+	out.Comments = append([]string{fmt.Sprintf("process %d, out of its memory", p.pid)}, out.Comments...)
 	return out, nil
 }
 

@@ -95,15 +95,17 @@ func (p *Program) HeapProfile() (*profile.Profile, error) {
 		}
 		// While a collection ends its counts move from one place to another.
 		if before == after || try == 3 {
-			publish(all, after)
-			break
+			publish(all, int(after%3))
+			out := p.heapProfile(all, rate)
+			out.Comments = append(out.Comments, fmt.Sprintf("collections so far: %d", after))
+			return out, nil
 		}
 	}
-	return p.heapProfile(all, rate), nil
 }
 
-// profCycle reads which of the three cycles to come is the next to be published.
-func (p *Program) profCycle() (int, error) {
+// profCycle reads how often the heap profile was begun anew, which each collection does: its
+// rest by three is which of the cycles to come is the next to be published.
+func (p *Program) profCycle() (uint32, error) {
 	shift := 1 // its lowest bit says whether it was published
 	s, ok := p.v[profCycle]
 	if !ok {
@@ -115,7 +117,7 @@ func (p *Program) profCycle() (int, error) {
 	}
 	var b [4]byte
 	err := p.Memory.Read(s.Addr+p.Bias, b[:])
-	return int(binary.LittleEndian.Uint32(b[:])>>shift) % 3, err
+	return binary.LittleEndian.Uint32(b[:]) >> shift, err
 }
 
 // publish does to the counts what the runtime does before it shows them: it adds

@@ -45,9 +45,9 @@ func (d *decider) proof() {
 func (d *decider) causes(l *Looked) (all []*Cause, doubt string) {
 	switch l.What {
 	case Heap:
-		return d.heap(l), ""
+		return d.heap(l, d.sites(l, leastSampled/4)), ""
 	case Goroutines:
-		return d.goroutines(l)
+		return d.goroutines(l, d.sites(l, leastGoroutines))
 	case Files:
 		return d.files(l)
 	case Resident:
@@ -56,9 +56,17 @@ func (d *decider) causes(l *Looked) (all []*Cause, doubt string) {
 	return []*Cause{d.outside(l)}, ""
 }
 
+// causesOf are causes of lines that grow although the whole does not.
+func (d *decider) causesOf(l *Looked, sites []growingSite) (all []*Cause, doubt string) {
+	if l.What == Heap {
+		return d.heap(l, sites), ""
+	}
+	return d.goroutines(l, sites)
+}
+
 // cause begins one.
 func (l *Looked) cause(rate [3]float64) *Cause {
-	return &Cause{What: l.What, Rate: rate, Per: l.Per, Evidence: []insight.Evidence{}, Doubts: []string{}}
+	return &Cause{What: l.What, Process: l.Process, Rate: rate, Per: l.Per, Evidence: []insight.Evidence{}, Doubts: []string{}}
 }
 
 // growingSite is a line whose own series grows.
@@ -73,7 +81,7 @@ type growingSite struct {
 // others' code come behind the user's.
 func (d *decider) sites(l *Looked, least float64) (all []growingSite) {
 	for _, o := range d.v.Looked {
-		if l.growth == nil && o.What == l.What {
+		if l.growth == nil && o.What == l.What && o.Process == l.Process {
 			l = o // whatever the witness is, the profiles say which lines
 		}
 	}
@@ -82,19 +90,22 @@ func (d *decider) sites(l *Looked, least float64) (all []growingSite) {
 	}
 	rise := l.To - l.From
 	for _, s := range l.growth.Sites {
-		j := judge(Quantity{Times: l.growth.Times, Values: s.Values, Untimed: l.growth.Untimed, Least: least}, 0)
+		j := judge(siteQuantity(l.growth, s, least), 0)
 		if j.Shape != Grows || j.To-j.From < siteShare*rise {
 			continue
 		}
 		all = append(all, growingSite{s, [3]float64{j.Slope.Low, j.Slope.Estimate, j.Slope.High}, l.Per, l.growth.Last})
 	}
-	slices.SortStableFunc(all, func(a, b growingSite) int {
-		if a.User != b.User {
-			return map[bool]int{true: -1, false: 1}[a.User]
-		}
-		return cmp.Compare(b.rate[1], a.rate[1])
-	})
+	slices.SortStableFunc(all, compareSites)
 	return all
+}
+
+// compareSites puts the user's lines first, and then the steepest.
+func compareSites(a, b growingSite) int {
+	if a.User != b.User {
+		return map[bool]int{true: -1, false: 1}[a.User]
+	}
+	return cmp.Compare(b.rate[1], a.rate[1])
 }
 
 func placeOf(at stack.Frame) string {
@@ -102,8 +113,8 @@ func placeOf(at stack.Frame) string {
 }
 
 // heap puts growth of the heap down to lines.
-func (d *decider) heap(l *Looked) (all []*Cause) {
-	for _, s := range d.sites(l, leastSampled/4) {
+func (d *decider) heap(l *Looked, sites []growingSite) (all []*Cause) {
+	for _, s := range sites {
 		if !s.User || len(all) == mostCauses {
 			break
 		}
@@ -201,9 +212,9 @@ const (
 )
 
 // goroutines puts more and more goroutines down to the lines where they wait.
-func (d *decider) goroutines(l *Looked) (all []*Cause, doubt string) {
+func (d *decider) goroutines(l *Looked, sites []growingSite) (all []*Cause, doubt string) {
 	outside, connections := 0, false
-	for _, s := range d.sites(l, leastGoroutines) {
+	for _, s := range sites {
 		root := s.Frames[len(s.Frames)-1].Func
 		if root == readLoop || root == writeLoop {
 			if !connections {
@@ -326,10 +337,41 @@ func (d *decider) files(l *Looked) (all []*Cause, doubt string) {
 	c.Summary = fmt.Sprintf("open file descriptors rise from %s to %s: %s", unit.Number(l.From), unit.Number(l.To), moreText(l.What, l.Rise[1], l.Per))
 	u := insight.UnreleasedIn(d.in)
 	opened := append(slices.Clone(u.Files), u.Bodies...)
-	c.Evidence = append(c.Evidence, opened[:min(3, len(opened))]...)
+	ran := d.ran(opened)
+	c.Evidence = append(c.Evidence, ran[:min(3, len(ran))]...)
+	if len(ran) == 0 && len(opened) > 0 {
+		c.Doubts = append(c.Doubts, fmt.Sprintf("%s in the sources open something that is never closed in its function, but no profile has seen any of them run: none is named", unit.Plural(int64(len(opened)), "line")))
+	}
 	c.Advice = "Close what is opened on every way out: defer f.Close(), defer resp.Body.Close(), defer rows.Close(). ls -l /proc/PID/fd says what they are."
 	d.use("LD07", c)
 	return []*Cause{c}, ""
+}
+
+// ran leaves of lines those that a profile has a stack through: a line that opens what is never
+// closed leaks nothing as long as it is not called.
+func (d *decider) ran(lines []insight.Evidence) (some []insight.Evidence) {
+	seen := map[stack.Frame]bool{}
+	for _, e := range d.in.Session.Manifest().Entries {
+		if len(lines) == 0 || !strings.HasPrefix(string(e.Kind), "pprof.") {
+			continue
+		}
+		p, err := d.in.Session.ProfileAt(e.Path)
+		if err != nil {
+			continue
+		}
+		for _, id := range p.StackIDs {
+			for _, f := range p.Stacks.Frames(id) {
+				at := p.Stacks.Frame(f)
+				seen[stack.Frame{File: at.File, Line: at.Line}] = true
+			}
+		}
+	}
+	for _, e := range lines {
+		if seen[stack.Frame{File: e.File, Line: e.Line}] {
+			some = append(some, e)
+		}
+	}
+	return some
 }
 
 // resident is the cause of memory of which nobody knows whether it is Go's.
@@ -366,7 +408,7 @@ func (d *decider) outside(l *Looked) *Cause {
 }
 
 func (d *decider) heapShape() string {
-	if main, _ := d.witness(Heap); main != nil {
+	if main, _ := d.first(Heap); main != nil {
 		return fmt.Sprintf("%s (%s)", main.Shape, main.By)
 	}
 	return "not measured"
@@ -392,6 +434,17 @@ func (d *decider) byCalls(lines []insight.Evidence) []insight.Evidence {
 	return lines
 }
 
+// first is the witness of the first process that leaks, or else of the first one.
+func (d *decider) first(what Matter) (main *Looked, open string) {
+	for _, process := range d.processes(what) {
+		l, why := d.witness(what, process)
+		if main == nil || main.Shape != Grows && l.Shape == Grows {
+			main, open = l, why
+		}
+	}
+	return main, open
+}
+
 // Limit is what growing memory runs into.
 type Limit struct {
 	// Of is "GOMEMLIMIT", "the container's memory limit", "the machine's memory".
@@ -409,7 +462,7 @@ type Limit struct {
 func (d *decider) limits() {
 	var slope, heap [3]float64
 	for _, what := range []Matter{Heap, Outside, Resident} {
-		main, _ := d.witness(what)
+		main, _ := d.first(what)
 		if main == nil || main.Shape != Grows || main.Per != "s" {
 			continue
 		}
@@ -427,7 +480,7 @@ func (d *decider) limits() {
 	room := 1.0 // the garbage that GOGC allows for grows along
 	if c := settings.Collector; c != nil {
 		room = 1 + float64(max(c.GOGC, 0))/100
-		if main, _ := d.witness(Heap); c.Limit > 0 && main != nil && heap[1] > 0 {
+		if main, _ := d.first(Heap); c.Limit > 0 && main != nil && heap[1] > 0 {
 			d.limit("GOMEMLIMIT", c.Limit, c.Limit-int64(main.To), heap, "the collector runs all the time and the program slows down")
 		}
 	}
@@ -446,7 +499,7 @@ func (d *decider) limits() {
 		}
 	}
 	limit := cmp.Or(d.opt.Limit, facts.MemoryLimit(d.in.Facts))
-	if main, _ := d.witness(Heap); used == 0 && main != nil { // of a log: what the heap may take
+	if main, _ := d.first(Heap); used == 0 && main != nil { // of a log: what the heap may take
 		used = int64(main.To * room)
 	}
 	if limit > 0 && used > 0 {

@@ -21,6 +21,8 @@ const (
 	Levelled Shape = "levelled off"
 	// Returned: it rose and came back.
 	Returned Shape = "returned"
+	// Falls: there is less of it at the end, by more than what counts.
+	Falls Shape = "falls"
 	// Steady: it does not rise, or by less than can be told from chance.
 	Steady Shape = "steady"
 	// Slowing: it still rises, but more slowly than before.
@@ -73,6 +75,8 @@ type Quantity struct {
 	Least float64
 	// Load is what the program had to do per second, at the same times; empty where that is not known.
 	Load []float64
+	// Sampling is what the sampling of a heap profile does to it; zero of what is counted.
+	Sampling sampling
 }
 
 // Judgement is what a series shows.
@@ -83,8 +87,8 @@ type Judgement struct {
 	Seconds float64 `json:"seconds,omitempty"`
 	From    float64 `json:"from"`
 	To      float64 `json:"to"`
-	// Slope is the rise per second (Theil and Sen), with an interval of 95 %; per look where
-	// the times are not known.
+	// Slope is the rise per second, with an interval of 95 %; per look where the times are not
+	// known. It is Theil and Sen's, and of a sampled heap that of sampledRise.
 	Slope stats.Interval `json:"-"`
 	// P is that of no trend (Mann and Kendall).
 	P float64 `json:"p"`
@@ -112,6 +116,11 @@ func judge(q Quantity, least float64) Judgement {
 	j.From, j.To = stats.Median(values[:edge]), stats.Median(values[len(values)-edge:])
 	_, j.P = stats.MannKendall(values)
 	j.Slope = stats.TheilSen(times, values, 0.95)
+	if q.Sampling.noise > 0 {
+		r := q.Sampling.rise
+		j.Slope = stats.Interval{Low: r[0], Estimate: r[1], High: r[2]}
+		q.Least = max(q.Least, normal99*q.Sampling.noise)
+	}
 	switch {
 	case n < fewest:
 		j.Why = fmt.Sprintf("%s; %d are needed", unit.Plural(int64(n), "measurement"), fewest)
@@ -124,8 +133,14 @@ func judge(q Quantity, least float64) Judgement {
 	switch rise := j.To - j.From; {
 	case top-j.From >= q.Least && top-j.To >= back*(top-j.From):
 		j.Shape, j.Why = Returned, "it rose and came back"
+		if until, grew := fell(q, times, values, least); grew {
+			j.Shape, j.Why = Late, fmt.Sprintf("it grew all the time until %s, and then fell in one step: it was started anew, or emptied", until)
+		}
 	case rise < q.Least:
 		j.Shape, j.Why = Steady, "it rises by less than what counts"
+		if -rise >= q.Least {
+			j.Shape, j.Why = Falls, "there is less at the end"
+		}
 		if s, _ := course(times, values); s == Grows && rise >= q.Least/4 && j.P < chance && j.Slope.Low > 0 {
 			j.Shape, j.Why = Slight, "it rises all the time, but by less than what noise may do"
 		}
@@ -207,11 +222,37 @@ func (j *Judgement) afterStart(q Quantity, times, values []float64, least float6
 	j.Why = "it rose quickly at first, and rises evenly since"
 }
 
+// fell tells of what came back that it did so in one step, after which too little is seen to
+// judge, and that it grew until then: a process that was started anew looks so.
+func fell(q Quantity, times, values []float64, least float64) (until string, grew bool) {
+	drops, at := 0, 0
+	all := slices.Max(values) - slices.Min(values)
+	for i := 1; i < len(values); i++ {
+		if values[i-1]-values[i] >= back/2*all {
+			drops, at = drops+1, i
+		}
+	}
+	if drops != 1 || at < fewest {
+		return "", false
+	}
+	before := Quantity{Times: times[:at], Values: values[:at], Untimed: q.Untimed, Least: q.Least}
+	if judge(before, least/2).Shape != Grows {
+		return "", false
+	}
+	if q.Untimed {
+		return fmt.Sprintf("look %d", at), true
+	}
+	return seconds(times[at-1]-times[0]) + " after the first measurement", true
+}
+
 // withoutTrend is the shape of what has more in the end, but goes up and down: one step
 // early on has settled.
 func (j *Judgement) withoutTrend(times, values []float64) (Shape, string) {
 	if s, why := course(times, values); s == Levelled {
 		return s, why
+	}
+	if j.P < chance {
+		return Late, "it has more at the end, but its rise is so uneven that an even one is not shown"
 	}
 	return Late, fmt.Sprintf("it has more at the end, which may be chance (p = %.2g)", j.P)
 }

@@ -6,6 +6,7 @@ package leak
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -55,6 +56,8 @@ type Verdict struct {
 // Cause is one thing that becomes more and more.
 type Cause struct {
 	What Matter `json:"what"`
+	// Process says of which process it is, where there are several.
+	Process string `json:"process,omitempty"`
 	// Rule is the rule that has found the same, "" where none has.
 	Rule    string `json:"rule,omitempty"`
 	Summary string `json:"summary"`
@@ -93,6 +96,8 @@ type Options struct {
 	Least time.Duration
 	// Limit is a limit of memory to reckon with, in bytes; 0 takes those that were recorded.
 	Limit int64
+	// Left says what could not be read and was left out.
+	Left []string
 }
 
 // DefaultLeast is the shortest time that can show a leak, unless Options say otherwise.
@@ -110,21 +115,15 @@ func Decide(in *insight.Input, findings []insight.Finding, opt Options) *Verdict
 	open := []string{}
 	grows := len(v.Causes) > 0
 	for _, what := range []Matter{Goroutines, Files, Outside, Heap, Resident} {
-		main, why := d.witness(what)
-		switch {
-		case main == nil:
-		case main.Shape == Grows && why == "":
-			causes, doubt := d.causes(main)
-			if doubt != "" {
-				open = append(open, doubt)
-			} else if len(causes) == 0 || slices.ContainsFunc(causes, func(c *Cause) bool { return !c.Bounded }) {
-				grows = true // of none, what grows belongs to a cause that there is already
-			} else {
-				open = append(open, fmt.Sprintf("the %s grows, but the source removes something at a bound: it may be a cache that still fills", what))
+		for _, process := range d.processes(what) {
+			leaks, why := d.matter(what, process)
+			grows = grows || leaks
+			if why != "" && process != "" {
+				why = process + ": " + why
 			}
-			v.Causes = append(v.Causes, causes...)
-		case why != "":
-			open = append(open, why)
+			if why != "" {
+				open = append(open, why)
+			}
 		}
 	}
 	d.answer(grows, open)
@@ -136,7 +135,106 @@ func Decide(in *insight.Input, findings []insight.Finding, opt Options) *Verdict
 	return v
 }
 
-// decider makes a verdict.
+// processes are those that a matter was measured of.
+func (d *decider) processes(what Matter) (all []string) {
+	for _, l := range d.v.Looked {
+		if l.What == what && !slices.Contains(all, l.Process) {
+			all = append(all, l.Process)
+		}
+	}
+	return all
+}
+
+// matter judges one matter of one process: it tells whether it leaks, or why that is open.
+func (d *decider) matter(what Matter, process string) (leaks bool, open string) {
+	main, why := d.witness(what, process)
+	if main == nil {
+		return false, ""
+	}
+	if what == Resident && slices.ContainsFunc(d.v.Looked, func(l *Looked) bool { return l.What == Heap }) {
+		return false, d.besideHeap(main)
+	}
+	if main.Shape == Grows && why == "" {
+		causes, doubt := d.causes(main)
+		d.addCauses(causes)
+		switch {
+		case doubt != "":
+			return false, doubt
+		case len(causes) == 0 || slices.ContainsFunc(causes, func(c *Cause) bool { return !c.Bounded }):
+			return true, "" // of none, what grows belongs to a cause that there is already
+		}
+		return false, boundText(what, causes[0])
+	}
+	if main.growth != nil {
+		grows, doubt := d.hidden(main)
+		if grows {
+			return true, ""
+		}
+		if doubt != "" && why != "" {
+			why += "; " + doubt
+		} else if doubt != "" {
+			why = doubt
+		}
+	}
+	if main.Shape == Short && process != "" && main.To-main.From < leastTraced && d.judgedElsewhere(what, process) {
+		d.v.Doubts = append(d.v.Doubts, fmt.Sprintf("%s: %s: %s", process, what, main.Why))
+		return false, ""
+	}
+	return false, why
+}
+
+// boundText says which bound leaves it open whether what grows leaks.
+func boundText(what Matter, c *Cause) string {
+	for _, e := range c.Evidence {
+		if e.Line > 0 && strings.HasPrefix(e.Text, "the source has a bound here") {
+			return fmt.Sprintf("the %s grows, but the source has a bound at %s:%d (%s): it may be a cache that still fills; is the bound reached?", what, path.Base(strings.ReplaceAll(e.File, `\`, "/")), e.Line, strings.TrimPrefix(e.Text, "the source has a bound here: "))
+		}
+	}
+	return fmt.Sprintf("the %s grows, but the source removes something at a bound: it may be a cache that still fills", what)
+}
+
+// addCauses adds causes: one line that leaks in several processes, or after each start, is told once.
+func (d *decider) addCauses(causes []*Cause) {
+	for _, c := range causes {
+		at := c.Line()
+		again := slices.IndexFunc(d.v.Causes, func(o *Cause) bool {
+			e := o.Line()
+			return at != nil && e != nil && o.What == c.What && o.Process != c.Process && e.File == at.File && e.Line == at.Line
+		})
+		if again < 0 {
+			d.v.Causes = append(d.v.Causes, c)
+			continue
+		}
+		o := d.v.Causes[again]
+		o.Evidence = append(o.Evidence, insight.Evidence{Text: fmt.Sprintf("the same in %s: %s", c.Process, moreText(c.What, c.Rate[1], c.Per))})
+	}
+}
+
+// besideHeap says why resident memory that grows leaves it open whether there is a leak: where
+// the heap does not grow it may be memory of C, or mapped files, and it may be garbage.
+func (d *decider) besideHeap(resident *Looked) string {
+	for _, c := range d.v.Causes {
+		if c.What.bytes() {
+			return "" // which explains it
+		}
+	}
+	if resident.Shape != Grows {
+		return ""
+	}
+	text := fmt.Sprintf("resident memory grows (from %s to %s, %s)", unit.BytesOf(resident.From), unit.BytesOf(resident.To), moreText(Resident, resident.Rise[1], resident.Per))
+	if !judged(d.v.Looked, Heap) {
+		return text + ", and nothing tells whether it is in use or garbage that no collection has freed yet"
+	}
+	return text + ", but the heap of Go does not: it is memory outside Go (C, mmap, mapped files), stacks, or garbage that waits for a collection; /proc/PID/smaps lists the mappings"
+}
+
+// judgedElsewhere tells whether a matter was measured well enough of another process.
+func (d *decider) judgedElsewhere(what Matter, process string) bool {
+	return slices.ContainsFunc(d.v.Looked, func(l *Looked) bool { return l.What == what && l.Process != process && l.Shape != Short })
+}
+
+// decider makes a verdict. It has more methods than most because each matter has causes, doubts
+// and words of its own, and all of them add to the one verdict.
 type decider struct {
 	in       *insight.Input
 	v        *Verdict
@@ -147,11 +245,11 @@ type decider struct {
 
 // witness is what speaks for a matter, and why it does not decide; nil where nothing was
 // measured.
-func (d *decider) witness(what Matter) (main *Looked, open string) {
+func (d *decider) witness(what Matter, process string) (main *Looked, open string) {
 	var others []*Looked
 	for _, l := range d.v.Looked {
 		switch {
-		case l.What != what:
+		case l.What != what || l.Process != process:
 		case main == nil || main.Shape == Short && l.Shape != Short:
 			main = l
 		default:
@@ -243,6 +341,12 @@ func (d *decider) answer(grows bool, open []string) {
 			v.Doubts = append(v.Doubts, missing+" not measured")
 		}
 	}
+	for _, note := range d.in.Session.Manifest().Notes {
+		if strings.HasPrefix(note, "the program ended in the phase growth") {
+			v.Doubts = append(v.Doubts, note)
+		}
+	}
+	v.Doubts = append(v.Doubts, d.opt.Left...)
 	if rec := d.in.Incomplete(); len(rec) > 0 {
 		v.Doubts = append(v.Doubts, rec...)
 	}
@@ -251,8 +355,8 @@ func (d *decider) answer(grows bool, open []string) {
 // matters are those of causes, each once.
 func matters(all []*Cause) (names []string) {
 	for _, c := range all {
-		if !slices.Contains(names, string(c.What)) {
-			names = append(names, string(c.What))
+		if name := subject(c.What, c.Process); !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	return names
@@ -262,10 +366,13 @@ func matters(all []*Cause) (names []string) {
 func (d *decider) quiet() string {
 	var parts []string
 	for _, l := range d.v.Looked {
-		if l.Shape == Short || slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(p, string(l.What)+" ") }) {
+		if l.Shape == Short || slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(p, l.Subject()+" ") }) {
 			continue
 		}
-		text := fmt.Sprintf("%s %s", l.What, l.Shape)
+		if l.What == Resident && judged(d.v.Looked, Heap) && l.Shape != Steady {
+			continue // it has the garbage in it
+		}
+		text := fmt.Sprintf("%s %s", l.Subject(), l.Shape)
 		if l.Shape == Steady && l.What == Heap && l.Rise[2] > 0 && l.Per == "s" {
 			text += fmt.Sprintf(" (it rises by no more than %s a second)", unit.BytesOf(l.Rise[2]))
 		}
@@ -296,7 +403,7 @@ func (d *decider) needs() (all []string) {
 	files := m.Target.Kind == "files"
 	switch {
 	case files && len(m.Of(recording.Heap))+len(m.Of(recording.Goroutine)) > 0:
-		all = append(all, fmt.Sprintf("at least %d profiles or dumps of one program in the order of their time, some minutes apart: loupe leak FIRST … LAST", fewest))
+		all = append(all, fmt.Sprintf("%s of one program in the order of their time, some minutes apart%s: loupe leak FIRST … LAST", d.more(), d.collected()))
 	case files && len(m.Of(recording.Stderr)) > 0:
 		all = append(all, "a longer log (GODEBUG=gctrace=1), under a steady load")
 	}
@@ -307,6 +414,26 @@ func (d *decider) needs() (all []string) {
 	return all
 }
 
+// more says how many profiles would decide: more than there are, or over a longer time.
+func (d *decider) more() string {
+	most := 0
+	for _, l := range d.v.Looked {
+		most = max(most, l.Points)
+	}
+	if most < fewest {
+		return fmt.Sprintf("at least %d profiles or dumps", fewest)
+	}
+	return fmt.Sprintf("more profiles or dumps than these %d, or over several times as long,", most)
+}
+
+// collected asks for a collection before each heap profile, where there are such.
+func (d *decider) collected() string {
+	if len(d.in.Session.Manifest().Of(recording.Heap)) == 0 {
+		return ""
+	}
+	return ", each after a collection (/debug/pprof/heap?gc=1)"
+}
+
 // hints are findings of the rules about memory and goroutines that no cause has.
 func (d *decider) hints() {
 	if d.v.Answer == No || slices.ContainsFunc(d.v.Causes, func(c *Cause) bool { return c.Line() != nil }) {
@@ -315,6 +442,12 @@ func (d *decider) hints() {
 	for _, f := range d.findings {
 		if f.State != insight.Found || slices.Contains(d.used, f.Rule) || !slices.Contains([]string{"GC08", "GC09", "GC10", "GC16", "SC10", "SC11", "LD07"}, f.Rule) {
 			continue
+		}
+		if f.Rule == "GC08" && !judged(d.v.Looked, Heap) {
+			continue // it looks at the same figures, which decide nothing
+		}
+		if f.Rule == "GC16" && slices.ContainsFunc(d.v.Looked, func(l *Looked) bool { return l.uncollected }) {
+			continue // what it takes to be in use may be garbage
 		}
 		same := func(c *Cause) bool {
 			at := c.Line()

@@ -1,11 +1,13 @@
 package leak
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
 	"loupe/analysis/facts"
+	"loupe/format/godebug"
 	"loupe/format/metrics"
 	"loupe/insight"
 	"loupe/recording"
@@ -37,8 +39,22 @@ type Looked struct {
 	Rise [3]float64 `json:"rise"`
 	// Per is "s" or "look".
 	Per string `json:"per"`
+	// Process says of which process it is, where there are several: "web-1".
+	Process string `json:"process,omitempty"`
 
 	growth *facts.Growth
+	// uncollected tells that what it shows may not be in use.
+	uncollected bool
+}
+
+// Subject is what it is of, with the process where there are several: "heap of web-1".
+func (l *Looked) Subject() string { return subject(l.What, l.Process) }
+
+func subject(what Matter, process string) string {
+	if process == "" {
+		return string(what)
+	}
+	return fmt.Sprintf("%s of %s", what, process)
 }
 
 // Least rises, chosen: below them it is noise, buffers and connections.
@@ -128,13 +144,27 @@ func (g *gatherer) looks(what Matter, name string, kind recording.Kind, sample s
 	if growth == nil {
 		return
 	}
-	q := Quantity{Times: growth.Times, Values: growth.Totals, Untimed: growth.Untimed, Least: least}
-	if set != nil {
-		for _, t := range growth.Times {
-			q.Load = append(q.Load, allocatedPerSecond(set, t, (growth.Times[len(growth.Times)-1]-growth.Times[0])/6))
+	g.judgeParts(growth, what, name, least, set)
+}
+
+// judgeParts judges each part of the looks by itself.
+func (g *gatherer) judgeParts(growth *facts.Growth, what Matter, name string, least float64, set *metrics.Set) {
+	for _, p := range partsOf(growth, what) {
+		q := Quantity{Times: p.Times, Values: p.Totals, Untimed: p.Untimed, Least: least}
+		if what == Heap {
+			q.sampled(allocatedIn(p.Growth), grainOf(p.Growth))
+		}
+		if set != nil {
+			for _, t := range p.Times {
+				q.Load = append(q.Load, allocatedPerSecond(set, t, (p.Times[len(p.Times)-1]-p.Times[0])/6))
+			}
+		}
+		l := g.add(what, unit.Plural(int64(len(p.Times)), name), q)
+		l.growth, l.Process = p.Growth, p.process
+		if p.why != "" {
+			l.Shape, l.Why, l.uncollected = Short, p.why, true
 		}
 	}
-	g.add(what, fmt.Sprintf("%d %ss", len(growth.Times), name), q).growth = growth
 }
 
 // allocatedPerSecond is how fast the program allocated around a moment; 0 where that is not known.
@@ -169,42 +199,66 @@ func (g *gatherer) live(run int, span timeline.Span, set *metrics.Set) {
 			return
 		}
 	}
+	g.logs(run)
+}
+
+// logs judges what gctrace says: every process that is in the log by itself.
+func (g *gatherer) logs(run int) {
 	log, err := g.in.Session.Runtime(run)
 	if err != nil || len(log.Cycles) == 0 {
 		return
 	}
+	at := func(c *godebug.Cycle) float64 { return log.Clock.At(int64(c.At)).Seconds() }
+	l := g.traced(log.Cycles, at)
+	if len(log.Rest) == 0 || l == nil {
+		return
+	}
+	named := log.Name != ""
+	first := cmp.Or(log.Name, fmt.Sprintf("process %d", log.Cycles[0].Run+1))
+	l.Process = first
+	names := map[string]int{first: 1}
+	for _, r := range log.Rest {
+		name := cmp.Or(r.Name, fmt.Sprintf("process %d", r.Number+1))
+		if names[name]++; named && names[name] > 1 {
+			name = fmt.Sprintf("%s, run %d", name, names[name])
+		}
+		if o := g.traced(r.Cycles, func(c *godebug.Cycle) float64 { return c.At.Seconds() }); o != nil {
+			o.Process = name
+		}
+	}
+}
+
+// traced judges what collections of one process have found alive.
+func (g *gatherer) traced(cycles []godebug.Cycle, when func(*godebug.Cycle) float64) *Looked {
 	forced := 0
-	for i := range log.Cycles {
-		if log.Cycles[i].Forced {
+	for i := range cycles {
+		if cycles[i].Forced {
 			forced++
 		}
 	}
 	q := Quantity{Least: leastTraced}
-	by := "collections in gctrace"
-	before := -1
-	for i := range log.Cycles {
-		c := &log.Cycles[i]
+	by := "collection"
+	for i := range cycles {
+		c := &cycles[i]
 		if forced >= fewest && !c.Forced { // what survives a forced one is in use
 			continue
 		}
-		at := log.Clock.At(int64(c.At))
-		q.Times, q.Values = append(q.Times, at.Seconds()), append(q.Values, float64(c.HeapLive))
+		q.Times, q.Values = append(q.Times, when(c)), append(q.Values, float64(c.HeapLive))
 		rate := 0.0
 		if i > 0 {
-			if b := &log.Cycles[i-1]; c.At > b.At {
+			if b := &cycles[i-1]; c.At > b.At {
 				rate = float64(c.HeapStart-b.HeapLive) / (c.At - b.At).Seconds()
 			}
 		}
 		q.Load = append(q.Load, rate)
-		before = i
 	}
-	if before < 0 {
-		return
+	if len(q.Values) == 0 {
+		return nil
 	}
 	if forced >= fewest {
 		by, q.Least = "forced "+by, leastLive
 	}
-	g.add(Heap, fmt.Sprintf("%d %s", len(q.Values), by), q)
+	return g.add(Heap, unit.Plural(int64(len(q.Values)), by)+" in gctrace", q)
 }
 
 // size judges the size of the heap where there were too few collections: a heap that doubles is
@@ -244,21 +298,31 @@ const keptShare = 0.5
 
 func times(n int) string { return unit.Plural(int64(n), "time") }
 
-// resident judges all of the memory that the operating system counts, where the parts of it are
-// not known.
+// resident judges all of the memory that the operating system counts: without the pages of files
+// where nothing tells the parts of it, and with them beside the heap, as files that are mapped again
+// and again are memory too.
 func (g *gatherer) resident(span timeline.Span) {
-	if judged(g.all, Heap) || judged(g.all, Outside) {
+	heap := slices.ContainsFunc(g.all, func(l *Looked) bool { return l.What == Heap })
+	if !heap && judged(g.all, Outside) {
 		return
+	}
+	by := "the operating system"
+	if heap {
+		by += ", with the pages of files"
 	}
 	samples, _ := g.in.Session.OS()
 	var s timeline.Series
 	for _, x := range samples {
-		if x.Anon > 0 && span.Start <= x.At && x.At < span.End {
-			s.Times, s.Values = append(s.Times, x.At), append(s.Values, float64(x.Anon))
+		v := x.Anon
+		if heap {
+			v = max(x.RSS, x.Anon)
+		}
+		if v > 0 && span.Start <= x.At && x.At < span.End {
+			s.Times, s.Values = append(s.Times, x.At), append(s.Values, float64(v))
 		}
 	}
 	if len(s.Values) > 0 {
-		g.add(Resident, readings(len(s.Values), "the operating system"), quantity(s, leastOutside))
+		g.add(Resident, readings(len(s.Values), by), quantity(s, leastOutside))
 	}
 }
 

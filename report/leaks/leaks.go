@@ -4,16 +4,20 @@ package leaks
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"loupe/insight"
 	"loupe/insight/leak"
 	"loupe/report"
+	"loupe/value/terminal"
 	"loupe/value/unit"
 )
 
 // Write prints a verdict as text.
 func Write(out io.Writer, v *leak.Verdict, s report.Style) error {
+	v = shown(v)
 	w := &lines{w: out}
 	w.printf("%s\n\n", s.Bold(s.Wrap(headline(v), 0)))
 	for _, c := range v.Causes {
@@ -43,6 +47,65 @@ func Write(out io.Writer, v *leak.Verdict, s report.Style) error {
 	return w.err
 }
 
+// shown is a verdict without what a terminal obeys: names in profiles are others' text, and what
+// colours of its own the style prints a terminal lets pass.
+func shown(v *leak.Verdict) *leak.Verdict {
+	c := *v
+	c.Name, c.Why, c.Needs, c.Doubts = clean(v.Name), clean(v.Why), cleanAll(v.Needs), cleanAll(v.Doubts)
+	c.Causes, c.Hints, c.Looked = slices.Clone(v.Causes), slices.Clone(v.Hints), slices.Clone(v.Looked)
+	for i, cause := range v.Causes {
+		one := *cause
+		one.Process, one.Summary, one.Holder, one.Advice = clean(one.Process), clean(one.Summary), clean(one.Holder), clean(one.Advice)
+		one.Evidence, one.Doubts = cleanEvidence(one.Evidence), cleanAll(one.Doubts)
+		c.Causes[i] = &one
+	}
+	for i := range c.Hints {
+		h := &c.Hints[i]
+		h.Summary, h.Advice, h.Verify, h.Evidence, h.Doubts = clean(h.Summary), clean(h.Advice), clean(h.Verify), cleanEvidence(h.Evidence), cleanAll(h.Doubts)
+	}
+	for i, l := range v.Looked {
+		one := *l
+		one.Process, one.By = clean(one.Process), clean(one.By)
+		c.Looked[i] = &one
+	}
+	return &c
+}
+
+func cleanEvidence(all []insight.Evidence) []insight.Evidence {
+	all = slices.Clone(all)
+	for i := range all {
+		e := &all[i]
+		e.Text, e.Path, e.File, e.Short, e.Function, e.Source = clean(e.Text), clean(e.Path), clean(e.File), clean(e.Short), clean(e.Function), clean(e.Source)
+		e.Stack = slices.Clone(e.Stack)
+		for k := range e.Stack {
+			f := &e.Stack[k]
+			f.Function, f.File = clean(f.Function), clean(f.File)
+		}
+	}
+	return all
+}
+
+func cleanAll(all []string) []string {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i] = clean(all[i])
+	}
+	return all
+}
+
+// clean leaves out what a terminal obeys.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case terminal.Obeyed(r):
+			return -1
+		}
+		return r
+	}, text)
+}
+
 // headline is the verdict in a sentence.
 func headline(v *leak.Verdict) string {
 	switch {
@@ -58,6 +121,9 @@ func headline(v *leak.Verdict) string {
 
 func writeCause(w *lines, c *leak.Cause, s report.Style) {
 	text := c.Summary
+	if c.Process != "" {
+		text = c.Process + ": " + text
+	}
 	if c.Rate[0] != c.Rate[2] {
 		text += fmt.Sprintf(" [%s, %s]", amount(c.What, c.Rate[0]), amount(c.What, c.Rate[2]))
 	}
@@ -128,7 +194,7 @@ func sheet(v *leak.Verdict) *report.Sheet {
 		if l.Points > 2 {
 			rise = amount(l.What, l.Rise[1]) + "/" + l.Per
 		}
-		s.Rows = append(s.Rows, []any{string(l.What), string(l.Shape), amount(l.What, l.From), amount(l.What, l.To), rise, over, l.By})
+		s.Rows = append(s.Rows, []any{l.Subject(), string(l.Shape), amount(l.What, l.From), amount(l.What, l.To), rise, over, l.By})
 	}
 	return s
 }

@@ -18,6 +18,7 @@ import (
 	"loupe/internal/cli/loadflags"
 	"loupe/report"
 	"loupe/report/leaks"
+	"loupe/session"
 	"loupe/source"
 	"loupe/value/secret"
 	"loupe/value/unit"
@@ -47,8 +48,12 @@ memory beyond what the Go runtime knows about (cgo, mmap).
 A quantity counts as leaking if it rises (Mann–Kendall, p < 0.01) and rises as fast at the end
 as before. What has levelled off (a full cache, loaded data), has come back, or rises no faster
 than the load is no leak. If the source removes entries at a bound, growth may be a cache that
-still fills: that stays undecided. Rates are Theil–Sen slopes with their 95 % interval; memory
-limits are GOMEMLIMIT, the container's and the machine's, or -limit.
+still fills: that stays undecided. A line that grows counts although the whole does not. Rates
+have an interval of 95 %: of a heap, by its sampling; of others, by Theil and Sen. Memory limits
+are GOMEMLIMIT, the container's and the machine's, or -limit.
+
+Each program, start and process of a log is judged by itself. Heap profiles count if a collection
+ran between them; /debug/pprof/heap?gc=1 runs one. A bad file among several is left out.
 
 Run it while the program is under a steady load. With fewer than six measurements, or less time
 than -least, nothing is called a leak, unless Go itself proves it. With a core in the recording
@@ -110,13 +115,11 @@ func (f *flags) run(e *command.Env, args []string) error {
 	if len(args) == 0 {
 		return command.Usagef("nothing to look at: want a recording, files, a process ID or the address of a service")
 	}
-	inputs, err := door.Take(e, door.New(e, phases, &f.asking), overTime(e, args)...)
+	inputs, left, err := f.take(e, phases, overTime(e, args))
 	if err != nil {
 		return err
 	}
-	if err := readable(inputs); err != nil {
-		return err
-	}
+	opt.Left = left
 	var all []*leak.Verdict
 	for _, what := range subjects(inputs) {
 		x, err := what.Examine()
@@ -134,6 +137,60 @@ func (f *flags) run(e *command.Env, args []string) error {
 		return err
 	}
 	return verdictOf(all)
+}
+
+// take opens what was named. One of several files that is missing or cannot be read is left out,
+// and said to be: the others are worth a verdict. What is bad alone is the error.
+func (f *flags) take(e *command.Env, phases string, names []string) (good []*source.Input, left []string, err error) {
+	d := door.New(e, phases, &f.asking)
+	var first error
+	leave := func(name string, why error) {
+		if first == nil {
+			first = why
+		}
+		left = append(left, fmt.Sprintf("%s was left out: %v", secret.URL(name), why))
+	}
+	for _, name := range names {
+		some, err := door.Take(e, d, name)
+		if err != nil {
+			if len(names) == 1 || e.Ctx.Err() != nil {
+				return nil, nil, err
+			}
+			leave(name, err)
+			continue
+		}
+		for _, in := range some {
+			err := readable([]*source.Input{in})
+			if err == nil && len(names)+len(some) > 2 {
+				err = usable(in)
+			}
+			if err != nil {
+				leave(in.Name, err)
+			} else {
+				good = append(good, in)
+			}
+		}
+	}
+	if len(good) == 0 {
+		return nil, nil, first
+	}
+	for _, text := range left {
+		fmt.Fprintf(e.Stderr, "WARNING: %s\n", text)
+	}
+	return good, left, nil
+}
+
+// usable tells why one of several inputs cannot be looked at.
+func usable(in *source.Input) error {
+	if in.Recording {
+		return nil
+	}
+	l := examine.NewLoose([]*source.Input{in})
+	s, _, err := session.Loose(l.Files, l.Short)
+	if err != nil {
+		return err
+	}
+	return s.Close()
 }
 
 // overTime puts the service in the place of one of its profiles, http://host/debug/pprof/heap:

@@ -1,0 +1,139 @@
+package insight
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+
+	"loupe/value/stack"
+)
+
+// Bounds that are not in the function that allocates: in one that it calls with what it has
+// made, or anywhere in the sources for what that goes into.
+
+// nearDepth is how far calls are followed from the line that allocates, chosen.
+const nearDepth = 3
+
+// nearBound finds a bound of what a line allocates, wherever it is: the room of a channel, a
+// loop or a condition that removes when something is greater than something, or what takes
+// out of the container, or cuts it to nothing. Whether it is reached the source does not say.
+func nearBound(c *code, own []stack.Frame) (at Evidence, found bool) {
+	stores := c.storesOf(own)
+	note := func(file string, n ast.Node, text string) {
+		if !found {
+			at, found = c.shownAt(file, c.parse(file).fset.PositionFor(n.Pos(), false).Line, "%s", text), true
+		}
+	}
+	for _, fn := range calledFrom(c, own) {
+		ast.Inspect(fn.Body, func(n ast.Node) bool {
+			var cond ast.Expr
+			var body *ast.BlockStmt
+			switch n := n.(type) {
+			case *ast.IfStmt:
+				cond, body = n.Cond, n.Body
+			case *ast.ForStmt:
+				cond, body = n.Cond, n.Body
+			case *ast.FuncLit:
+				return false
+			}
+			if x, ok := cond.(*ast.BinaryExpr); ok && slices.Contains([]token.Token{token.GTR, token.GEQ, token.LSS, token.LEQ}, x.Op) && anyCall(body, removes) {
+				note(fn.file, n, "the source has a bound here: something is removed")
+			}
+			return !found
+		})
+	}
+	if found || len(stores) == 0 {
+		return at, found
+	}
+	c.eachSource(func(file string, s *syntax) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				if isNamed(n.Fun, "delete") && len(n.Args) > 0 && keptIn(stores, n.Args[0]) {
+					note(file, n, "the source has a bound here: entries are deleted")
+				}
+			case *ast.AssignStmt:
+				for i, lhs := range n.Lhs {
+					if i < len(n.Rhs) && keptIn(stores, lhs) {
+						roomOrCut(n.Rhs[i], types.ExprString(lhs), stores, func(text string) { note(file, n, text) })
+					}
+				}
+			case *ast.ValueSpec:
+				for i, name := range n.Names {
+					if i < len(n.Values) && keptIn(stores, name) {
+						roomOrCut(n.Values[i], name.Name, stores, func(text string) { note(file, n, text) })
+					}
+				}
+			case *ast.KeyValueExpr:
+				if key, ok := n.Key.(*ast.Ident); ok && keptIn(stores, key) {
+					roomOrCut(n.Value, key.Name, stores, func(text string) { note(file, n, text) })
+				}
+			}
+			return !found
+		})
+	})
+	return at, found
+}
+
+// roomOrCut tells of what is assigned to a container that it is a channel with room for so
+// many, or a part of the container that begins with nothing of it.
+func roomOrCut(x ast.Expr, container string, stores []keepsAt, note func(text string)) {
+	switch x := x.(type) {
+	case *ast.CallExpr:
+		channel := slices.ContainsFunc(stores, func(k keepsAt) bool { return k.kind == intoChannel && lastName(k.container) == lastName(container) })
+		if channel && isNamed(x.Fun, "make") && len(x.Args) == 2 {
+			if _, ok := x.Args[0].(*ast.ChanType); ok {
+				note("the source has a bound here: the room of the channel")
+			}
+		}
+	case *ast.SliceExpr:
+		if types.ExprString(x.X) == container {
+			note("the source has a bound here: it is cut")
+		}
+	}
+}
+
+// calledFrom are the functions of the frames nearest to an allocation, and those that the
+// lines of these frames call, and what these call in turn.
+func calledFrom(c *code, own []stack.Frame) (all []declaration) {
+	funcs := c.functions()
+	add := func(call *ast.CallExpr) {
+		found := funcs[lastName(types.ExprString(call.Fun))]
+		if len(found) == 0 || len(found) > 2 {
+			return // of many of one name nobody knows which
+		}
+		for _, d := range found {
+			if !slices.ContainsFunc(all, func(o declaration) bool { return o.FuncDecl == d.FuncDecl }) {
+				all = append(all, d)
+			}
+		}
+	}
+	for _, f := range own[:min(maxKeepUp, len(own))] {
+		if fn := c.function(f); fn != nil && !slices.ContainsFunc(all, func(o declaration) bool { return o.FuncDecl == fn }) {
+			all = append(all, declaration{fn, f.File})
+		}
+	}
+	from := len(all)
+	for _, f := range own[:min(maxKeepUp, len(own))] {
+		s := c.parse(f.File)
+		s.onLine(f.Line, func(n ast.Node, _ []ast.Node) {
+			if call, ok := n.(*ast.CallExpr); ok {
+				add(call)
+			}
+		})
+	}
+	for range nearDepth - 1 {
+		to := len(all)
+		for _, d := range all[from:to] {
+			ast.Inspect(d.Body, func(n ast.Node) bool {
+				if call, ok := n.(*ast.CallExpr); ok {
+					add(call)
+				}
+				return true
+			})
+		}
+		from = to
+	}
+	return all
+}

@@ -1,0 +1,48 @@
+package leak
+
+import (
+	"strings"
+	"testing"
+
+	"loupe/insight"
+	"loupe/recording/recordingtest"
+	"loupe/session"
+)
+
+// TestBesideHeap: resident memory that grows beside a heap that does not is no leak, and neither
+// is it none.
+func TestBesideHeap(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		heap, resident Shape
+		known          bool // there is a cause of memory already
+		open           string
+	}{
+		{"beside a steady heap", Steady, Grows, false, "the heap of Go does not"},
+		{"beside a heap without a collection", Short, Grows, false, "garbage that no collection has freed"},
+		{"with a leak of the heap", Grows, Grows, true, ""},
+		{"steady", Steady, Steady, false, ""},
+	} {
+		d := &decider{in: insight.NewInput(session.New(recordingtest.New("title x").Open())), v: &Verdict{Looked: []*Looked{
+			{What: Heap, Judgement: Judgement{Shape: c.heap}}, {What: Resident, Per: "s", Judgement: Judgement{Shape: c.resident, From: 1 << 24, To: 1 << 26}},
+		}}}
+		if c.known {
+			d.v.Causes = []*Cause{{What: Heap}}
+		}
+		leaks, open := d.matter(Resident, "")
+		if leaks || (open == "") != (c.open == "") || !strings.Contains(open, c.open) {
+			t.Errorf("%s: %v, %q", c.name, leaks, open)
+		}
+	}
+}
+
+// TestOneLineOnce: a line that leaks after each start is one cause, with its other rates.
+func TestOneLineOnce(t *testing.T) {
+	d := &decider{v: &Verdict{}}
+	for _, process := range []string{"process 1 of 2", "process 2 of 2"} {
+		d.addCauses([]*Cause{{What: Heap, Process: process, Per: "s", Rate: [3]float64{1, 2048, 3}, Evidence: []insight.Evidence{{File: "a.go", Line: 4}}}})
+	}
+	if len(d.v.Causes) != 1 || len(d.v.Causes[0].Evidence) != 2 || d.v.Causes[0].Evidence[1].Text != "the same in process 2 of 2: 2.00 KiB more a second" {
+		t.Errorf("%+v", d.v.Causes[0])
+	}
+}

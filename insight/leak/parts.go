@@ -1,0 +1,332 @@
+package leak
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"loupe/analysis/facts"
+	"loupe/insight"
+	"loupe/value/unit"
+)
+
+// part are looks that can be compared: of one program, between two starts of it, and of the
+// heap each after a collection of its own.
+type part struct {
+	*facts.Growth
+	// process names it where there are several.
+	process string
+	// why says why it cannot be judged; empty where it can.
+	why string
+}
+
+// restarted is how far what was allocated in all has to fall between two looks: of one process
+// it only rises, but for rounding.
+const restarted = 0.99
+
+// partsOf takes looks apart.
+func partsOf(whole *facts.Growth, what Matter) (all []part) {
+	byProgram := map[string][]int{}
+	var programs []string
+	for i := range whole.Looks {
+		name := whole.Looks[i].Program
+		if byProgram[name] == nil {
+			programs = append(programs, name)
+		}
+		byProgram[name] = append(byProgram[name], i)
+	}
+	for n, program := range programs {
+		runs := startsIn(whole, byProgram[program])
+		for r, at := range runs {
+			p := part{Growth: whole.Part(at)}
+			if len(programs) > 1 {
+				p.process = fmt.Sprintf("program %d of %d (%s)", n+1, len(programs), shortProgram(program))
+			}
+			if len(runs) > 1 {
+				p.process = joined(p.process, fmt.Sprintf("process %d of %d, which was restarted", r+1, len(runs)))
+			}
+			if what == Heap {
+				p.settle(whole, at)
+			}
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func joined(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + ", " + b
+}
+
+// shortProgram is a build id, or the name of a file, that fits into a sentence.
+func shortProgram(name string) string {
+	const most = 24
+	switch {
+	case name == "":
+		return "unnamed"
+	case len(name) > most:
+		return "…" + name[len(name)-most:]
+	}
+	return name
+}
+
+// startsIn cuts looks of one program where it was started anew: what was allocated since the
+// beginning, or the number of collections, has fallen.
+func startsIn(g *facts.Growth, at []int) (runs [][]int) {
+	for n, i := range at {
+		if n > 0 {
+			last, now := &g.Looks[at[n-1]], &g.Looks[i]
+			if !now.Delta && now.Allocated < restarted*last.Allocated || now.Collections >= 0 && now.Collections < last.Collections {
+				runs = append(runs, nil)
+			}
+		}
+		if len(runs) == 0 {
+			runs = append(runs, nil)
+		}
+		runs[len(runs)-1] = append(runs[len(runs)-1], i)
+	}
+	return runs
+}
+
+// settle leaves the looks of a heap that come after a collection of their own: a heap profile
+// has what was in use at the end of the last one, and without any it has everything that was
+// ever allocated.
+func (p *part) settle(whole *facts.Growth, at []int) {
+	deltas := 0
+	for _, i := range at {
+		if whole.Looks[i].Delta {
+			deltas++
+		}
+	}
+	if deltas > 0 {
+		p.why = fmt.Sprintf("%s what changed in a time (heap?seconds=N) and not what is in use: take /debug/pprof/heap?gc=1 again and again", tells(deltas, len(at)))
+		return
+	}
+	var own []int
+	for _, i := range at {
+		now := &whole.Looks[i]
+		switch {
+		case now.Forced():
+		case now.Collections == 0, now.Collections < 0 && now.Freed == 0:
+			continue // nothing was ever collected
+		case len(own) > 0:
+			last := &whole.Looks[own[len(own)-1]]
+			if now.Collections >= 0 && now.Collections == last.Collections {
+				continue
+			}
+			if now.Collections < 0 && now.Allocated == last.Allocated && now.Freed == last.Freed {
+				continue
+			}
+		}
+		own = append(own, i)
+	}
+	if len(own) == len(at) {
+		return
+	}
+	if len(own) < fewest {
+		p.why = fmt.Sprintf("%s after a collection of its own: a heap profile has what was in use at the last collection, and before the first one everything that was allocated; take them with /debug/pprof/heap?gc=1, or for longer than the program goes without a collection", came(len(own), len(at)))
+		return
+	}
+	p.Growth = whole.Part(own)
+}
+
+func tells(n, of int) string {
+	if n == of {
+		return "these profiles tell"
+	}
+	return fmt.Sprintf("%d of %d profiles tell", n, of)
+}
+
+func came(n, of int) string {
+	if n == 0 {
+		return fmt.Sprintf("no collection in the window: none of %d profiles came", of)
+	}
+	return fmt.Sprintf("only %d of %d profiles came", n, of)
+}
+
+// sampling is what the sampling of the heap does to a rise.
+type sampling struct {
+	// noise is the standard deviation of the difference of the last value and the first.
+	noise float64
+	// rise is per unit of time, with an interval of 95 %.
+	rise [3]float64
+}
+
+// normal95 and normal99 are the points of the normal distribution for two-sided intervals.
+const (
+	normal95 = 1.96
+	normal99 = 2.576
+)
+
+// sampledRise estimates the rise of something that is sampled object by object. What is sampled
+// stays so for as long as it lives: the values are a random walk, whose increments are
+// independent, and not points around a line. The rise is then what came in all over the time,
+// as exact as the number of objects that were seen to come and to go; grain is how many
+// bytes of variance each byte of them brings. allocated bounds what came, where it is known.
+// Where the increments are more uneven than that, it is as exact as they are.
+func sampledRise(times, values, allocated []float64, grain float64) (s sampling) {
+	n := len(values)
+	if n < 2 || times[n-1] <= times[0] {
+		return s
+	}
+	length, rise := times[n-1]-times[0], values[n-1]-values[0]
+	came := values[n-1]
+	if len(allocated) == n {
+		came = min(came, max(allocated[n-1]-allocated[0], rise))
+	}
+	came = max(came, rise, 0)
+	gone := max(came-rise, 0)
+	variance := grain * (came + gone)
+	s.noise = math.Sqrt(variance)
+	// A count of few has a skewed interval, whose middle lies higher (Wilson's for a Poisson count).
+	centre := rise
+	if came+gone > 0 {
+		centre += grain * normal95 * normal95 / 2 * (came - gone) / (came + gone)
+	}
+	half := normal95 * math.Sqrt(variance+math.Pow(grain*normal95, 2)/4)
+	uneven := 0.0
+	for i := 1; i < n; i++ {
+		d := values[i] - values[i-1] - rise/length*(times[i]-times[i-1])
+		uneven += d * d
+	}
+	if n > 2 {
+		uneven *= float64(n-1) / float64(n-2)
+	}
+	if by := student95(n-2) * math.Sqrt(uneven); by > half {
+		centre, half = rise, by
+	}
+	s.rise = [3]float64{(centre - half) / length, rise / length, (centre + half) / length}
+	return s
+}
+
+// student95 is the point of Student's distribution for an interval of 95 %, by Hill's first
+// terms, which are right to two per cent from three degrees on.
+func student95(freedom int) float64 {
+	if freedom < 1 {
+		return 12.7
+	}
+	z, f := normal95, float64(freedom)
+	return z + (z*z*z+z)/(4*f) + (5*math.Pow(z, 5)+16*z*z*z+3*z)/(96*f*f)
+}
+
+// grainOf is that of all sites together, by what they have in use at last.
+func grainOf(g *facts.Growth) float64 {
+	grains, bytes := 0.0, 0.0
+	for _, s := range g.Sites {
+		v := max(0, s.Values[len(s.Values)-1])
+		grains, bytes = grains+v*s.Grain, bytes+v
+	}
+	if bytes == 0 {
+		return 0
+	}
+	return grains / bytes
+}
+
+// allocatedIn is what was allocated in all at each look; nil where that is not known.
+func allocatedIn(g *facts.Growth) (all []float64) {
+	for i := range g.Looks {
+		all = append(all, g.Looks[i].Allocated)
+	}
+	if slices.ContainsFunc(all, math.IsNaN) {
+		return nil
+	}
+	return all
+}
+
+// sampled gives a quantity of a heap profile what its sampling does to it.
+func (q *Quantity) sampled(allocated []float64, grain float64) {
+	if grain > 0 {
+		q.Sampling = sampledRise(q.Times, q.Values, allocated, grain)
+	}
+}
+
+// hiddenSites are the lines that grow by themselves although all of them together do not.
+func (d *decider) hiddenSites(l *Looked) (all []growingSite, lonely bool) {
+	g := l.growth
+	if g == nil || l.Shape == Short || l.Shape == Grows {
+		return nil, false
+	}
+	least := float64(leastGoroutines)
+	if l.What == Heap {
+		least = leastSampled
+	}
+	for _, s := range g.Sites {
+		j := judge(siteQuantity(g, s, least), 0)
+		// One of many lines rises by chance: each is asked for as much more.
+		if j.Shape != Grows || j.P*float64(len(g.Sites)) >= chance*5 {
+			continue
+		}
+		all = append(all, growingSite{s, [3]float64{j.Slope.Low, j.Slope.Estimate, j.Slope.High}, l.Per, g.Last})
+	}
+	slices.SortStableFunc(all, compareSites)
+	if len(all) == 0 {
+		return nil, false
+	}
+	rest := slices.Clone(g.Totals)
+	for _, s := range all {
+		for i, v := range s.Values {
+			rest[i] -= v
+		}
+	}
+	// What falls steadily beside it may be where the same things were before.
+	falls := slices.Clone(rest)
+	for i := range falls {
+		falls[i] = -falls[i]
+	}
+	j := judge(Quantity{Times: g.Times, Values: falls, Untimed: g.Untimed, Least: (l.To - l.From) / 2}, 0)
+	return all, !(j.P < 0.05 && j.To > j.From)
+}
+
+// siteQuantity is one line of a growth.
+func siteQuantity(g *facts.Growth, s *facts.GrowingSite, least float64) Quantity {
+	q := Quantity{Times: g.Times, Values: s.Values, Untimed: g.Untimed, Least: least}
+	q.sampled(s.Allocated, s.Grain)
+	return q
+}
+
+// hidden says of a quantity that does not grow as a whole which lines of it do.
+func (d *decider) hidden(l *Looked) (grows bool, open string) {
+	sites, alone := d.hiddenSites(l)
+	if len(sites) == 0 {
+		return false, ""
+	}
+	first := sites[0]
+	if l.What == Goroutines && (len(first.Frames) == 0 || insight.WaitsOutside(first.Frames)) {
+		return false, fmt.Sprintf("of the goroutines those at %s become more, but all together do not: %s, and more clients look the same", placeOf(first.At), moreText(l.What, first.rate[1], l.Per))
+	}
+	if !alone || !first.User {
+		return false, fmt.Sprintf("what comes from %s grows (%s), but something else shrinks by as much, so that the whole does not: it may have moved, or leak", placeOf(first.At), moreText(l.What, first.rate[1], l.Per))
+	}
+	causes, doubt := d.causesOf(l, sites)
+	if doubt != "" || len(causes) == 0 {
+		return false, doubt
+	}
+	for _, c := range causes {
+		c.Doubts = append(c.Doubts, fmt.Sprintf("the %s as a whole %s (%s): this is one line's own course", l.What, verb(l.Shape), unit.Plural(int64(l.Points), "look")))
+	}
+	d.addCauses(causes)
+	if slices.ContainsFunc(causes, func(c *Cause) bool { return !c.Bounded }) {
+		return true, ""
+	}
+	return false, fmt.Sprintf("what comes from %s grows: %s", placeOf(first.At), boundText(l.What, causes[0]))
+}
+
+// verb puts a shape into a sentence.
+func verb(s Shape) string {
+	switch s {
+	case Steady:
+		return "is steady"
+	case Late:
+		return "shows no even course"
+	case Slowing:
+		return "rises more slowly than before"
+	case WithLoad:
+		return "follows the load"
+	case Slight:
+		return "rises slightly"
+	}
+	return string(s)
+}
