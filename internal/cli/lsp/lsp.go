@@ -45,9 +45,9 @@ their go.work, where loupe run puts recordings:
                 all that it calls (cum)
   hover         what the line costs, and the compiler's reason for each allocation
 
-Lines that have moved since the recording are followed by their text. A finding whose line has
-changed is dimmed and begins with "stale"; a function that has changed says so in its lens; hover
-says nothing about a changed line. A new recording is noticed within two seconds.`,
+Lines that have moved since the recording are followed by their text. A finding whose line, or the
+function around it, has changed is dimmed and begins with "stale"; a function that has changed says
+so in its lens; hover says nothing about a changed line. A new recording is noticed within two seconds.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		name := fs.String("recording", "", "show this recording, `DIR` or a .zip file, instead of the newest")
 		return func(e *command.Env, args []string) error {

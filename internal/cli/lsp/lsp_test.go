@@ -354,7 +354,25 @@ func TestSession(t *testing.T) {
 	e.change(uri, cut)
 	e.wait("the finding where the line has been moved", func() bool {
 		d := e.of(uri, "AL04")
-		return d != nil && d.Range.Start.Line == lineOf(t, cut, line) && d.Range.Start.Character == 2 && len(d.Tags) == 0
+		return d != nil && d.Range.Start.Line == lineOf(t, cut, line) && d.Range.Start.Character == 2 && len(d.Tags) == 1 && d.Severity == 4
+	})
+
+	// The line is the same, but not the function around it: what was found may be repaired.
+	around := strings.Replace(text, line+"\n", line+"\n\t_ = 1\n", 1)
+	e.change(uri, around)
+	e.wait("a finding that is stale by its function", func() bool {
+		d := e.of(uri, "AL04")
+		return d != nil && d.Range.Start.Line == lineOf(t, around, line) && len(d.Tags) == 1 && d.Severity == 4 && strings.HasPrefix(d.Message, "stale, the function has changed")
+	})
+	if result, _ := e.ask("textDocument/hover", at(uri, lineOf(t, around, line))); !strings.Contains(string(result), "the function around it has changed") {
+		t.Errorf("hover in a changed function: %s", result)
+	}
+	// Blanks around lines change nothing.
+	blanks := strings.ReplaceAll(text, "\t", "    ")
+	e.change(uri, blanks)
+	e.wait("a fresh finding", func() bool {
+		d := e.of(uri, "AL04")
+		return d != nil && d.Range.Start.Character == 4 && len(d.Tags) == 0
 	})
 
 	// Another line.
