@@ -104,7 +104,7 @@ func (r *Replay) Predict(s Settings) Prediction {
 	memory := t.peak + r.overhead(t.peak)
 	p.MemoryMB = around(memory/(1<<20), miss.heap)
 	p.MemoryMB.High = Figure(max(float64(p.MemoryMB.High), 1.1*memory/(1<<20)))
-	r.holdPeak(&p, r.highestPeak(t))
+	holdPeak(r, &p, highestPeak(r, t))
 	p.GCCPUMS = around(t.cpu*scale, miss.cpu)
 	p.DurationMS, p.AssistMS = Figure(t.now*scale), Figure(t.assist*scale)
 	p.MarkPercent, p.GCPercent = ratio(100*t.mark, t.now), ratio(100*t.cpu, t.now*r.c.procs)
@@ -135,7 +135,7 @@ func (r *Replay) Predict(s Settings) Prediction {
 }
 
 // holdPeak raises the upper ends of a prediction to hold a peak heap, in bytes.
-func (r *Replay) holdPeak(p *Prediction, peak float64) {
+func holdPeak(r *Replay, p *Prediction, peak float64) {
 	p.PeakHeapMB.High = Figure(max(float64(p.PeakHeapMB.High), peak/(1<<20)))
 	p.MemoryMB.High = Figure(max(float64(p.MemoryMB.High), (peak+r.overhead(peak))/(1<<20)))
 }
@@ -452,7 +452,7 @@ func (r *Replay) scale() float64 {
 const missOfPeak = 0.10
 
 // gradePeak judges a replay by how large the heap gets.
-func (r *Replay) gradePeak(t *turn, take func(by int, format string, args ...any)) {
+func gradePeak(r *Replay, t *turn, take func(by int, format string, args ...any)) {
 	recorded := float64(r.recorded.PeakHeapMB)
 	if r.selfPeak.Known() {
 		// A line has whole MB.
@@ -476,7 +476,7 @@ func (r *Replay) gradePeak(t *turn, take func(by int, format string, args ...any
 // highestPeak is what the peak heap, in bytes, may be at least at the upper end: with its own
 // settings what was recorded, with others as much more than replayed as with its own, and never less
 // than what was once live.
-func (r *Replay) highestPeak(t *turn) float64 {
+func highestPeak(r *Replay, t *turn) float64 {
 	peak := max(t.peak, r.c.mostLive())
 	if r.selfPeak.Known() && r.selfPeak > 0 && r.selfPeak < 1 {
 		peak = max(peak, t.peak/float64(r.selfPeak))
@@ -513,7 +513,7 @@ func (r *Replay) grade(s Settings, t *turn) (Grade, []string) {
 	} else if math.Abs(float64(r.self)-1) > 0.1 {
 		take(1, "with its own settings the replay makes %.2f times the recorded collections", float64(r.self))
 	}
-	r.gradePeak(t, take)
+	gradePeak(r, t, take)
 	if r.of.Runs > 1 {
 		take(1, "the log holds %d runs, and this is of one of them", r.of.Runs)
 	}
