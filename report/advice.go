@@ -17,7 +17,7 @@ func AdviceText(a *gc.Advice) string {
 		if a.Verdict == gc.TooSmall {
 			text += " Give the container about twice that, or keep less alive."
 		}
-		return text
+		return text + runText(a)
 	}
 	p := a.Advised
 	text := fmt.Sprintf("For a memory limit of %s set %s. Predicted: %s collections for the same work, peak heap %s, memory of Go up to %s of %s, %s of the Ps' time for the collector",
@@ -34,9 +34,21 @@ func AdviceText(a *gc.Advice) string {
 	}
 	text += "."
 	if a.Verdict == gc.Tight {
-		text += fmt.Sprintf(" It is tight: even at GOGC=%d the limit, not GOGC, would start collections.", gc.SweepGOGC[0])
+		if a.LimitStarts() {
+			text += fmt.Sprintf(" It is tight: even at GOGC=%d the limit, not GOGC, would start collections.", gc.SweepGOGC[0])
+		} else {
+			text += fmt.Sprintf(" It is tight: without the limit, even GOGC=%d could need more memory than is left for Go.", gc.SweepGOGC[0])
+		}
 	}
-	return text
+	return text + runText(a)
+}
+
+// runText says which of several runs the advice is for.
+func runText(a *gc.Advice) string {
+	if a.Run == nil {
+		return ""
+	}
+	return fmt.Sprintf(" The log holds %d runs: this is for %s, which has the highest peak heap (%s). For another one give its lines alone: grep NAME LOG | loupe gc -advise -limit %s -", a.Run.Runs, clean(a.Run.Name), mbText(float64(a.Run.PeakMB)), strings.ReplaceAll(strings.ReplaceAll(unit.BytesOf(float64(a.Container)), " ", ""), ",", ""))
 }
 
 // roomText says how the limit of Go was found.

@@ -23,6 +23,8 @@ type Advice struct {
 	OutsideMB Figure   `json:"outside_mb"`
 	GoLimitMB Figure   `json:"go_limit_mb"`
 	Recorded  Recorded `json:"recorded"`
+	// Run says which run of the log it is for; nil where there is only one.
+	Run *RunOf `json:"run,omitempty"`
 	// NeedMB is what the live heap takes with what is around it, at the least.
 	NeedMB Figure `json:"need_mb"`
 	// Refused says why nothing is advised; empty where something is.
@@ -87,15 +89,26 @@ func Advise(r *Replay, opt AdviceOptions) *Advice {
 	if opt.Outside >= 0 {
 		a.OutsideMB = Figure(opt.Outside / (1 << 20))
 	}
+	if r.of.Runs > 1 {
+		of := r.of
+		a.Run = &of
+	}
 	c := chooseWithin(r, opt.Container, limit)
 	a.NeedMB, a.Verdict = c.NeedMB, c.Verdict
 	room := float64(a.GoLimitMB) / float64(c.NeedMB)
 	switch {
 	case r.c.rises():
-		a.Verdict, a.Refused = "", fmt.Sprintf("the live heap was still rising when the recording ended (%.0f MB on average, %.0f MB in the last third): what is right for it depends on where it stops", float64(r.recorded.LiveMB), r.c.lastThird()/(1<<20))
+		when := "was still rising when the recording ended"
+		if r.c.ended() < 0.95*r.c.lastThird() {
+			when = "went up in the last third of the recording, and has not shown how far it goes"
+		}
+		a.Verdict, a.Refused = "", fmt.Sprintf("the live heap %s (%.0f MB on average, %.0f MB in the last third): what is right for it depends on where it stops", when, float64(r.recorded.LiveMB), r.c.lastThird()/(1<<20))
 	case c.Verdict == TooSmall || room < leastRoom:
 		a.Verdict = TooSmall
 		a.Refused = fmt.Sprintf("the live heap and what is around it take about %.0f MB, and of the container %.0f MB are left for Go: a limit there would start collections without end", float64(c.NeedMB), float64(a.GoLimitMB))
+	case float64(c.Prediction.MemoryMB.High) > float64(opt.Container)/(1<<20):
+		a.Verdict = ""
+		a.Refused = fmt.Sprintf("with %s memory could come to %.0f MB, more than the container has: give it more, or record longer, which narrows the prediction", c.Prediction.Settings, float64(c.Prediction.MemoryMB.High))
 	}
 	if a.Refused == "" {
 		p := *c.Prediction
@@ -150,6 +163,14 @@ func (a *Advice) compare(r *Replay, limit int64) {
 		}
 		a.Compared = append(a.Compared, r.Predict(s))
 	}
+}
+
+// LimitStarts tells whether even at the least GOGC that is compared, with the limit as a net, the
+// limit starts collections.
+func (a *Advice) LimitStarts() bool {
+	return slices.ContainsFunc(a.Compared, func(p Prediction) bool {
+		return p.Settings.GOGC == SweepGOGC[0] && p.Settings.Limit > 0 && (p.State == Limited || p.State == Thrashing)
+	})
 }
 
 // Exceeds tells whether settings may need more memory than the container has for Go.

@@ -78,3 +78,75 @@ func replayOfRows(t *testing.T, rows []Row) *Replay {
 	}
 	return r
 }
+
+// grow adds MB to the live heap, and what follows from it, of some rows.
+func grow(rows []Row, mb float64) {
+	for i := range rows {
+		y := &rows[i]
+		y.HeapLiveMB += mb
+		y.HeapStartMB, y.HeapEndMB, y.GoalMB = y.HeapStartMB+2*mb, y.HeapEndMB+2*mb, y.GoalMB+2*mb
+	}
+}
+
+// TestAdviseRuns: of several runs in a log it is for the one with the highest peak heap, it says so,
+// and it is never "good".
+func TestAdviseRuns(t *testing.T) {
+	small, large := steady(60), steady(24)
+	grow(large, 100)
+	s := &Summary{Runs: []Run{{Run: 0, Name: "web-1"}, {Run: 1, Name: "worker-1"}}}
+	for i := range small {
+		s.Cycles = append(s.Cycles, small[i])
+		if i < len(large) {
+			large[i].Run = 1
+			s.Cycles = append(s.Cycles, large[i])
+		}
+	}
+	r, err := NewReplay(s, ReplayOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := Advise(r, AdviceOptions{Container: 2 << 30, Outside: -1})
+	if a.Run == nil || a.Run.Runs != 2 || a.Run.Name != "worker-1" || a.Recorded.Collections != 24 {
+		t.Fatalf("it is for %+v with %d collections", a.Run, a.Recorded.Collections)
+	}
+	if a.Confidence == "good" || !strings.Contains(strings.Join(a.Why, " "), "2 runs") {
+		t.Errorf("confidence %s %q", a.Confidence, a.Why)
+	}
+}
+
+// TestAdviseHolds: no prediction of what was measured is below it, an advised setting fits into
+// the container, and a live heap that ends far above what it was is not graded "good".
+func TestAdviseHolds(t *testing.T) {
+	step, burst := steady(60), steady(60)
+	grow(step[56:], 50)
+	grow(burst[30:31], 200)
+	for name, rows := range map[string][]Row{"step": step, "burst": burst, "steady": steady(60)} {
+		r := replayOfRows(t, rows)
+		for _, mb := range []int64{64, 96, 128, 192, 256, 384, 512, 1024} {
+			a := Advise(r, AdviceOptions{Container: mb << 20, Outside: -1})
+			if p := a.Advised; p != nil {
+				if float64(p.MemoryMB.High) > float64(mb) {
+					t.Errorf("%s: %s is advised for %d MB and may need %.0f MB", name, p.Settings, mb, p.MemoryMB.High)
+				}
+				if name == "step" && a.Confidence == "good" {
+					t.Errorf("%s, %d MB: %s is good", name, mb, p.Settings)
+				}
+			}
+			if base := a.Recorded.Settings; base != nil {
+				if p := r.Predict(*base); p.PeakHeapMB.High < a.Recorded.PeakHeapMB || p.MemoryMB.High < a.Recorded.PeakHeapMB {
+					t.Errorf("%s: with its own settings the peak heap is up to %.0f MB and memory up to %.0f MB, measured were %.0f MB", name, p.PeakHeapMB.High, p.MemoryMB.High, a.Recorded.PeakHeapMB)
+				}
+			}
+		}
+	}
+}
+
+// TestAdviseFell: of a heap that went up and came down again it is not said that it was rising.
+func TestAdviseFell(t *testing.T) {
+	rows := steady(60)
+	grow(rows[42:54], 60)
+	a := Advise(replayOfRows(t, rows), AdviceOptions{Container: 512 << 20, Outside: -1})
+	if a.Refused == "" || strings.Contains(a.Refused, "still rising") {
+		t.Errorf("refused with %q", a.Refused)
+	}
+}

@@ -337,6 +337,46 @@ func (c *course) rises() bool {
 	return after > 1.15*before && after-before > 2<<20
 }
 
+// mostLive is the largest live heap, in bytes.
+func (c *course) mostLive() (most float64) {
+	for i := range c.points {
+		most = max(most, c.points[i].reachable)
+	}
+	return most
+}
+
+// steps tells whether the live heap went up shortly before the end, and stayed: how large it was
+// before on average, and after, in bytes.
+func (c *course) steps() (before, after float64, ok bool) {
+	const tail = 3
+	n := len(c.points)
+	if n < 4*tail {
+		return 0, 0, false
+	}
+	earlier := c.points[:n-n/3]
+	for _, p := range earlier {
+		before += p.reachable / float64(len(earlier))
+	}
+	after = math.Inf(1)
+	for _, p := range c.points[n-tail:] {
+		after = min(after, p.reachable)
+	}
+	most := 0.0
+	for _, p := range earlier {
+		most = max(most, p.reachable)
+	}
+	return before, after, after > 1.25*most && after-most > 2<<20
+}
+
+// ended is the mean live heap of the last tenth, in bytes: where it was when the recording ended.
+func (c *course) ended() (sum float64) {
+	last := c.points[len(c.points)-max(1, len(c.points)/10):]
+	for _, p := range last {
+		sum += p.reachable / float64(len(last))
+	}
+	return sum
+}
+
 // lastThird is the mean live heap of the last third, in bytes.
 func (c *course) lastThird() (sum float64) {
 	last := c.points[len(c.points)-max(1, len(c.points)/3):]

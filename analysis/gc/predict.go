@@ -104,6 +104,7 @@ func (r *Replay) Predict(s Settings) Prediction {
 	memory := t.peak + r.overhead(t.peak)
 	p.MemoryMB = around(memory/(1<<20), miss.heap)
 	p.MemoryMB.High = Figure(max(float64(p.MemoryMB.High), 1.1*memory/(1<<20)))
+	holdPeak(r, &p, highestPeak(r, t))
 	p.GCCPUMS = around(t.cpu*scale, miss.cpu)
 	p.DurationMS, p.AssistMS = Figure(t.now*scale), Figure(t.assist*scale)
 	p.MarkPercent, p.GCPercent = ratio(100*t.mark, t.now), ratio(100*t.cpu, t.now*r.c.procs)
@@ -121,11 +122,22 @@ func (r *Replay) Predict(s Settings) Prediction {
 		if worst.state(s) == Thrashing {
 			p.State = Thrashing
 		}
+		if p.State == Limited {
+			// The limit holds, whatever the heap would have been without it.
+			most := max(float64(s.Limit)/(1<<20), float64(p.MemoryMB.Estimate), (r.c.mostLive()+r.overhead(r.c.mostLive()))/(1<<20))
+			p.MemoryMB.High = min(p.MemoryMB.High, Figure(most))
+		}
 		if r.c.rises() {
 			p.refuse()
 		}
 	}
 	return p
+}
+
+// holdPeak raises the upper ends of a prediction to hold a peak heap, in bytes.
+func holdPeak(r *Replay, p *Prediction, peak float64) {
+	p.PeakHeapMB.High = Figure(max(float64(p.PeakHeapMB.High), peak/(1<<20)))
+	p.MemoryMB.High = Figure(max(float64(p.MemoryMB.High), (peak+r.overhead(peak))/(1<<20)))
 }
 
 // refuse takes back what cannot be told of a limit that a rising heap comes to: the closer it
@@ -419,9 +431,11 @@ func (r *Replay) SelfCheck() Figure { return r.self }
 
 // checkSelf replays the settings of the recording itself.
 func (r *Replay) checkSelf() {
-	r.self = Unknown()
+	r.self, r.selfPeak = Unknown(), Unknown()
 	if r.base != nil {
-		r.self = ratio(r.run(*r.base, 0).cycles*r.scale(), float64(r.recorded.Collections))
+		t := r.run(*r.base, 0)
+		r.self = ratio(t.cycles*r.scale(), float64(r.recorded.Collections))
+		r.selfPeak = ratio(t.peak/(1<<20), float64(r.recorded.PeakHeapMB))
 	}
 }
 
@@ -432,6 +446,42 @@ func (r *Replay) scale() float64 {
 		return n / (n - 1)
 	}
 	return 1
+}
+
+// missOfPeak is by what share the peak heap of a replay of the recording's own settings may be off.
+const missOfPeak = 0.10
+
+// gradePeak judges a replay by how large the heap gets.
+func gradePeak(r *Replay, t *turn, take func(by int, format string, args ...any)) {
+	recorded := float64(r.recorded.PeakHeapMB)
+	if r.selfPeak.Known() {
+		// A line has whole MB.
+		off := math.Abs(float64(r.selfPeak)-1) - 1/max(recorded, 1)
+		by := 1
+		if off > 3*missOfPeak {
+			by = 2
+		}
+		if off > missOfPeak {
+			take(by, "with its own settings the replay's peak heap is %.2f times the recorded one", float64(r.selfPeak))
+		}
+	}
+	if live := r.c.mostLive(); live > 1.05*t.peak+(1<<20) {
+		take(2, "the live heap was once %.0f MB, above the predicted peak heap of %.0f MB", live/(1<<20), t.peak/(1<<20))
+	}
+	if before, after, ok := r.c.steps(); ok {
+		take(1, "the live heap stepped from %.0f MB to %.0f MB shortly before the recording ended, and how it goes on is not known", before/(1<<20), after/(1<<20))
+	}
+}
+
+// highestPeak is what the peak heap, in bytes, may be at least at the upper end: with its own
+// settings what was recorded, with others as much more than replayed as with its own, and never less
+// than what was once live.
+func highestPeak(r *Replay, t *turn) float64 {
+	peak := max(t.peak, r.c.mostLive())
+	if r.selfPeak.Known() && r.selfPeak > 0 && r.selfPeak < 1 {
+		peak = max(peak, t.peak/float64(r.selfPeak))
+	}
+	return peak
 }
 
 // grade judges a replay, and says what is against it.
@@ -462,6 +512,10 @@ func (r *Replay) grade(s Settings, t *turn) (Grade, []string) {
 		take(1, "the settings it was recorded with are not known")
 	} else if math.Abs(float64(r.self)-1) > 0.1 {
 		take(1, "with its own settings the replay makes %.2f times the recorded collections", float64(r.self))
+	}
+	gradePeak(r, t, take)
+	if r.of.Runs > 1 {
+		take(1, "the log holds %d runs, and this is of one of them", r.of.Runs)
 	}
 	switch {
 	case worse == 0:

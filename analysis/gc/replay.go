@@ -2,6 +2,7 @@ package gc
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"time"
 
@@ -61,15 +62,33 @@ type Replay struct {
 	base     *Settings
 	recorded Recorded
 	self     Figure // see SelfCheck
+	// selfPeak is the peak heap that the replay of the recording's own settings gives, by the one
+	// that was recorded; unknown when the settings are not known.
+	selfPeak Figure
+	of       RunOf
 	// perGC is the CPU time per ms of Ps' time of collections, ownCPU the
 	// program's own in ms; zero until two runs have told them.
 	perGC, ownCPU float64
 }
 
-// NewReplay reads the course from the rows of a Summary: those of the run with
-// the most collections. An error says why nothing can be told.
+// RunOf says which run of a log is looked at, of how many.
+type RunOf struct {
+	// Runs is how many processes the log holds collections of, or restarts of them.
+	Runs int `json:"runs"`
+	// Name is that of the one, as the log has it, or its number ("run 2").
+	Name string `json:"name,omitempty"`
+	// PeakMB is its peak heap.
+	PeakMB Figure `json:"peak_mb"`
+	// HigherMB is the peak heap of a run that has a higher one, but of which nothing can be
+	// told; unknown where there is none.
+	HigherMB Figure `json:"higher_mb"`
+}
+
+// NewReplay reads the course from the rows of a Summary: of several runs, those of the one with
+// the highest peak heap, for a memory limit has to hold that. An error says why nothing can be
+// told.
 func NewReplay(s *Summary, opt ReplayOptions) (*Replay, error) {
-	rows, err := replayable(s.Cycles)
+	rows, of, err := highestRun(s)
 	if err != nil {
 		return nil, err
 	}
@@ -85,9 +104,57 @@ func NewReplay(s *Summary, opt ReplayOptions) (*Replay, error) {
 	if c.total <= 0 {
 		return nil, errors.New("cannot tell: the program allocated less than the log's resolution of 1 MB between its collections")
 	}
-	r := &Replay{c: c, opt: opt, base: base, recorded: c.recorded(rows, base)}
+	r := &Replay{c: c, opt: opt, base: base, recorded: c.recorded(rows, base), of: of}
 	r.checkSelf()
 	return r, nil
+}
+
+// highestRun returns the rows of the run with the highest peak heap, among those that a replay
+// can follow.
+func highestRun(s *Summary) (rows []Row, of RunOf, err error) {
+	byRun := map[int][]Row{}
+	var order []int
+	for i := range s.Cycles {
+		run := s.Cycles[i].Run
+		if byRun[run] == nil {
+			order = append(order, run)
+		}
+		byRun[run] = append(byRun[run], s.Cycles[i])
+	}
+	of = RunOf{Runs: len(order), PeakMB: Unknown(), HigherMB: Unknown()}
+	if len(order) <= 1 {
+		rows, err = replayable(s.Cycles)
+		return rows, of, err
+	}
+	for n, run := range order {
+		all := byRun[run]
+		peak := Unknown()
+		for i := range all {
+			peak = maxFigure(peak, max(sane(all[i].HeapStartMB), sane(all[i].HeapEndMB)))
+		}
+		fit, fault := replayable(all)
+		switch {
+		case fault != nil:
+			of.HigherMB = maxFigure(of.HigherMB, float64(peak))
+			if err == nil {
+				err = fault
+			}
+		case rows == nil || peak > of.PeakMB:
+			rows, of.PeakMB, of.Name = fit, peak, fmt.Sprintf("run %d", n+1)
+			for _, named := range s.Runs {
+				if named.Run == run && named.Name != "" {
+					of.Name = named.Name
+				}
+			}
+		}
+	}
+	if rows == nil {
+		return nil, of, err
+	}
+	if !(of.HigherMB > of.PeakMB) {
+		of.HigherMB = Unknown()
+	}
+	return rows, of, nil
 }
 
 // candidates are settings of GOGC that are looked for in a log.

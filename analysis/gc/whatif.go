@@ -43,6 +43,8 @@ const (
 	NoteOverhead NoteID = "memory-assumed"
 	// NoteFragmentation: what a limit does is less certain.
 	NoteFragmentation NoteID = "limit-and-fragmentation"
+	// NoteUnchecked: there was no run with other settings.
+	NoteUnchecked NoteID = "nothing-checked"
 	// NoteCPU: two runs do not tell what a collection costs.
 	NoteCPU NoteID = "cpu-not-told"
 )
@@ -122,6 +124,8 @@ func (r *Replay) notes(all []Prediction) []Note {
 		limited = limited || p.LimitedShare > 0
 	}
 	add(true, NoteSameWork, "the figures are for the same work again, %.0f MB allocated", float64(r.recorded.AllocatedMB))
+	add(r.of.Runs > 1, NoteRuns, "the log holds %d runs; all of this is of %s, which has the highest peak heap (%.0f MB): give the lines of another one alone to look at it", r.of.Runs, r.of.Name, float64(r.of.PeakMB))
+	add(r.of.HigherMB.Known(), NoteRuns, "another run has a higher peak heap, %.0f MB, but shows too little for a prediction", float64(r.of.HigherMB))
 	add(r.base == nil, NoteSettings, "the heap goals do not follow from any usual GOGC: the program sets it itself, has a memory limit, or keeps a ballast; its behaviour under other settings is less certain")
 	if c := r.SelfCheck(); c.Known() {
 		add(c < 0.9 || c > 1.1, NoteSelfCheck, "replayed with its own settings, the program makes %.2f times the collections that were recorded", float64(c))

@@ -137,7 +137,7 @@ func (l *runtimeLog) collections() (*gc.Summary, *facts.Round) {
 		if len(l.log.Cycles) == 0 {
 			return nil, nil
 		}
-		return gc.Analyse(l.log.Cycles, gc.Options{}), nil
+		return gc.Analyse(l.log.Cycles, gc.Options{Names: l.log.Names}), nil
 	}
 	best := facts.MostCollections(l.rounds)
 	if best == nil {

@@ -1,12 +1,9 @@
 package lsp
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,49 +16,6 @@ import (
 	"loupe/source"
 	"loupe/value/stack"
 )
-
-// newest is the recording that was named, or the complete one in some folders that changed
-// last; state changes when another one is to be shown.
-func newest(named string, dirs []string) (name, state string) {
-	type found struct {
-		name string
-		at   time.Time
-	}
-	var all []found
-	look := func(name string) {
-		at := name
-		if info, err := os.Stat(name); err == nil && info.IsDir() {
-			at = filepath.Join(name, recording.ManifestName) // written last
-		} else if err != nil || !strings.HasSuffix(name, ".zip") {
-			return
-		}
-		if info, err := os.Stat(at); err == nil {
-			all = append(all, found{name, info.ModTime()})
-		}
-	}
-	if named != "" {
-		look(named)
-	} else {
-		for _, dir := range dirs {
-			entries, err := os.ReadDir(dir)
-			if err != nil {
-				continue
-			}
-			for _, e := range entries {
-				if e.IsDir() || strings.HasSuffix(e.Name(), ".zip") {
-					look(filepath.Join(dir, e.Name()))
-				}
-			}
-		}
-	}
-	slices.SortFunc(all, func(a, b found) int { return cmp.Or(b.at.Compare(a.at), strings.Compare(a.name, b.name)) })
-	for _, f := range all {
-		if source.IsRecording(f.name) {
-			return f.name, f.name + f.at.String()
-		}
-	}
-	return "", ""
-}
 
 // cost is what a function or a line takes.
 type cost struct{ flat, cum int64 }
@@ -93,6 +47,7 @@ type facts struct {
 	findings []insight.Finding
 	measures []*measure
 	reasons  *why.Report
+	module   string            // the main module of what was recorded
 	shorts   map[string]string // names of files below the module, to those of the recording
 	texts    map[string][]string
 }
@@ -104,14 +59,16 @@ func load(ctx context.Context, name string) (*facts, error) {
 		return nil, err
 	}
 	m := x.Report.Manifest
-	f := &facts{name: name, made: m.Start, session: x.Session, close: x.Close, shorts: map[string]string{}, texts: map[string][]string{}}
+	f := &facts{name: name, made: m.Start, session: x.Session, close: x.Close, module: m.Target.Module, shorts: map[string]string{}, texts: map[string][]string{}}
 	for _, one := range x.Report.Findings {
 		if one.State == insight.Found && !insight.AboutMeasurement(one.Rule) {
 			f.findings = append(f.findings, one)
 		}
 	}
 	for _, e := range m.Of(recording.Source) {
-		f.shorts[e.SourceName()] = e.Source
+		if name := e.SourceName(); !strings.HasPrefix(name, "abs/") {
+			f.shorts[name] = e.Source
+		}
 	}
 	for _, k := range []struct {
 		kind       recording.Kind
@@ -183,7 +140,7 @@ func (f *facts) recorded(path string) (name string, lines []string) {
 	name = filepath.ToSlash(path)
 	text, err := f.session.Source(name)
 	if err != nil {
-		if dir := moduleOf(path); dir != "" {
+		if dir := moduleOf(path); dir != "" && modulePath(dir) == f.module {
 			if rel, err := filepath.Rel(dir, path); err == nil {
 				if other, ok := f.shorts[filepath.ToSlash(rel)]; ok {
 					name = other

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -37,17 +36,18 @@ var Command = &command.Command{
 Serves the Language Server Protocol on standard input and output; an editor starts it, beside
 gopls. docs/editors.md has the set-up for VS Code, Neovim, Helix and GoLand.
 
-It shows the newest complete recording in the workspace folders and in the folders of the modules
-of open files, where loupe run puts recordings:
+For each open file it shows the newest complete recording of the file's module, if there is one.
+It looks in the workspace folders, in the folders of the modules of open files, and in those of
+their go.work, where loupe run puts recordings:
 
   diagnostics   findings at their lines
   code lenses   above each function: CPU time and allocated bytes, in itself (flat) and with
                 all that it calls (cum)
   hover         what the line costs, and the compiler's reason for each allocation
 
-Lines that have moved since the recording are followed by their text. A finding whose line has
-changed is dimmed and begins with "stale"; a function that has changed says so in its lens; hover
-says nothing about a changed line. A new recording is noticed within two seconds.`,
+Lines that have moved since the recording are followed by their text. A finding whose line, or the
+function around it, has changed is dimmed and begins with "stale"; a function that has changed says
+so in its lens; hover says nothing about a changed line. A new recording is noticed within two seconds.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		name := fs.String("recording", "", "show this recording, `DIR` or a .zip file, instead of the newest")
 		return func(e *command.Env, args []string) error {
@@ -77,8 +77,9 @@ func (p pipe) Dial(context.Context) (io.ReadWriteCloser, error) { return p, nil 
 
 // document is a file that is open in the editor.
 type document struct {
-	path string
-	text string
+	path  string
+	text  string
+	facts *facts // what is shown of it; nil is nothing
 }
 
 // server is what one editor speaks with.
@@ -92,7 +93,7 @@ type server struct {
 	mu       sync.Mutex
 	roots    []string
 	open     map[string]*document // by URI
-	facts    *facts               // of the recording that is shown; nil before there is one
+	loaded   map[string]*facts    // of the recordings that are shown, by state; nil is one that cannot be
 	refresh  bool                 // the editor can be told to ask for lenses again
 	shut     bool
 	exited   chan struct{}
@@ -111,7 +112,7 @@ func serve(e *command.Env, name string) error {
 	log := func(format string, args ...any) { fmt.Fprintf(e.Stderr, "loupe lsp: "+format+"\n", args...) }
 	s := &server{
 		log: log, name: name, bound: func(name string) func() { return command.BoundMemory(e, []string{name}) },
-		open: map[string]*document{}, exited: make(chan struct{}), awake: make(chan struct{}, 1),
+		open: map[string]*document{}, loaded: map[string]*facts{}, exited: make(chan struct{}), awake: make(chan struct{}, 1),
 	}
 	var watching sync.WaitGroup
 	conn, err := jsonrpc2.Dial(ctx, p, binder(func(c *jsonrpc2.Connection) jsonrpc2.ConnectionOptions {
@@ -133,8 +134,10 @@ func serve(e *command.Env, name string) error {
 	watching.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.facts != nil {
-		s.facts.close()
+	for _, f := range s.loaded {
+		if f != nil {
+			f.close()
+		}
 	}
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
@@ -272,8 +275,9 @@ func (s *server) edited(ctx context.Context, r *jsonrpc2.Request) error {
 			s.mu.Unlock()
 			return nil
 		}
-		s.open[uri] = &document{path, in.Document.Text}
-		if dir := moduleOf(path); dir != "" {
+		s.open[uri] = &document{path: path, text: in.Document.Text}
+		s.addRoot(moduleOf(path))
+		for _, dir := range workspaceOf(path) {
 			s.addRoot(dir)
 		}
 	case "textDocument/didChange":
@@ -293,10 +297,10 @@ func (s *server) edited(ctx context.Context, r *jsonrpc2.Request) error {
 // publish sends the diagnostics of an open file.
 func (s *server) publish(ctx context.Context, uri string) error {
 	s.mu.Lock()
-	d, f := s.open[uri], s.facts
+	d := s.open[uri]
 	var all []diagnostic
-	if d != nil && f != nil {
-		all = f.diagnostics(d)
+	if d != nil && d.facts != nil {
+		all = d.facts.diagnostics(d)
 	}
 	s.mu.Unlock()
 	if d == nil {
@@ -317,17 +321,17 @@ func ask[T any](s *server, r *jsonrpc2.Request, answer func(f *facts, d *documen
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d := s.open[in.Document.URI]
-	if d == nil || s.facts == nil {
+	if d == nil || d.facts == nil {
 		return nullResult, nil
 	}
-	return answer(s.facts, d, &in), nil
+	return answer(d.facts, d, &in), nil
 }
 
 // watch looks for recordings until it is told to stop.
 func (s *server) watch(ctx context.Context) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	shown := ""
+	var known shelf
 	for {
 		select {
 		case <-ctx.Done():
@@ -337,40 +341,74 @@ func (s *server) watch(ctx context.Context) {
 		}
 		s.mu.Lock()
 		ready, roots := s.roots != nil, append([]string(nil), s.roots...)
+		paths := map[string]bool{}
+		for _, d := range s.open {
+			paths[d.path] = true
+		}
 		s.mu.Unlock()
 		if !ready {
 			continue
 		}
-		name, state := newest(s.name, roots)
-		if state == shown {
-			continue
+		all := known.look(s.name, roots)
+		chosen := map[string]string{} // states by path
+		for path := range paths {
+			for _, r := range about(all, path) {
+				if s.load(ctx, r) {
+					chosen[path] = r.state
+					break
+				}
+			}
 		}
-		shown = state
-		if name != "" {
-			s.show(ctx, name)
-		}
+		s.show(ctx, chosen)
 	}
 }
 
-// show loads a recording and tells the editor.
-func (s *server) show(ctx context.Context, name string) {
-	done := s.bound(name)
-	f, err := load(ctx, name)
-	done()
+// load sums a recording up, unless that has been done, and tells whether it can be shown.
+// Only watch calls it.
+func (s *server) load(ctx context.Context, r *shelved) bool {
+	s.mu.Lock()
+	f, done := s.loaded[r.state]
+	s.mu.Unlock()
+	if done {
+		return f != nil
+	}
+	free := s.bound(r.name)
+	f, err := load(ctx, r.name)
+	free()
 	if err != nil {
-		s.log("cannot show %s: %v", name, err)
-		return
+		s.log("cannot show %s: %v", r.name, err)
+		f = nil
 	}
 	s.mu.Lock()
-	if s.facts != nil {
-		s.facts.close()
-	}
-	s.facts = f
+	s.loaded[r.state] = f
+	s.mu.Unlock()
+	return f != nil
+}
+
+// show has each open file speak of the recording that was chosen for it, and tells the editor
+// where that is another one than before. Recordings of which nothing is shown are closed, unless
+// no file is open that has one: the next file is likely to be of the same module.
+func (s *server) show(ctx context.Context, chosen map[string]string) {
+	s.mu.Lock()
 	var uris []string
-	for uri := range s.open {
-		uris = append(uris, uri)
+	used := map[string]bool{}
+	for uri, d := range s.open {
+		state := chosen[d.path]
+		if state != "" {
+			used[state] = true
+		}
+		if f := s.loaded[state]; f != d.facts {
+			d.facts = f
+			uris = append(uris, uri)
+		}
 	}
-	refresh := s.refresh
+	for state, f := range s.loaded {
+		if f != nil && len(used) > 0 && !used[state] {
+			f.close()
+			delete(s.loaded, state)
+		}
+	}
+	refresh := s.refresh && len(uris) > 0
 	s.mu.Unlock()
 	for _, uri := range uris {
 		if err := s.publish(ctx, uri); err != nil {
@@ -393,16 +431,4 @@ func pathOf(uri string) string {
 		path = strings.TrimPrefix(path, "/")
 	}
 	return filepath.Clean(filepath.FromSlash(path))
-}
-
-// moduleOf is the folder of the module that a file lies in, "" for none.
-func moduleOf(path string) string {
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if info, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil && info.Mode().IsRegular() {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			return ""
-		}
-	}
 }

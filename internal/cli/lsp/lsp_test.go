@@ -354,7 +354,25 @@ func TestSession(t *testing.T) {
 	e.change(uri, cut)
 	e.wait("the finding where the line has been moved", func() bool {
 		d := e.of(uri, "AL04")
-		return d != nil && d.Range.Start.Line == lineOf(t, cut, line) && d.Range.Start.Character == 2 && len(d.Tags) == 0
+		return d != nil && d.Range.Start.Line == lineOf(t, cut, line) && d.Range.Start.Character == 2 && len(d.Tags) == 1 && d.Severity == 4
+	})
+
+	// The line is the same, but not the function around it: what was found may be repaired.
+	around := strings.Replace(text, line+"\n", line+"\n\t_ = 1\n", 1)
+	e.change(uri, around)
+	e.wait("a finding that is stale by its function", func() bool {
+		d := e.of(uri, "AL04")
+		return d != nil && d.Range.Start.Line == lineOf(t, around, line) && len(d.Tags) == 1 && d.Severity == 4 && strings.HasPrefix(d.Message, "stale, the function has changed")
+	})
+	if result, _ := e.ask("textDocument/hover", at(uri, lineOf(t, around, line))); !strings.Contains(string(result), "the function around it has changed") {
+		t.Errorf("hover in a changed function: %s", result)
+	}
+	// Blanks around lines change nothing.
+	blanks := strings.ReplaceAll(text, "\t", "    ")
+	e.change(uri, blanks)
+	e.wait("a fresh finding", func() bool {
+		d := e.of(uri, "AL04")
+		return d != nil && d.Range.Start.Character == 4 && len(d.Tags) == 0
 	})
 
 	// Another line.
@@ -431,6 +449,7 @@ func TestHuge(t *testing.T) {
 	const size = 65 << 20
 	fmt.Fprintf(e.in, "Content-Length: %d\r\n\r\n", size)
 	io.CopyN(e.in, zeros{}, size)
+	fmt.Fprint(e.in, "Content-Length: -5\r\n\r\n")
 	for _, body := range []string{"garbage", strings.Repeat("[", 1<<20), `{"jsonrpc":"2.0","method":5}`, "\xff\xfe"} {
 		fmt.Fprintf(e.in, "Content-Type: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	}
@@ -456,7 +475,7 @@ func TestGarbage(t *testing.T) {
 		{"Host: x\r\n\r\n", "no Content-Length"},
 		{"garbage\n", "not the language server protocol"},
 		{strings.Repeat("x", 1<<20), "the header has no end"},
-		{"Content-Length: -5\r\n\r\n", "Content-Length is"},
+		{"Content-Length: -5\r\n\r\n", "without a shutdown"}, // is left out
 		{"Content-Length: 99999999999999999999\r\n\r\n", "Content-Length is"},
 		{"Content-Length: 500\r\n\r\n{}", "broke"},
 		{"", "without a shutdown"},

@@ -19,17 +19,36 @@ import (
 
 // whereabouts follows the lines of one file.
 type whereabouts struct {
-	now []string
-	to  []int // by the recorded line, from 0; nil where the recording has not kept the file
+	before []string
+	now    []string
+	spans  []declared // of what was recorded
+	to     []int      // by the recorded line, from 0; nil where the recording has not kept the file
 }
 
 func (f *facts) follow(d *document) (name string, w *whereabouts) {
 	name, before := f.recorded(d.path)
-	w = &whereabouts{now: split(d.text)}
+	w = &whereabouts{before: before, now: split(d.text)}
 	if before != nil {
-		w.to = moved(before, w.now)
+		w.to, w.spans = moved(before, w.now), declarations(before)
 	}
 	return name, w
+}
+
+// around tells whether the function, or whatever else is declared there, around a recorded line,
+// counted from 1, reads as it did, now that the line is at another, counted from 0.
+func (w *whereabouts) around(line, at int) bool {
+	i := slices.IndexFunc(w.spans, func(d declared) bool { return d.from <= line-1 && line-1 <= d.to })
+	if w.to == nil || i < 0 {
+		return true
+	}
+	from, to := w.spans[i].from, w.spans[i].to
+	start := at - (line - 1 - from)
+	return start >= 0 && start+to-from < len(w.now) && sameText(w.before[from:to+1], w.now[start:start+to-from+1])
+}
+
+// sameText tells whether two texts are the same but for the blanks around lines.
+func sameText(a, b []string) bool {
+	return slices.EqualFunc(a, b, func(x, y string) bool { return strings.TrimSpace(x) == strings.TrimSpace(y) })
 }
 
 // find returns where a recorded line, counted from 1, is now, counted from 0, and whether
@@ -82,9 +101,16 @@ func (f *facts) diagnostics(d *document) (all []diagnostic) {
 		case insight.Warning:
 			x.Severity = severityWarning
 		}
-		if stale {
+		changed := ""
+		switch {
+		case stale:
+			changed = "line"
+		case !w.around(one.Evidence[n].Line, at):
+			changed = "function"
+		}
+		if changed != "" {
 			x.Severity, x.Tags = severityHint, []int{tagUnnecessary}
-			x.Message = "stale, the line has changed since the recording: " + x.Message
+			x.Message = "stale, the " + changed + " has changed since the recording: " + x.Message
 		}
 		all = append(all, x)
 	}
@@ -110,6 +136,22 @@ func clean(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// declared are the lines of a declaration, from 0.
+type declared struct{ from, to int }
+
+// declarations are those of a text, as far as it can be parsed.
+func declarations(lines []string) (all []declared) {
+	fset := token.NewFileSet()
+	file, _ := parser.ParseFile(fset, "x.go", strings.Join(lines, "\n"), parser.SkipObjectResolution)
+	if file == nil {
+		return nil
+	}
+	for _, decl := range file.Decls {
+		all = append(all, declared{fset.PositionFor(decl.Pos(), false).Line - 1, min(fset.PositionFor(decl.End(), false).Line, len(lines)) - 1})
+	}
+	return all
 }
 
 // function is one that a file declares.
@@ -158,7 +200,7 @@ func functions(lines []string) (all []function) {
 				name = "(*" + id.Name + ")." + fn.Name.Name
 			}
 		}
-		all = append(all, function{name, fset.Position(fn.Pos()).Line - 1, fset.Position(fn.End()).Line - 1})
+		all = append(all, function{name, fset.PositionFor(fn.Pos(), false).Line - 1, min(fset.PositionFor(fn.End(), false).Line, len(lines)) - 1})
 	}
 	return all
 }
@@ -186,7 +228,7 @@ func lenses(f *facts, d *document, _ *placeParams) []codeLens {
 		switch i := slices.IndexFunc(then, func(t function) bool { return t.name == fn.name }); {
 		case before == nil:
 			title += " (may have changed since: the recording has not kept this file)"
-		case i < 0 || strings.Join(before[then[i].from:then[i].to+1], "\n") != strings.Join(now[fn.from:fn.to+1], "\n"):
+		case i < 0 || !sameText(before[then[i].from:then[i].to+1], now[fn.from:fn.to+1]):
 			title += " (changed since)"
 		}
 		all = append(all, codeLens{lineRange(now, fn.from), lensCommand{Title: clean(title)}})
@@ -258,6 +300,9 @@ func hover(f *facts, d *document, in *placeParams) *hoverResult {
 	}
 	if len(all) == 0 {
 		return nil
+	}
+	if !w.around(line, in.Position.Line) {
+		all = append(all, "stale: the function around it has changed since the recording")
 	}
 	all = append(all, "in the recording "+f.name+" of "+f.made.Local().Format("2006-01-02 15:04"))
 	for i := range all {

@@ -126,6 +126,10 @@ func (r *reader) Read(ctx context.Context) (jsonrpc2.Message, int64, error) {
 		if err != nil {
 			return nil, 0, err
 		}
+		if length < 0 {
+			r.log("a header is left out: its Content-Length is %d", length)
+			continue
+		}
 		if length > maxMessage {
 			r.log("a message of %d bytes is left out: it is larger than %d", length, maxMessage)
 			if _, err := io.CopyN(io.Discard, r.in, length); err != nil {
@@ -177,9 +181,10 @@ func depth(body []byte) (most int) {
 	return most
 }
 
-// header reads the lines in front of a message, and returns its length.
+// header reads the lines in front of a message, and returns its length, which a client may say is
+// negative.
 func (r *reader) header() (length int64, err error) {
-	length = -1
+	known := false
 	for total := 0; ; {
 		line, err := r.in.ReadSlice('\n')
 		if total += len(line); total > maxHeader || errors.Is(err, bufio.ErrBufferFull) {
@@ -200,12 +205,13 @@ func (r *reader) header() (length int64, err error) {
 			return 0, fmt.Errorf("what comes is not the language server protocol: a header line is %.40q", text)
 		}
 		if strings.EqualFold(name, "Content-Length") {
-			if length, err = strconv.ParseInt(strings.TrimSpace(value), 10, 64); err != nil || length < 0 {
+			if length, err = strconv.ParseInt(strings.TrimSpace(value), 10, 64); err != nil {
 				return 0, fmt.Errorf("Content-Length is %.40q", value)
 			}
+			known = true
 		}
 	}
-	if length < 0 {
+	if !known {
 		return 0, errors.New("a message has no Content-Length")
 	}
 	return length, nil

@@ -107,6 +107,12 @@ func (s *server) functions(ctx context.Context, args []string, name string) (*an
 	a := &answer{says: "Functions of the profile. flat is in the function itself, cum with all that it calls.", view: "profile", open: words(args...)}
 	of := o.text("unit")
 	a.facts("profile", "counts", o.text("type"), "total", weight(of, o.at("total")), "samples", cell("", o.at("samples")), "filters", cell("", o.at("filters")))
+	if len(o.list("rows")) == 0 && fmt.Sprint(o.at("total")) != "0" {
+		// Every function is below the share that pprof leaves out: the largest are shown all the same.
+		if o, notes, err = s.asked(ctx, slices.Insert(slices.Clone(args), 1, "-json", "-nodecount=50", "-nodefraction=0")...); err != nil {
+			return nil, err
+		}
+	}
 	t := table{name: "functions", columns: []string{"function", "flat", "flat share", "cum", "cum share", "file"}}
 	for _, r := range o.list("rows") {
 		t.rows = append(t.rows, []any{r.text("name"), weight(of, r.at("flat")), cell("flat_share", r.at("flat_share")), weight(of, r.at("cum")), cell("cum_share", r.at("cum_share")), shortPath(r.text("file"))})

@@ -54,6 +54,9 @@ func New(dir string, limit int64) (*Tuning, error) {
 		return nil, err
 	}
 	t.advice = gc.Advise(t.replay, t.opt)
+	if t.Refused() {
+		t.advice.Notes = append([]gc.Note{{ID: gc.NoteUnchecked, Text: "nothing was checked: the program ran once, as it is, and not with other settings; all but the recorded figures are predicted"}}, t.advice.Notes...)
+	}
 	return t, nil
 }
 
