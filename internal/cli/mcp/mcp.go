@@ -59,7 +59,8 @@ control characters, invisible characters or line breaks.`,
 				return command.Usagef("-pages: want the address that loupe open prints, http://127.0.0.1:PORT/TOKEN/")
 			}
 			s.e = e
-			return s.serve(e.Ctx, drained{&sdk.IOTransport{Reader: e.Stdin, Writer: unclosed{e.Stdout}, MaxLineLength: maxLine}})
+			client := newFramed(e.Stdin, e.Stdout)
+			return s.serve(e.Ctx, drained{&sdk.IOTransport{Reader: client, Writer: unclosed{client}, MaxLineLength: maxLine}})
 		}
 	},
 }
