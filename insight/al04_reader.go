@@ -85,6 +85,9 @@ func tellReader(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 		f.Evidence = append(f.Evidence, in.code.shownAt(ways[0].file, ways[0].line, "it is also %s", ways[0].how))
 	case !known && !sized:
 		f.Advice = "The compiler names the first way to the heap alone. If there is no other (a channel, a field, a return value, a closure), a concrete reader or writer type lets it stay on the stack. " + again
+		if again == "" { // it is the reader itself
+			f.Advice = concrete + "This holds if nothing else keeps it (a channel, a field, a return value, a closure): the compiler names the first way to the heap alone."
+		}
 	default:
 		f.Advice = concrete + again
 	}

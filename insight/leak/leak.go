@@ -218,8 +218,8 @@ func (d *decider) besideHeap(resident *Looked) string {
 			return "" // which explains it
 		}
 	}
-	if resident.Shape != Grows {
-		return ""
+	if resident.Shape != Grows || judged(d.v.Looked, Outside) {
+		return "" // what is outside Go was measured by itself: the rest is the heap and its garbage
 	}
 	text := fmt.Sprintf("resident memory grows (from %s to %s, %s)", unit.BytesOf(resident.From), unit.BytesOf(resident.To), moreText(Resident, resident.Rise[1], resident.Per))
 	if !judged(d.v.Looked, Heap) {

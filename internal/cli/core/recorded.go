@@ -3,6 +3,7 @@ package core
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -84,6 +85,9 @@ func recorded(e *command.Env, name string) (core, program *entry, err error) {
 func packedOrFolder(e *command.Env, name string) *source.Input {
 	if programs.IsCore(name) {
 		return nil
+	}
+	if info, err := os.Stat(name); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return nil // reading a pipe waits for whoever writes to it
 	}
 	in, err := door.New(e, "", nil).Open(e.Ctx, name)
 	if err != nil || len(in) != 1 {
