@@ -81,6 +81,13 @@ func TestAskingAround(t *testing.T) {
 	}
 }
 
+// lineFive is the second line of a function's body.
+func lineFive(body string) (*code, stack.Frame) {
+	r := recordingtest.New("title x")
+	withSource(r, "a.go", "package main\n\nfunc f() {\n"+body+"\n}\n")
+	return NewInput(session.New(r.Open())).code, stack.Frame{Func: "main.f", File: "a.go", Line: 5}
+}
+
 // TestPaces: a pause in a loop that nothing ends but its items keeps a rate.
 func TestPaces(t *testing.T) {
 	for text, want := range map[string]bool{
@@ -94,9 +101,7 @@ func TestPaces(t *testing.T) {
 		// A wait for something else stands in a loop through its items.
 		"for _, b := range batches {\nselect {\ncase <-b.done:\ncase <-ctx.Done():\nreturn ctx.Err()\n}\n}": false,
 	} {
-		r := recordingtest.New("title x")
-		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main\n\nfunc f() {\n"+text+"\n}\n"))
-		if got := paces(NewInput(session.New(r.Open())).code, stack.Frame{Func: "main.f", File: "a.go", Line: 5}); got != want {
+		if got := paces(lineFive(text)); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
 	}
@@ -111,9 +116,7 @@ func TestRetriesAround(t *testing.T) {
 		"for !ready() {\ntime.Sleep(d)\n}":                                            false,
 		"{\ntime.Sleep(d)\n}":                                                         false,
 	} {
-		r := recordingtest.New("title x")
-		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main\n\nfunc f() {\n"+text+"\n}\n"))
-		if got := retriesAround(NewInput(session.New(r.Open())).code, stack.Frame{Func: "main.f", File: "a.go", Line: 5}); got != want {
+		if got := retriesAround(lineFive(text)); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
 	}

@@ -28,6 +28,18 @@ type bound struct {
 	alone bool     // it is of a variable of the package: there is one of it
 }
 
+// conditionOf is the condition of an if or of a loop, and what is done under it; nil of anything
+// else.
+func conditionOf(n ast.Node) (cond ast.Expr, body *ast.BlockStmt) {
+	switch n := n.(type) {
+	case *ast.IfStmt:
+		return n.Cond, n.Body
+	case *ast.ForStmt:
+		return n.Cond, n.Body
+	}
+	return nil, nil
+}
+
 // boundedAt finds where one of the functions nearest to an allocation takes something out
 // when a length is reached: an if, or a loop, that compares a length and nothing else, and
 // removes, or makes what it is of anew. One under another condition, such as that a limit is
@@ -40,16 +52,10 @@ func boundedAt(c *code, own []stack.Frame) (b bound, found bool) {
 			continue
 		}
 		ast.Inspect(fn.Body, func(n ast.Node) bool {
-			var cond ast.Expr
-			var body *ast.BlockStmt
-			switch n := n.(type) {
-			case *ast.IfStmt:
-				cond, body = n.Cond, n.Body
-			case *ast.ForStmt:
-				cond, body = n.Cond, n.Body
-			case *ast.FuncLit:
+			if _, ok := n.(*ast.FuncLit); ok {
 				return false
 			}
+			cond, body := conditionOf(n)
 			if cond != nil && !found && comparesLength(cond) {
 				of, limit := lengthLimit(c, cond)
 				keeps := of != nil && keptIn(stores, of)

@@ -27,16 +27,10 @@ func nearBound(c *code, own []stack.Frame) (at Evidence, found bool) {
 	}
 	for _, fn := range calledFrom(c, own) {
 		ast.Inspect(fn.Body, func(n ast.Node) bool {
-			var cond ast.Expr
-			var body *ast.BlockStmt
-			switch n := n.(type) {
-			case *ast.IfStmt:
-				cond, body = n.Cond, n.Body
-			case *ast.ForStmt:
-				cond, body = n.Cond, n.Body
-			case *ast.FuncLit:
+			if _, ok := n.(*ast.FuncLit); ok {
 				return false
 			}
+			cond, body := conditionOf(n)
 			if x, ok := cond.(*ast.BinaryExpr); ok && slices.Contains([]token.Token{token.GTR, token.GEQ, token.LSS, token.LEQ}, x.Op) && anyCall(body, removes) {
 				note(fn.file, n, "the source has a bound here: something is removed")
 			}

@@ -119,7 +119,7 @@ var (
 	askers  = regexp.MustCompile(`(?i:client|db|conn|pool|store|repo|log|logger|cache|transport|tx|mu)$`)
 	makers  = regexp.MustCompile(`^(?i:must|new|dial|connect|open|discover|init|initiali[sz]e|setup|build|compile|parse)([A-Z_0-9].*)?$`)
 	loaders = regexp.MustCompile(`^(?i:load|fetch|get|read|download|retrieve|query|find|list|refresh|resolve|lookup|import)([A-Z_0-9].*)$`)
-	settled = regexp.MustCompile(`(?i:config|key|cert|jwk|schema|setting|secret|credential|template|permission|polic|rule|metadata|discovery|feature|flag|manifest|catalog|currenc|countr|zone|locale|provider|version|capabilit|polic|roles?$)`)
+	settled = regexp.MustCompile(`(?i:config|key|cert|jwk|schema|setting|secret|credential|template|permission|polic|rule|metadata|discovery|feature|flag|manifest|catalog|currenc|countr|zone|locale|provider|version|capabilit|roles?$)`)
 	own     = regexp.MustCompile(`(?i:session|tx$|txn|transaction|request|response|stream|query|span|trace|uuid|id$|buffer|writer|reader|cursor|job|task|message|lock|lease|timer|ticker|iterator|scanner|rand)`)
 )
 

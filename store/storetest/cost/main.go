@@ -6,8 +6,8 @@
 //	go build -o loupe ./cmd/loupe
 //	go run ./store/storetest/cost -loupe ./loupe -target 127.0.0.1:9100 -load http://127.0.0.1:9100/metrics -q 20 node_exporter
 //
-// The arguments are the command of the server. Each window begins when loupe serve has taken its
-// first round of profiles, and what is compared is the CPU time of the server in it.
+// The arguments are the command of the server. Each window begins fifteen seconds after loupe serve:
+// its first round of profiles is taken by then. What is compared is the CPU time of the server.
 package main
 
 import (
