@@ -105,10 +105,13 @@ func loupeGo(f func()) {
 // deadlock.
 type loupeConn interface {
 	loupe_io.ReadWriteCloser
-	// wait returns true when the asker has hung up, and false after d; a
-	// negative d is forever.
+	// wait returns true when the asker has hung up, and false after d, at once where d
+	// is negative: a moment that was still to come when d was computed may be over.
 	wait(d loupe_time.Duration) (hungUp bool)
 }
+
+// loupeForever is what wait takes for no end.
+const loupeForever loupe_time.Duration = 1<<63 - 1
 
 // loupeCPU and loupeTrace begin and end the agent's own captures. Where the
 // standard library could be told of the agent, the program's own captures go
@@ -254,7 +257,7 @@ func loupeRecordFlight(w loupe_io.Writer, age loupe_time.Duration, c loupeConn) 
 	}
 	_, err = w.Write([]byte("on\n"))
 	if err == nil {
-		c.wait(-1)
+		c.wait(loupeForever)
 	}
 	loupeEndFlight()
 	return err
@@ -452,7 +455,7 @@ func loupeSampleMetrics(w loupe_io.Writer, every loupe_time.Duration, c loupeCon
 			return nil // the asker is gone
 		}
 		if next = next.Add(every); loupe_time.Until(next) < 0 {
-			next = loupe_time.Now() // late: samples are left out, not made up for
+			next = loupe_time.Now().Add(every) // late: samples are left out, not made up for
 		}
 		if c.wait(loupe_time.Until(next)) {
 			return nil

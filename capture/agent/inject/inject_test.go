@@ -114,6 +114,66 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// late is an asker who takes the first sample late, and hangs up after the third.
+type late struct {
+	by      time.Duration
+	samples chan int
+	n       int
+}
+
+func (l *late) Write(p []byte) (int, error) {
+	if l.n++; l.n == 1 {
+		time.Sleep(l.by)
+	}
+	l.samples <- l.n
+	if l.n == 3 {
+		return 0, io.ErrClosedPipe
+	}
+	return len(p), nil
+}
+
+// TestLateMetrics: a sample that comes late is followed by others.
+func TestLateMetrics(t *testing.T) {
+	const every = 10 * time.Millisecond
+	c, err := loupePauser()
+	if err != nil {
+		t.Skip(err)
+	}
+	l := &late{by: 5 * every, samples: make(chan int, 3)}
+	loupeGo(func() {
+		defer c.Close()
+		loupeSampleMetrics(l, every, c)
+	})
+	for want := range 3 {
+		select {
+		case <-l.samples:
+		case <-time.After(time.Minute):
+			t.Fatalf("no other sample after %d", want)
+		}
+	}
+}
+
+// TestWait: a wait whose end is over does not wait.
+func TestWait(t *testing.T) {
+	c, err := loupePauser()
+	if err != nil {
+		t.Skip(err)
+	}
+	ended := make(chan bool, 1)
+	for _, d := range []time.Duration{-1, 0, time.Millisecond} {
+		loupeGo(func() { ended <- c.wait(d) })
+		select {
+		case hungUp := <-ended:
+			if hungUp {
+				t.Errorf("wait(%d) says that the other side has hung up", d)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("wait(%d) does not end", d)
+		}
+	}
+	c.Close()
+}
+
 // TestBoundary: one sample comes at once, and is marked.
 func TestBoundary(t *testing.T) {
 	first, data := ask(t, "boundary", 0)

@@ -28,7 +28,7 @@ func loupeListen(path string) (accept func() (loupeConn, error), err error) {
 
 func (c loupeNetConn) wait(d loupe_time.Duration) (hungUp bool) {
 	end := loupe_time.Time{}
-	if d >= 0 {
+	if d != loupeForever {
 		end = loupe_time.Now().Add(d)
 	}
 	c.SetReadDeadline(end)

@@ -77,7 +77,7 @@ func (s loupeSocket) wait(d loupe_time.Duration) (hungUp bool) {
 	end := loupe_time.Now().Add(d)
 	for {
 		limit := loupe_syscall.Timeval{} // none
-		if d >= 0 {
+		if d != loupeForever {
 			left := loupe_time.Until(end)
 			if left <= 0 {
 				return false
