@@ -76,6 +76,7 @@ var agains = []again{
 	{"again.password", "hashing passwords", "A password hash is slow on purpose: check it once, at login, and hand out a session or a signed token that is cheap to check.", "a lower cost makes stolen hashes easier to guess"},
 	{"again.random", "seeding random sources", "Use the functions of math/rand/v2, which need no seed and no lock; or keep one source for each worker.", "a test that needs reproducible numbers keeps its own source"},
 	{"again.connection", "making connections", "Create one client and keep it: it pools connections and is safe for concurrent use.", ""},
+	{"again.validator", "making validators and learning types", "Make one and keep it, with all that is registered on it: it remembers what it has learned about types, and several goroutines may use it at once.", ""},
 	{"again.process", "starting processes", "Do not start a process for each item: do the work in Go, keep one process and talk to it through a pipe, or give it many items at a time.", "the process's own CPU time comes on top"},
 	{"again.names", "looking up users and hosts", "Cache what was looked up for some time: the files and servers behind it seldom change.", "names may change while the program runs: cache them for seconds or minutes, not forever"},
 	{"again.config", "parsing configuration", "Parse it once and keep the result; read it again when the file has changed.", "if it is the data of the request itself, there is nothing to cache"},

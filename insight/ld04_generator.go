@@ -70,7 +70,7 @@ func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
 		f.Impact = exactly(max(used, ofBoth), "share of the generator's time in use, or of the CPU time of both")
 		text := fmt.Sprintf("the generator used %.2f s of CPU time in %s", g.CPUSeconds, unit.Duration(l.Log.Elapsed))
 		if g.RunDelay != nil {
-			text += fmt.Sprintf(" and waited %s for a CPU", unit.Duration(*g.RunDelay))
+			text += fmt.Sprintf(" and %s", waitedForCPU(l))
 		}
 		if l.Log.Open {
 			text += fmt.Sprintf("; requests were sent late by a median of %s, 99%% by less than %s", unit.Duration(g.LagP50), unit.Duration(g.LagP99))
@@ -94,6 +94,15 @@ func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
 	return []Finding{r.answer(Fine, "%s%s", text, delayed)}
 }
 
+// waitedForCPU says how long the generator had no CPU; of several threads it is the sum.
+func waitedForCPU(l *loadRound) string {
+	text := "waited " + unit.Duration(*l.Load.Generator.RunDelay) + " for a CPU"
+	if l.Log.Engine != "epoll" && l.Log.Threads > 1 {
+		text += " (all its threads together)"
+	}
+	return text
+}
+
 // lateness looks at the slowest requests of a schedule that waited to be sent for
 // most of their time: either no connection was free, which is the service's doing,
 // or what sends had no CPU. It returns why it was the generator, adds to said what
@@ -101,7 +110,7 @@ func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
 func lateness(r *Rule, l *loadRound, said *string, unknown **Finding) string {
 	g := &l.Load.Generator
 	if g.RunDelay != nil {
-		*said = fmt.Sprintf("; it waited %s for a CPU", unit.Duration(*g.RunDelay))
+		*said = fmt.Sprintf("; it %s", waitedForCPU(l))
 	}
 	late, took := lateOfSlowest(l.Log)
 	if took == 0 || late.Seconds() < r.param("floor") || float64(late) < r.param("waited")*float64(took) {

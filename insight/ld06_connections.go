@@ -35,18 +35,22 @@ var ld06 = &Rule{
 
 func checkConnections(r *Rule, in *Input, all []loadRound) []Finding {
 	var found []Finding
+	tls := handshakes(r, in)
 	if f, ok := closedByServer(r, in, all); ok {
+		tls.foldInto(&f, false)
 		found = append(found, f)
 	}
 	outgoing, traced := outgoing(r, in)
 	if traced && outgoing.State == Found {
+		tls.foldInto(&outgoing, true)
 		found = append(found, outgoing)
 	}
-	if f, ok := handshakes(r, in); ok {
-		found = append(found, f)
+	if tls.found {
+		found = append(found, tls.Finding)
 	}
 	found = append(found, databases(r, in)...)
 	found = append(found, clients(r, in)...)
+	found = append(found, madeClients(r, in)...)
 	if len(found) > 0 {
 		return found
 	}
@@ -121,6 +125,7 @@ func closedByServer(r *Rule, in *Input, all []loadRound) (Finding, bool) {
 		f.Advice = "Let the server keep connections alive: no \"Connection: close\" and no SetKeepAlivesEnabled(false), an IdleTimeout of a minute, and handlers that read the request body to its end."
 		f.Verify = "Send again: the report's section on connections should show about as many as were requested."
 		f.Doubts = in.doubts()
+		tellClosings(&f, connSources{in.code})
 		return f, true
 	}
 	return Finding{}, false
@@ -228,37 +233,55 @@ func (t *traced) through(id stack.ID, function string) bool {
 	return slices.ContainsFunc(t.Frames(id), func(f stack.Frame) bool { return f.Func == function })
 }
 
+// handshaken is what TLS handshakes cost.
+type handshaken struct {
+	Finding
+	found, client bool
+}
+
+// foldInto adds it to a finding that says why there are so many, if they are of the same side.
+func (h *handshaken) foldInto(f *Finding, client bool) {
+	if !h.found || h.client != client {
+		return
+	}
+	f.Summary += "; " + h.Summary
+	f.Impact = h.Impact
+	f.Score = max(f.Score, h.Score)
+	f.Evidence = append(f.Evidence, h.Evidence...)
+	h.found = false
+}
+
 // handshakes looks at the CPU time of TLS handshakes.
-func handshakes(r *Rule, in *Input) (Finding, bool) {
+func handshakes(r *Rule, in *Input) (h handshaken) {
 	cpu, err := in.Facts.Weights(facts.CPU, "samples")
 	if err != nil {
-		return Finding{}, false
+		return h
 	}
 	p, index, entry := cpu.Profile, cpu.Index, cpu.Entry
 	var all, of int64
-	client := false
 	for id, n := range p.Samples(index) {
 		all += n
 		for _, f := range p.Stacks.Frames(id) {
 			if name := p.Stacks.Frame(f).Func; strings.HasPrefix(name, "crypto/tls.(*Conn).") && strings.HasSuffix(name, "Handshake") || strings.HasPrefix(name, "crypto/tls.(*Conn).handshakeContext") {
 				of += n
-				client = client || strings.Contains(name, "clientHandshake")
+				h.client = h.client || strings.Contains(name, "clientHandshake")
 				break
 			}
 		}
 	}
 	share := stats.Wilson(float64(of), float64(max(1, all)), compare.Confidence)
 	if float64(all) < r.param("samples") || share.Low < r.param("handshake") {
-		return Finding{}, false
+		return h
 	}
 	f := r.answer(Found, "%s of the CPU time went into TLS handshakes", unit.Percent(share.Estimate))
 	f.Severity, f.Score = Warning, score(share.Estimate, 0.1, 0.4)
 	f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%d of %d samples", of, all), Path: entry.Path, Phase: entry.Phase}}
 	f.Advice = "Keep connections open between requests, and let clients resume sessions (a ClientSessionCache, session tickets)."
-	if client {
+	if h.client {
 		f.Advice = "The program opens TLS connections itself: one http.Client for all, bodies read to their end, MaxIdleConnsPerHost above 2, and a ClientSessionCache."
 	}
 	f.Verify = "Record a CPU profile under the same load: handshakes should be below 5%."
-	return f, true
+	h.Finding, h.found = f, true
+	return h
 }

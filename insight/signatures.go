@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -17,7 +18,8 @@ type signature struct {
 	set string
 	// since and until are minor releases of Go 1, both included; 0 is open.
 	since, until int
-	// names are whole names, or beginnings with a "*" behind.
+	// names are whole names, beginnings with a "*" behind, or a beginning and an end with a "*"
+	// between them, as the versions of a module have it.
 	names string
 }
 
@@ -151,7 +153,13 @@ var signatures = []signature{
 	{"again.password", 0, 0, "golang.org/x/crypto/bcrypt.GenerateFromPassword golang.org/x/crypto/bcrypt.CompareHashAndPassword golang.org/x/crypto/scrypt.Key golang.org/x/crypto/argon2.Key golang.org/x/crypto/argon2.IDKey golang.org/x/crypto/pbkdf2.Key crypto/pbkdf2.Key*"},
 	{"again.random", 0, 0, "math/rand.NewSource math/rand.Seed math/rand.(*rngSource).Seed"},
 	{"again.random", 20, 0, "math/rand.newSource"},
-	{"again.connection", 0, 0, "database/sql.Open google.golang.org/grpc.NewClient google.golang.org/grpc.Dial google.golang.org/grpc.DialContext"},
+	{"again.connection", 0, 0, "database/sql.Open google.golang.org/grpc.NewClient google.golang.org/grpc.Dial google.golang.org/grpc.DialContext " +
+		"github.com/redis/go-redis/v9.New* github.com/go-redis/redis/*.NewClient github.com/go-redis/redis/*.NewClusterClient go.mongodb.org/mongo-driver/mongo.Connect go.mongodb.org/mongo-driver/v2/mongo.Connect " +
+		"github.com/nats-io/nats.go.Connect go.etcd.io/etcd/client/v3.New* github.com/rabbitmq/amqp091-go.Dial* github.com/jackc/pgx/v5/pgxpool.New* github.com/jackc/pgx/v4/pgxpool.Connect* " +
+		"github.com/segmentio/kafka-go.NewWriter github.com/IBM/sarama.NewSyncProducer* github.com/IBM/sarama.NewAsyncProducer* github.com/IBM/sarama.NewClient github.com/gocql/gocql.(*ClusterConfig).CreateSession " +
+		"k8s.io/client-go/kubernetes.NewForConfig* github.com/elastic/go-elasticsearch/*.NewClient github.com/elastic/go-elasticsearch/*.NewDefaultClient gorm.io/gorm.Open"},
+	{"again.validator", 0, 0, "github.com/go-playground/validator/*.New github.com/go-playground/validator/*.(*Validate).extractStructCache github.com/gorilla/schema.NewDecoder github.com/gorilla/schema.NewEncoder " +
+		"github.com/gorilla/schema.(*cache).create github.com/json-iterator/go.Config.Froze github.com/jmoiron/sqlx/reflectx.NewMapper*"},
 	{"again.process", 0, 0, "os.StartProcess os/exec.LookPath"},
 	{"again.names", 0, 0, "os/user.* net.LookupHost net.LookupIP net.LookupAddr net.(*Resolver).Lookup* net.InterfaceAddrs net.Interfaces"},
 	{"again.config", 0, 0, "gopkg.in/yaml.* sigs.k8s.io/yaml.* github.com/goccy/go-yaml.* github.com/BurntSushi/toml.* github.com/pelletier/go-toml* github.com/spf13/viper.*"},
@@ -200,14 +208,24 @@ var sets = sync.OnceValue(func() map[string]*nameSet {
 type nameSet struct {
 	whole map[string]bool
 	begin []string
+	ends  [][2]string // a beginning and an end
 }
 
 // add takes in the names of a row.
 func (s *nameSet) add(names string) {
 	for name := range strings.FieldsSeq(names) {
-		if begin, ok := strings.CutSuffix(name, "*"); ok {
+		// A "*" before a type is that of a method.
+		begin, ok := strings.CutSuffix(name, "*")
+		first, last, between := strings.Cut(strings.ReplaceAll(begin, "(*", "(\x00"), "*")
+		switch {
+		case between:
+			if ok {
+				panic("BUG: two wildcards in " + name)
+			}
+			s.ends = append(s.ends, [2]string{first, strings.ReplaceAll(last, "\x00", "*")})
+		case ok:
 			s.begin = append(s.begin, begin)
-		} else {
+		default:
 			s.whole[name] = true
 		}
 	}
@@ -223,7 +241,9 @@ func (s *nameSet) has(function string) bool {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(s.ends, func(e [2]string) bool {
+		return strings.HasPrefix(function, e[0]) && strings.HasSuffix(function, e[1])
+	})
 }
 
 // inSet tells whether a function is of a set of the table.

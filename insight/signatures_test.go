@@ -133,3 +133,24 @@ func TestSets(t *testing.T) {
 	}()
 	fmt.Println(inSet("none", "main.main"))
 }
+
+// TestNameSet: names may be whole, begin with a text, or begin and end with one, as that of a
+// module of any version does.
+func TestNameSet(t *testing.T) {
+	s := &nameSet{whole: map[string]bool{}}
+	s.add("a.New b.New* github.com/x/validator/*.(*Validate).learn net.(*Dialer).*")
+	for name, want := range map[string]bool{
+		"a.New": true, "a.NewMore": false, "b.NewMore": true,
+		"github.com/x/validator/v10.(*Validate).learn": true, "github.com/x/validator/v10.(*Validate).Struct": false,
+		"net.(*Dialer).DialContext": true,
+	} {
+		if got := s.has(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	for _, known := range []string{"github.com/go-playground/validator/v10.New", "github.com/golang-jwt/jwt/v5.ParseRSAPrivateKeyFromPEM"} {
+		if !inSet("again", known) {
+			t.Errorf("%s is in no set", known)
+		}
+	}
+}

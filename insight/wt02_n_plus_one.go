@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"loupe/analysis/facts"
 	"loupe/value/stack"
@@ -153,7 +154,7 @@ func manyCallsAdvice(t *traced, o *outward) string {
 	case o.kind == "dns":
 		return "Resolve the name once before the loop, or keep the connection that it was resolved for."
 	case o.kind == "file_call" && syncs(t.Frames(o.stack)):
-		return "Sync once for all of them instead of for each (group commit): collect the writes, write them in one go, and then sync."
+		return "Sync once for all of them instead of for each (group commit): collect the writes, write them in one go, and then sync. In a database that is a file of the program (bbolt, SQLite): many changes in one transaction."
 	case o.kind == "file_call":
 		return "Open and read once, before the loop, and keep the result; read a folder in one go (os.ReadDir) instead of with a call per file."
 	}
@@ -163,6 +164,10 @@ func manyCallsAdvice(t *traced, o *outward) string {
 // syncs tells whether a stack makes a file reach the disk.
 func syncs(frames []stack.Frame) bool {
 	return slices.ContainsFunc(frames, func(f stack.Frame) bool {
-		return f.Func == "os.(*File).Sync" || f.Func == "syscall.Fsync" || f.Func == "syscall.Fdatasync"
+		name, isCall := strings.CutPrefix(f.Func, "syscall.")
+		if !isCall {
+			name, isCall = strings.CutPrefix(f.Func, "golang.org/x/sys/unix.")
+		}
+		return f.Func == "os.(*File).Sync" || isCall && slices.Contains([]string{"fsync", "fdatasync", "msync", "sync"}, strings.ToLower(name))
 	})
 }

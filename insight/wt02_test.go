@@ -80,6 +80,18 @@ func TestWT02(t *testing.T) {
 				p.Call(2*time.Millisecond, accounttest.In("syscall.Fsync@z.go:1", "os.(*File).Sync@file.go:1", handle))
 			}
 		}, Warning, "the same call on files 10.0 times", "Sync once for all"},
+		{"syncs each after a write, without package os", func(p *accounttest.Program) {
+			for range 10 {
+				const save = "main.save@main.go:20"
+				p.Call(20*time.Microsecond, accounttest.In("syscall.Pwrite@z.go:1", "go.etcd.io/bbolt.(*Tx).write@tx.go:1", save, handle))
+				p.Call(2*time.Millisecond, accounttest.In("syscall.Fdatasync@z.go:1", "go.etcd.io/bbolt.fdatasync@bolt.go:1", save, handle))
+			}
+		}, Warning, "the same call on files 10.0 times", "Sync once for all"},
+		{"reads a file in pieces, without package os", func(p *accounttest.Program) {
+			for range 10 {
+				p.Call(2*time.Millisecond, accounttest.In("golang.org/x/sys/unix.Pread@z.go:1", "main.load@main.go:20", handle))
+			}
+		}, "", ", 0 times", ""},
 		{"reads a file in pieces", func(p *accounttest.Program) {
 			for range 10 {
 				p.Call(2*time.Millisecond, accounttest.In("syscall.read@z.go:1", "os.(*File).Read@file.go:1", handle))

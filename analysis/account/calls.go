@@ -17,7 +17,7 @@ type Call struct {
 	// Kind is one for which [Kind.Outside] holds.
 	Kind Kind
 	// Path are the frames of the user's code, the one nearest to the call first; what
-	// recursion adds is left out. Stack is one of those that have it.
+	// recursion adds is left out. Stack is that of the one that took longest.
 	Path  []stack.Frame
 	Stack stack.ID
 	// Count is how often it was made: an answer that comes in many pieces is one call.
@@ -80,13 +80,14 @@ type callKey struct {
 // called is a call of one unit.
 type called struct {
 	key     callKey
-	stack   stack.ID
+	stack   stack.ID // of the longest
 	n       int64
 	d       timeline.Time
 	delayed int64
 	late    timeline.Time // of delayed
 	pieces  int64
 	least   timeline.Time // of those that are a call; 0 is none
+	longest timeline.Time // of those
 	// from and to are the begin of the first wait and the end of the last one of a unit.
 	from, to timeline.Time
 }
@@ -106,12 +107,26 @@ var (
 	// roundTrips are those that send a request and wait for the begin of its answer.
 	roundTrips = []string{"net/http.(*persistConn).roundTrip", "net/http.(*http2ClientConn).", "net/http/internal/http2.(*ClientConn).", "golang.org/x/net/http2.(*ClientConn).", "google.golang.org/grpc.(*ClientConn).Invoke", "google.golang.org/grpc.invoke"}
 	// fileCalls ask for a file by its name, or that it reaches the disk: reading on in it is no call.
-	fileCalls = []string{"syscall.Open", "syscall.open", "syscall.Stat", "syscall.stat", "syscall.Lstat", "syscall.lstat", "syscall.fstatat", "syscall.Unlink", "syscall.unlink", "syscall.Rename", "syscall.rename", "syscall.Mkdir", "syscall.mkdir",
-		"syscall.Fsync", "syscall.Fdatasync", "syscall.fdatasync", "internal/syscall/unix.Openat", "internal/syscall/unix.Fstatat"}
+	fileCalls = systemCalls("Open", "Creat", "Stat", "Lstat", "Fstatat", "Access", "Faccessat", "Readlink", "Unlink", "Rename", "Mkdir", "Rmdir", "Link", "Symlink",
+		"Truncate", "Fsync", "Fdatasync", "Sync", "Msync")
+	// fileTransfers are the rest of what a program asks of files, where it is plain that they are files.
+	fileTransfers = systemCalls("Fstat", "Ftruncate", "Fallocate", "Pread", "Pwrite", "ReadDirent", "Getdents", "CopyFileRange")
 	// processEnds are the waits for the end of a process.
 	processEnds = []string{"internal/syscall/unix.Waitid", "syscall.Wait4", "syscall.wait4"}
 	writers     = []string{"internal/poll.(*FD).Write", "internal/poll.(*FD).writeMsg", "internal/poll.(*FD).WriteMsg", "internal/poll.(*FD).Writev"}
 )
+
+// systemCalls are the beginnings of the names of the functions that make system calls, also for
+// those who make them without package os: bbolt calls syscall.Fdatasync.
+func systemCalls(names ...string) (prefixes []string) {
+	for _, name := range names {
+		inner := strings.ToLower(name[:1]) + name[1:]
+		for _, from := range []string{"syscall.", "golang.org/x/sys/unix.", "internal/syscall/unix."} {
+			prefixes = append(prefixes, from+name, from+inner)
+		}
+	}
+	return prefixes
+}
 
 // out returns what a stack tells of calls.
 func (w *words) out(id stack.ID) *outView {
@@ -142,10 +157,9 @@ func askingOf(v stackView) asking {
 		return never
 	case v.has("net.(*", "crypto/tls."):
 		return written
-	case v.has("os.", "internal/poll."):
-		if v.has(fileCalls...) {
-			return always
-		}
+	case v.has(fileCalls...):
+		return always
+	case v.has("os.", "internal/poll."), v.has(fileTransfers...):
 		return never
 	case slices.ContainsFunc(v.frames, func(f stack.Frame) bool {
 		return strings.HasSuffix(f.Func, ").Read") || strings.HasSuffix(f.Func, ").RecvMsg") || strings.HasSuffix(f.Func, ").Recv")
@@ -199,7 +213,7 @@ func (f *follower) outside(t *track, kind Kind, id stack.ID, d, at timeline.Time
 	switch {
 	case goesOn:
 	case v.asks == always, v.asks == written && t.sent > 0:
-		c.n, c.least = 1, d
+		c.n, c.least, c.longest = 1, d, d
 	}
 	if kind == Answer && d >= delayedFrom && d < delayedTo {
 		c.delayed, c.late = 1, d
@@ -245,6 +259,7 @@ func (f *follower) wrote(t *track, id stack.ID) {
 func (u *open) called(c called) {
 	for i := range u.calls {
 		if x := &u.calls[i]; x.key == c.key {
+			x.seen(c)
 			x.n += c.n
 			x.d += c.d
 			x.delayed += c.delayed
@@ -257,6 +272,14 @@ func (u *open) called(c called) {
 	}
 	if len(u.calls) < maxCalls {
 		u.calls = append(u.calls, c)
+	}
+}
+
+// seen keeps the stack of the one that took longest: at one line a write may come before the
+// sync that takes the time.
+func (c *called) seen(other called) {
+	if other.longest > c.longest {
+		c.stack, c.longest = other.stack, other.longest
 	}
 }
 
@@ -288,6 +311,7 @@ func (g *gathered) takeCalls(u *open, d timeline.Time) {
 			t = &callTally{called: called{key: c.key, stack: c.stack}}
 			g.calls[c.key] = t
 		}
+		t.seen(c)
 		t.n += c.n
 		t.d += c.d
 		t.delayed += c.delayed

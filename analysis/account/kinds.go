@@ -236,7 +236,7 @@ func callKind(v stackView) Kind {
 		return Resolve
 	case v.has("net.(*"):
 		return Socket
-	case v.has("os.", "io/ioutil.", "path/filepath.", "syscall.Open", "syscall.Fsync"):
+	case v.has("os.", "io/ioutil.", "path/filepath."), v.has(fileCalls...), v.has(fileTransfers...):
 		return File
 	case v.has("runtime.cgocall"):
 		return Cgo

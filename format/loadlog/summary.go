@@ -344,7 +344,11 @@ func limits(l *Log, s *Summary) (limited, starved string) {
 		}
 	}
 	if delay >= starvedLimit {
-		starved = fmt.Sprintf("the sender waited %s for a CPU in %s, in which it used %s of CPU time", unit.Duration(*g.RunDelay), unit.Duration(l.Elapsed), unit.Duration(l.CPU))
+		who, whose := "the sender waited", "it"
+		if l.Engine != "epoll" && l.Threads > 1 {
+			who, whose = "the sender's threads together waited", "they"
+		}
+		starved = fmt.Sprintf("%s %s for a CPU in %s, in which %s used %s of CPU time", who, unit.Duration(*g.RunDelay), unit.Duration(l.Elapsed), whose, unit.Duration(l.CPU))
 	}
 	lagging := l.Open && g.LagP50 > 0 && float64(g.LagP50) > lagLimit*float64(min(s.Service.P50, max(s.Service.MaxAnswered, 1)))
 	switch {

@@ -1,0 +1,88 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+
+	"loupe/analysis/facts"
+	"loupe/value/stack"
+	"loupe/value/unit"
+)
+
+// Clients that are made for each request. A client of gRPC dials on a goroutine of its own: that
+// no request waits at a dial of its own does not tell that there are none.
+
+// madeAt are the clients that are made at one line of the user's code.
+type madeAt struct {
+	at     stack.Frame
+	callee string
+	// count is how many, by the goroutines that making one starts, kinds how many of these
+	// it starts at least.
+	count int64
+	kinds int
+	way   []stack.Frame // of one of them
+}
+
+// madeByLine finds in a trace the goroutines that making a client has started.
+func madeByLine(in *Input, t *traced) (all []*madeAt) {
+	scope := in.Session.Scope()
+	for _, g := range t.Creators {
+		frames := t.Frames(g.Creator)
+		at := slices.IndexFunc(frames, scope.IsUser)
+		if at < 1 || g.Created == 0 {
+			continue
+		}
+		inner := slices.IndexFunc(frames[:at], func(f stack.Frame) bool { return inSet("again.connection", f.Func) })
+		if inner < 0 {
+			continue
+		}
+		i := slices.IndexFunc(all, func(x *madeAt) bool { return x.at == frames[at] })
+		if i < 0 {
+			i = len(all)
+			all = append(all, &madeAt{at: frames[at], callee: frames[inner].Func, way: frames[at:]})
+		}
+		x := all[i]
+		x.count = max(x.count, g.Created)
+		x.kinds++
+	}
+	return all
+}
+
+// madeClients looks for clients that the program makes while it serves, about one for each request.
+func madeClients(r *Rule, in *Input) (found []Finding) {
+	t := in.trace()
+	if t.Err != nil || t.Length() < facts.MinTrace {
+		return nil
+	}
+	units := in.Facts.Units()
+	if units.Err != nil {
+		return nil
+	}
+	var most facts.UnitGroup
+	for i := range units.Judged {
+		g := units.Judged[i]
+		if name := g.Unit.String(); (name == "request" || name == "task") && (most == nil || g.Wall.Count > most.Wall.Count) {
+			most = g
+		}
+	}
+	if most == nil {
+		return nil
+	}
+	for _, x := range madeByLine(in, t) {
+		each := float64(x.count) / float64(max(1, most.Wall.Count))
+		if float64(x.count) < r.param("requests") || each < r.param("opened") {
+			continue
+		}
+		f := r.answer(Found, "the program makes a new client with %s%s for each %s: %s in %s, in which %s ended; each starts %s and makes connections of its own",
+			stack.Short(x.callee), atFrame(x.at), most.Unit, unit.Count(x.count), unit.Duration(t.Length()), unit.Plural(int64(most.Wall.Count), most.Unit.String()), unit.Plural(int64(x.kinds), "goroutine"))
+		f.Severity, f.Score = Warning, score(each, 0.3, 1)
+		f.Impact = exactly(each, "clients for each "+most.Unit.String())
+		f.Evidence = []Evidence{t.seenAt(x.way, x.at, "%s made here", unit.Plural(x.count, "client"))}
+		f.Advice = "Make one client and keep it, or one for each address, in a map: it is safe for concurrent use and keeps its connections open. Close it when the program ends, not at the end of a " + most.Unit.String() + "."
+		f.Verify = "Record a trace under the same load: hardly any new client should be made, and CPU time and latency should fall."
+		f.Doubts = append(in.traceDoubts(t), fmt.Sprintf("if each %s needs an address of its own, a client that is kept saves nothing", most.Unit))
+		f.costs = []cost{{file: x.at.File, line: x.at.Line}}
+		found = append(found, f)
+	}
+	return found[:min(2, len(found))]
+}
