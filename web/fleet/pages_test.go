@@ -212,7 +212,9 @@ func TestRecordingPath(t *testing.T) {
 	}
 	engine := storetest.NewMemory()
 	server := fleet.New(engine, intake.New(engine), fleet.Options{Tokens: func() *fleet.Tokens { return tokens },
-		Recording: func(w http.ResponseWriter, _ *http.Request, incident string) { fmt.Fprintf(w, "recording %s", incident) }})
+		Recording: func(w http.ResponseWriter, _ *http.Request, incident string) {
+			fmt.Fprintf(w, "recording %s", incident)
+		}})
 	f := func(method, path, token, want string) {
 		t.Helper()
 		r := httptest.NewRequest(method, path, nil)
