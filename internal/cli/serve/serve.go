@@ -371,6 +371,7 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file *scrape.Fi
 		})
 	}
 	running.Go(func() { s.access.watch(ctx, s.tell) })
+	running.Go(func() { rest(ctx) })
 	var last sync.WaitGroup // what goes on until nothing comes in any more
 	in, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
