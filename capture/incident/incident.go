@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"loupe/capture/collect"
 	"loupe/capture/hook"
 	"loupe/capture/scrape"
+	"loupe/recording"
 	"loupe/store/blob"
 	"loupe/value/secret"
 )
@@ -115,6 +117,16 @@ func (m *Monitor) Fetch(ctx context.Context, id string) (string, error) {
 		return dir, nil
 	}
 	return "", ErrNone
+}
+
+// Packed is Fetch, packed: temp is a folder where that can be done.
+func (m *Monitor) Packed(ctx context.Context, id, temp string) (string, error) {
+	name, err := m.Fetch(ctx, id)
+	if err != nil || filepath.Ext(name) == packed {
+		return name, err
+	}
+	to := filepath.Join(temp, "recording"+packed)
+	return to, recording.Zip(name, to)
 }
 
 // Rule is a rule with how far it can fire.
@@ -337,7 +349,7 @@ func (m *Monitor) raise(ctx context.Context, w *collect.Watcher, t *scrape.Targe
 		if err := m.kept.change(before, func(in *Incident) { in.Again++ }); err != nil {
 			m.opt.Tell("incidents: %v", err)
 		}
-		m.changedHere()
+		m.tier.wake()
 		return
 	}
 	m.opt.Tell("ALERT %s at %s (%s): %s", in.Rule, in.Target, in.Service, in.Why)
@@ -357,7 +369,7 @@ func (m *Monitor) raise(ctx context.Context, w *collect.Watcher, t *scrape.Targe
 		if why, first := m.storms.tell(in); first {
 			m.notify(ctx, hook.Event{Alert: "storm", Why: why, Target: in.Target, Service: in.Service, Text: why})
 		}
-		m.changedHere()
+		m.tier.wake()
 		return
 	}
 	if full == "" {
@@ -368,20 +380,13 @@ func (m *Monitor) raise(ctx context.Context, w *collect.Watcher, t *scrape.Targe
 	if err := m.kept.bound(); err != nil {
 		m.opt.Tell("incidents: %v", err)
 	}
-	m.changedHere()
+	m.tier.wake()
 	dir := m.Place(in.ID)
 	if dir != "" {
 		m.opt.Tell("recording %s (loupe report %s)", in.ID, dir)
 	}
 	m.notify(ctx, hook.Event{Alert: in.Rule, Why: in.Why, PID: w.PID(), Target: in.Target, Service: in.Service, Recording: dir,
 		Text: fmt.Sprintf("%s at %s: %s", in.Service, in.Target, in.Why)})
-}
-
-// changedHere has the bucket told what is new.
-func (m *Monitor) changedHere() {
-	if m.tier != nil {
-		m.tier.wake()
-	}
 }
 
 // notify calls the hooks.

@@ -55,8 +55,11 @@ func newTier(kept *folder, opt Options) *tier {
 	return t
 }
 
-// wake tells run that something has changed.
+// wake tells run that something has changed. No tier does nothing.
 func (t *tier) wake() {
+	if t == nil {
+		return
+	}
 	select {
 	case t.news <- struct{}{}:
 	default:

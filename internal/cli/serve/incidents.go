@@ -15,7 +15,6 @@ import (
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/pages"
 	"loupe/internal/cli/stores"
-	"loupe/recording"
 	"loupe/store"
 	"loupe/value/unit"
 	"loupe/web"
@@ -142,7 +141,13 @@ func (s *serving) download(w http.ResponseWriter, r *http.Request, id string) {
 		http.Error(w, "this server runs without -alerts", http.StatusNotFound)
 		return
 	}
-	name, err := s.monitor.Fetch(r.Context(), id)
+	temp, err := os.MkdirTemp("", "loupe-incident-")
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	defer os.RemoveAll(temp)
+	name, err := s.monitor.Packed(r.Context(), id, temp)
 	switch {
 	case errors.Is(err, incident.ErrNone):
 		http.Error(w, fmt.Sprintf("there is no recording of an incident %.100q", id), http.StatusNotFound)
@@ -153,22 +158,7 @@ func (s *serving) download(w http.ResponseWriter, r *http.Request, id string) {
 	}
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", id+".zip"))
 	w.Header().Set("Content-Type", "application/zip")
-	if filepath.Ext(name) == ".zip" {
-		http.ServeFile(w, r, name)
-		return
-	}
-	temp, err := os.MkdirTemp("", "loupe-incident-")
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	defer os.RemoveAll(temp)
-	to := filepath.Join(temp, "recording.zip")
-	if err := recording.Zip(name, to); err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	http.ServeFile(w, r, to)
+	http.ServeFile(w, r, name)
 }
 
 // shownIncidents is how many a person sees who asks by curl.
