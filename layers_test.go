@@ -62,7 +62,7 @@ var house = map[string]floor{
 	"capture/collect":  {may: []string{"capture/", "value/", "format/", "recording", "source"}},
 	"capture/forward":  {may: []string{"value/", "format/", "capture/remote", "store"}},
 	"capture/scrape":   {may: []string{"value/", "format/", "source", "capture/collect"}},
-	"capture/incident": {may: []string{"value/", "format/", "source", "capture/alert", "capture/collect", "capture/hook", "capture/scrape"}},
+	"capture/incident": {may: []string{"value/", "format/", "recording", "source", "store/blob", "capture/alert", "capture/collect", "capture/hook", "capture/scrape"}},
 	"capture/remote":   {may: []string{"value/", "format/", "source", "capture/collect"}},
 	// The agent runs inside the recorded program: the standard library alone.
 	"capture/agent": {},

@@ -310,8 +310,10 @@ type FleetIncident struct {
 	Source string `json:"source"`
 	Note   string `json:"note"`
 	Size   string `json:"size"`
-	// Folder is where the recording lies on the machine of the server.
+	// Folder is where the recording lies on the machine of the server, or its name in the bucket that has it.
 	Folder string `json:"folder"`
+	// Download is the path on the server where it can be downloaded, packed.
+	Download string `json:"download"`
 }
 
 var fleetEndpoints = []endpoint{

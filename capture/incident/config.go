@@ -30,9 +30,10 @@ type Config struct {
 	Limit unit.Bytes
 	// Exec and Webhook are told of incidents.
 	Exec, Webhook string
-	// Count and Bytes bound what is kept.
-	Count int
-	Bytes unit.Bytes
+	// Count and Bytes bound what is kept, Bucket the recordings in a bucket.
+	Count  int
+	Bytes  unit.Bytes
+	Bucket unit.Bytes
 }
 
 // Condition is a rule with the targets that it is for.
@@ -86,7 +87,7 @@ func parse(path string, data []byte) (*Config, error) {
 		return nil, err
 	}
 	c := &config{Reader: r, capture: usualCapture, out: Config{
-		Interval: 10 * time.Second, History: 5 * time.Minute, Pause: 10 * time.Minute, Hourly: 12, Count: 100, Bytes: 2 << 30,
+		Interval: 10 * time.Second, History: 5 * time.Minute, Pause: 10 * time.Minute, Hourly: 12, Count: 100, Bytes: 2 << 30, Bucket: 20 << 30,
 	}}
 	var alerts *yamlfile.Node
 	err = c.Fields(doc, yamlfile.Keys{
@@ -97,7 +98,7 @@ func parse(path string, data []byte) (*Config, error) {
 			return c.Fields(n, yamlfile.Keys{"exec": c.Text(&c.out.Exec), "webhook": c.Text(&c.out.Webhook)})
 		},
 		"keep": func(n *yamlfile.Node) error {
-			return c.Fields(n, yamlfile.Keys{"count": c.Int(&c.out.Count, 1), "bytes": c.bytes(&c.out.Bytes)})
+			return c.Fields(n, yamlfile.Keys{"count": c.Int(&c.out.Count, 1), "bytes": c.bytes(&c.out.Bytes), "bucket": c.bytes(&c.out.Bucket)})
 		},
 	})
 	if err != nil {

@@ -34,16 +34,43 @@ type Incident struct {
 	// Again counts how often the rule has fired for the target within the pause.
 	Again int   `json:"again"`
 	Bytes int64 `json:"bytes"` // of the recording
+	// Stored is the recording in the bucket; nil where that has none.
+	Stored *Stored `json:"stored,omitempty"`
+	// Version counts what the bucket was told of the incident. Pending tells that something has
+	// changed since.
+	Version int  `json:"version,omitempty"`
+	Pending bool `json:"pending,omitempty"`
+
+	changes int       // since this process began
+	used    time.Time // when the recording was last opened
 }
+
+// Stored is a recording in a bucket, packed.
+type Stored struct {
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// pins tell whether the recording of an incident must stay.
+type pins func() (func(*Incident) bool, error)
 
 // folder is where incidents are kept: a file of each, and beside it the recording.
 type folder struct {
 	dir   string
 	count int
 	bytes int64
+	// room bounds the recordings in the bucket, if there is one (remote). Here they may go then when the
+	// bucket has them.
+	room   int64
+	remote bool
+	listed bool // what the bucket has is known
+	pins   pins
+	now    func() time.Time
 
-	mu  sync.Mutex
-	all []*Incident // the oldest first
+	mu   sync.Mutex
+	all  []*Incident // the oldest first
+	gone []string    // dropped ones that the bucket may still have
 }
 
 // openFolder reads what is in a folder, and makes it.
@@ -51,7 +78,7 @@ func openFolder(dir string) (*folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	f := &folder{dir: dir}
+	f := &folder{dir: dir, pins: func() (func(*Incident) bool, error) { return nil, nil }, now: time.Now}
 	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
 		return nil, err
@@ -65,13 +92,19 @@ func openFolder(dir string) (*folder, error) {
 		if err != nil || in.ID+".json" != filepath.Base(name) {
 			continue // somebody else's file
 		}
-		if in.Recorded = recorded(f.place(in)); in.Note == underWay {
-			in.Note = "loupe serve stopped during the capture"
+		if in.Recorded = f.local(in) != ""; in.Note == underWay {
+			in.Note, in.Pending = "loupe serve stopped during the capture", true
+			in.Bytes = size(f.place(in))
 		}
 		f.all = append(f.all, in)
 	}
-	slices.SortFunc(f.all, func(a, b *Incident) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.ID, b.ID)) })
+	f.sort()
 	return f, nil
+}
+
+// sort puts the incidents in the order of time; the caller holds f.mu, or has f for itself.
+func (f *folder) sort() {
+	slices.SortFunc(f.all, func(a, b *Incident) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.ID, b.ID)) })
 }
 
 // underWay is the note of an incident whose recording is being taken.
@@ -86,6 +119,22 @@ func recorded(dir string) bool {
 // place is the folder of an incident's recording.
 func (f *folder) place(in *Incident) string { return filepath.Join(f.dir, in.ID) }
 
+// local is where the recording of an incident lies here: its folder, or what was packed and brought back from
+// the bucket; "" for neither.
+func (f *folder) local(in *Incident) string {
+	dir := f.place(in)
+	if recorded(dir) {
+		return dir
+	}
+	if info, err := os.Stat(dir + packed); err == nil && info.Mode().IsRegular() {
+		return dir + packed
+	}
+	return ""
+}
+
+// packed is how the name of a packed recording ends.
+const packed = ".zip"
+
 var unsafe = regexp.MustCompile(`[^A-Za-z0-9._]+`)
 
 // add gives an incident its name and writes it down.
@@ -99,11 +148,12 @@ func (f *folder) add(in *Incident) error {
 			in.ID = fmt.Sprintf("%s-%d", base, n)
 		}
 		taken := slices.ContainsFunc(f.all, func(o *Incident) bool { return o.ID == in.ID })
-		if _, err := os.Lstat(f.place(in)); errors.Is(err, fs.ErrNotExist) && !taken {
+		if f.local(in) == "" && !taken {
 			break
 		}
 	}
 	f.all = append(f.all, in)
+	in.Pending = true
 	return f.write(in)
 }
 
@@ -112,6 +162,8 @@ func (f *folder) change(in *Incident, change func(*Incident)) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	change(in)
+	in.Pending = true
+	in.changes++
 	if !slices.Contains(f.all, in) {
 		return nil // it was dropped meanwhile
 	}
@@ -131,15 +183,36 @@ func (f *folder) write(in *Incident) error {
 	return os.Rename(name+".new", name)
 }
 
-// bound drops the oldest recordings until what there is keeps to the bounds. One that alone is
-// larger than all may be is dropped too, and its incident says so.
+// bound drops the oldest recordings until what there is keeps to the bounds, but for those that are pinned. One that
+// alone is larger than all may be is dropped too, and its incident says so. With a bucket, what it has goes here first, and what
+// it does not have yet stays.
 func (f *folder) bound() error {
+	pinned, err := f.pins()
+	if err != nil {
+		return fmt.Errorf("nothing is deleted while the pins are unknown: %w", err)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	stays := func(in *Incident) bool {
+		return in.Note == underWay || f.remote && (in.Pending || !f.listed) || pinned != nil && pinned(in)
+	}
 	var failed error
-	for f.count > 0 && len(f.all) > f.count {
-		failed = errors.Join(failed, f.drop(f.all[0]))
-		f.all = f.all[1:]
+	f.all = slices.DeleteFunc(f.all, func() func(in *Incident) bool {
+		over := len(f.all) - f.count
+		return func(in *Incident) bool {
+			if f.count <= 0 || over <= 0 || stays(in) {
+				return false
+			}
+			over--
+			failed = errors.Join(failed, f.drop(in))
+			return true
+		}
+	}())
+	if f.remote && !f.listed {
+		return failed // what it has is not known yet
+	}
+	if f.remote {
+		return errors.Join(failed, f.evict(), f.forget(stays))
 	}
 	sum := int64(0)
 	for _, in := range f.all {
@@ -147,20 +220,106 @@ func (f *folder) bound() error {
 	}
 	for i := 0; f.bytes > 0 && sum > f.bytes && i < len(f.all); i++ {
 		in := f.all[i]
-		if !in.Recorded || in.Note == underWay {
+		if !in.Recorded || stays(in) {
 			continue
 		}
 		sum -= in.Bytes
-		failed = errors.Join(failed, os.RemoveAll(f.place(in)))
+		failed = errors.Join(failed, f.remove(in))
 		in.Recorded, in.Bytes, in.Note = false, 0, "recording deleted: keep.bytes reached"
 		failed = errors.Join(failed, f.write(in))
 	}
 	return failed
 }
 
+// inUse is how long a recording stays here after it was opened.
+const inUse = time.Hour
+
+// evict removes recordings here that the bucket has, those first that nobody has opened for longest.
+func (f *folder) evict() (failed error) {
+	type one struct {
+		in    *Incident
+		bytes int64
+	}
+	var list []one
+	sum := int64(0)
+	for _, in := range f.all {
+		bytes := size(f.place(in)) + size(f.place(in)+packed)
+		sum += bytes
+		if bytes > 0 && in.Stored != nil && !in.Pending && f.now().Sub(in.used) > inUse {
+			list = append(list, one{in, bytes})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b one) int { return a.in.used.Compare(b.in.used) })
+	for _, o := range list {
+		if f.bytes <= 0 || sum <= f.bytes {
+			break
+		}
+		sum -= o.bytes
+		failed = errors.Join(failed, f.remove(o.in))
+	}
+	return failed
+}
+
+// forget has the bucket drop its oldest recordings until they have the room that they may take.
+func (f *folder) forget(stays func(*Incident) bool) (failed error) {
+	sum := int64(0)
+	for _, in := range f.all {
+		if in.Stored != nil {
+			sum += in.Stored.Bytes
+		}
+	}
+	for i := 0; f.room > 0 && sum > f.room && i < len(f.all); i++ {
+		in := f.all[i]
+		if in.Stored == nil || stays(in) {
+			continue
+		}
+		sum -= in.Stored.Bytes
+		in.Stored, in.Recorded, in.Bytes, in.Note, in.Pending = nil, false, 0, "recording deleted: keep.bucket reached", true
+		in.changes++
+		failed = errors.Join(failed, f.remove(in), f.write(in))
+	}
+	return failed
+}
+
+// waiting is how many bytes of recordings the bucket does not have yet.
+func (f *folder) waiting() (sum int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, in := range f.all {
+		if in.Recorded && in.Stored == nil {
+			sum += in.Bytes
+		}
+	}
+	return sum
+}
+
+// remove removes what is here of a recording.
+func (f *folder) remove(in *Incident) error {
+	err := os.Remove(f.place(in) + packed)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, os.RemoveAll(f.place(in)))
+}
+
 // drop removes an incident with its recording.
 func (f *folder) drop(in *Incident) error {
-	return errors.Join(os.RemoveAll(f.place(in)), os.Remove(f.place(in)+".json"))
+	if f.remote {
+		f.gone = append(f.gone, in.ID)
+	}
+	return errors.Join(f.remove(in), os.Remove(f.place(in)+".json"))
+}
+
+// get returns a copy of an incident.
+func (f *folder) get(id string) (in Incident, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, one := range f.all {
+		if one.ID == id {
+			return *one, true
+		}
+	}
+	return in, false
 }
 
 // list are copies of the incidents, the newest first.

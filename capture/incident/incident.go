@@ -14,6 +14,8 @@ import (
 	"loupe/capture/collect"
 	"loupe/capture/hook"
 	"loupe/capture/scrape"
+	"loupe/recording"
+	"loupe/store/blob"
 	"loupe/value/secret"
 )
 
@@ -35,6 +37,12 @@ type Options struct {
 	Tell func(format string, args ...any)
 	// Now is the time; nil is that of this machine.
 	Now func() time.Time
+	// Bucket has all incidents and recordings too, when there is one: those of the folder are brought there, and may
+	// go here then. A bucket belongs to one folder at a time. What is not there is brought again every Retry, a minute by default.
+	Bucket blob.Bucket
+	Retry  time.Duration
+	// Pinned returns what tells whether an incident stays whatever the bounds are; nil for none.
+	Pinned func() (func(*Incident) bool, error)
 }
 
 // Monitor watches the targets of a fleet.
@@ -42,6 +50,7 @@ type Monitor struct {
 	fleet Fleet
 	opt   Options
 	kept  *folder
+	tier  *tier         // nil without a bucket
 	turns chan struct{} // captures that may run at once
 
 	storms *storms
@@ -66,7 +75,15 @@ func New(fleet Fleet, opt Options) (*Monitor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot keep incidents: %w", err)
 	}
-	return &Monitor{fleet: fleet, opt: opt, kept: kept, turns: make(chan struct{}, atOnce), config: &Config{}, storms: &storms{last: map[string]*Incident{}}}, nil
+	kept.now = opt.Now
+	if opt.Pinned != nil {
+		kept.pins = opt.Pinned
+	}
+	m := &Monitor{fleet: fleet, opt: opt, kept: kept, turns: make(chan struct{}, atOnce), config: &Config{}, storms: &storms{last: map[string]*Incident{}}}
+	if opt.Bucket != nil {
+		m.tier = newTier(kept, opt)
+	}
+	return m, nil
 }
 
 // atOnce is how many captures run at the same time.
@@ -75,14 +92,41 @@ const atOnce = 2
 // List are the incidents, the newest first.
 func (m *Monitor) List() []Incident { return m.kept.list() }
 
-// Place is the folder of the recording of an incident, "" where there is none.
+// Place is where the recording of an incident lies here: a folder, or a packed one that was brought back; "" where there
+// is none on this machine.
 func (m *Monitor) Place(id string) string {
-	for _, in := range m.kept.list() {
-		if in.ID == id && in.Recorded {
-			return filepath.Join(m.opt.Dir, id)
-		}
+	if in, ok := m.kept.get(id); ok && in.Recorded {
+		return m.kept.local(&in)
 	}
 	return ""
+}
+
+// ErrNone is an incident without a recording.
+var ErrNone = errors.New("there is no recording of this incident")
+
+// Fetch is Place, and brings the recording back from the bucket if that alone has it.
+func (m *Monitor) Fetch(ctx context.Context, id string) (string, error) {
+	in, ok := m.kept.get(id)
+	switch {
+	case !ok || !in.Recorded:
+		return "", ErrNone
+	case m.tier != nil:
+		return m.tier.fetch(ctx, id)
+	}
+	if dir := m.kept.local(&in); dir != "" {
+		return dir, nil
+	}
+	return "", ErrNone
+}
+
+// Packed is Fetch, packed: temp is a folder where that can be done.
+func (m *Monitor) Packed(ctx context.Context, id, temp string) (string, error) {
+	name, err := m.Fetch(ctx, id)
+	if err != nil || filepath.Ext(name) == packed {
+		return name, err
+	}
+	to := filepath.Join(temp, "recording"+packed)
+	return to, recording.Zip(name, to)
 }
 
 // Rule is a rule with how far it can fire.
@@ -174,6 +218,9 @@ func (m *Monitor) Run(ctx context.Context, c *Config) {
 	}
 	var running sync.WaitGroup
 	defer running.Wait()
+	if m.tier != nil {
+		running.Go(func() { m.tier.run(ctx) })
+	}
 	stops := map[string]context.CancelFunc{}
 	for {
 		now := map[string]bool{}
@@ -214,7 +261,7 @@ func (m *Monitor) begin(c *Config) {
 	m.storms.bound(c.Pause, c.Hourly)
 	m.kept.mu.Lock()
 	defer m.kept.mu.Unlock()
-	m.kept.count, m.kept.bytes = c.Count, int64(c.Bytes)
+	m.kept.count, m.kept.bytes, m.kept.room = c.Count, int64(c.Bytes), int64(c.Bucket)
 }
 
 // forget leaves a target out that is gone.
@@ -302,11 +349,18 @@ func (m *Monitor) raise(ctx context.Context, w *collect.Watcher, t *scrape.Targe
 		if err := m.kept.change(before, func(in *Incident) { in.Again++ }); err != nil {
 			m.opt.Tell("incidents: %v", err)
 		}
+		m.tier.wake()
 		return
 	}
 	m.opt.Tell("ALERT %s at %s (%s): %s", in.Rule, in.Target, in.Service, in.Why)
+	full := ""
+	if m.tier != nil {
+		full = m.tier.full()
+	}
 	if in.Note = underWay; !within {
 		in.Note = m.storms.note()
+	} else if full != "" {
+		in.Note = full
 	}
 	if err := m.kept.add(in); err != nil {
 		m.opt.Tell("incidents: %v", err)
@@ -315,15 +369,18 @@ func (m *Monitor) raise(ctx context.Context, w *collect.Watcher, t *scrape.Targe
 		if why, first := m.storms.tell(in); first {
 			m.notify(ctx, hook.Event{Alert: "storm", Why: why, Target: in.Target, Service: in.Service, Text: why})
 		}
+		m.tier.wake()
 		return
 	}
-	err := m.record(ctx, w, t, c, in)
-	if err != nil && ctx.Err() == nil {
-		m.opt.Tell("incident %s: %v", in.ID, err)
+	if full == "" {
+		if err := m.record(ctx, w, t, c, in); err != nil && ctx.Err() == nil {
+			m.opt.Tell("incident %s: %v", in.ID, err)
+		}
 	}
 	if err := m.kept.bound(); err != nil {
 		m.opt.Tell("incidents: %v", err)
 	}
+	m.tier.wake()
 	dir := m.Place(in.ID)
 	if dir != "" {
 		m.opt.Tell("recording %s (loupe report %s)", in.ID, dir)

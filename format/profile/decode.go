@@ -100,6 +100,8 @@ type decoder struct {
 	frames        int // in all stacks so far
 	roomForFrames int
 	roomForStacks int
+	// samples is how many there will be, and their bytes in all; 0 where that is not known before.
+	samples, sampleBytes int
 
 	head      rawHeader
 	mappings  []rawMapping
@@ -272,6 +274,9 @@ func checkTop(c *protobuf.Cursor) error {
 // read takes every field in, in any order.
 func (d *decoder) read() error {
 	c := &d.in.top
+	if d.in.whole() {
+		d.count(d.in.buf)
+	}
 	for c.Buf = d.in.buf; ; {
 		for {
 			if err := d.usualFields(c); err != nil {
@@ -310,6 +315,29 @@ func (d *decoder) read() error {
 	}
 	d.noProfile = false
 	return nil
+}
+
+// count counts the samples of a profile that is all there, as far as its fields are usual ones: a hundredth of the
+// instructions of decoding it, and a quarter less garbage than by guessing.
+func (d *decoder) count(b []byte) {
+	for i := 0; i < len(b); {
+		if b[i]&7 == protobuf.Varint {
+			_, i = number(b, i+1)
+			continue
+		}
+		if b[i]&7 != protobuf.Bytes || b[i] >= 0x80 {
+			return
+		}
+		tag := b[i]
+		n, start := number(b, i+1)
+		if start > len(b) || n > uint64(len(b)-start) {
+			return
+		}
+		if i = start + int(n); tag == fieldSample<<3|protobuf.Bytes {
+			d.samples++
+			d.sampleBytes += int(n)
+		}
+	}
 }
 
 // usualFields takes in the fields of tables up to the first that is another, or is not all

@@ -182,12 +182,17 @@ func (d *decoder) add(at int, locations, labels []byte) error {
 			return bad(int64(at), "sample 0 has %d values, but there are %d sample types", len(d.values), n)
 		}
 		p.Values = make([][]int64, len(d.values))
+		// Each value takes a byte: a first sample of many values must not make room for what cannot follow.
+		d.samples = min(d.samples, d.sampleBytes/max(1, len(d.values))+1)
 	}
 	if len(d.values) != len(p.Values) {
 		return bad(int64(at), "sample %d has %d values, but there are %d sample types", row, len(d.values), len(p.Values))
 	}
 	if row == cap(p.StackIDs) {
-		room := d.in.room(row)
+		room := d.samples
+		if row >= room {
+			room = d.in.room(row)
+		}
 		p.StackIDs = grown(p.StackIDs, room)
 		for i := range p.Values {
 			p.Values[i] = grown(p.Values[i], room)
@@ -229,11 +234,17 @@ func (d *decoder) stack(locations []byte) stack.ID {
 		}
 	}
 	if n := table.Len(); n >= d.roomForStacks {
-		d.roomForStacks = d.in.room(n)
+		if d.roomForStacks = d.samples + 1; n >= d.roomForStacks {
+			d.roomForStacks = d.in.room(n)
+		}
 		table.Grow(d.roomForStacks-n, 0)
 	}
 	if len(d.ids) > d.roomForFrames {
 		d.roomForFrames = max(d.in.room(d.frames)-d.frames, len(d.ids))
+		if d.frames == 0 {
+			// An id takes two bytes where there are more than a few, and values take some.
+			d.roomForFrames = max(d.sampleBytes/2+d.sampleBytes/8, d.roomForFrames)
+		}
 		if d.frames < 1<<12 && d.in.total > 1<<20 {
 			// An id takes two bytes in most profiles, so this is more than there
 			// are, and enough to put inlined calls in their place.

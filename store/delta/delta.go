@@ -80,7 +80,7 @@ type target struct {
 	process Process
 	at      time.Time
 	types   string
-	values  map[key][]int64 // the greatest so far of each cumulative type
+	values  table // the greatest so far of each cumulative type
 	used    uint64
 }
 
@@ -122,7 +122,7 @@ func (e *Engine) Add(r Reading) (Delta, error) {
 		return Delta{Outcome: Outdated}, nil
 	}
 	d := Delta{Outcome: First}
-	base := map[key][]int64{}
+	base := &table{}
 	switch {
 	case last == nil || last.types != types(p, columns):
 	case begun(last, r.Process, now):
@@ -132,7 +132,7 @@ func (e *Engine) Add(r Reading) (Delta, error) {
 		}
 	default:
 		d.Outcome, d.From = Since, last.at
-		base = last.values
+		base = &last.values
 	}
 	if d.Outcome == First {
 		d.Profile = now.profile(p, columns, nil)
@@ -185,8 +185,8 @@ func begun(last *target, p Process, now *sums) bool {
 		return false
 	}
 	for i, k := range now.keys {
-		for c, v := range last.values[k] {
-			if now.values[i][c] < v {
+		for c, v := range last.values.find(k) {
+			if now.of(i)[c] < v {
 				return true
 			}
 		}
@@ -196,26 +196,26 @@ func begun(last *target, p Process, now *sums) bool {
 
 // keep remembers a reading: its own values, and of the same process those of the stacks
 // that are missing in it, as long as there is room.
-func (e *Engine) keep(id source, t *target, now *sums, before map[key][]int64) {
+func (e *Engine) keep(id source, t *target, now *sums, before *table) {
 	if e.last == nil {
 		e.last = map[source]*target{}
 	}
-	t.values = make(map[key][]int64, len(now.keys))
-	for i, k := range now.keys {
-		t.values[k] = now.values[i]
-	}
-	for k, v := range before {
-		if _, ok := t.values[k]; !ok && len(t.values) < e.maxStacks() {
-			t.values[k] = v
+	t.values = now.table
+	for i, k := range before.keys {
+		if len(t.values.keys) >= e.maxStacks() {
+			break
+		}
+		if at, fresh := t.values.add(k); fresh {
+			copy(t.values.of(at), before.of(i))
 		}
 	}
 	if old := e.last[id]; old != nil {
-		e.total -= len(old.values)
+		e.total -= len(old.values.keys)
 	}
 	e.clock++
 	t.used = e.clock
 	e.last[id] = t
-	e.total += len(t.values)
+	e.total += len(t.values.keys)
 	for e.total > e.maxTotal() && len(e.last) > 1 {
 		e.forgetOldest()
 	}
@@ -230,7 +230,7 @@ func (e *Engine) forgetOldest() {
 			oldest, at = id, t.used
 		}
 	}
-	e.total -= len(e.last[oldest].values)
+	e.total -= len(e.last[oldest].values.keys)
 	delete(e.last, oldest)
 }
 
@@ -240,7 +240,7 @@ func (e *Engine) Forget(name string) {
 	defer e.mu.Unlock()
 	for id, t := range e.last {
 		if id.target == name {
-			e.total -= len(t.values)
+			e.total -= len(t.values.keys)
 			delete(e.last, id)
 		}
 	}

@@ -36,7 +36,15 @@ type Options struct {
 	About func(w io.Writer)
 	// Pages are what a browser is shown, below [Path]; nil for none.
 	Pages http.Handler
+	// Recording sends the recording of an incident, packed; nil where there are none.
+	Recording func(w http.ResponseWriter, r *http.Request, incident string)
 }
+
+// recordings is where those of incidents are.
+const recordings = "/incidents/"
+
+// RecordingPath is where the recording of an incident can be downloaded.
+func RecordingPath(incident string) string { return recordings + incident + ".zip" }
 
 // Path is where the pages are.
 const Path = "/ui/"
@@ -93,6 +101,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.push(w, r, protocol)
 	case querier.Answers(r.URL.Path):
 		s.query(w, r)
+	case s.opt.Recording != nil && strings.HasPrefix(r.URL.Path, recordings) && strings.HasSuffix(r.URL.Path, ".zip"):
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			http.Error(w, "recordings are only read", http.StatusMethodNotAllowed)
+			return
+		}
+		s.opt.Recording(w, r, strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, recordings), ".zip"))
 	case r.URL.Path == "/ready":
 		io.WriteString(w, "ready\n")
 	case s.opt.Pages != nil && strings.HasPrefix(r.URL.Path, Path):

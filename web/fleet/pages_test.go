@@ -2,7 +2,10 @@ package fleet_test
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -195,4 +198,35 @@ func TestFunctions(t *testing.T) {
 	if err != nil || len(none.Functions) != 0 {
 		t.Errorf("%+v, %v", none, err)
 	}
+}
+
+// TestRecordingPath: the recording of an incident is downloaded by who may read, and by nobody else.
+func TestRecordingPath(t *testing.T) {
+	reader, line, err := fleet.NewToken("ada", []fleet.Role{fleet.Read})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := fleet.ParseTokens(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := storetest.NewMemory()
+	server := fleet.New(engine, intake.New(engine), fleet.Options{Tokens: func() *fleet.Tokens { return tokens },
+		Recording: func(w http.ResponseWriter, _ *http.Request, incident string) {
+			fmt.Fprintf(w, "recording %s", incident)
+		}})
+	f := func(method, path, token, want string) {
+		t.Helper()
+		r := httptest.NewRequest(method, path, nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		w := httptest.NewRecorder()
+		server.ServeHTTP(w, r)
+		if got := fmt.Sprint(w.Code, " ", strings.TrimSpace(w.Body.String())); got != want {
+			t.Errorf("%s %s: %q, want %q", method, path, got, want)
+		}
+	}
+	f("GET", fleet.RecordingPath("shop-1"), reader, "200 recording shop-1")
+	f("GET", fleet.RecordingPath("shop-1"), "wrong", "401 a token that may read is needed here, as a bearer or as the password of basic authentication")
+	f("POST", fleet.RecordingPath("shop-1"), reader, "405 recordings are only read")
+	f("GET", "/incidents/shop-1", reader, "404 there is nothing at /incidents/shop-1")
 }

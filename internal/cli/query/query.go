@@ -39,6 +39,7 @@ var queryCommand = &command.Command{
 		"loupe query regressions shop                   regressions of its newest version, by function",
 		"loupe query flame -o flame.html shop",
 		"loupe query findings shop                      findings of the rules on profiles",
+		"loupe query incidents                          what alert rules have recorded",
 		"loupe query pgo -o cmd/shop/default.pgo shop   PGO profile of the last week",
 		"loupe query profile -last 7d -o shop.pb.gz shop",
 		"loupe query pin -from 2d -until 1d v1.41 '{version=\"v1.41\"}'",
@@ -65,6 +66,8 @@ WHAT is one of
   pgo        default.pgo for the compiler, from the last week of a service (-o FILE;
              loupe pgo make -for also checks that it fits a package)
   profile    the sum as a file for go tool pprof (-o FILE.pb.gz)
+  incidents  when alert rules fired, with the address of each recording, which loupe
+             report and loupe open read (loupe serve only)
   pin        keep a selection in full, whatever its age and -keep: pin NAME [SELECTOR] with
              -from and -until, and a -reason for people (needs the write role)
   pins       the pins
@@ -93,7 +96,7 @@ Exits with 3 if regressions finds any, with 4 if the server does not answer, or 
 		fs.StringVar(&f.step, "step", "", "`time` between two points of a series (default a sixtieth of the range)")
 		fs.IntVar(&f.n, "n", 20, "at most this `many` rows of top and cost")
 		fs.StringVar(&f.reason, "reason", "", "`text` that says why something is pinned")
-		fs.StringVar(&f.format, "format", "text", "`format` of types, labels, series, heatmap and pins: text, md, csv or json")
+		fs.StringVar(&f.format, "format", "text", "`format` of types, labels, series, heatmap, incidents and pins: text, md, csv or json")
 		fs.StringVar(&f.out, "o", "", "`file` for flame, profile and pgo")
 		fs.BoolVar(&f.replace, "replace", false, "pgo: overwrite an existing file")
 		f.asking.DeclareAccess(fs)
@@ -122,16 +125,16 @@ type query struct {
 var verbs = map[string]func(*query) error{
 	"types": (*query).types, "labels": (*query).labels, "series": (*query).series, "heatmap": (*query).heatmap,
 	"top": (*query).top, "flame": (*query).flame, "diff": (*query).diff, "findings": (*query).findings, "profile": (*query).profile, "regressions": (*query).regressions,
-	"cost": (*query).cost, "pgo": (*query).pgo, "pin": (*query).pin, "pins": (*query).pins, "unpin": (*query).unpin,
+	"cost": (*query).cost, "pgo": (*query).pgo, "pin": (*query).pin, "pins": (*query).pins, "unpin": (*query).unpin, "incidents": (*query).incidents,
 }
 
 func (f *queryFlags) run(e *command.Env, args []string) error {
 	if len(args) == 0 {
-		return command.Usagef("nothing to query: types, labels, series, top, cost, flame, diff, regressions, findings, heatmap, pgo, profile, pin, pins or unpin")
+		return command.Usagef("nothing to query: types, labels, series, top, cost, flame, diff, regressions, findings, heatmap, pgo, profile, incidents, pin, pins or unpin")
 	}
 	verb := verbs[args[0]]
 	if verb == nil {
-		return command.Usagef("there is no query %q%s", args[0], command.Meant(args[0], []string{"types", "labels", "series", "top", "flame", "diff", "regressions", "findings", "heatmap", "profile", "cost", "pgo", "pin", "pins", "unpin"}))
+		return command.Usagef("there is no query %q%s", args[0], command.Meant(args[0], []string{"types", "labels", "series", "top", "flame", "diff", "regressions", "findings", "heatmap", "profile", "cost", "pgo", "pin", "pins", "unpin", "incidents"}))
 	}
 	if !slices.Contains([]string{"text", "md", "csv", "json"}, f.format) {
 		return command.Usagef("-format: there is no %q; choose text, md, csv or json", f.format)

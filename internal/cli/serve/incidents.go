@@ -1,14 +1,21 @@
 package serve
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"loupe/capture/incident"
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/pages"
+	"loupe/internal/cli/stores"
+	"loupe/store"
 	"loupe/value/unit"
 	"loupe/web"
 	"loupe/web/fleet"
@@ -33,20 +40,49 @@ func (s *serving) guard(f *flags) (err error) {
 	if _, err := incident.Read(f.alerts); err != nil {
 		return err
 	}
-	dir := f.incidents
-	if dir == "" {
+	opt := incident.Options{Dir: f.incidents, Tool: command.Version(), Tell: s.tell, Pinned: s.pinned}
+	switch {
+	case stores.IsBucket(f.incidents):
+		opt.Dir = ""
+		if opt.Bucket, err = stores.Incidents(f.incidents, ""); err != nil {
+			return err
+		}
+	case f.archive != "":
+		if opt.Bucket, err = stores.Incidents("", f.archive); err != nil {
+			return err
+		}
+	}
+	if opt.Dir == "" {
 		data, err := f.folder() // also where the profiles are in a database
 		if err != nil {
 			return fmt.Errorf("%w (or the recordings of alerts with -incidents)", err)
 		}
-		dir = filepath.Join(data, "incidents")
+		opt.Dir = filepath.Join(data, "incidents")
 	}
-	if dir, err = filepath.Abs(dir); err != nil { // hooks may run anywhere
+	if opt.Dir, err = filepath.Abs(opt.Dir); err != nil { // hooks may run anywhere
 		return err
 	}
 	s.alerts = f.alerts
-	s.monitor, err = incident.New(s.scraper, incident.Options{Dir: dir, Tool: command.Version(), Tell: s.tell})
+	s.monitor, err = incident.New(s.scraper, opt)
 	return err
+}
+
+// pinned returns what tells whether an incident is in a pinned range of its series.
+func (s *serving) pinned() (func(*incident.Incident) bool, error) {
+	pins, err := s.engine.Pins(s.e.Ctx)
+	if err != nil || len(pins) == 0 {
+		return nil, err
+	}
+	return func(in *incident.Incident) bool {
+		var list []store.Label
+		for name, value := range in.Labels {
+			list = append(list, store.Label{Name: name, Value: value})
+		}
+		labels := store.MakeLabels(list)
+		return slices.ContainsFunc(pins, func(p store.Pin) bool {
+			return !in.At.Before(p.Range.Start) && (p.Range.End.IsZero() || in.At.Before(p.Range.End)) && p.Matchers.Match(labels)
+		})
+	}, nil
 }
 
 // incidents returns what the pages say of alerts; nil where there are no rules.
@@ -62,7 +98,8 @@ func (s *serving) incidents() func() *web.FleetIncidents {
 		for _, in := range s.monitor.List() {
 			one := web.FleetIncident{At: in.At.UnixMilli(), Service: in.Service, Target: in.Target, Rule: in.Rule, Why: in.Why, Again: in.Again, Note: in.Note}
 			if in.Recorded {
-				one.Source, one.Folder, one.Size = fleet.IncidentSource(in.ID), s.monitor.Place(in.ID), unit.Bytes(in.Bytes).String()
+				one.Source, one.Folder, one.Size = fleet.IncidentSource(in.ID), s.where(in), unit.Bytes(in.Bytes).String()
+				one.Download = fleet.RecordingPath(in.ID)
 			}
 			out.Incidents = append(out.Incidents, one)
 		}
@@ -75,11 +112,53 @@ func (s *serving) recording(id string) (web.Source, error) {
 	if s.monitor == nil {
 		return web.Source{}, web.NotThere("There is no incident %.100q: this server runs without -alerts.", id)
 	}
-	dir := s.monitor.Place(id)
-	if dir == "" {
+	if dir := s.monitor.Place(id); dir != "" {
+		return pages.Recording(dir), nil
+	}
+	if !slices.ContainsFunc(s.monitor.List(), func(in incident.Incident) bool { return in.ID == id && in.Recorded }) {
 		return web.Source{}, web.NotThere("The recording of incident %.100q is gone.", id)
 	}
-	return pages.Recording(dir), nil
+	return web.Source{Name: id, Files: []string{id}, Kind: "recording", Open: func(ctx context.Context) (*web.Opened, error) {
+		dir, err := s.monitor.Fetch(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return pages.Recording(dir).Open(ctx)
+	}}, nil
+}
+
+// where is the place of a recording for people.
+func (s *serving) where(in incident.Incident) string {
+	if dir := s.monitor.Place(in.ID); dir != "" || in.Stored == nil {
+		return dir
+	}
+	return in.Stored.Name
+}
+
+// download sends the recording of an incident, packed. It is a file as any that loupe reads.
+func (s *serving) download(w http.ResponseWriter, r *http.Request, id string) {
+	if s.monitor == nil {
+		http.Error(w, "this server runs without -alerts", http.StatusNotFound)
+		return
+	}
+	temp, err := os.MkdirTemp("", "loupe-incident-")
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	defer os.RemoveAll(temp)
+	name, err := s.monitor.Packed(r.Context(), id, temp)
+	switch {
+	case errors.Is(err, incident.ErrNone):
+		http.Error(w, fmt.Sprintf("there is no recording of an incident %.100q", id), http.StatusNotFound)
+		return
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", id+".zip"))
+	w.Header().Set("Content-Type", "application/zip")
+	http.ServeFile(w, r, name)
 }
 
 // shownIncidents is how many a person sees who asks by curl.
@@ -96,6 +175,8 @@ func (s *serving) aboutIncidents(w io.Writer) {
 		fmt.Fprintf(w, "  %s  %s  %s: %s", in.At.UTC().Format(time.RFC3339), in.Service, in.Rule, in.Why)
 		if dir := s.monitor.Place(in.ID); dir != "" {
 			fmt.Fprintf(w, "  loupe report %s", command.ShellWord(dir))
+		} else if in.Recorded {
+			fmt.Fprintf(w, "  in the bucket; loupe report reads it at %s", fleet.RecordingPath(in.ID))
 		}
 		if in.Note != "" {
 			fmt.Fprintf(w, "  (%s)", in.Note)

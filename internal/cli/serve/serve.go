@@ -68,7 +68,9 @@ detected.
 
 -alerts applies rules like those of loupe watch to every target. When a rule fires, the
 readings before it and profiles of the moment become an ordinary recording, which the
-pages list and hooks report. docs/guide/serve.md describes the file.
+pages list and hooks report. docs/guide/serve.md describes the file. With -archive, or if
+-incidents is s3://bucket/prefix, recordings are also uploaded, survive the loss of the
+disk, and are fetched when they are opened.
 
 Open the address in a browser to see the services, what they cost, and their profiles.
 The query API is Pyroscope's querier.v1: in Grafana, add a data source of type Pyroscope
@@ -117,7 +119,7 @@ to continue.`,
 		f.forward.Declare(fs)
 		fs.BoolVar(&f.copying, "copy", false, "copy all profiles from one store to another: FROM TO")
 		fs.StringVar(&f.alerts, "alerts", "", "`file` of alert rules for the targets (YAML; reloaded when it changes)")
-		fs.StringVar(&f.incidents, "incidents", "", "`folder` for the recordings of alerts (default: incidents below -data)")
+		fs.StringVar(&f.incidents, "incidents", "", "`folder` or s3://bucket/prefix for the recordings of alerts (default: incidents below -data)")
 		f.access.declare(fs)
 		fs.Float64Var(&f.budget, "budget", 1, "maximum `percent` of one CPU that profiling may cost a target")
 		return func(e *command.Env, args []string) error {
@@ -344,7 +346,7 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file *scrape.Fi
 	}
 	defer shown.Close()
 	server := &http.Server{
-		Handler:           fleet.New(s.engine, s.in, fleet.Options{Tokens: s.access.needed(), About: s.about, Pages: shown}),
+		Handler:           fleet.New(s.engine, s.in, fleet.Options{Tokens: s.access.needed(), About: s.about, Pages: shown, Recording: s.download}),
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, Protocols: fleet.Protocols(),
 	}
 	var running sync.WaitGroup
@@ -369,6 +371,7 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file *scrape.Fi
 		})
 	}
 	running.Go(func() { s.access.watch(ctx, s.tell) })
+	running.Go(func() { rest(ctx) })
 	var last sync.WaitGroup // what goes on until nothing comes in any more
 	in, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()

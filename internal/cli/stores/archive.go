@@ -24,6 +24,23 @@ func bucket(flag, address string) (*s3.Bucket, error) {
 	return b, nil
 }
 
+// Incidents opens the bucket for the recordings of incidents: the one that -incidents names, or a part of that of
+// -archive.
+func Incidents(incidents, archive string) (blob.Bucket, error) {
+	if incidents != "" {
+		return bucket("-incidents", incidents)
+	}
+	at, query, asks := strings.Cut(archive, "?")
+	at = strings.TrimRight(at, "/") + "/incidents"
+	if asks {
+		at += "?" + query
+	}
+	return bucket("-archive", at)
+}
+
+// IsBucket tells whether a name is the address of a bucket.
+func IsBucket(name string) bool { return strings.HasPrefix(name, s3.Scheme) }
+
 // Archiving brings sealed blocks of an engine to a bucket.
 type Archiving struct{ to *s3.Bucket }
 

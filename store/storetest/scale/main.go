@@ -4,11 +4,15 @@
 // time, and asks for it: what so many targets cost, and how a question grows with them.
 //
 //	go run ./store/storetest/scale [-base FILE[,FILE…]] [-targets 10,100,1000] [-every 5m] [-days 1]
+//	go run ./store/storetest/scale -intake cpu,heap,goroutine -targets 1000 -every 15s -span 10m
 //
 // Each target sends a CPU profile every so often. Minutes pass as fast as the profiles are
 // written: then the store does its housekeeping with the policy that loupe serve has, so that
 // blocks are merged and thinned out as they would be. A target's profile is one of 20 that
 // were drawn for its service.
+//
+// With -intake profiles are decoded and taken in one by one, sixteen at a time, as loupe serve does with
+// them: what a fleet costs at its real rate. Afterwards the store ages by a month.
 //
 // Each write waits for the disk. TMPDIR may name a folder in memory, where that takes no time.
 package main
@@ -54,6 +58,9 @@ func main() {
 	days := flag.Float64("days", 1, "how many days pass")
 	maintain := flag.Duration("maintain", time.Minute, "time between two runs of housekeeping; loupe serve has a minute")
 	services := flag.Int("services", 0, "how many services the targets are of (default: a tenth of the targets, 10 at most)")
+	kinds := flag.String("intake", "", "kinds of profiles (cpu,heap,goroutine) that come as to loupe serve: packed, at their time in -every, for -span")
+	span := flag.Duration("span", 10*time.Minute, "with -intake: the time that passes")
+	different := flag.Int("different", pool, "with -intake: how many profiles of a service and kind differ")
 	cpuprofile := flag.String("cpuprofile", "", "write a CPU profile of the questions")
 	flag.Parse()
 	from, err := corpus.Base(*base)
@@ -65,6 +72,11 @@ func main() {
 		if of <= 0 {
 			of = min(10, max(1, n/10))
 		}
+		if *kinds != "" {
+			l := &live{targets: n, services: of, every: *every, span: *span, kinds: strings.Split(*kinds, ","), writers: 16, pool: *different}
+			check(profiled(*cpuprofile, func() error { return l.run(os.Stdout, from) }))
+			continue
+		}
 		check(run(os.Stdout, from, n, of, *every, time.Duration(*days*24*float64(time.Hour)).Round(time.Minute), *maintain, *cpuprofile))
 	}
 }
@@ -75,6 +87,23 @@ func check(err error) {
 	}
 }
 
+// profiled calls f with a CPU profile of it in a file, if there is to be one.
+func profiled(name string, f func() error) error {
+	if name == "" {
+		return f()
+	}
+	out, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	if err := pprof.StartCPUProfile(out); err != nil {
+		return err
+	}
+	defer pprof.StopCPUProfile()
+	return f()
+}
+
 // usage is the CPU time that the process has taken so far.
 func usage() time.Duration {
 	var u syscall.Rusage
@@ -82,8 +111,8 @@ func usage() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// live is what a collection leaves on the heap, in bytes.
-func live() int64 {
+// held is what a collection leaves on the heap, in bytes.
+func held() int64 {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -172,7 +201,7 @@ func run(w io.Writer, from *profile.Profile, targets, services int, every, span,
 	e, err := block.Open(dir, block.Options{})
 	check(err)
 	before := usage()
-	heap := live()
+	heap := held()
 	most, grown, begun := int64(0), int64(0), time.Now()
 	end := begin.Add(span)
 	for now := begin; now.Before(end); now = now.Add(time.Minute) {
@@ -184,7 +213,7 @@ func run(w io.Writer, from *profile.Profile, targets, services int, every, span,
 			most = max(most, disk(dir))
 		}
 		if now.Sub(begin)%(7*time.Hour+7*time.Minute) == 0 { // at all ages of what is in memory
-			grown = max(grown, live()-heap)
+			grown = max(grown, held()-heap)
 		}
 	}
 	wrote := usage()

@@ -87,3 +87,25 @@ func TestMinute(t *testing.T) {
 		t.Errorf("a total that is wrong: %v", err)
 	}
 }
+
+// TestIntake passes minutes of a fleet with all kinds through the intake and ages the store: each profile
+// comes once in each round, and the total stays.
+func TestIntake(t *testing.T) {
+	l := &live{targets: 6, services: 2, every: 15 * time.Second, span: 2 * time.Minute, kinds: []string{"cpu", "heap", "goroutine"}, writers: 4, pool: 5}
+	var out bytes.Buffer
+	if err := l.run(&out, base(t)); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	for _, want := range []string{
+		`6 targets of 2 services, 2m0s, cpu, heap, goroutine every 15s: 144 profiles`, `CPU +[0-9.]+ ms a profile`, `took +[0-9.]+m?s, `,
+		`disk +[0-9.]+ MB`, `sealed and merged `, `as sums of 5 minutes `, `as sums of an hour `,
+	} {
+		if !regexp.MustCompile(want).MatchString(out.String()) {
+			t.Errorf("%s is missing in\n%s", want, &out)
+		}
+	}
+	wrong := &live{targets: 1, services: 1, every: time.Minute, span: time.Minute, kinds: []string{"colour"}, writers: 1, pool: 1}
+	if err := wrong.run(&out, nil); err == nil || !strings.Contains(err.Error(), `no kind "colour"`) {
+		t.Errorf("a kind that is none: %v", err)
+	}
+}

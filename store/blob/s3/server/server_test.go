@@ -1,19 +1,27 @@
-// Package server_test holds the bucket of S3, and the archive in it, against a real server:
-// versitygw, over a folder.
+// Package server_test holds the bucket of S3, the archive in it, and the recordings of incidents, against a real
+// server: versitygw, over a folder.
 package server_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/pprof"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"loupe/capture/incident"
+	"loupe/capture/scrape"
+	"loupe/recording"
 	"loupe/store"
 	"loupe/store/blob/blobtest"
 	"loupe/store/blob/s3"
@@ -147,5 +155,85 @@ func TestServer(t *testing.T) {
 	_, err = block.OpenArchive(t.Context(), open("archive"), t.TempDir())
 	if err == nil || !strings.Contains(err.Error(), "AWS_SECRET_ACCESS_KEY") || strings.Contains(err.Error(), "never-to-be-printed") {
 		t.Errorf("with a wrong key: %v", err)
+	}
+}
+
+// fleet is a target.
+type fleet struct{ one *scrape.Target }
+
+func (f fleet) Targets() []*scrape.Target { return []*scrape.Target{f.one} }
+
+func (f fleet) Hold(context.Context, *scrape.Target) func() { return func() {} }
+
+// nobody is a fleet without targets.
+type nobody struct{ fleet }
+
+func (nobody) Targets() []*scrape.Target { return nil }
+
+// TestIncidents keeps the recording of an incident on the server, and opens it from there when the folder is lost.
+func TestIncidents(t *testing.T) {
+	b, err := s3.Open("s3://profiles/incidents?endpoint=" + gateway(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	service := httptest.NewServer(mux)
+	defer service.Close()
+	u, err := url.Parse(service.URL + "/debug/pprof")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := filepath.Join(t.TempDir(), "alerts.yml")
+	if err := os.WriteFile(rules, []byte("interval: 100ms\nalerts: [{rule: goroutines>=1, capture: 'goroutine,heap'}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(of incident.Fleet, done func(incident.Incident) bool) *incident.Monitor {
+		t.Helper()
+		m, err := incident.New(of, incident.Options{Dir: t.TempDir(), Tool: "test", Bucket: b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() {
+			if err := m.RunFile(ctx, rules); err != nil {
+				t.Error(err)
+			}
+		})
+		for all := m.List(); len(all) == 0 || !done(all[0]); all = m.List() {
+			if t.Context().Err() != nil || t.Failed() {
+				t.Fatalf("%+v", all)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		stop()
+		running.Wait()
+		return m
+	}
+	target := &scrape.Target{URL: u, Labels: scrape.Labels{scrape.ServiceLabel: "shop"}, Job: &scrape.Job{}}
+	in := run(fleet{target}, func(in incident.Incident) bool { return in.Stored != nil && !in.Pending }).List()[0]
+	again := run(nobody{}, func(incident.Incident) bool { return true })
+	where, err := again.Fetch(t.Context(), in.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := recording.OpenFile(where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	checks, err := r.Verify(t.Context())
+	kinds := map[recording.Kind]bool{}
+	for _, c := range checks {
+		if c.State != recording.Whole {
+			t.Errorf("%+v", c)
+		}
+	}
+	for _, e := range r.Manifest.Entries {
+		kinds[e.Kind] = true
+	}
+	if err != nil || !kinds["pprof.goroutine"] || !kinds["pprof.heap"] || !strings.HasPrefix(r.Manifest.Title, "shop: goroutines is ") {
+		t.Errorf("%v: the recording %q has %v", err, r.Manifest.Title, kinds)
 	}
 }

@@ -52,6 +52,7 @@ export interface FleetIncident {
   note: string;
   size: string;
   folder: string;
+  download: string;
 }
 
 export interface FleetIncidents {
