@@ -5,6 +5,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+
+	"loupe/source/system"
 )
 
 // reserveTries bounds how many ports are tried that the system calls free.
@@ -44,7 +46,7 @@ func ReservePort(address string) (reserved string, release func()) {
 // where there can be none.
 func reservations() string {
 	dir := filepath.Join(os.TempDir(), fmt.Sprintf("%sports-%d", tempPrefix, os.Getuid()))
-	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) || !ownPrivateDir(dir) {
+	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) || !system.OwnPrivateDir(dir) {
 		return ""
 	}
 	return dir

@@ -14,6 +14,7 @@ import (
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/record"
 	"loupe/labs"
+	"loupe/source/system"
 )
 
 // asked is what loupe labs run and compare are to do.
@@ -125,10 +126,10 @@ func Unpack(temp string, progress func(string, ...any)) (string, error) {
 			return "", err
 		}
 	}
-	cache, err := os.UserCacheDir()
+	cache, err := system.UserCache()
 	if err == nil {
 		var dir string
-		if dir, err = labs.CacheSources(filepath.Join(cache, "loupe")); err == nil {
+		if dir, err = labs.CacheSources(cache); err == nil {
 			return dir, nil
 		}
 	}

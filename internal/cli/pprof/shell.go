@@ -13,6 +13,7 @@ import (
 
 	"loupe/analysis/pprof"
 	"loupe/internal/cli/command"
+	"loupe/source/system"
 )
 
 // shell reads commands until the user leaves: line by line from a pipe, with
@@ -115,11 +116,11 @@ const maxHistory = 500
 
 func openHistory() *history {
 	h := &history{}
-	dir, err := os.UserCacheDir()
+	dir, err := system.UserCache()
 	if err != nil {
 		return h
 	}
-	h.name = filepath.Join(dir, "loupe", "pprof_history")
+	h.name = filepath.Join(dir, "pprof_history")
 	data, err := os.ReadFile(h.name)
 	if err == nil && len(data) > 0 {
 		h.lines = strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
