@@ -13,7 +13,6 @@ import (
 
 	"loupe/analysis/pprof"
 	"loupe/internal/cli/command"
-	"loupe/source/system"
 )
 
 // shell reads commands until the user leaves: line by line from a pipe, with
@@ -116,11 +115,11 @@ const maxHistory = 500
 
 func openHistory() *history {
 	h := &history{}
-	dir, err := system.UserCache()
+	dir, err := os.UserCacheDir()
 	if err != nil {
 		return h
 	}
-	h.name = filepath.Join(dir, "pprof_history")
+	h.name = filepath.Join(dir, "loupe", "pprof_history")
 	data, err := os.ReadFile(h.name)
 	if err == nil && len(data) > 0 {
 		h.lines = strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
