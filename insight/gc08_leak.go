@@ -87,7 +87,7 @@ func checkLeakLooks(r *Rule, in *Input) (Finding, bool) {
 	}
 	whole := g.Whole()
 	first, last := g.Totals[0], g.Totals[len(g.Totals)-1]
-	if !whole.Grows(r.param("p")) || last < first*(1+r.param("growth")) || last-first < r.param("least")*(1<<20) {
+	if !whole.Grows(r.param("p")) || facts.LevelledOff(g.Times, g.Totals) || last < first*(1+r.param("growth")) || last-first < r.param("least")*(1<<20) {
 		return Finding{}, false
 	}
 	f := r.answer(Found, "the heap in use after a collection went from %s to %s in %s (%d measurements)", unit.BytesOf(first), unit.BytesOf(last), g.Length(), len(g.Times))

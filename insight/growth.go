@@ -1,20 +1,15 @@
 package insight
 
 import (
-	"slices"
-
 	"loupe/analysis/facts"
 	"loupe/recording"
 	"loupe/value/unit"
 )
 
-// heapGrowth is the memory in use over the looks of a growth phase.
+// heapGrowth is the memory in use over the looks of a growth phase: those of one process, each
+// after a collection of its own.
 func heapGrowth(r *Rule, in *Input) *facts.Growth {
-	g := in.Facts.Growth(recording.Heap, "inuse_space", r.param("looks"))
-	if g != nil && slices.ContainsFunc(g.Looks, func(l facts.Taken) bool { return l.Delta }) {
-		return nil // differences tell nothing of what is in use
-	}
-	return g
+	return in.Facts.Growth(recording.Heap, "inuse_space", r.param("looks")).Judged(true, r.param("looks"))
 }
 
 // growingLines are the lines of the user's code at which memory was allocated of
@@ -27,7 +22,7 @@ func growingLines(r *Rule, in *Input) (all []Evidence) {
 	}
 	steepest := 0.0
 	for _, s := range g.Sites {
-		if !s.User || !s.Grows(r.param("p")) {
+		if !s.User || !s.Grows(r.param("p")) || facts.LevelledOff(g.Times, s.Values) {
 			continue
 		}
 		if steepest = max(steepest, s.Slope.Estimate); len(all) == 3 || s.Slope.Estimate < 0.05*steepest {

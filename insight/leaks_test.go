@@ -49,6 +49,7 @@ func TestSC10Growth(t *testing.T) {
 	}
 	expect(t, "a pool", crowd("runtime.chansend1", func(int) int { return 500 }), "SC10", Fine, "the number of goroutines grew nowhere over 9.00 s")
 	expect(t, "up and down", crowd("runtime.chansend1", func(n int) int { return 100 + 300*(n%2) }), "SC10", Fine)
+	expect(t, "a pool that is full after two thirds", crowd("runtime.chansend1", func(n int) int { return 100 + 60*min(n, 6) }), "SC10", Fine, "at feed.fetch.func1 at x.go:31 there were 100 goroutines at the beginning, and their number then stayed at 460 (10 profiles over 9.00 s)")
 	expect(t, "few", crowd("runtime.chansend1", func(n int) int { return 1 + n }), "SC10", Fine)
 	expect(t, "connections", crowd("internal/poll.runtime_pollWait", rising), "SC10", Fine)
 }
@@ -164,8 +165,41 @@ func TestGC08Looks(t *testing.T) {
 	if e := f.Evidence[0]; e.Line != 21 || !strings.Contains(e.Source, "cache = ") || !strings.Contains(e.Text, "36.0 MiB more in 9.00 s, 240 MB a minute") {
 		t.Errorf("evidence %+v", e)
 	}
+	expect(t, "full after two thirds", heap(func(n int) int64 { return 4 + 4*min(int64(n), 6) }), "GC08", TooLittle, "no gctrace")
 	expect(t, "full", heap(func(n int) int64 { return 40 }), "GC08", TooLittle, "no gctrace")
 	expect(t, "little", heap(func(n int) int64 { return int64(n) / 2 }), "GC08", NotApplicable)
+}
+
+// TestGC08Uncollected: heap profiles tell what is in use only after a collection of their own,
+// in every one of these ways to see that there was none.
+func TestGC08Uncollected(t *testing.T) {
+	heap := func(collections, freed, inUse func(n int) int64) *recordingtest.Recording {
+		r := recordingtest.New("title x\ntarget package ./shop module=shop\nphase bare 0s..10s\nphase growth 10s..20s profiler=growth\n" +
+			"-- source/search/rss.go source from=/src/rss.go --\n" + rss)
+		for n := range 10 {
+			at := timeline.Time(10+n) * 1e9
+			var comments []string
+			if c := collections(n); c >= 0 {
+				comments = []string{fmt.Sprintf("collections so far: %d", c)}
+			}
+			use := inUse(n) << 20
+			r.Put(recording.Entry{Path: fmt.Sprintf("growth/look-%02d.pb.gz", n), Kind: recording.Heap, Phase: "growth", Span: timeline.Span{Start: at, End: at}},
+				profiletest.Encode(picture(column{"shop.main:/src/main.go:3 shop/search.store:/src/rss.go:21 strings.ToLower", []int64{1, use + freed(n)<<20, 1, use}}),
+					profiletest.Options{Types: []string{"alloc_objects/count", "alloc_space/bytes", "inuse_objects/count", "inuse_space/bytes"}, Comments: comments}))
+		}
+		return r
+	}
+	unknown := func(int) int64 { return -1 }
+	each := func(n int) int64 { return int64(n) }
+	always := func(v int64) func(int) int64 { return func(int) int64 { return v } }
+	rising := func(n int) int64 { return 12 + 4*int64(n) }
+	expect(t, "a collection before each", heap(each, each, rising), "GC08", Found, "(9 measurements)") // none before the first
+	expect(t, "freed more each time", heap(unknown, func(n int) int64 { return 1 + int64(n) }, rising), "GC08", Found, "(10 measurements)")
+	expect(t, "none in between", heap(always(3), always(7), rising), "GC08", TooLittle, "one heap profile shows no trend")
+	expect(t, "nothing was ever freed", heap(unknown, always(0), rising), "GC08", TooLittle, "one heap profile shows no trend")
+	expect(t, "none at all", heap(always(0), always(0), rising), "GC08", TooLittle, "one heap profile shows no trend")
+	stairs := func(n int) int64 { return 12 + 20*int64(n/5) }
+	expect(t, "one in between", heap(func(n int) int64 { return 1 + int64(n/5) }, func(n int) int64 { return 1 + int64(n/5) }, stairs), "GC08", TooLittle, "one heap profile shows no trend")
 }
 
 func TestGC09(t *testing.T) {

@@ -157,12 +157,17 @@ func proved(r *Rule, in *Input) (all []stuck, other Finding) {
 
 // becomingMore compares the looks of a growth phase.
 func becomingMore(r *Rule, in *Input) (all []stuck, other Finding) {
-	g := in.Facts.Growth(recording.Goroutine, "goroutine", r.param("looks"))
+	g := in.Facts.Growth(recording.Goroutine, "goroutine", r.param("looks")).Judged(false, r.param("looks"))
 	if g == nil {
 		return nil, Finding{State: NotApplicable}
 	}
+	var levelled []string
 	for _, s := range g.Sites {
 		if !s.Grows(r.param("p")) || s.Grew() < r.param("more") || waitsOutside(s.Frames) {
+			continue
+		}
+		if facts.LevelledOff(g.Times, s.Values) { // a pool at its bound
+			levelled = append(levelled, fmt.Sprintf("at %s there were %s goroutines at the beginning, and their number then stayed at %s", place(s.At), unit.Count(int64(s.Values[0])), unit.Count(int64(s.Values[len(s.Values)-1]))))
 			continue
 		}
 		f := stuckAt(r, s.At, s.Grew(), "at %s there were %s goroutines, and %s later %s, with more in almost every one of %d profiles",
@@ -175,6 +180,9 @@ func becomingMore(r *Rule, in *Input) (all []stuck, other Finding) {
 		f.Evidence = []Evidence{in.fileAt(g.Last, s.At, s.Frames, "%s %s [%s, %s]", unit.Number(s.Slope.Estimate), every, unit.Number(s.Slope.Low), unit.Number(s.Slope.High))}
 		f.Doubts = append(in.doubts(), "a rising load, or a pool that is still growing, looks the same")
 		all = append(all, f)
+	}
+	if len(all) == 0 && len(levelled) > 0 {
+		return nil, r.answer(Fine, "%s (%s over %s)", levelled[0], unit.Plural(int64(len(g.Times)), "profile"), g.Length())
 	}
 	if len(all) == 0 {
 		return nil, r.answer(Fine, "the number of goroutines grew nowhere over %s (%d profiles)", g.Length(), len(g.Times))

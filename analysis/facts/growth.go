@@ -49,6 +49,9 @@ type Taken struct {
 	Length time.Duration
 	// Program is what the profile says of its binary: the build id, or the file.
 	Program string
+	// Placed is where the system has put the program and what it maps into every process, which
+	// most systems draw for each process; empty where it is not known.
+	Placed string
 }
 
 // Forced tells that a collection was run for the look.
@@ -196,6 +199,7 @@ func lookAt(look growthLook) Taken {
 	if len(p.Mappings) > 0 {
 		l.Program = cmp.Or(p.Mappings[0].BuildID, strings.TrimSuffix(p.Mappings[0].File, " (deleted)"))
 	}
+	l.Placed = placeOf(p)
 	if p.MemStats != nil {
 		l.Collections = int64(p.MemStats.NumGC)
 	}
@@ -217,6 +221,21 @@ func lookAt(look growthLook) Taken {
 		l.Delta = l.Delta || allocated[i] < 0
 	}
 	return l
+}
+
+// placeOf is the address of the binary and, on Linux, of the vDSO: Go writes both into each
+// profile.
+func placeOf(p *profile.Profile) string {
+	if len(p.Mappings) == 0 {
+		return ""
+	}
+	place := strconv.FormatUint(p.Mappings[0].Start, 16)
+	for _, m := range p.Mappings[1:] {
+		if m.File == "[vdso]" {
+			return place + " " + strconv.FormatUint(m.Start, 16)
+		}
+	}
+	return place
 }
 
 // columnOf are the values of a sample type; nil where there are none.

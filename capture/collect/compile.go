@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"loupe/format/compiler"
+	"loupe/source/system"
 	"loupe/value/unit"
 )
 
@@ -63,11 +64,11 @@ type Compiled struct {
 // CompileCache returns the directory in which the answers of the compiler are
 // kept for this user.
 func CompileCache() (string, error) {
-	dir, err := os.UserCacheDir()
+	dir, err := system.UserCache()
 	if err != nil {
-		return "", fmt.Errorf("cannot find a place to keep compiler output: %w", err)
+		return "", fmt.Errorf("cannot keep compiler output: %w", err)
 	}
-	return filepath.Join(dir, "loupe", "compiler"), nil
+	return filepath.Join(dir, "compiler"), nil
 }
 
 // Compile compiles packages again and reads why the compiler did what it did.

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"loupe/source/system"
 )
 
 // goCommand prepares a call of the go command in dir. It works in temp, a [Temp], or
@@ -19,7 +21,7 @@ import (
 func goCommand(ctx context.Context, temp, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PWD="+dir)
+	cmd.Env = append(append(os.Environ(), "PWD="+dir), system.GoEnvironment()...)
 	if temp != "" {
 		cmd.Env = append(cmd.Env, "GOTMPDIR="+temp)
 	}

@@ -22,14 +22,23 @@ func portFree(addr string) error {
 // answer.
 var ErrUnreachable = errors.New("the target cannot be reached")
 
-// waitPort waits until the program accepts connections.
+// ErrForeign is wrapped by errors that say that a load would reach another
+// process than the one that it is meant for.
+var ErrForeign = errors.New("another process listens")
+
+// waitPort waits until the program accepts connections, and makes sure that nobody else
+// does so in its place.
 func (r *running) waitPort(ctx context.Context, addr string, wait time.Duration) error {
-	return dialUntil(ctx, r.prog.name(), addr, wait, func() error {
+	ended := func() error {
 		if r.proc.ended() {
 			return fmt.Errorf("%s ended before it listened on %s: %s", r.prog.name(), addr, r.ending())
 		}
 		return nil
-	})
+	}
+	if err := dialUntil(ctx, r.prog.name(), addr, wait, ended); err != nil {
+		return err
+	}
+	return reachesOnly(addr, r.prog.name(), r.proc.PID, "")
 }
 
 // dialUntil waits until the program of a name accepts connections at addr, as long

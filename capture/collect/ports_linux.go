@@ -94,12 +94,13 @@ func listenerPID(hostport string) int {
 			wanted[inode] = true
 		}
 	})
-	names, _ := filepath.Glob("/proc/[0-9]*")
-	for _, name := range names {
-		pid, err := strconv.Atoi(filepath.Base(name))
-		if err != nil {
-			continue
-		}
+	return holderOf(wanted)
+}
+
+// holderOf finds a process that has one of some sockets open; 0 where none is
+// to be seen.
+func holderOf(wanted map[uint64]bool) int {
+	for _, pid := range allProcesses() {
 		for inode := range socketInodes(pid) {
 			if wanted[inode] {
 				return pid
@@ -107,6 +108,17 @@ func listenerPID(hostport string) int {
 		}
 	}
 	return 0
+}
+
+// allProcesses are the numbers of those that run.
+func allProcesses() (pids []int) {
+	names, _ := filepath.Glob("/proc/[0-9]*")
+	for _, name := range names {
+		if pid, err := strconv.Atoi(filepath.Base(name)); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 // socketInodes returns the inodes of the sockets that a process has open.
@@ -133,6 +145,17 @@ func socketInodes(pid int) map[uint64]bool {
 // eachListener visits the listening TCP sockets in the network namespace of a
 // process (proc_net_tcp in the kernel's documentation).
 func eachListener(pid int, visit func(addr string, inode uint64)) {
+	for _, l := range listeners(pid) {
+		ip := l.ip
+		if ip.IsUnspecified() { // dialled on loopback
+			ip = net.IPv4(127, 0, 0, 1)
+		}
+		visit(net.JoinHostPort(ip.String(), strconv.Itoa(l.port)), l.inode)
+	}
+}
+
+// listeners are the listening TCP sockets in the network namespace of a process.
+func listeners(pid int) (all []listener) {
 	for _, name := range []string{"tcp", "tcp6"} {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", pid, name))
 		if err != nil {
@@ -145,29 +168,26 @@ func eachListener(pid int, visit func(addr string, inode uint64)) {
 				continue
 			}
 			inode, err := strconv.ParseUint(f[9], 10, 64)
-			if addr := procAddress(f[1]); err == nil && addr != "" {
-				visit(addr, inode)
+			if ip, port := procAddress(f[1]); err == nil && ip != nil {
+				all = append(all, listener{ip, port, inode})
 			}
 		}
 	}
+	return all
 }
 
 // procAddress reads "0100007F:1F90": the bytes of each 32-bit word are in the
-// machine's own order, little-endian on everything Go runs on but a few. An
-// unspecified address is dialled on loopback.
-func procAddress(s string) string {
+// machine's own order, little-endian on everything Go runs on but a few. ip is
+// nil where that is no address.
+func procAddress(s string) (ip net.IP, port int) {
 	hexIP, hexPort, ok := strings.Cut(s, ":")
 	raw, err := hex.DecodeString(hexIP)
-	port, perr := strconv.ParseUint(hexPort, 16, 16)
-	if !ok || err != nil || perr != nil || len(raw)%4 != 0 {
-		return ""
+	number, perr := strconv.ParseUint(hexPort, 16, 16)
+	if !ok || err != nil || perr != nil || len(raw) != net.IPv4len && len(raw) != net.IPv6len {
+		return nil, 0
 	}
 	for i := 0; i < len(raw); i += 4 {
 		slices.Reverse(raw[i : i+4])
 	}
-	ip := net.IP(raw)
-	if ip.IsUnspecified() {
-		ip = net.IPv4(127, 0, 0, 1)
-	}
-	return net.JoinHostPort(ip.String(), strconv.FormatUint(port, 10))
+	return raw, int(number)
 }

@@ -25,10 +25,12 @@ type Server struct {
 
 // StartServer runs a command through the shell and returns when it accepts
 // connections at addr, host:port. It fails when something else answers there
-// already, when the command ends or does not listen within wait.
+// already or in its place, when the command ends or does not listen within wait. What
+// listens must come from the command: a descendant, a daemon, or what forwards the port of a
+// container.
 func StartServer(ctx context.Context, command, addr string, wait time.Duration) (*Server, error) {
 	if err := portFree(addr); err != nil {
-		return nil, fmt.Errorf("cannot start %q: something listens on %s already", command, addr)
+		return nil, fmt.Errorf("cannot start %q: something listens on %s already (stop it, or leave out the command to load what runs there)", command, addr)
 	}
 	shell := []string{"/bin/sh", "-c", command}
 	if runtime.GOOS == "windows" {
@@ -37,6 +39,8 @@ func StartServer(ctx context.Context, command, addr string, wait time.Duration) 
 	s := &Server{command: command, addr: addr, cmd: exec.Command(shell[0], shell[1:]...), done: make(chan struct{})}
 	s.cmd.Stdout, s.cmd.Stderr = &s.output, &s.output
 	s.cmd.WaitDelay = time.Second // children may hold the pipes
+	mark := fmt.Sprintf("LOUPE_SERVER=%d-%d", os.Getpid(), time.Now().UnixNano())
+	s.cmd.Env = append(os.Environ(), mark)
 	detach(s.cmd)
 	started := make(chan error)
 	go func() {
@@ -65,6 +69,10 @@ func StartServer(ctx context.Context, command, addr string, wait time.Duration) 
 		if errors.Is(err, ErrUnreachable) {
 			err = fmt.Errorf("%w%s", err, s.output.said())
 		}
+		return nil, err
+	}
+	if err := reachesOnly(addr, fmt.Sprintf("%q", command), s.cmd.Process.Pid, mark); err != nil {
+		s.Stop()
 		return nil, err
 	}
 	return s, nil

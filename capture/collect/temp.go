@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"loupe/source/system"
 )
 
 // Temp is a private directory of one run of loupe. When the run is killed, a
@@ -77,7 +79,7 @@ func removeAbandoned(parent string) {
 		return
 	}
 	for _, e := range entries {
-		if dir := filepath.Join(parent, e.Name()); strings.HasPrefix(e.Name(), tempPrefix) && ownPrivateDir(dir) && abandoned(dir) {
+		if dir := filepath.Join(parent, e.Name()); strings.HasPrefix(e.Name(), tempPrefix) && system.OwnPrivateDir(dir) && abandoned(dir) {
 			os.RemoveAll(dir)
 		}
 	}

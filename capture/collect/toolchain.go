@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"loupe/source/system"
 )
 
 // toolchain is the Go that builds in a directory.
@@ -45,9 +47,9 @@ func (t toolchain) overlaid(temp string) string {
 	if t.root == "" || !below(t.modCache, t.root) {
 		return t.root
 	}
-	dir, err := os.UserCacheDir()
+	dir, err := system.UserCache()
 	if err == nil {
-		dir = filepath.Join(dir, "loupe", "toolchains")
+		dir = filepath.Join(dir, "toolchains")
 		err = os.MkdirAll(dir, 0o700)
 	}
 	if err != nil {

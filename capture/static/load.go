@@ -17,6 +17,8 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/packages"
+
+	"loupe/source/system"
 )
 
 // Options say which packages are loaded, and how.
@@ -40,11 +42,11 @@ var ErrNoPackages = errors.New("no packages match")
 
 // CacheDir is where answers are kept for this user.
 func CacheDir() (string, error) {
-	dir, err := os.UserCacheDir()
+	dir, err := system.UserCache()
 	if err != nil {
-		return "", fmt.Errorf("cannot find a place to keep call graphs: %w", err)
+		return "", fmt.Errorf("cannot keep call graphs: %w", err)
 	}
-	return filepath.Join(dir, "loupe", "static"), nil
+	return filepath.Join(dir, "static"), nil
 }
 
 func (o *Options) progress(format string, args ...any) {
@@ -55,7 +57,7 @@ func (o *Options) progress(format string, args ...any) {
 
 // config is how packages are loaded to some depth.
 func (o *Options) config(ctx context.Context, mode packages.LoadMode) *packages.Config {
-	return &packages.Config{Context: ctx, Mode: mode, Dir: o.Dir, BuildFlags: o.Flags, Tests: o.Tests}
+	return &packages.Config{Context: ctx, Mode: mode, Dir: o.Dir, BuildFlags: o.Flags, Tests: o.Tests, Env: append(os.Environ(), system.GoEnvironment()...)}
 }
 
 // listed are the packages that were asked for, with all that they import, as the go command
@@ -179,7 +181,7 @@ func relative(path string) string {
 func (o *Options) keyOf(ctx context.Context, roots []*packages.Package, paths map[string]bool) (string, error) {
 	vars := []string{"GOVERSION", "GOROOT", "GOMODCACHE", "GOOS", "GOARCH", "CGO_ENABLED", "GOFLAGS", "GOEXPERIMENT"}
 	c := exec.CommandContext(ctx, "go", append([]string{"env"}, vars...)...)
-	c.Dir = o.Dir
+	c.Dir, c.Env = o.Dir, append(os.Environ(), system.GoEnvironment()...)
 	env, err := c.Output()
 	if err != nil {
 		return "", fmt.Errorf("cannot ask go env: %w", err)

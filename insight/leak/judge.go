@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"loupe/analysis/facts"
 	"loupe/value/stats"
 	"loupe/value/unit"
 )
@@ -47,14 +48,12 @@ func (s Shape) rises() bool {
 
 // What is asked of a series, chosen unless said otherwise.
 const (
-	// fewest is how many measurements can show that a rise has not stopped; with fewer than
-	// six, Mann and Kendall's p cannot fall below 0.01.
-	fewest = 6
+	fewest = facts.FewestLooks
 	// chance is the p of a trend (research: Mann–Kendall, as for GC08).
 	chance = 0.01
 	// lastQuarter is what the last quarter of the time has of the average rise: below flat it
 	// has levelled off, from on upwards it goes on.
-	flat, on = 0.2, 0.5
+	flat, on = facts.Flat, 0.5
 	// back is how much of its rise a quantity must lose to have returned (as for GC09).
 	back = 0.5
 	// loadGrew is how much more load there must be at the end for it to explain a rise.
@@ -75,6 +74,8 @@ type Quantity struct {
 	Least float64
 	// Load is what the program had to do per second, at the same times; empty where that is not known.
 	Load []float64
+	// Same tells that all of them are known to be of one process.
+	Same bool
 	// Sampling is what the sampling of a heap profile does to it; zero of what is counted.
 	Sampling sampling
 }
@@ -155,6 +156,11 @@ func judge(q Quantity, least float64) Judgement {
 			j.Shape, j.Why = WithLoad, "the load rises as much as it does"
 		}
 	}
+	if (j.Shape == Grows || j.Shape == Late) && !q.Same && j.To-j.From > 0 && top-j.To < back*(top-j.From) {
+		if until, grew := fell(q, times, values, least); grew {
+			j.Shape, j.Why = Late, fmt.Sprintf("it grew all the time until %s, fell in one step and grows again: it was started anew, or emptied", until)
+		}
+	}
 	if j.Shape == Levelled {
 		if why := inSteps(times, values, j.To-j.From); why != "" && !q.Untimed {
 			j.Shape, j.Why = Stepped, why
@@ -201,21 +207,38 @@ func inSteps(times, values []float64, rise float64) string {
 // even is how steep the second half must be, of the first, for a rise without any slowing.
 const even = 0.8
 
-// afterStart looks at what comes after the first quarter alone: a program that has loaded its
-// data, and has leaked since, is steeper there. A cache that fills slows down all the time.
+// starts are the eighths of the time after which a start may be over.
+var starts = []float64{2, 3, 4, 5}
+
+// afterStart looks at what comes after the start alone: a program that has loaded its data, or
+// whose pool of workers is full, and has leaked since, rises evenly there. A cache that fills
+// slows down all the time.
 func (j *Judgement) afterStart(q Quantity, times, values []float64, least float64) {
 	first, last := times[0], times[len(times)-1]
-	from := sort.SearchFloat64s(times, first+(last-first)/4)
-	times, values = times[from:], values[from:]
+	for i, eighth := range starts {
+		from := sort.SearchFloat64s(times, first+(last-first)*eighth/8)
+		// One of several rises by chance: the others are asked for more.
+		most := chance
+		if i > 0 {
+			most /= float64(len(starts))
+		}
+		if j.since(q, times[from:], values[from:], least, most); j.Shape == Grows {
+			return
+		}
+	}
+}
+
+// since looks at one end of the time, in which no trend may be as likely as most.
+func (j *Judgement) since(q Quantity, times, values []float64, least, most float64) {
 	if len(values) < fewest || !q.Untimed && times[len(times)-1]-times[0] < least/2 {
 		return
 	}
 	n := len(values) - 1
-	level := func(i int) float64 { return levelAt(times, values, times[0]+(times[n]-times[0])*float64(i)/2) }
+	level := func(i int) float64 { return facts.LevelAt(times, values, times[0]+(times[n]-times[0])*float64(i)/2) }
 	_, p := stats.MannKendall(values)
 	slope := stats.TheilSen(times, values, 0.95)
 	rise, early, late := level(2)-level(0), level(1)-level(0), level(2)-level(1)
-	if shape, _ := course(times, values); shape != Grows || rise < q.Least || p >= chance || slope.Low <= 0 || late < even*early {
+	if shape, _ := course(times, values); shape != Grows || rise < q.Least || p >= most || slope.Low <= 0 || late < even*early {
 		return
 	}
 	j.Shape, j.Slope, j.P = Grows, slope, p
@@ -259,19 +282,13 @@ func (j *Judgement) withoutTrend(times, values []float64) (Shape, string) {
 
 // course tells by the rise of each quarter of the time whether it has stopped.
 func course(times, values []float64) (Shape, string) {
-	first, last := times[0], times[len(times)-1]
-	var level [5]float64
-	for i := range level {
-		level[i] = levelAt(times, values, first+(last-first)*float64(i)/4)
-	}
-	all := level[4] - level[0]
+	quarter, all := facts.Quarters(times, values)
 	if all <= 0 {
 		return Steady, "the middle of its values does not rise"
 	}
-	var quarter [4]float64 // of the average rise
 	rising := 0
-	for i := range quarter {
-		if quarter[i] = (level[i+1] - level[i]) / all * 4; quarter[i] >= flat {
+	for _, q := range quarter {
+		if q >= flat {
 			rising++
 		}
 	}
@@ -298,19 +315,6 @@ func shares(quarter []float64) string {
 		text += fmt.Sprintf("%.0f", max(0, 100*q/4))
 	}
 	return text + " %"
-}
-
-// levelAt is the median of the values around a moment: of a tenth of the time.
-func levelAt(times, values []float64, at float64) float64 {
-	width := (times[len(times)-1] - times[0]) / 20
-	lo := sort.SearchFloat64s(times, at-width)
-	hi := sort.Search(len(times), func(i int) bool { return times[i] > at+width })
-	if hi <= lo { // between two measurements that are far apart
-		i := min(max(lo, 1), len(times)-1)
-		share := (at - times[i-1]) / max(times[i]-times[i-1], 1e-9)
-		return values[i-1] + share*(values[i]-values[i-1])
-	}
-	return stats.Median(values[lo:hi])
 }
 
 // explained tells whether the load has grown, and by at least as large a factor.

@@ -149,10 +149,11 @@ func (g *gatherer) looks(what Matter, name string, kind recording.Kind, sample s
 
 // judgeParts judges each part of the looks by itself.
 func (g *gatherer) judgeParts(growth *facts.Growth, what Matter, name string, least float64, set *metrics.Set) {
-	for _, p := range partsOf(growth, what) {
+	for _, p := range growth.Parts(what == Heap) {
 		q := Quantity{Times: p.Times, Values: p.Totals, Untimed: p.Untimed, Least: least}
+		q.Same = p.Looks[0].Placed != "" || p.AllocatedIn() != nil
 		if what == Heap {
-			q.sampled(allocatedIn(p.Growth), grainOf(p.Growth))
+			q.sampled(p.AllocatedIn(), grainOf(p.Growth))
 		}
 		if set != nil {
 			for _, t := range p.Times {
@@ -160,9 +161,9 @@ func (g *gatherer) judgeParts(growth *facts.Growth, what Matter, name string, le
 			}
 		}
 		l := g.add(what, unit.Plural(int64(len(p.Times)), name), q)
-		l.growth, l.Process = p.Growth, p.process
-		if p.why != "" {
-			l.Shape, l.Why, l.uncollected = Short, p.why, true
+		l.growth, l.Process = p.Growth, p.Process
+		if p.Why != "" {
+			l.Shape, l.Why, l.uncollected = Short, p.Why, true
 		}
 	}
 }

@@ -31,3 +31,6 @@ func PeakMemory(*os.ProcessState) int64 { return 0 }
 
 // CPUTime is not told here.
 func CPUTime() time.Duration { return 0 }
+
+// OwnPrivateDir tells of no directory that it is private.
+func OwnPrivateDir(string) bool { return false }

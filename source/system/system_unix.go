@@ -63,3 +63,14 @@ func CPUTime() time.Duration {
 	}
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
+
+// OwnPrivateDir tells whether name is a directory, and no link to one, that
+// belongs to this user and that nobody else can put anything into.
+func OwnPrivateDir(name string) bool {
+	info, err := os.Lstat(name)
+	if err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Getuid()
+}

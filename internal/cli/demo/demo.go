@@ -128,7 +128,10 @@ func (d *demo) run(e *command.Env, temp string) error {
 	defer stopPulse()
 	progress := e.Progress(d.quiet)
 	if d.addr == "" {
-		if d.addr = lab.FreeAddress(demoAddress); d.addr != demoAddress {
+		var release func()
+		d.addr, release = collect.ReservePort(demoAddress)
+		defer release()
+		if d.addr != demoAddress {
 			progress("%s is taken; the service will listen on %s", demoAddress, d.addr)
 		}
 	}

@@ -38,9 +38,9 @@ func IndexPaths(name string) []string {
 	if err != nil {
 		return paths
 	}
-	if dir, err := os.UserCacheDir(); err == nil {
+	if dir, err := system.UserCache(); err == nil {
 		sum := sha256.Sum256([]byte(abs))
-		paths = append(paths, filepath.Join(dir, "loupe", "index", fmt.Sprintf("%x.loupe", sum[:16])))
+		paths = append(paths, filepath.Join(dir, "index", fmt.Sprintf("%x.loupe", sum[:16])))
 	}
 	return paths
 }

@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"loupe/source"
+	"loupe/source/system"
 )
 
 // worthCaching is the size of a file from which the page that is made of it is
@@ -50,8 +51,8 @@ func Key(in *source.Input, how ...any) string {
 
 // pageDir is where pages are kept.
 func pageDir() (string, error) {
-	dir, err := os.UserCacheDir()
-	return filepath.Join(dir, "loupe", "pages"), err
+	dir, err := system.UserCache()
+	return filepath.Join(dir, "pages"), err
 }
 
 // Page prints the page of this key if it is there; else it makes it,

@@ -14,6 +14,7 @@ import (
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/record"
 	"loupe/labs"
+	"loupe/source/system"
 )
 
 // asked is what loupe labs run and compare are to do.
@@ -24,6 +25,14 @@ type asked struct {
 	flags, program []string
 	set            *command.FlagSet // of flags
 	open           bool
+	// places are the addresses that the services listen on, by those of their URLs.
+	places map[string]place
+}
+
+// place is an address that is reserved for a service.
+type place struct {
+	addr    string
+	release func()
 }
 
 // read reads the words behind run or compare. The flags of labs itself may stand anywhere
@@ -117,10 +126,10 @@ func Unpack(temp string, progress func(string, ...any)) (string, error) {
 			return "", err
 		}
 	}
-	cache, err := os.UserCacheDir()
+	cache, err := system.UserCache()
 	if err == nil {
 		var dir string
-		if dir, err = labs.CacheSources(filepath.Join(cache, "loupe")); err == nil {
+		if dir, err = labs.CacheSources(cache); err == nil {
 			return dir, nil
 		}
 	}
@@ -132,6 +141,7 @@ func Unpack(temp string, progress func(string, ...any)) (string, error) {
 func (a *asked) run(e *command.Env) error {
 	form := a.forms[0]
 	progress := e.Progress(a.set.Given("quiet"))
+	defer a.leave()
 	return e.WithTemp(func(temp string) error {
 		dir, err := Unpack(temp, progress)
 		if err != nil {
@@ -159,14 +169,36 @@ func (a *asked) words(form labs.Form, progress func(string, ...any)) (flags, arg
 	flags, args = slices.Clone(form.Record), slices.Clone(form.Args)
 	if url := cmp.Or(form.URL, a.lab.URL); url != "" && !a.set.Given("load") {
 		taken := Address(url)
-		if addr := FreeAddress(taken); addr != taken {
-			progress("%s is taken; the service will listen on %s", taken, addr)
+		if addr := a.place(taken, progress); addr != taken {
 			url = strings.Replace(url, taken, addr, 1)
 			args = append(args, "-addr", addr)
 		}
 		flags = append(flags, "-load", url)
 	}
 	return append(flags, a.flags...), append(args, a.program...)
+}
+
+// place reserves an address for a service: the usual one, or another where that is taken.
+func (a *asked) place(usual string, progress func(string, ...any)) string {
+	if p, ok := a.places[usual]; ok {
+		return p.addr // the forms of a comparison take turns
+	}
+	addr, release := collect.ReservePort(usual)
+	if addr != usual {
+		progress("%s is taken; the service will listen on %s", usual, addr)
+	}
+	if a.places == nil {
+		a.places = map[string]place{}
+	}
+	a.places[usual] = place{addr, release}
+	return addr
+}
+
+// leave gives the reserved addresses back.
+func (a *asked) leave() {
+	for _, p := range a.places {
+		p.release()
+	}
 }
 
 // show opens the recordings where that was asked for, whatever became of them.
@@ -183,6 +215,7 @@ func (a *asked) show(e *command.Env, code int, dirs ...string) error {
 // compare records two forms alternately.
 func (a *asked) compare(e *command.Env) error {
 	progress := e.Progress(a.set.Given("quiet"))
+	defer a.leave()
 	return e.WithTemp(func(temp string) error {
 		dir, err := Unpack(temp, progress)
 		if err != nil {

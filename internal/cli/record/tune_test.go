@@ -66,7 +66,7 @@ func TestTune(t *testing.T) {
 		}
 	}
 	// In a container that its live heap fills nothing is advised.
-	if out, code := run("-limit", "20MiB", program, "trees"); code != 4 || !bytes.Contains(out, []byte("No advice for 20.0 MiB")) {
+	if out, code := run("-limit", "20MiB", program, "trees"); code != 4 || !bytes.Contains(out, []byte("No advice for 20.0 MiB")) || !bytes.Contains(out, []byte("nothing was checked")) {
 		t.Errorf("%d: %s", code, out)
 	}
 }
