@@ -32,8 +32,8 @@ func callsAgain(r *Rule, in *Input) (found []Finding) {
 		call, ok := known[key]
 		if !ok {
 			if compiles(inner) {
-				call = &sameCall{way[0], inner}
-			} else if c, same := sameCallOn(in.code, way, inner); same {
+				call = &sameCall{at: way[0], callee: inner}
+			} else if c, same := sameCallOn(in.code, way, inner); same && !c.changed {
 				call = &c
 			}
 			known[key] = call
@@ -68,7 +68,7 @@ func (v *view) program(frames []stack.FrameID) (way []stack.Frame, inner string)
 }
 
 func callAgainFinding(r *Rule, in *Input, w *facts.Weights, call sameCall, samples int64, share stats.Interval) Finding {
-	with := " with the same arguments"
+	with := " " + call.sameness("")
 	if compiles(call.callee) {
 		with = ""
 	}
@@ -79,6 +79,12 @@ func callAgainFinding(r *Rule, in *Input, w *facts.Weights, call sameCall, sampl
 	f.Advice = "Call it once and keep the result: at startup, or when it is first needed (sync.OnceValue). If what it is made from can change, make it again when that has changed."
 	if i := slices.IndexFunc(agains, func(a again) bool { return a.set == againProgram }); compiles(call.callee) {
 		f.Advice, f.Doubts = agains[i].advice, append(f.Doubts, agains[i].doubt)
+		return f
+	}
+	if call.unsure != "" {
+		f.Severity, f.saves = Info, false
+		f.Advice = "If it gives the same each time, call it once and keep the result: at startup, or when it is first needed (sync.OnceValue); make it again when what it is made from has changed."
+		f.Doubts = append(f.Doubts, call.unsure)
 		return f
 	}
 	f.Doubts = append(f.Doubts, "that the arguments are the same is read in the source; what they point to may change, and a result that is used up cannot be kept")

@@ -135,6 +135,8 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 		does := "searches linearly for a match"
 		if s.loop.kind == searchFirst {
 			does = "goes through all of " + s.loop.name + " to find the one that comes first, and removes it"
+		} else if s.loop.kind == searchLeast {
+			does = "goes through all of " + s.loop.name + " to find the one that comes first"
 		}
 		f := r.answer(Found, "%s of the CPU time goes into a loop%s that %s, over and over", unit.Percent(share.Estimate), atFrame(s.at), does)
 		f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
@@ -171,6 +173,12 @@ func adviseSearch(f *Finding, l handLoop, looped bool) {
 		f.Advice = "Keep the elements in the order in which they are removed, beside the map if there is one: a list to whose end each new or used one moves (container/list), a heap (container/heap), or a ring; or remove many at once. " +
 			"The cost of one removal grows with the number of elements."
 		f.saves = true
+	case searchLeast:
+		f.Advice = "If there are many of them, keep them in a heap (container/heap): then finding the next one takes a few steps instead of one for each element."
+		f.Doubts = []string{"ten elements or so are compared faster than a heap is kept in order"}
+	case searchEach:
+		f.Advice = "Another list is searched in each turn of the loop, so building a map of one costs more than searching it once. A map gains only if the lists are long and each is searched again before it changes: then keep it beside the list."
+		f.Doubts = []string{fewDoubt}
 	case searchTable:
 		f.Advice = "The search starts at a position computed from the key, as in a hash table: check how far it goes. If that is more than a few steps, make the table larger, use a better hash, or use a map."
 		f.Doubts = []string{"if it ends after a step or two, the time is that of very many searches: do fewer of them"}

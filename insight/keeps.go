@@ -121,15 +121,18 @@ func (c *code) storesOf(frames []stack.Frame) []keepsAt {
 
 // functions are all that the sources declare, by name.
 func (c *code) functions() map[string][]declaration {
-	all := map[string][]declaration{}
+	if c.declared != nil {
+		return c.declared
+	}
+	c.declared = map[string][]declaration{}
 	c.eachSource(func(file string, s *syntax) {
 		for _, d := range s.file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
-				all[f.Name.Name] = append(all[f.Name.Name], declaration{f, file})
+				c.declared[f.Name.Name] = append(c.declared[f.Name.Name], declaration{f, file})
 			}
 		}
 	})
-	return all
+	return c.declared
 }
 
 // function is the declaration that a frame is in; nil without the source.

@@ -2,6 +2,7 @@ package insight
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"regexp"
 	"slices"
@@ -17,6 +18,10 @@ import (
 type sameCall struct {
 	at     stack.Frame // the line of the call
 	callee string      // the function that is called
+	// unsure says what in the source may make it give something else each time; empty for nothing.
+	unsure string
+	// changed tells that the caller changes what it gets.
+	changed bool
 }
 
 // sameCallOn finds the outermost call on a way through the code, the frame nearest to what it does
@@ -28,37 +33,109 @@ func sameCallOn(c *code, way []stack.Frame, inner string) (found sameCall, ok bo
 		if i > 0 {
 			callee = way[i-1].Func
 		}
-		if !makesOrLoads(callee) || !sameArguments(c, way[i:], callee) {
+		if !makesOrLoads(callee) {
 			continue
 		}
-		return sameCall{way[i], callee}, true
+		call, from := sameArguments(c, way[i:], callee)
+		if call == nil {
+			continue
+		}
+		found = sameCall{at: way[i], callee: callee}
+		if same := found.judge(c, call, from, way, i); same {
+			return found, true
+		}
 	}
 	return found, false
 }
 
-// sameArguments tells whether the call of a function, on the line of the first frame, has the same
-// receiver and arguments each time. What a closure has from the function around it is not known
-// where that one serves a request.
-func sameArguments(c *code, way []stack.Frame, callee string) bool {
+// judge looks for what speaks against the same result each time: what may change the values that
+// the arguments come from, the function itself, and what the caller does with the result. It is
+// false where that is certain.
+func (s *sameCall) judge(c *code, call *ast.CallExpr, from []given, way []stack.Frame, i int) bool {
+	for _, g := range from {
+		each, at := g.changing(c, way[i:])
+		if each {
+			return false
+		}
+		if at != "" && s.unsure == "" {
+			s.unsure = at + " changes " + g.text() + " while the program runs: where it does so between two calls, each of them needs its own"
+		}
+	}
+	if where, used := usesUp(c, call, way[i:]); used {
+		s.changed, s.unsure = true, where+" changes what it gets: kept, it would have to be copied first"
+		return true
+	}
+	name := ownName(s.callee)
+	if i > 0 {
+		if d := c.function(way[i-1]); d != nil {
+			why, sure := maybeOther(c, d, way[i-1].File)
+			if sure && strings.Contains(why, " draws ") {
+				return false
+			}
+			if why != "" && s.unsure == "" {
+				s.unsure = why + ": it may give something else each time"
+			}
+		}
+	}
+	switch {
+	case s.unsure != "":
+	case loaders.MatchString(name) && slices.ContainsFunc(call.Args, isAmount):
+		s.unsure = "it is given how many to load: it may load others each time"
+	case stale.MatchString(name):
+		s.unsure = "what it loads may have to be up to date for each request, such as a permission that has been withdrawn"
+	}
+	return true
+}
+
+// isAmount tells of an argument that it is a number or named like one.
+func isAmount(x ast.Expr) bool {
+	if lit, ok := x.(*ast.BasicLit); ok {
+		return lit.Kind == token.INT
+	}
+	return amounts.MatchString(lastName(types.ExprString(x)))
+}
+
+var (
+	amounts = regexp.MustCompile(`(?i)^(n|max|count|limit|size|batch)$|(limit|count|size)$`)
+	// stale are names of what is asked for so that it is known to be right now.
+	stale = regexp.MustCompile(`(?i:version|permission|polic|role|revo|quota|balance|status)`)
+)
+
+// text is how a call is described.
+func (s sameCall) sameness(others string) string {
+	if s.unsure != "" {
+		return "with arguments that look the same" + others
+	}
+	return "with the same arguments" + others
+}
+
+// sameArguments finds the call of a function, on the line of the first frame, that has the same
+// receiver and arguments each time, and the variables and fields that these come from; nil where
+// they differ. What a closure has from the function around it is not known where that one serves a
+// request.
+func sameArguments(c *code, way []stack.Frame, callee string) (found *ast.CallExpr, from []given) {
 	fn := c.scopeAt(way[0])
 	if fn == nil || inRequest(c, way[0]) {
-		return false
+		return nil, nil
 	}
-	name := ownName(callee)
+	name, o := ownName(callee), newOrigins(c)
 	for _, call := range c.lineCalls(way[0]) {
 		if lastName(types.ExprString(call.Fun)) != name {
 			continue
 		}
-		if sel, ok := call.Fun.(*ast.SelectorExpr); ok && !fixedValue(c, sel.X, fn, way) {
-			return false
+		if sel, ok := call.Fun.(*ast.SelectorExpr); ok && !newOrigins(c).fixed(sel.X, fn, way) {
+			return nil, nil
 		}
 		given := slices.DeleteFunc(slices.Clone(call.Args), isContext)
 		if !settled.MatchString(name) && !slices.ContainsFunc(given, func(a ast.Expr) bool { return !askers.MatchString(types.ExprString(a)) }) {
-			return false // of nothing but what asks, there may be another answer each time
+			return nil, nil // of nothing but what asks, there may be another answer each time
 		}
-		return !slices.ContainsFunc(given, func(a ast.Expr) bool { return !fixedValue(c, a, fn, way) }) && sameReceiver(c, fn, way)
+		if slices.ContainsFunc(given, func(a ast.Expr) bool { return !o.fixed(a, fn, way) }) || !sameReceiver(c, fn, way) {
+			return nil, nil
+		}
+		return call, o.from
 	}
-	return false
+	return nil, nil
 }
 
 // sameReceiver tells whether the methods on a way are those of values that are there before the

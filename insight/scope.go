@@ -15,13 +15,14 @@ import (
 type scope struct {
 	name     string // empty where it has none
 	receiver string
+	of       string // the type of the receiver
 	params   *ast.FieldList
 	body     *ast.BlockStmt
 }
 
 // scopeOf is that of a declaration with a body.
 func scopeOf(d *ast.FuncDecl) *scope {
-	fn := &scope{name: d.Name.Name, params: d.Type.Params, body: d.Body}
+	fn := &scope{name: d.Name.Name, of: receiverType(d), params: d.Type.Params, body: d.Body}
 	if d.Recv != nil && len(d.Recv.List) == 1 && len(d.Recv.List[0].Names) == 1 {
 		fn.receiver = d.Recv.List[0].Names[0].Name
 	}
@@ -117,14 +118,18 @@ var joins = []string{"filepath.Join", "filepath.Clean", "path.Join", "os.Getenv"
 // literal, what a package, the receiver or the function around has, or a parameter for which
 // the caller on the way gives such a one.
 func fixedValue(c *code, x ast.Expr, fn *scope, way []stack.Frame) bool {
-	return (&origins{c: c, at: map[ast.Expr]bool{}}).fixed(x, fn, way)
+	return newOrigins(c).fixed(x, fn, way)
 }
+
+func newOrigins(c *code) *origins { return &origins{c: c, at: map[ast.Expr]bool{}} }
 
 // origins follows values to where they come from, each expression once: a name may be declared
 // by itself, that is by one from further out, of which nothing is known then.
 type origins struct {
 	c  *code
 	at map[ast.Expr]bool // what is known; false while it is looked for
+	// from are the variables and fields that the values come from in the end.
+	from []given
 }
 
 func (o *origins) fixed(x ast.Expr, fn *scope, way []stack.Frame) (known bool) {
@@ -147,8 +152,12 @@ func (o *origins) fixed(x ast.Expr, fn *scope, way []stack.Frame) (known bool) {
 			!slices.ContainsFunc(x.Args, func(a ast.Expr) bool { return !o.fixed(a, fn, way) })
 	case *ast.SelectorExpr:
 		root := rootName(x)
+		o.from = append(o.from, given{x, fn})
 		return root != "" && (root == fn.receiver || !fn.declares(root)) && !fn.sets(types.ExprString(x))
 	case *ast.Ident:
+		if !fn.declares(x.Name) && fn.receiver != x.Name {
+			o.from = append(o.from, given{x, fn})
+		}
 		return o.variable(x.Name, fn, way)
 	}
 	return false

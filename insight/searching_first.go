@@ -10,11 +10,12 @@ import (
 
 // takesFirst finds, in a loop that goes through all there are, the search for the one that
 // comes first by some order, which its function takes out then: the oldest entry of a cache,
-// the next one of a queue. over is what the loop goes through.
-func (g *gone) takesFirst() (over ast.Expr, ok bool) {
+// the next one of a queue. over is what the loop goes through; always tells that it takes it out
+// each time, and not only once that is used up, as in a merge.
+func (g *gone) takesFirst() (over ast.Expr, always, ok bool) {
 	r, ranges := g.l.stmt.(*ast.RangeStmt)
 	if !ranges || g.fn == nil {
-		return nil, false
+		return nil, false, false
 	}
 	for _, s := range g.l.body.List {
 		n, isIf := s.(*ast.IfStmt)
@@ -25,11 +26,11 @@ func (g *gone) takesFirst() (over ast.Expr, ok bool) {
 		if len(best) == 0 || !comparesBy(n.Cond, g.names, best) {
 			continue
 		}
-		if takesOutBest(g.fn.body, types.ExprString(r.X), best) {
-			return r.X, true
+		if takes, always := takesOutBest(g.fn.body, r, best); takes {
+			return r.X, always, true
 		}
 	}
-	return nil, false
+	return nil, false, false
 }
 
 // keptOf are the variables of outside the loop that statements set to what the loop is at.
@@ -72,24 +73,44 @@ func comparesBy(cond ast.Expr, names, kept map[string]bool) (found bool) {
 }
 
 // takesOutBest tells whether statements take one of some variables, or what stands at it, out of
-// a map or a slice.
-func takesOutBest(body ast.Node, of string, kept map[string]bool) (found bool) {
+// what a loop has gone through, and whether they do so each time.
+func takesOutBest(body ast.Node, loop *ast.RangeStmt, kept map[string]bool) (found, always bool) {
+	of := types.ExprString(loop.X)
+	var around []ast.Node
 	ast.Inspect(body, func(n ast.Node) bool {
+		if n == nil {
+			around = around[:len(around)-1]
+			return true
+		}
+		takes := false
 		switch x := n.(type) {
 		case *ast.CallExpr:
 			name := types.ExprString(x.Fun)
 			removes := name == "delete" || strings.HasPrefix(name, "slices.Delete")
-			found = found || removes && len(x.Args) >= 2 && types.ExprString(x.Args[0]) == of && slices.ContainsFunc(x.Args[1:], func(a ast.Expr) bool { return mentionsAny(a, kept) })
+			takes = removes && len(x.Args) >= 2 && types.ExprString(x.Args[0]) == of && slices.ContainsFunc(x.Args[1:], func(a ast.Expr) bool { return mentionsAny(a, kept) })
 		case *ast.AssignStmt:
 			for i, lhs := range x.Lhs {
 				rhs := x.Rhs[min(i, len(x.Rhs)-1)]
 				_, appends := rhs.(*ast.CallExpr)
 				at, place := lhs.(*ast.IndexExpr)
-				found = found || appends && types.ExprString(lhs) == of && contains(rhs, of) && mentionsAny(rhs, kept) ||
+				takes = takes || appends && types.ExprString(lhs) == of && contains(rhs, of) && mentionsAny(rhs, kept) ||
 					place && types.ExprString(at.X) == of && mentionsAny(at.Index, kept) && contains(rhs, of) // the last one takes its place
 			}
 		}
-		return !found
+		if takes {
+			found, always = true, always || !onCondition(around, loop, kept)
+		}
+		around = append(around, n)
+		return true
 	})
-	return found
+	return found, always
+}
+
+// onCondition tells whether an if that does not stand around a loop too, and asks for something
+// else than whether one was found, decides what stands in it.
+func onCondition(around []ast.Node, loop ast.Node, kept map[string]bool) bool {
+	return slices.ContainsFunc(around, func(n ast.Node) bool {
+		x, ok := n.(*ast.IfStmt)
+		return ok && !within(x, loop) && !mentionsAny(x.Cond, kept)
+	})
 }

@@ -57,7 +57,7 @@ func (s *searchScan) search(frames []stack.FrameID) (x searchLine, ok bool) {
 		served := len(frames) > i+1 && repeatsAbove(s.in.code, s.v, frames[i+1:])
 		at := s.v.t.Frame(frames[i])
 		l := s.ask(searchAt{at, caller, looped || served})
-		if l.kind == searchNone || (k > 0 || l.by > matchEqual) && !l.compares(at.Line) {
+		if l.kind == searchNone || (k > 0 || l.by > matchEqual || l.works) && !l.compares(at.Line) {
 			continue // what else is done for each element is no comparison
 		}
 		if looped = looped || len(loopsAround(s.in.code, at)) > 1; looped || served {

@@ -167,6 +167,11 @@ func (g *gone) callerMovesOn(over ast.Expr) bool {
 		if i := g.fn.parameter(types.ExprString(over)); i >= 0 && i < len(call.Args) && cutsFront(in.body, call.Args[i]) {
 			return true
 		}
+		if i := g.fn.parameter(types.ExprString(over)); i >= 0 && i < len(call.Args) {
+			if rest, ok := call.Args[i].(*ast.SliceExpr); ok && rest.Low != nil && (adds(in.body, types.ExprString(rest.Low)) || givenBack(in.body, rest.Low, call)) {
+				return true // the place to go on at
+			}
+		}
 		if x := g.start(); x != nil {
 			if i := g.fn.parameter(types.ExprString(x)); i >= 0 && i < len(call.Args) && givenBack(in.body, call.Args[i], call) {
 				return true

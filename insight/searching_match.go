@@ -35,6 +35,9 @@ func matchesBy(cond ast.Expr, names map[string]bool) (m comparison, terms []ast.
 		}
 		switch x.Op {
 		case token.LAND, token.LOR:
+			if x.Op == token.LOR && (relates(x.X, names) || relates(x.Y, names)) {
+				return matchNone, nil // nothing that could be looked up answers that
+			}
 			if m, terms = matchesBy(x.X, names); m == matchNone {
 				m, terms = matchesBy(x.Y, names)
 			}
@@ -52,6 +55,20 @@ func matchesBy(cond ast.Expr, names map[string]bool) (m comparison, terms []ast.
 		return matchesCall(x, names)
 	}
 	return matchNone, nil
+}
+
+// relates tells of a condition that it compares two values that both depend on the element.
+func relates(cond ast.Expr, names map[string]bool) bool {
+	switch x := cond.(type) {
+	case *ast.ParenExpr:
+		return relates(x.X, names)
+	case *ast.BinaryExpr:
+		if x.Op == token.LAND || x.Op == token.LOR {
+			return relates(x.X, names) || relates(x.Y, names)
+		}
+		return mentionsAny(x.X, names) && mentionsAny(x.Y, names)
+	}
+	return false
 }
 
 // between finds the term of a condition that asks whether it lies between two bounds of the

@@ -87,6 +87,8 @@ const (
 	searchFront          // what was found moves to the front
 	searchTable          // it begins where what it looks for belongs: a hash table
 	searchFirst          // for the first of all by an order, which is taken out
+	searchLeast          // for the first of all by an order, which is taken out at times
+	searchEach           // through another one in each turn of the loop around
 )
 
 // handLoop is a loop that searches.
@@ -98,6 +100,8 @@ type handLoop struct {
 	by    comparison // how it compares
 	// from and to are the lines of the condition.
 	from, to int
+	// works tells that something is done for each element besides the comparison.
+	works bool
 }
 
 // compares tells whether a line is that of the comparison.
@@ -117,11 +121,18 @@ func searchByHand(c *code, f, caller stack.Frame, looped bool) (x handLoop) {
 	names := l.variables()
 	l.aliases(names)
 	first := &gone{c: c, at: f, caller: caller, l: l, names: names, fn: c.scopeAt(f)}
-	if over, ok := first.takesFirst(); ok {
+	if over, always, ok := first.takesFirst(); ok {
 		x.first, _ = l.source.lines(l.stmt)
-		x.kind, x.name = searchFirst, types.ExprString(over)
+		if x.kind, x.name = searchLeast, types.ExprString(over); always {
+			x.kind = searchFirst
+		}
 		return x
 	}
+	work := l.workOnEach(names)
+	if work == workVisits {
+		return x
+	}
+	x.works = work == workCalls
 	for _, s := range l.body.List {
 		n, ok := s.(*ast.IfStmt)
 		if !ok || !endsSearch(n.Body.List) {
@@ -136,7 +147,7 @@ func searchByHand(c *code, f, caller stack.Frame, looped bool) (x handLoop) {
 		if l.source.covers(n.Body, f.Line) && !x.compares(f.Line) {
 			return handLoop{} // what is done with the one that was found
 		}
-		g := &gone{c: c, at: f, caller: caller, l: l, names: names, fn: c.scopeAt(f)}
+		g := first
 		if g.fn == nil || g.movesOn() {
 			return x
 		}
@@ -155,6 +166,8 @@ func searchByHand(c *code, f, caller stack.Frame, looped bool) (x handLoop) {
 			x.kind, x.name, x.few = searchFew, types.ExprString(over), few
 		case over != nil && movesToFront(n.Body, types.ExprString(over)):
 			x.kind = searchFront
+		case g.anotherEach(over):
+			x.kind, x.name = searchEach, types.ExprString(over)
 		}
 		return x
 	}

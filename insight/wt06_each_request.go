@@ -161,19 +161,24 @@ func overlaps(rows, of []*facts.UnitRow) bool {
 
 func sameFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, call sameCall, id stack.ID, rows []*facts.UnitRow, spent time.Duration, each float64) Finding {
 	share := g.All.Share(spent)
-	f := r.answer(Found, "%s calls %s%s with the same arguments as all others, and waits for it: %s of its time, %s of %s%s", unitOf(g), stack.Short(call.callee), atFrame(call.at),
+	f := r.answer(Found, "%s calls %s%s %s, and waits for it: %s of its time, %s of %s%s", unitOf(g), stack.Short(call.callee), atFrame(call.at), call.sameness(" as all others"),
 		unit.Percent(share), unit.Duration(spent/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g)), overUnits(g))
 	f.Title = "The same thing is made or loaded again for each request"
 	f.Impact = exactly(ofAll(in, g, share), "share of the time of "+pluralOf(g))
 	f.Score = score(share, r.param("share"), 0.7)
 	f.Severity = Warning
-	if share < r.param("warning") {
+	if share < r.param("warning") || call.unsure != "" {
 		f.Severity = Info
 	}
 	f.Evidence = []Evidence{t.seenAt(t.Frames(id), call.at, "in %s of the requests, %s", unit.Percent(min(1, each)), unit.Duration(spent/unitCount(g)))}
 	f.Advice = "Call it once and keep the result for all requests: at startup, or when it is first needed (sync.Once, singleflight). If the result can change, keep it for a limited time and refresh it in the background."
 	f.Verify = "Record again under the same load: loupe trace requests should no longer show this wait in each request."
-	f.Doubts = in.traceDoubts(t, "that the arguments are the same is read in the source; if the answer has to be up to date for each request, it cannot be kept")
+	doubt := "that the arguments are the same is read in the source; if the answer has to be up to date for each request, it cannot be kept"
+	if call.unsure != "" {
+		f.Advice = "If the answer is the same each time, call it once and keep the result for all requests, or for a limited time with a refresh in the background."
+		doubt = call.unsure
+	}
+	f.Doubts = in.traceDoubts(t, doubt)
 	namelessDoubt(in, g, &f)
 	f.waits = rows
 	return f
