@@ -195,7 +195,13 @@ func (c *loggedFor) finding(r *Rule, in *Input, l *look, path, phase string, sha
 	f.costs, f.saves, f.arguments = c.costs, true, true
 	f.Verify = "Record again under the same load: the share should fall below " + unit.Percent(r.param(l.limit)) + "."
 	first := askFirst(in.code, c.file)
+	keeps, kept := in.code.keepsGiven(lastName(c.text))
 	switch {
+	case kept && c.written == 0:
+		f.Severity, f.saves = Info, false
+		f.Summary += fmt.Sprintf("; it keeps or sends what it is given (%s:%d), whatever the level", baseName(keeps.File), keeps.Line)
+		f.Evidence = append(f.Evidence, keeps)
+		f.Advice = "If few of them are ever read, keep what identifies it (an ID, a count, a digest), or a copy of the few values that matter, and make the text when somebody reads it."
 	case c.written > 0:
 		f.Summary += "; the call writes them"
 		f.Advice = "Log less of it: what identifies it (an ID, a count, a digest), on a level that is off in production, or one in many. The arguments are made whether the level is on or not. " + first

@@ -51,16 +51,22 @@ func (c sourceHolders) byFreeList(own []stack.Frame) (h holding, ok bool) {
 				}
 			}
 		}
+		var around []ast.Node
 		ast.Inspect(fn.Body, func(n ast.Node) bool {
+			if n == nil {
+				around = around[:len(around)-1]
+				return true
+			}
+			around = append(around, n)
 			call, is := n.(*ast.CallExpr)
-			if !is || ok || !gives(calledName(call)) {
-				return !ok
+			if !is || ok || !gives(calledName(call)) || s.elsewhere(around, f.Line) {
+				return true
 			}
 			if !slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return grown[rootName(pointed(a))] }) {
 				return true
 			}
 			line, _ := s.lines(call)
-			asks := asksSize(fn.Body)
+			asks := c.asksSize(fn.Body, grown)
 			at := c.shownAt(f.File, line, "the buffer that grows goes back to a pool here")
 			if to, asksThere, found := c.takenBack(call); found {
 				h.shows = append(h.shows, to)
@@ -74,7 +80,7 @@ func (c sourceHolders) byFreeList(own []stack.Frame) (h holding, ok bool) {
 				return true // large ones are dropped
 			}
 			ok = true
-			return false
+			return true
 		})
 		if ok {
 			put := h.shows[0]
@@ -109,21 +115,57 @@ func gives(name string) bool {
 	return slices.ContainsFunc(giving, func(g string) bool { return strings.HasPrefix(strings.ToLower(name), g) })
 }
 
-// asksSize tells whether a condition of a function asks for a capacity or a length.
-func asksSize(body ast.Node) (found bool) {
+// asksSize tells whether a condition of a function asks for the capacity or the length of one of
+// some variables, by itself, by a variable that has it or by a function of the program's own.
+func (c *code) asksSize(body ast.Node, names map[string]bool) (found bool) {
+	ofThem := func(call *ast.CallExpr) bool { return isSize(call) && mentionsAny(call, names) }
+	sizes := map[string]bool{}
 	ast.Inspect(body, func(n ast.Node) bool {
-		if x, ok := n.(*ast.IfStmt); ok {
-			ast.Inspect(x.Cond, func(n ast.Node) bool {
-				if call, ok := n.(*ast.CallExpr); ok {
-					name := calledName(call)
-					found = found || name == "cap" || name == "Cap" || name == "len" || name == "Len" || name == "Size"
-				}
-				return !found
-			})
+		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 && isIdent(a.Lhs[0]) && hasCall(a.Rhs[0], ofThem) {
+			sizes[rootName(a.Lhs[0])] = true
+		}
+		return true
+	})
+	asks := func(cond ast.Node) {
+		found = found || mentionsAny(cond, sizes) || hasCall(cond, func(call *ast.CallExpr) bool {
+			return ofThem(call) || mentionsAny(call, names) && slices.ContainsFunc(c.functions()[calledName(call)], func(d declaration) bool { return hasCall(d.Body, isSize) })
+		})
+	}
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.IfStmt:
+			asks(n.Cond)
+		case *ast.CaseClause:
+			for _, x := range n.List {
+				asks(x)
+			}
 		}
 		return !found
 	})
 	return found
+}
+
+// isSize tells of a call that it gives a capacity or a length.
+func isSize(call *ast.CallExpr) bool {
+	switch calledName(call) {
+	case "cap", "Cap", "len", "Len", "Size", "Available":
+		return true
+	}
+	return false
+}
+
+// elsewhere tells whether what some nodes are around stands in another case of a switch than a
+// line does.
+func (s *syntax) elsewhere(around []ast.Node, line int) bool {
+	for i, n := range around {
+		switch n.(type) {
+		case *ast.CaseClause, *ast.CommClause:
+			if i > 1 && !s.covers(n, line) && s.covers(around[i-2], line) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // takenBack finds, in the functions that a call may be of, the line at which what it is given
@@ -140,7 +182,7 @@ func (c sourceHolders) takenBack(call *ast.CallExpr) (at Evidence, asks, found b
 		keep := func(n ast.Node, where ast.Expr) {
 			if !found {
 				line, _ := s.lines(n)
-				at, found, asks = c.shownAt(d.file, line, "it goes into %s here, however large it has become", types.ExprString(where)), true, asksSize(d.Body)
+				at, found, asks = c.shownAt(d.file, line, "it goes into %s here, however large it has become", types.ExprString(where)), true, c.asksSize(d.Body, names)
 			}
 		}
 		ast.Inspect(d.Body, func(n ast.Node) bool {

@@ -48,7 +48,7 @@ func logsAround(c *code, at stack.Frame, callee string) (found logCall, ok bool)
 			outer, is := around[i].(*ast.CallExpr)
 			if is {
 				inArgs = inArgs || slices.ContainsFunc(outer.Args, func(x ast.Expr) bool { return x == inside })
-				if inArgs && isLevelled(outer) {
+				if inArgs && isLevelled(outer) && c.takesText(calledName(outer)) {
 					first, last := s.lines(statementOf(outer, around[:i]))
 					found, ok = logCall{at.File, first, last, types.ExprString(outer.Fun)}, !asked(outer, around[:i])
 					return
@@ -134,6 +134,59 @@ func isLevelled(call *ast.CallExpr) bool {
 		}
 		x = sel.X
 	}
+}
+
+// takesText tells of a function that it may log, by what it is given: text, or values of any type.
+// One of the program's own that takes nothing of the kind is something else of this name, such as
+// the message of a protocol.
+func (c *code) takesText(name string) bool {
+	declared := c.functions()[name]
+	return len(declared) == 0 || slices.ContainsFunc(declared, func(d declaration) bool {
+		return slices.ContainsFunc(d.Type.Params.List, func(p *ast.Field) bool {
+			switch t := strings.TrimPrefix(types.ExprString(p.Type), "..."); t {
+			case "string", "any", "interface{}", "error", "slog.Attr", "fmt.Stringer":
+				return true
+			default:
+				return strings.Contains(t, "Field") || strings.HasPrefix(t, "func(")
+			}
+		})
+	})
+}
+
+// keepsGiven finds where one of the program's own functions of a name puts what it is given into
+// something that lives on, or sends it, without asking for a level.
+func (c *code) keepsGiven(name string) (at Evidence, found bool) {
+	for _, d := range c.functions()[name] {
+		params := map[string]bool{}
+		for _, p := range d.Type.Params.List {
+			for _, id := range p.Names {
+				params[id.Name] = true
+			}
+		}
+		var around []ast.Node
+		ast.Inspect(d.Body, func(n ast.Node) bool {
+			if n == nil {
+				around = around[:len(around)-1]
+				return true
+			}
+			keeps := false
+			switch n := n.(type) {
+			case *ast.SendStmt:
+				keeps = mentionsAny(n.Value, params)
+			case *ast.AssignStmt:
+				for i, lhs := range n.Lhs {
+					keeps = keeps || n.Tok != token.DEFINE && outlivesCalls(d, lhs) && mentionsAny(n.Rhs[min(i, len(n.Rhs)-1)], params)
+				}
+			}
+			if keeps && !found && !asked(n, append([]ast.Node{d.FuncDecl}, around...)) {
+				line, _ := c.parse(d.file).lines(n)
+				at, found = c.shownAt(d.file, line, "what it is given is kept or sent here"), true
+			}
+			around = append(around, n)
+			return true
+		})
+	}
+	return at, found
 }
 
 // asked tells whether the statements around a log call ask for the level before: an if around it,

@@ -101,7 +101,14 @@ func growingAt(c *code, way []stack.Frame) (g growing, ok bool) {
 		if does == rereadNone || len(args) == 0 {
 			continue
 		}
-		if g, ok := growingPart(c, way, fn, args[0]); ok && !(g.rest && does == rereadSearch) {
+		from := args[0]
+		if to, ok := from.(*ast.CallExpr); ok && len(to.Args) == 1 && does != rereadCopy && (rereads(types.ExprString(to.Fun)) == rereadCopy || types.ExprString(to.Fun) == "[]byte") {
+			from = to.Args[0] // of a copy
+		}
+		if does == rereadCopy && keptAround(c, way[0], call) {
+			continue // each of them is a result
+		}
+		if g, ok := growingPart(c, way, fn, from); ok && !(g.rest && does == rereadSearch) && !g.changes(c, way[0]) {
 			g.does, g.by, g.fn = does, name, fn
 			if name == "append" || name == "[]byte" || name == "[]rune" || name == "string" {
 				g.by = "a copy"
@@ -181,10 +188,10 @@ func (m *moving) variable(name string, fn *scope, way []stack.Frame) bool {
 			}
 		case *ast.ForStmt:
 			if a, ok := n.Init.(*ast.AssignStmt); ok && slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool { return isNamed(x, name) }) {
-				return n.Post != nil && adds(n.Post, name)
+				return n.Post != nil && adds(n.Post, name) && !m.strides(n.Post, name, fn)
 			}
 		}
-		if adds(l.body, name) && !m.beginsAnew(l.body, name) && !declares(l.body, name) {
+		if adds(l.body, name) && !m.strides(l.body, name, fn) && !m.beginsAnew(l.body, name) && !declares(l.body, name) {
 			return true
 		}
 	}
@@ -328,7 +335,7 @@ func summedAgain(c *code, way []stack.Frame, fn *scope) (g growing, ok bool) {
 	g = growing{does: rereadSum, by: "a loop", part: r.X, of: r.X, loop: inner, fn: fn}
 	if p, ok := growingPart(c, way, fn, r.X); ok {
 		g.of, g.rest = p.of, p.rest
-		return g, true
+		return g, !p.changes(c, way[0])
 	}
 	text, grows := types.ExprString(r.X), false
 	for _, s := range outer.body.List { // each time, and nowhere else
@@ -483,6 +490,9 @@ func (x *rereadLine) finding(r *Rule, in *Input, w *facts.Weights, share stats.I
 		again, from = "again to the end", "begins later"
 	}
 	each := cmp.Or(where, "in each call")
+	if onlyAtTimes(in.code, x.at) {
+		each = strings.Replace(each, "in each turn", "in turns", 1)
+	}
 	does := "reads " + types.ExprString(x.part) + " " + again
 	if x.does == rereadCopy && x.by == "a copy" {
 		does = "is made of " + types.ExprString(x.part) + " again"
@@ -491,7 +501,8 @@ func (x *rereadLine) finding(r *Rule, in *Input, w *facts.Weights, share stats.I
 	f.Title = "Quadratic: what was read before is read again each time"
 	f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
 	f.Severity, f.Score = Info, score(share.Estimate, r.param("share"), 0.6)
-	if share.Low >= r.param("warn") && where != "" {
+	atTimes := (x.does == rereadHash || x.does == rereadCopy) && where != "" && onlyAtTimes(in.code, x.at)
+	if share.Low >= r.param("warn") && where != "" && !atTimes {
 		f.Severity = Warning
 	}
 	f.Evidence = []Evidence{in.lineAt(w.Entry, x.at, "%d of %d samples", x.samples, w.Total())}
@@ -507,5 +518,9 @@ func (x *rereadLine) finding(r *Rule, in *Input, w *facts.Weights, share stats.I
 		f.Doubts = []string{"the source does not show whether it is the same text each time: if each text comes only once, reading it is the work"}
 	}
 	f.costs, f.saves = []cost{{file: x.at.File, line: x.at.Line}}, true
+	if atTimes {
+		f.saves = false
+		f.Doubts = append(f.Doubts, "the text may be short, and few of its places be read up to: then it costs no more than keeping the state")
+	}
 	return f
 }

@@ -2,11 +2,9 @@ package insight
 
 import (
 	"fmt"
-	"go/ast"
 	"time"
 
 	"loupe/analysis/facts"
-	"loupe/value/stack"
 	"loupe/value/unit"
 )
 
@@ -75,7 +73,7 @@ func stragglerFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, x *facts
 	if barrier(in.code, x.Waits.Frame) {
 		f.Summary += "; the loop around the wait starts a batch and waits for all of it before the next one"
 		f.Advice = "The others are idle until the slowest of a batch is done. Do not wait for whole batches: let a fixed number of workers take the next item as soon as they are free (a channel of items, errgroup.SetLimit, a semaphore), and wait once, after the loop. " +
-			"If the items of a batch belong together, look at what the last one does."
+			"If a failure has to stop the rest, or the items of a batch belong together, look at what the last one does instead."
 	}
 	f.Verify = "Record again under the same load: the last one should take about as long as the median one, and the median of the requests should fall."
 	f.Doubts = in.traceDoubts(t)
@@ -88,24 +86,4 @@ func stragglerFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, x *facts
 		}
 	}
 	return f
-}
-
-// barrier tells whether a wait for goroutines stands in a loop that starts them: each batch ends
-// before the next one begins.
-func barrier(c *code, at stack.Frame) (found bool) {
-	loops := loopsAround(c, at)
-	if len(loops) == 0 {
-		return false
-	}
-	ast.Inspect(loops[len(loops)-1].body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.GoStmt:
-			found = true
-		case *ast.CallExpr:
-			sel, ok := n.Fun.(*ast.SelectorExpr)
-			found = found || ok && (sel.Sel.Name == "Go" || sel.Sel.Name == "TryGo")
-		}
-		return !found
-	})
-	return found
 }
