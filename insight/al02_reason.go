@@ -144,7 +144,9 @@ func adviceFor(c *why.Cause) string {
 		return "Make it smaller, or allocate it less often. If nothing keeps it or a part of it, the caller can pass in the memory and reuse it."
 	case has("return"):
 		return "Return a value instead of a pointer where it is small, or fill one that the caller passes in: then it can live on the caller's stack."
-	case c.Mechanism&(why.Object|why.Variable) != 0 && has("struct literal element", "append", "assign", "slice-literal-element", "map literal value", "value of map put", "send"):
+	case c.Mechanism&(why.Object|why.Variable) != 0 && has("send"):
+		return "It is sent on a channel and outlives the call. If it is small, send a value instead of a pointer; if it is a buffer, send several pieces in one, or let the receiver give it back once nothing uses it or a part of it."
+	case c.Mechanism&(why.Object|why.Variable) != 0 && has("struct literal element", "append", "assign", "slice-literal-element", "map literal value", "value of map put"):
 		return "It is put into something else that is on the heap: store values instead of pointers (a slice of structs, one allocation for many)."
 	case c.Mechanism&why.Object != 0 && has("interface-converted", "call parameter"):
 		return "The callee may keep it. If it does, allocate many at once in a slice of structs; if it does not, pass a value."

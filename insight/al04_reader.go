@@ -62,7 +62,10 @@ func numberSize(expr string) bool {
 
 func tellReader(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 	c := &g.sites[0].Causes[0]
-	concrete := "Use the concrete reader or writer type: then it stays on the stack. "
+	concrete := "Call the method of a concrete type that passes the buffer to no interface itself (os.File, bytes.Reader; not bufio.Reader or bufio.Writer): then it stays on the stack. "
+	if flowHas(c, func(how, expr string) bool { return how == "call parameter" && strings.HasPrefix(expr, "io.") }) {
+		concrete = "The functions of package io take an interface, whatever they are given. " + concrete
+	}
 	again := reuse(in, g)
 	sized := madeWithSize(c.Expr) && !numberSize(c.Expr)
 	switch {

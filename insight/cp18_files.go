@@ -63,8 +63,15 @@ func readsAgain(r *Rule, in *Input) (found []Finding) {
 		if x.reads == 0 || x.turns == 0 || share.Low < r.param("share") {
 			continue
 		}
-		if call, at, ok := x.sameFile(in.code); ok {
-			found = append(found, rereadFinding(r, in, w, x, share, call, at))
+		if call, at, from, ok := x.sameFile(in.code); ok {
+			f := rereadFinding(r, in, w, x, share, call, at)
+			if wrote, ok := writesFile(in.code, from); ok {
+				f.Severity, f.saves = Info, false
+				f.Summary += fmt.Sprintf("; the program writes it itself (%s:%d)", baseName(wrote.File), wrote.Line)
+				f.Evidence = append(f.Evidence, wrote)
+				f.Advice = "Keep what was written instead of reading it back, if nobody else writes the file; otherwise check its modification time (os.Stat) and read it again only when it has changed."
+			}
+			found = append(found, f)
 		}
 	}
 	return found
@@ -130,42 +137,67 @@ func (x *reread) add(v *view, frames []stack.FrameID, at int, n int64) {
 
 // sameFile tells whether the name of what is read is the same in each call, by most of the
 // ways to the function: the call that opens it, and its place.
-func (x *reread) sameFile(c *code) (call string, at stack.Frame, ok bool) {
+func (x *reread) sameFile(c *code) (call string, at stack.Frame, from []given, ok bool) {
 	same, whole, most := int64(0), int64(0), int64(0)
 	for _, key := range slices.Sorted(maps.Keys(x.outwards)) {
 		way := x.outwards[key]
 		whole += way.samples
-		text, place, fixed := fixedName(c, way.frames)
+		text, place, values, fixed := fixedName(c, way.frames)
 		if !fixed {
 			continue
 		}
 		if same += way.samples; way.samples > most {
-			most, call, at = way.samples, text, place
+			most, call, at, from = way.samples, text, place, values
 		}
 	}
-	return call, at, 2*same > whole
+	return call, at, from, 2*same > whole
 }
 
 // fixedName finds the call that opens a file on a way outward, in the function nearest to the
 // read that has any, and tells whether the file's name is the same each time.
-func fixedName(c *code, way []stack.Frame) (call string, at stack.Frame, fixed bool) {
+func fixedName(c *code, way []stack.Frame) (call string, at stack.Frame, from []given, fixed bool) {
 	for i := range way {
 		fn := c.scopeAt(way[i])
 		if fn == nil {
-			return "", at, false
+			return "", at, nil, false
 		}
 		for _, open := range fn.opened() {
-			if !fixedValue(c, open.Args[0], fn, way[i:]) {
-				return "", at, false
+			o := newOrigins(c)
+			if !o.fixed(open.Args[0], fn, way[i:]) {
+				return "", at, nil, false
 			}
+			from = append(from, o.from...)
 			line, _ := c.parse(way[i].File).lines(open)
 			call, at = types.ExprString(open), stack.Frame{Func: way[i].Func, File: way[i].File, Line: line}
 		}
 		if call != "" {
-			return call, at, true
+			return call, at, from, true
 		}
 	}
-	return "", at, false
+	return "", at, nil, false
+}
+
+// writers are the calls that write a file, by the place of its name among their arguments.
+var writers = map[string]int{"os.WriteFile": 0, "ioutil.WriteFile": 0, "os.Create": 0, "os.Rename": 1}
+
+// writesFile finds where the program, while it runs, writes a file whose name is one of some values.
+func writesFile(c *code, from []given) (at Evidence, found bool) {
+	for name, i := range writers {
+		for _, w := range c.callsOf(lastName(name)) {
+			if types.ExprString(w.call.Fun) != name || i >= len(w.call.Args) || found {
+				continue
+			}
+			root, fields := chain(w.call.Args[i])
+			again := !c.atStart(w.in, w.around, 0) || slices.ContainsFunc(w.around, isLoop)
+			for _, g := range from {
+				if again && root != "" && g.changedAt(c, change{in: w.in, root: root, fields: fields}) {
+					line, _ := c.parse(w.in.file).lines(w.call)
+					at, found = c.shownAt(w.in.file, line, "the program writes the file here, in %s", w.in.Name.Name), true
+				}
+			}
+		}
+	}
+	return at, found
 }
 
 // opens are the calls whose first argument is the name of a file that is read.

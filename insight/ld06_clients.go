@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -86,8 +87,8 @@ func connections(in *Input, t *traced, g facts.UnitGroup) (all []*dialled) {
 			x.call = c
 		}
 		x.count += c.Count
-		if len(c.Path) > 1 && !slices.Contains(x.uses, c.Path[1]) {
-			x.uses = append(x.uses, c.Path[1])
+		if use, ok := userOf(in.code, c.Path); ok && !slices.Contains(x.uses, use) {
+			x.uses = append(x.uses, use)
 		}
 	}
 	for _, x := range all {
@@ -164,6 +165,10 @@ func (x *dialled) finding(r *Rule, in *Input, t *traced) Finding {
 	f.Verify = "Record a trace under the same load: hardly any new connections should be left, and CPU time per request should fall."
 	f.Doubts = in.traceDoubts(t)
 	x.tellPool(in, frames, &f)
+	if i := slices.IndexFunc(x.call.Path, func(at stack.Frame) bool { return identity.MatchString(ownName(at.Func)) }); i >= 0 {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, "by its name "+stack.Short(x.call.Path[i].Func)+" checks who somebody is: a connection that belongs to that user from then on cannot serve others")
+	}
 	namelessDoubt(in, g, &f)
 	f.waits = x.rows
 	f.costs, f.saves, f.more = []cost{{file: x.at().File, line: x.at().Line}}, true, true
@@ -300,6 +305,47 @@ func (c connSources) poolOf(at stack.Frame, frames []stack.Frame) (poolSetting, 
 		return strings.Contains(f.Func, "(*"+name+").") && (pkg == "" || strings.Contains(stack.Package(f.Func), pkg))
 	})
 }
+
+// userOf is the frame, behind that of the call which dials, that uses the connection: one that
+// returns it, as a pool's Get does, only hands it on.
+func userOf(c *code, path []stack.Frame) (use stack.Frame, ok bool) {
+	for i := 1; i < len(path); i++ {
+		use, ok = path[i], true
+		if !handsOn(c, use, ownName(path[i-1].Func)) {
+			break
+		}
+	}
+	return use, ok
+}
+
+// handsOn tells whether the function of a frame returns what its call of another one gives it.
+func handsOn(c *code, at stack.Frame, callee string) (found bool) {
+	fn := c.scopeAt(at)
+	if fn == nil {
+		return false
+	}
+	of := func(x ast.Expr) bool {
+		call, ok := x.(*ast.CallExpr)
+		return ok && calledName(call) == callee
+	}
+	names := map[string]bool{}
+	ast.Inspect(fn.body, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok && len(a.Rhs) == 1 && of(a.Rhs[0]) && isIdent(a.Lhs[0]) && rootName(a.Lhs[0]) != "err" {
+			names[rootName(a.Lhs[0])] = true
+		}
+		return true
+	})
+	ast.Inspect(fn.body, func(n ast.Node) bool {
+		if r, ok := n.(*ast.ReturnStmt); ok {
+			found = found || slices.ContainsFunc(r.Results, func(x ast.Expr) bool { return of(x) || isIdent(x) && names[rootName(x)] })
+		}
+		return !found
+	})
+	return found
+}
+
+// identity are names of functions that check who somebody is: their connection is that one's then.
+var identity = regexp.MustCompile(`(?i)^(bind|log_?in|sign_?in|authenticat)|authenticate|checkpassword`)
 
 // putsBack tells whether a function closes something or gives it back, by the names of what it
 // calls.

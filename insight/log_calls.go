@@ -19,6 +19,7 @@ type logCall struct {
 	file        string
 	first, last int
 	text        string // "r.log.Debug"
+	fun         ast.Expr
 }
 
 // logVerb are the names of functions that log for who looks for a fault, those of wrappers among
@@ -48,9 +49,9 @@ func logsAround(c *code, at stack.Frame, callee string) (found logCall, ok bool)
 			outer, is := around[i].(*ast.CallExpr)
 			if is {
 				inArgs = inArgs || slices.ContainsFunc(outer.Args, func(x ast.Expr) bool { return x == inside })
-				if inArgs && isLevelled(outer) && c.takesText(calledName(outer)) {
+				if inArgs && isLevelled(outer) && mayLog(c.methods(c.function(at), outer.Fun)) {
 					first, last := s.lines(statementOf(outer, around[:i]))
-					found, ok = logCall{at.File, first, last, types.ExprString(outer.Fun)}, !asked(outer, around[:i])
+					found, ok = logCall{at.File, first, last, types.ExprString(outer.Fun), outer.Fun}, !asked(outer, around[:i])
 					return
 				}
 			}
@@ -136,11 +137,10 @@ func isLevelled(call *ast.CallExpr) bool {
 	}
 }
 
-// takesText tells of a function that it may log, by what it is given: text, or values of any type.
+// mayLog tells of a function that it may log, by what it is given: text, or values of any type.
 // One of the program's own that takes nothing of the kind is something else of this name, such as
 // the message of a protocol.
-func (c *code) takesText(name string) bool {
-	declared := c.functions()[name]
+func mayLog(declared []declaration) bool {
 	return len(declared) == 0 || slices.ContainsFunc(declared, func(d declaration) bool {
 		return slices.ContainsFunc(d.Type.Params.List, func(p *ast.Field) bool {
 			switch t := strings.TrimPrefix(types.ExprString(p.Type), "..."); t {
@@ -153,10 +153,10 @@ func (c *code) takesText(name string) bool {
 	})
 }
 
-// keepsGiven finds where one of the program's own functions of a name puts what it is given into
-// something that lives on, or sends it, without asking for a level.
-func (c *code) keepsGiven(name string) (at Evidence, found bool) {
-	for _, d := range c.functions()[name] {
+// keepsGiven finds where one of the program's own functions puts what it is given into something
+// that lives on, or sends it, without asking for a level.
+func (c *code) keepsGiven(declared []declaration) (at Evidence, found bool) {
+	for _, d := range declared {
 		params := map[string]bool{}
 		for _, p := range d.Type.Params.List {
 			for _, id := range p.Names {

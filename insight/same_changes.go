@@ -158,6 +158,7 @@ func isLoop(n ast.Node) bool {
 
 // callFrom is a call in a function, with what is around it there.
 type callFrom struct {
+	call   *ast.CallExpr
 	in     declaration
 	around []ast.Node
 }
@@ -180,7 +181,7 @@ func (c *code) callsOf(name string) []callFrom {
 					}
 					if call, ok := n.(*ast.CallExpr); ok {
 						name := calledName(call)
-						c.mentioned[name] = append(c.mentioned[name], callFrom{declaration{f, file}, slices.Clone(around)})
+						c.mentioned[name] = append(c.mentioned[name], callFrom{call, declaration{f, file}, slices.Clone(around)})
 					}
 					around = append(around, n)
 					return true
@@ -201,7 +202,8 @@ type given struct {
 func (g given) text() string { return types.ExprString(g.x) }
 
 // changedAt tells whether a change is one of what is given: of the variable, or of a field of the
-// same name. Where several types have a field of this name, only those of the same receiver.
+// same name. Where several types have a field of this name, only those of the same one, as far as
+// the source tells.
 func (g given) changedAt(c *code, x change) bool {
 	root, fields := chain(g.x)
 	if len(fields) == 0 || root != g.fn.receiver && c.isPackage(root) {
@@ -221,7 +223,7 @@ func (g given) changedAt(c *code, x change) bool {
 		if c.fieldsNamed(name) < 2 {
 			return true
 		}
-		if r := scopeOf(x.in.FuncDecl).receiver; root == g.fn.receiver && r != "" && x.root == r && receiverType(x.in.FuncDecl) == g.fn.of {
+		if of := lastName(c.typeOf(x.in.FuncDecl, x.root)); root != g.fn.receiver || of == "" || of == g.fn.of {
 			return true
 		}
 	}

@@ -100,7 +100,7 @@ func compiled(t *testing.T, source, answer, picture string) *recordingtest.Recor
 // TestReaderAlone: that the concrete type keeps a buffer on the stack is said only where the
 // reader is all that takes it off.
 func TestReaderAlone(t *testing.T) {
-	const onStack = "Use the concrete reader or writer type: then it stays on the stack"
+	const onStack = "Call the method of a concrete type that passes the buffer to no interface itself (os.File, bytes.Reader; not bufio.Reader or bufio.Writer): then it stays on the stack"
 	f := expect(t, "a queue", receiving(t, "\t\ts.queue <- buf[:n]"), "AL04", Found, "it would escape without the interface too: it is sent on the channel s.queue at page.go:7")
 	if strings.Contains(f.Advice, onStack) || !strings.Contains(f.Advice, "put it back where whoever receives from s.queue is done with it") || !strings.Contains(f.Advice, "bytes.Clone(buf[:n])") {
 		t.Errorf("a queue: %s", f.Advice)
