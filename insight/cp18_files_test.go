@@ -46,3 +46,26 @@ func TestCP18Files(t *testing.T) {
 		}
 	}
 }
+
+// TestCP18Written: a file that the program writes itself while it runs differs each time: a remark
+// with the line that writes; one that is written at the start does not.
+func TestCP18Written(t *testing.T) {
+	const handled = "net/http.(*conn).serve net/http.HandlerFunc.ServeHTTP main.handle:/src/main.go:8 "
+	const source = "func load(x string) {\n\ttext, _ := os.ReadFile(x)\n\tjson.Unmarshal(text, &v)\n}\n\nfunc (s *server) handle(w http.ResponseWriter, r *http.Request) { // 7\n\tload(s.file)\n}\n"
+	for _, c := range []struct {
+		name, writes string
+		severity     Severity
+		says         string
+	}{
+		{"nobody", "", Warning, ""},
+		{"another file", "func (s *server) save() {\n\tos.WriteFile(s.log, b, 0o644)\n}\n", Warning, ""},
+		{"at the start", "func newServer() *server {\n\tos.WriteFile(s.file, b, 0o644)\n}\n", Warning, ""},
+		{"by a save", "func (s *server) save() {\n\tos.WriteFile(s.file, b, 0o644)\n}\n", Info, "the program writes it itself (main.go:11)"},
+		{"by a rename", "func (s *server) save() {\n\tos.Rename(tmp, s.file)\n}\n", Info, "the program writes it itself (main.go:11)"},
+	} {
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n-- source/main.go source from=/src/main.go --\npackage main\n" + source + c.writes)
+		withProfile(r, recording.CPU, "cpu", column{handled + "main.load:/src/main.go:3 os.ReadFile", []int64{20}}, column{handled + "main.load:/src/main.go:4 encoding/json.Unmarshal", []int64{60}}, column{"net/http.(*conn).serve main.other:/src/other.go:3", []int64{20}})
+		f := expect(t, c.name, r, "CP18", Found, c.says)
+		severity(t, c.name, f, c.severity)
+	}
+}

@@ -99,10 +99,10 @@ func tellPooled(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f *Fi
 	f.Title = "A pool keeps buffers that have grown large"
 	f.Summary += fmt.Sprintf("; they are buffers that grew there and went back to a pool at %s:%d: %s of them stay in it at their largest size", baseName(put.File), put.Line, unit.BytesOf(float64(lasting)))
 	f.Severity, f.Advice = Warning, h.advice
-	if _, bytes := all.Course(top.At); len(bytes) < 2 || float64(bytes[len(bytes)-1]) < 1.25*float64(bytes[0]) {
-		f.Severity = Info // all of them may have been of that size from the start
+	if _, bytes := all.Course(top.At); len(bytes) > 1 && float64(bytes[len(bytes)-1]) < 1.25*float64(bytes[0]) {
+		f.Severity = Info
 		f.Advice = "If most items need buffers of that size, the pool does its work. Otherwise: " + strings.ToLower(h.advice[:1]) + h.advice[1:]
-		f.Doubts = append(f.Doubts, "no two profiles show that more and more of the buffers have become large")
+		f.Doubts = append(f.Doubts, "no more of the buffers have become large while the program was watched: all of them may have been of that size from the start")
 	}
 	f.Evidence = slices.DeleteFunc(f.Evidence, func(e Evidence) bool {
 		return slices.ContainsFunc(h.shows, func(s Evidence) bool { return evidenceLine(s) == evidenceLine(e) })

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"loupe/recording/recordingtest"
 	"loupe/session"
 	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // TestByFreeList: a buffer that a line lets grow and that goes back to a sync.Pool, a channel
@@ -22,11 +24,19 @@ func TestByFreeList(t *testing.T) {
 		{"a sync.Pool", "defer buffers.Put(b) // kept", "", "// kept"},
 		{"with a limit", "defer c.pool.put(b)", "func (p *pool) put(b *bytes.Buffer) {\n\tif b.Cap() > 64<<10 {\n\t\treturn\n\t}\n\tp.free <- b\n}\n", ""},
 		{"with a limit before", "if cap(b.Bytes()) < limit { buffers.Put(b) }", "", ""},
+		{"with a limit that a function knows", "if tooLarge(b) { return }\n\tbuffers.Put(b)", "func tooLarge(b *bytes.Buffer) bool {\n\treturn b.Cap() > 64<<10\n}\n", ""},
+		{"with a limit in a case", "defer c.pool.put(b)", "func (p *pool) put(b *bytes.Buffer) {\n\tswitch {\n\tcase b.Cap() > 64<<10:\n\tdefault:\n\t\tp.free <- b\n\t}\n}\n", ""},
+		{"with a limit by a variable", "n := b.Cap()\n\tif n < limit { buffers.Put(b) }", "", ""},
+		{"with a limit of something else", "if len(all) > 3 { return }\n\tbuffers.Put(b) // kept", "", "// kept"},
+		{"in another case", "switch kind {\n\tcase 1:\n\t\tbuffers.Put(b)\n\tdefault:", "", ""},
 		{"another one", "defer buffers.Put(other)", "", ""},
 		{"never", "use(b)", "", ""},
 		{"freed for good", "defer release(b)", "func release(b *bytes.Buffer) {\n\tcount--\n}\n", ""},
 	} {
 		text := "package wire\n" + strings.Replace(write, "BACK", c.back, 1) + c.put
+		if strings.Contains(c.back, "default:") {
+			text = strings.Replace(text, "// calls\n", "// calls\n\t}\n", 1)
+		}
 		line := func(mark string) int { return 1 + strings.Count(text[:strings.Index(text, mark)], "\n") }
 		own := []stack.Frame{{Func: "wire.msg.AppendTo", File: "a.go", Line: line("// grows")}, {Func: "wire.(*codec).write", File: "a.go", Line: line("// calls")}}
 		h, ok := sourceHolders{sourceOf(text)}.byFreeList(own)
@@ -73,5 +83,27 @@ func TestSamplingDoubt(t *testing.T) {
 		if err != nil || (kept.Doubt < 0.2) != c.sure {
 			t.Errorf("%d objects of %d bytes in all: %+v %v", c.objects, c.bytes, kept, err)
 		}
+	}
+}
+
+// TestGC16PoolSteady: buffers of a pool that were all large from the start may be of the size that
+// the work needs: a remark. Where more of them become large, it is a warning.
+func TestGC16PoolSteady(t *testing.T) {
+	const source = "package wire\n\nfunc write(m msg) {\n\tb := get()\n\tb.Write(m.data)\n\tbuffers.Put(b)\n}\n"
+	for severe, first := range map[Severity]int64{Warning: 12, Info: 46} {
+		r := recordingtest.New("title x\ntarget package ./shop module=shop\nphase bare 0s..6s\nphase heap 6s..7s profiler=heap\n-- load.requests load phase=bare --\n")
+		r.Put(recording.Entry{Path: "source/wire/a.go", Kind: recording.Source, Source: "/src/a.go"}, []byte(source))
+		put := func(e recording.Entry, mib int64) {
+			r.Put(e, heapProfile(
+				column{"main.main shop/wire.write:/src/a.go:5 bytes.(*Buffer).Write bytes.(*Buffer).grow bytes.growSlice", []int64{900, 900 << 20, 6, mib << 20}},
+				column{"main.main shop/wire.other:/src/a.go:9", []int64{900, 90 << 20, 10, 1 << 20}}))
+		}
+		for i, mib := range []int64{first, 48} {
+			at := timeline.Time(i+1) * 1e9
+			put(recording.Entry{Path: fmt.Sprintf("peak/heap-%02d.pb.gz", i+1), Kind: recording.Heap, Phase: "bare", Span: timeline.Span{Start: at, End: at}}, mib)
+		}
+		put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap, Phase: "heap"}, 48)
+		f := expect(t, "a pool", r, "GC16", Found, "went back to a pool at a.go:6")
+		severity(t, fmt.Sprint("from ", first), f, severe)
 	}
 }

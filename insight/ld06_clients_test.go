@@ -8,6 +8,7 @@ import (
 	"loupe/analysis/account/accounttest"
 	"loupe/recording"
 	"loupe/session"
+	"loupe/value/stack"
 )
 
 // TestClients: connections of a client with a pool that requests make again and again are told,
@@ -66,6 +67,36 @@ func TestClients(t *testing.T) {
 			if text := found[0].Summary + " " + found[0].Advice; !strings.Contains(text, says) {
 				t.Errorf("%s: %s; want %q", c.name, text, says)
 			}
+		}
+	}
+}
+
+// TestUserOf: who uses a connection is behind those that only hand it on.
+func TestUserOf(t *testing.T) {
+	c := sourceOf("package main\n\nfunc dial() (*conn, error) {\n\treturn net.Dial(peer)\n}\nfunc (p *Pool) Get() (*conn, error) {\n\tc, err := dial()\n\treturn c, err\n}\nfunc handle() {\n\tc, err := p.Get()\n\tdefer p.Put(c)\n}\nfunc direct() error {\n\tc, err := dial()\n\tuse(c)\n\treturn err\n}\n")
+	at := func(fn string, line int) stack.Frame {
+		return stack.Frame{Func: "main." + fn, File: "a.go", Line: line}
+	}
+	for want, path := range map[int][]stack.Frame{
+		11: {at("dial", 4), at("(*Pool).Get", 7), at("handle", 11)},
+		15: {at("dial", 4), at("direct", 15), at("main", 1)},
+	} {
+		if got, ok := userOf(c, path); !ok || got.Line != want {
+			t.Errorf("%+v, want line %d", got, want)
+		}
+	}
+}
+
+// TestIdentity: a connection that checks who somebody is may not serve others: an info.
+func TestIdentity(t *testing.T) {
+	dials := []string{"net.(*netFD).connect@net.go:1", "net.Dial@net.go:3", "main.dial@main.go:4", "main.(*Pool).bind@main.go:8", "main.handle@main.go:12"}
+	for name, severe := range map[string]Severity{"main.(*Pool).search@main.go:8": Warning, dials[3]: Info} {
+		dials[3] = name
+		r := served(t, 400, func(p *accounttest.Program) { await(p, 2*time.Millisecond, "network", dials...) })
+		withSource(r, "main.go", "package main\n\nfunc dial() net.Conn {\n\treturn net.Dial(peer)\n}\n\nfunc (d *directory) bind() {\n\tc := dial()\n}\n\nfunc handle() {\n\td.bind()\n}\n")
+		found := clients(ld06, NewInput(session.New(r.Open())))
+		if len(found) != 1 || found[0].Severity != severe {
+			t.Errorf("%s: %+v", dials[3], found)
 		}
 	}
 }

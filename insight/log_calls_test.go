@@ -112,3 +112,37 @@ func TestLogArguments(t *testing.T) {
 	expect(t, "a chain", r, "CP13", Found, "the call writes them")
 	expect(t, "asked first", logging(fmt.Sprintf(publishes, "if s.log.Enabled(ctx, slog.LevelDebug) { s.log.Debug(\"state\", \"all\", s.JSONString()) }"), 0), "CP13", Fine)
 }
+
+// TestLoggersOfOwn: a function of the program's own that takes no text is no logger, and one that
+// keeps what it is given has no level that is off; a logger of a library is not taken for either
+// because of its name.
+func TestLoggersOfOwn(t *testing.T) {
+	const types = "package main\n\nimport \"log/slog\"\n\ntype ring struct { last [10]string; n int }\nfunc (r *ring) Debug(s string) {\n\tr.last[r.n%10] = s\n}\n" +
+		"type peer struct { w io.Writer }\nfunc (p *peer) Debug(frame []byte) {\n\tp.w.Write(frame)\n}\n" +
+		"type logger struct { on bool; out chan string }\nfunc (l *logger) Debug(s string) {\n\tif l.debugEnabled {\n\t\tl.out <- s\n\t}\n}\n"
+	for _, c := range []struct {
+		declares, call string
+		logs, keeps    bool
+	}{
+		{"r := &ring{}", "r.Debug(dump(s))", true, true},
+		{"var r ring", "r.Debug(dump(s))", true, true},
+		{"p := &peer{w}", "p.Debug([]byte(dump(s)))", false, false},
+		{"l := &logger{}", "l.Debug(dump(s))", true, false},
+		{"l := slog.New(h)", "l.Debug(dump(s))", true, false},
+		{"", "slog.Debug(dump(s))", true, false},
+	} {
+		text := types + "func f(s *state) {\n\t" + c.declares + "\n\t" + c.call + " // 1\n}\n"
+		code := sourceOf(text)
+		at := marked(text, "main.f")[0]
+		got, ok := logsAround(code, at, "main.dump")
+		if ok != c.logs {
+			t.Errorf("%s: logs %v", c.declares, ok)
+			continue
+		}
+		if ok {
+			if _, keeps := code.keepsGiven(code.methods(code.function(at), got.fun)); keeps != c.keeps {
+				t.Errorf("%s: keeps %v", c.declares, keeps)
+			}
+		}
+	}
+}

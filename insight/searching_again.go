@@ -22,10 +22,11 @@ func (m *moving) strides(n ast.Node, name string, fn *scope) (found bool) {
 			return !found
 		}
 		step := a.Rhs[0]
+		found = found || mentions(step, name)
 		if id, ok := step.(*ast.Ident); ok && fn.made(id.Name) != nil {
 			step = fn.made(id.Name)
 		}
-		found = found || contains(step, whole) || mentions(step, name)
+		found = found || contains(step, whole)
 		return !found
 	})
 	return found

@@ -48,6 +48,15 @@ func TestGrowingPrefix(t *testing.T) {
 		{"a sum over all so far", "func f(in []int) {\nfor i := range in {\nfor _, v := range in[:i] {\nsum += v // here\n}\n}\n}\n", rereadSum, true},
 		{"a sum over what was put there", "func f(in []int) {\nfor _, x := range in {\nseen = append(seen, x)\nfor _, v := range seen {\nsum += v // here\n}\n}\n}\n", rereadSum, true},
 
+		{"hashes of the parents", "func f(name string) {\nfor i := range name {\nif name[i] == '.' {\nsums = append(sums, sha256.Sum256([]byte(name[:i]))) // here\n}\n}\n}\n", rereadHash, true},
+		{"a text that is filled", "func f() {\nfor i := 0; i < len(buf); i++ {\nbuf[i] = next()\nn += bytes.Count(buf[:i+1], sep) // here\n}\n}\n", rereadCount, true},
+
+		{"a part that doubles", "func f(s []byte) {\nfor n := 64; n < len(s); n += n {\nuse(bytes.Count(s[:n], sep)) // here\n}\n}\n", rereadNone, false},
+		{"a quarter more each time", "func f(a []float64) {\nfor cut := len(a) / 4; cut < len(a); cut += len(a) / 4 {\nfor _, x := range a[:cut] {\nsum += x // here\n}\n}\n}\n", rereadNone, false},
+		{"a fold more each time", "func f(a []float64) {\nstep := len(a) / 5\nfor cut := step; cut < len(a); cut += step {\nfor _, x := range a[:cut] {\nsum += x // here\n}\n}\n}\n", rereadNone, false},
+		{"what was summed is changed", "func f(a []float64) {\nfor i := 1; i < len(a); i++ {\nfor _, x := range a[:i] {\nsum += x // here\n}\na[0] = sum\n}\n}\n", rereadNone, false},
+		{"copies that are results", "func f(path []int) {\nfor i := range path {\nout = append(out, slices.Clone(path[:i+1])) // here\n}\n}\n", rereadNone, false},
+		{"copies that are keys", "func f(b []byte) {\nfor i := range b {\nk := string(b[:i]) // here\nseen[k] = true\n}\n}\n", rereadNone, false},
 		{"a search that goes on", "func f(s string) {\nfor i := 0; i < len(s); {\ni += strings.Index(s[i:], sep) // here\n}\n}\n", rereadNone, false},
 		{"what was read", "func f(r io.Reader) {\nfor {\nn, err := r.Read(buf)\nuse(string(buf[:n])) // here\n}\n}\n", rereadNone, false},
 		{"a buffer that is written out", "type w struct { buf []byte; n int }\nfunc (w *w) add(b byte) {\nw.buf[w.n] = b\nw.n++\n}\nfunc (w *w) flush() {\nuse(string(w.buf[:w.n])) // here\nw.n = 0\n}\nfunc f() {\nfor {\nw.flush() // second\n}\n}\n", rereadNone, false},
@@ -96,6 +105,11 @@ func TestCP20Quadratic(t *testing.T) {
 	if !strings.Contains(f.Advice, "Go on from the last place") || len(f.Doubts) > 0 {
 		t.Errorf("%s %v", f.Advice, f.Doubts)
 	}
+	r := record("func f(name string) {\nfor i := range name {\nif name[i] == '.' {\nn += sum(sha256.Sum256([]byte(name[:i])))\n}\n}\n}\n")
+	r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Profile("shop.f:/src/a.go:20 shop.g:/src/b.go:1\n= 90                             10\n"))
+	f = expect(t, "at times", r, "CP20", Found, "reads name[:i] again from the start in turns of the loop at a.go:18")
+	severity(t, "at times", f, Info)
+	doubted(t, f, "the text may be short")
 	f = expect(t, "unknown", record("func (p *parser) all(text string) {\n\n\nt := p.l.next()\n}\n"), "CP20", Found, "quadratic time", "in each call")
 	severity(t, "unknown", f, Info)
 	doubted(t, f, "if each text comes only once")

@@ -70,8 +70,14 @@ func TestWT05(t *testing.T) {
 func TestWT05Batches(t *testing.T) {
 	const ms = time.Millisecond
 	for source, want := range map[string]string{
-		"func handle() {\n\tfor len(todo) > 0 { for _, x := range next() { go part(x) }\n\n\twg.Wait()\n}}": "Do not wait for whole batches",
-		"func handle() { for _, x := range all { go part(x) }\n\n\n\n\twg.Wait()\n}":                        "start it first",
+		"func handle() {\n\tfor len(todo) > 0 { for _, x := range next() { go part(x) }\n\n\twg.Wait()\n}}":                                                                        "Do not wait for whole batches",
+		"func handle() {\n\tfor at := 0; at < len(all); at += 8 { for _, x := range all[at:at+8] { go part(x) }\n\n\twg.Wait()\n}}":                                                "Do not wait for whole batches",
+		"func handle() {\n\tfor at := 0; at < len(all); at += 8 { for _, x := range all[at:at+8] { g.Go(part(x)) }\n\n\terr := g.Wait() // wg.Wait\n\tif err != nil { return } }}": "Do not wait for whole batches",
+		"func handle() {\n\tfor i, x := range all { go part(x); if i%8 == 7 {\n\n\twg.Wait()\n}}}":                                                                                 "Do not wait for whole batches",
+		"func handle() {\n\tfor at := 0; at < len(all); at += 8 { for _, x := range all[at:at+8] { go func() { bad += part(x) }() }\n\n\twg.Wait()\n\tif bad > 0 { break }\n}}":    "start it first",
+		"func handle() {\n\tfor range depth { for i := range level { go func() { next[i] = part(level[i]) }() }\n\n\twg.Wait()\n\tlevel = next\n}}":                                "start it first",
+		"func handle() {\n\tfor _, phase := range phases { for _, x := range all { go part(x, phase) }\n\n\twg.Wait()\n}}":                                                         "start it first",
+		"func handle() { for _, x := range all { go part(x) }\n\n\n\n\twg.Wait()\n}":                                                                                               "start it first",
 	} {
 		if n := strings.Count(source[:strings.Index(source, "wg.Wait")], "\n"); n < 4 {
 			source = strings.Replace(source, "\twg.Wait", strings.Repeat("\n", 4-n)+"\twg.Wait", 1)
