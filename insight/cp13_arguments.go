@@ -195,7 +195,7 @@ func (c *loggedFor) finding(r *Rule, in *Input, l *look, path, phase string, sha
 	f.costs, f.saves, f.arguments = c.costs, true, true
 	f.Verify = "Record again under the same load: the share should fall below " + unit.Percent(r.param(l.limit)) + "."
 	first := askFirst(in.code, c.file)
-	keeps, kept := in.code.keepsGiven(in.code.methods(in.code.function(c.at), c.fun))
+	keeps, kept := keepsGiven(in.code, methodsOf(in.code, in.code.function(c.at), c.fun))
 	switch {
 	case kept && c.written == 0:
 		f.Severity, f.saves = Info, false

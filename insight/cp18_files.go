@@ -183,12 +183,12 @@ var writers = map[string]int{"os.WriteFile": 0, "ioutil.WriteFile": 0, "os.Creat
 // writesFile finds where the program, while it runs, writes a file whose name is one of some values.
 func writesFile(c *code, from []given) (at Evidence, found bool) {
 	for name, i := range writers {
-		for _, w := range c.callsOf(lastName(name)) {
+		for _, w := range callsNamed(c, lastName(name)) {
 			if types.ExprString(w.call.Fun) != name || i >= len(w.call.Args) || found {
 				continue
 			}
 			root, fields := chain(w.call.Args[i])
-			again := !c.atStart(w.in, w.around, 0) || slices.ContainsFunc(w.around, isLoop)
+			again := !runsAtStart(c, w.in, w.around, 0) || slices.ContainsFunc(w.around, isLoop)
 			for _, g := range from {
 				if again && root != "" && g.changedAt(c, change{in: w.in, root: root, fields: fields}) {
 					line, _ := c.parse(w.in.file).lines(w.call)

@@ -7,6 +7,7 @@ import (
 	"go/types"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"loupe/value/stack"
@@ -426,6 +427,9 @@ func (k *keeper) of(e ast.Expr, vars map[string]taint) (t taint) {
 			return k.of(e.X, vars)
 		}
 	case *ast.SliceExpr:
+		if lacksLittle(e) {
+			return k.of(e.X, vars)
+		}
 		return k.cutOf(k.of(e.X, vars), e)
 	case *ast.IndexExpr:
 		if t = k.of(e.X, vars); t.isPart() {
@@ -461,6 +465,9 @@ func (k *keeper) ofCall(e *ast.CallExpr, vars map[string]taint) (t taint) {
 		}
 	case *ast.SelectorExpr:
 		if cuts(f) {
+			if strings.HasPrefix(f.Sel.Name, "Trim") {
+				return t // hardly anything of it goes
+			}
 			return k.cutOf(t, e)
 		}
 	}
@@ -612,6 +619,29 @@ func cuts(f *ast.SelectorExpr) bool {
 		return slices.ContainsFunc([]string{"Split", "Fields", "Cut", "Trim"}, func(p string) bool { return strings.HasPrefix(f.Sel.Name, p) }) || f.Sel.Name == "Lines"
 	}
 	return strings.HasPrefix(f.Sel.Name, "Find") && (strings.Contains(f.Sel.Name, "String") || f.Sel.Name == "Find" || f.Sel.Name == "FindAll" || strings.Contains(f.Sel.Name, "Submatch")) && !strings.HasSuffix(f.Sel.Name, "Index")
+}
+
+// lacksLittle tells of a part that it lacks a few elements alone, by their number: a header at its
+// begin, or a mark at its end.
+func lacksLittle(e *ast.SliceExpr) bool {
+	few := func(x ast.Expr) bool {
+		lit, ok := x.(*ast.BasicLit)
+		if !ok {
+			return false
+		}
+		n, err := strconv.Atoi(lit.Value)
+		return err == nil && n <= 64
+	}
+	if e.Slice3 || e.Low != nil && !few(e.Low) {
+		return false
+	}
+	switch end := e.High.(type) {
+	case nil:
+		return true
+	case *ast.BinaryExpr:
+		return end.Op == token.SUB && types.ExprString(end.X) == "len("+types.ExprString(e.X)+")" && few(end.Y)
+	}
+	return false
 }
 
 // mentions tells whether an expression or a statement has a variable in it.

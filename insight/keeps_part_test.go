@@ -57,6 +57,18 @@ func scan(s *store, n int) {
 	s.ring = append(s.ring, finding{Match: content[4:8]})
 	s.files[name] = content
 }`, "It goes into s.files", 0, nil},
+		{"all but a header", `func scan(s *store, name string) {
+	content := read(name)
+	s.files[name] = content[4:]
+}`, "It goes into s.files", 0, nil},
+		{"all but the end of the line", `func scan(s *store, name string) {
+	content := read(name)
+	s.files[name] = strings.TrimSuffix(content[:len(content)-1], "!")
+}`, "It goes into s.files", 0, nil},
+		{"a key alone", `func scan(s *store, name string) {
+	content := read(name)
+	s.files[name] = content[:8]
+}`, "copy the part at a.go:5", 5, nil},
 		{"lines of a text in a map", `func read(s *store, r io.Reader) {
 	b, err := io.ReadAll(r)
 	for line := range bytes.Lines(b) {

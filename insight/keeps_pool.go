@@ -117,7 +117,7 @@ func gives(name string) bool {
 
 // asksSize tells whether a condition of a function asks for the capacity or the length of one of
 // some variables, by itself, by a variable that has it or by a function of the program's own.
-func (c *code) asksSize(body ast.Node, names map[string]bool) (found bool) {
+func (c sourceHolders) asksSize(body ast.Node, names map[string]bool) (found bool) {
 	ofThem := func(call *ast.CallExpr) bool { return isSize(call) && mentionsAny(call, names) }
 	sizes := map[string]bool{}
 	ast.Inspect(body, func(n ast.Node) bool {

@@ -49,7 +49,7 @@ func logsAround(c *code, at stack.Frame, callee string) (found logCall, ok bool)
 			outer, is := around[i].(*ast.CallExpr)
 			if is {
 				inArgs = inArgs || slices.ContainsFunc(outer.Args, func(x ast.Expr) bool { return x == inside })
-				if inArgs && isLevelled(outer) && mayLog(c.methods(c.function(at), outer.Fun)) {
+				if inArgs && isLevelled(outer) && mayLog(methodsOf(c, c.function(at), outer.Fun)) {
 					first, last := s.lines(statementOf(outer, around[:i]))
 					found, ok = logCall{at.File, first, last, types.ExprString(outer.Fun), outer.Fun}, !asked(outer, around[:i])
 					return
@@ -155,7 +155,7 @@ func mayLog(declared []declaration) bool {
 
 // keepsGiven finds where one of the program's own functions puts what it is given into something
 // that lives on, or sends it, without asking for a level.
-func (c *code) keepsGiven(declared []declaration) (at Evidence, found bool) {
+func keepsGiven(c *code, declared []declaration) (at Evidence, found bool) {
 	for _, d := range declared {
 		params := map[string]bool{}
 		for _, p := range d.Type.Params.List {

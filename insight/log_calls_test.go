@@ -104,6 +104,11 @@ func TestLogArguments(t *testing.T) {
 	if strings.Contains(f.Summary, "off") {
 		t.Errorf("on: %s", f.Summary)
 	}
+	f = expect(t, "kept", logging(bare+"type State struct { log *ring }\ntype ring struct { last []string }\nfunc (r *ring) Debug(text string, a ...any) {\n\tr.last = append(r.last, text)\n}\n", 0), "CP13", Found, "it keeps or sends what it is given (state.go:12), whatever the level")
+	severity(t, "kept", f, Info)
+	if strings.Contains(f.Title+f.Summary, "off") || strings.Contains(f.Advice, "Ask first") {
+		t.Errorf("kept: %s %s", f.Summary, f.Advice)
+	}
 	// A chain of calls writes in its last one.
 	r := logging(fmt.Sprintf(publishes, "s.log.Debug().Str(\"all\", s.JSONString()).\n\t\tMsg(\"state\")"), 0)
 	r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Profile(picture(
@@ -140,7 +145,7 @@ func TestLoggersOfOwn(t *testing.T) {
 			continue
 		}
 		if ok {
-			if _, keeps := code.keepsGiven(code.methods(code.function(at), got.fun)); keeps != c.keeps {
+			if _, keeps := keepsGiven(code, methodsOf(code, code.function(at), got.fun)); keeps != c.keeps {
 				t.Errorf("%s: keeps %v", c.declares, keeps)
 			}
 		}

@@ -17,9 +17,9 @@ func baseType(t ast.Expr) string {
 	return text
 }
 
-// typeOf is the name of the type of a function's receiver, parameter or variable, where the text of
+// typeNameOf is the name of the type of a function's receiver, parameter or variable, where the text of
 // the function tells: "server", or "zap.Logger" and "zap.New()" of another package. Else it is empty.
-func (c *code) typeOf(d *ast.FuncDecl, name string) (of string) {
+func typeNameOf(c *code, d *ast.FuncDecl, name string) (of string) {
 	if fn := scopeOf(d); fn.receiver == name {
 		return fn.of
 	}
@@ -34,7 +34,7 @@ func (c *code) typeOf(d *ast.FuncDecl, name string) (of string) {
 		case *ast.ValueSpec:
 			for i, id := range n.Names {
 				if id.Name == name {
-					of, declared = c.specType(n, i), true
+					of, declared = specType(c, n, i), true
 				}
 			}
 		case *ast.AssignStmt:
@@ -42,7 +42,7 @@ func (c *code) typeOf(d *ast.FuncDecl, name string) (of string) {
 				if n.Tok == token.DEFINE && isNamed(lhs, name) {
 					declared = true
 					if i < len(n.Rhs) || len(n.Rhs) == 1 && i == 0 {
-						of = c.madeType(n.Rhs[min(i, len(n.Rhs)-1)])
+						of = madeType(c, n.Rhs[min(i, len(n.Rhs)-1)])
 					}
 				}
 			}
@@ -62,7 +62,7 @@ func (c *code) typeOf(d *ast.FuncDecl, name string) (of string) {
 				v, ok := spec.(*ast.ValueSpec)
 				if i := -1; ok {
 					if i = slices.IndexFunc(v.Names, func(id *ast.Ident) bool { return id.Name == name }); i >= 0 {
-						of = c.specType(v, i)
+						of = specType(c, v, i)
 					}
 				}
 			}
@@ -72,25 +72,25 @@ func (c *code) typeOf(d *ast.FuncDecl, name string) (of string) {
 }
 
 // specType is the type of the i-th variable of a declaration.
-func (c *code) specType(v *ast.ValueSpec, i int) string {
+func specType(c *code, v *ast.ValueSpec, i int) string {
 	switch {
 	case v.Type != nil:
 		return baseType(v.Type)
 	case i < len(v.Values):
-		return c.madeType(v.Values[i])
+		return madeType(c, v.Values[i])
 	}
 	return ""
 }
 
 // madeType is the type of what an expression makes: a literal, new, or a call.
-func (c *code) madeType(x ast.Expr) string {
+func madeType(c *code, x ast.Expr) string {
 	switch x := x.(type) {
 	case *ast.CompositeLit:
 		if x.Type != nil {
 			return baseType(x.Type)
 		}
 	case *ast.UnaryExpr:
-		return c.madeType(x.X)
+		return madeType(c, x.X)
 	case *ast.CallExpr:
 		if isNamed(x.Fun, "new") && len(x.Args) == 1 {
 			return baseType(x.Args[0])
@@ -98,7 +98,7 @@ func (c *code) madeType(x ast.Expr) string {
 		if of := c.functions()[calledName(x)]; len(of) == 1 && of[0].Type.Results != nil && len(of[0].Type.Results.List) > 0 {
 			return baseType(of[0].Type.Results.List[0].Type)
 		}
-		if f, ok := x.Fun.(*ast.SelectorExpr); ok && isIdent(f.X) && c.isPackage(rootName(f.X)) {
+		if f, ok := x.Fun.(*ast.SelectorExpr); ok && isIdent(f.X) && namesOf(c).packages[rootName(f.X)] {
 			return types.ExprString(x.Fun) + "()"
 		}
 	}
@@ -107,7 +107,7 @@ func (c *code) madeType(x ast.Expr) string {
 
 // fieldType is the type of a field, where all structs of the sources that have one of this name
 // agree on it.
-func (c *code) fieldType(name string) (of string) {
+func fieldType(c *code, name string) (of string) {
 	n := 0
 	c.eachSource(func(_ string, s *syntax) {
 		ast.Inspect(s.file, func(node ast.Node) bool {
@@ -128,9 +128,9 @@ func (c *code) fieldType(name string) (of string) {
 	return of
 }
 
-// methods are the declarations that a call in a function may be of: those of the type of what it
+// methodsOf are the declarations that a call in a function may be of: those of the type of what it
 // is called on where the source tells that, else all of the name.
-func (c *code) methods(in *ast.FuncDecl, fun ast.Expr) []declaration {
+func methodsOf(c *code, in *ast.FuncDecl, fun ast.Expr) []declaration {
 	named := c.functions()[lastName(types.ExprString(fun))]
 	f, ok := fun.(*ast.SelectorExpr)
 	if !ok || in == nil {
@@ -139,12 +139,12 @@ func (c *code) methods(in *ast.FuncDecl, fun ast.Expr) []declaration {
 	of := ""
 	switch x := f.X.(type) {
 	case *ast.Ident:
-		if c.isPackage(x.Name) && !scopeOf(in).declares(x.Name) {
+		if namesOf(c).packages[x.Name] && !scopeOf(in).declares(x.Name) {
 			return slices.DeleteFunc(slices.Clone(named), func(d declaration) bool { return d.Recv != nil })
 		}
-		of = c.typeOf(in, x.Name)
+		of = typeNameOf(c, in, x.Name)
 	case *ast.SelectorExpr:
-		of = c.fieldType(x.Sel.Name)
+		of = fieldType(c, x.Sel.Name)
 	}
 	if of == "" {
 		return named

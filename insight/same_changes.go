@@ -28,8 +28,8 @@ type change struct {
 // beginning are names of functions that make a value, or run before the work begins.
 var beginning = regexp.MustCompile(`^(?i:init|new|must|make|set_?up|open|with|test|bench|fuzz|configure|create|build|load|register|option)`)
 
-// changes are those of all sources.
-func (c *code) changes() []change {
+// changesOf are those of all sources.
+func changesOf(c *code) []change {
 	if c.changed != nil {
 		return c.changed
 	}
@@ -37,15 +37,15 @@ func (c *code) changes() []change {
 	c.eachSource(func(file string, s *syntax) {
 		for _, d := range s.file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
-				c.changesIn(declaration{f, file})
+				addChanges(c, declaration{f, file})
 			}
 		}
 	})
 	return c.changed
 }
 
-// changesIn collects the changes of one function.
-func (c *code) changesIn(d declaration) {
+// addChanges collects the changes of one function.
+func addChanges(c *code, d declaration) {
 	var around []ast.Node
 	ast.Inspect(d.Body, func(n ast.Node) bool {
 		if n == nil {
@@ -55,7 +55,7 @@ func (c *code) changesIn(d declaration) {
 		for _, x := range changedBy(n) {
 			root, fields := chain(x)
 			if root != "" {
-				c.changed = append(c.changed, change{d, n.Pos(), root, fields, c.atStart(d, around, 0)})
+				c.changed = append(c.changed, change{d, n.Pos(), root, fields, runsAtStart(c, d, around, 0)})
 			}
 		}
 		around = append(around, n)
@@ -116,10 +116,10 @@ func chain(x ast.Expr) (root string, fields []string) {
 	}
 }
 
-// atStart tells whether a node with some others around, in a function, is run at the start of the
+// runsAtStart tells whether a node with some others around, in a function, is run at the start of the
 // program or when something is made, and no more then: the function is named like that, or only
 // such functions call it.
-func (c *code) atStart(d declaration, around []ast.Node, depth int) bool {
+func runsAtStart(c *code, d declaration, around []ast.Node, depth int) bool {
 	for i, n := range around {
 		switch n := n.(type) {
 		case *ast.FuncLit:
@@ -141,9 +141,9 @@ func (c *code) atStart(d declaration, around []ast.Node, depth int) bool {
 		return false
 	}
 	called, all := false, true
-	for _, from := range c.callsOf(d.Name.Name) {
+	for _, from := range callsNamed(c, d.Name.Name) {
 		called = true
-		all = all && from.in.FuncDecl != d.FuncDecl && c.atStart(from.in, from.around, depth+1) && !(from.in.Name.Name == "main" && slices.ContainsFunc(from.around, isLoop))
+		all = all && from.in.FuncDecl != d.FuncDecl && runsAtStart(c, from.in, from.around, depth+1) && !(from.in.Name.Name == "main" && slices.ContainsFunc(from.around, isLoop))
 	}
 	return called && all
 }
@@ -163,8 +163,8 @@ type callFrom struct {
 	around []ast.Node
 }
 
-// callsOf are the mentions of a function, by its name alone.
-func (c *code) callsOf(name string) []callFrom {
+// callsNamed are the mentions of a function, by its name alone.
+func callsNamed(c *code, name string) []callFrom {
 	if c.mentioned == nil {
 		c.mentioned = map[string][]callFrom{}
 		c.eachSource(func(file string, s *syntax) {
@@ -206,7 +206,7 @@ func (g given) text() string { return types.ExprString(g.x) }
 // the source tells.
 func (g given) changedAt(c *code, x change) bool {
 	root, fields := chain(g.x)
-	if len(fields) == 0 || root != g.fn.receiver && c.isPackage(root) {
+	if len(fields) == 0 || root != g.fn.receiver && namesOf(c).packages[root] {
 		name := root
 		if len(fields) > 0 { // of another package
 			return x.root == root && len(x.fields) > 0 && x.fields[0] == fields[0]
@@ -220,10 +220,10 @@ func (g given) changedAt(c *code, x change) bool {
 		if !slices.Contains(x.fields, name) {
 			continue
 		}
-		if c.fieldsNamed(name) < 2 {
+		if namesOf(c).fields[name] < 2 {
 			return true
 		}
-		if of := lastName(c.typeOf(x.in.FuncDecl, x.root)); root != g.fn.receiver || of == "" || of == g.fn.of {
+		if of := lastName(typeNameOf(c, x.in.FuncDecl, x.root)); root != g.fn.receiver || of == "" || of == g.fn.of {
 			return true
 		}
 	}
@@ -239,38 +239,41 @@ func receiverType(d *ast.FuncDecl) string {
 	return name
 }
 
-// isPackage tells whether a name is one of an imported package, in any of the sources.
-func (c *code) isPackage(name string) (found bool) {
-	c.eachSource(func(_ string, s *syntax) {
-		for _, spec := range s.file.Imports {
-			found = found || importedAs(s.file, strings.Trim(spec.Path.Value, `"`)) == name
-		}
-	})
-	return found
+// declaredNames are names that the sources declare, collected once.
+type declaredNames struct {
+	packages map[string]bool // what files call the packages that they import
+	fields   map[string]int  // how many structs have a field of the name
 }
 
-// fieldsNamed is how many structs of the sources have a field of a name.
-func (c *code) fieldsNamed(name string) (n int) {
+// namesOf collects them.
+func namesOf(c *code) *declaredNames {
+	if c.names != nil {
+		return c.names
+	}
+	c.names = &declaredNames{map[string]bool{}, map[string]int{}}
 	c.eachSource(func(_ string, s *syntax) {
+		for _, spec := range s.file.Imports {
+			c.names.packages[importedAs(s.file, strings.Trim(spec.Path.Value, `"`))] = true
+		}
 		ast.Inspect(s.file, func(node ast.Node) bool {
 			if t, ok := node.(*ast.StructType); ok {
 				for _, f := range t.Fields.List {
-					if slices.ContainsFunc(f.Names, func(id *ast.Ident) bool { return id.Name == name }) {
-						n++
+					for _, id := range f.Names {
+						c.names.fields[id.Name]++
 					}
 				}
 			}
 			return true
 		})
 	})
-	return n
+	return c.names
 }
 
 // changing tells what may change what a call is given: each tells that it changes between two
 // calls for certain, as one of the functions on the way does it; at is the line of another one
 // that does it while the program runs, empty where none does.
 func (g given) changing(c *code, way []stack.Frame) (each bool, at string) {
-	for _, x := range c.changes() {
+	for _, x := range changesOf(c) {
 		if !g.changedAt(c, x) {
 			continue
 		}

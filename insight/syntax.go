@@ -16,11 +16,12 @@ type code struct {
 	session *session.Session
 	// parsed are the files that were looked at.
 	parsed map[string]*syntax
-	// declared, changed and mentioned are what has been collected of all sources: functions,
-	// changes of variables and fields, and calls by name; nil while nobody has asked.
+	// declared, changed, mentioned and names are what has been collected of all sources: functions,
+	// changes of variables and fields, calls by name, and names; nil while nobody has asked.
 	declared  map[string][]declaration
 	changed   []change
 	mentioned map[string][]callFrom
+	names     *declaredNames
 }
 
 func newCode(s *session.Session) *code { return &code{session: s, parsed: map[string]*syntax{}} }
