@@ -132,6 +132,9 @@ func TestWT01(t *testing.T) {
 		{"stops the world", func(p *accounttest.Program) {
 			p.Stop("read mem stats", 15*time.Millisecond, accounttest.In("runtime.ReadMemStats@mstats.go:1", "main.handle@main.go:7"))
 		}, Warning, "in stops of the world (read mem stats) in main.handle at main.go:7", "Stop the world less often"},
+		{"stops for a collection", func(p *accounttest.Program) {
+			p.Stop("GC sweep termination", 15*time.Millisecond, accounttest.In("runtime.gcStart@mgc.go:1", "main.handle@main.go:7"))
+		}, Warning, "in stops of the world (GC sweep termination)", "These stops belong to collections"},
 		{"waits for a P", func(p *accounttest.Program) {
 			p.Preempt(accounttest.In("main.handle@main.go:7"))
 			p.Pass(15 * time.Millisecond)

@@ -256,12 +256,19 @@ func (w *waiting) meanwhile() string {
 		return ", which is released" + atPlace(c.Site)
 	case kind == "unknown", w.kind == "stop_the_world" && c.Site.Frame.Func == "":
 		return ""
+	case w.collects():
+		return ", as a collection began" + atPlace(c.Site)
 	case w.kind == "stop_the_world":
 		return ", asked for" + atPlace(c.Site)
 	case w.queues():
 		return ", behind others that are " + c.Kind.Clause() + atPlace(c.Site)
 	}
 	return ", while " + holder + c.Kind.Clause() + atPlace(c.Site)
+}
+
+// collects tells of stops of the world that they are those of a collection.
+func (w *waiting) collects() bool {
+	return w.kind == "stop_the_world" && strings.HasPrefix(w.what, "GC ")
 }
 
 func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
@@ -273,7 +280,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		what += " (" + w.what + ")"
 	}
 	where := atPlace(w.site)
-	if w.kind == "stop_the_world" && strings.HasPrefix(why, ", asked for") {
+	if w.kind == "stop_the_world" && why != "" {
 		where = ""
 	}
 	if len(w.more) > 0 {
@@ -588,6 +595,9 @@ const limiterAdvice = "The program limits its own calls here: raise the limiter'
 // waitAdvice is what to do.
 func waitAdvice(reason string, w *waiting, many bool) string {
 	text := waitAdvices[reason]
+	if w.collects() {
+		text = "These stops belong to collections: the fewer there are, the fewer stops (GC03 and GC04 say what they cost, and the allocs profile where the garbage comes from). On a machine whose CPUs are busy with other programs a stop takes longer."
+	}
 	if text == "" {
 		text = "Look at the goroutine that ends this wait: what it does until then is what everyone waits for (loupe trace requests ID shows it in order)."
 	}
