@@ -101,10 +101,10 @@ var (
 	stale = regexp.MustCompile(`(?i:version|permission|polic|role|revo|quota|balance|status)`)
 )
 
-// text is how a call is described.
+// sameness says how the arguments of a call compare with those of the others.
 func (s sameCall) sameness(others string) string {
 	if s.unsure != "" {
-		return "with arguments that look the same" + others
+		return "with arguments that look the same each time"
 	}
 	return "with the same arguments" + others
 }
