@@ -30,6 +30,10 @@ type keepsAt struct {
 	expr    string
 	// also are the lines that put other parts into the same value: "scan.go:61".
 	also string
+	// name is the container by the type that it belongs to: "Cache.items".
+	name string
+	// among is how many functions a call on the way may mean; 0 where there is one.
+	among int
 }
 
 // storeKind is what a value goes into.
@@ -89,6 +93,8 @@ type keeper struct {
 	text   bool
 	fields map[string]bool
 	file   string // that of the function which is followed
+	fn     *ast.FuncDecl
+	among  int // how many functions a call that was followed may mean
 }
 
 // declaration is a function with its file.
@@ -107,7 +113,7 @@ func (c *code) storesOf(frames []stack.Frame) []keepsAt {
 			return k.stores
 		}
 		vars := map[string]taint{}
-		k.file = f.File
+		k.file, k.fn = f.File, fn
 		if i == 0 {
 			k.text = k.makesText(f)
 		}
@@ -173,22 +179,30 @@ func (k *keeper) begin(f stack.Frame, fn *ast.FuncDecl, vars map[string]taint) (
 		case *ast.SendStmt:
 			k.add(intoChannel, f.File, n.Chan, n.Pos(), whole)
 		case *ast.CallExpr:
-			if first == f.Line {
-				k.nested(n, f.Line, declaration{fn, f.File})
-			}
+			k.nested(n, f.Line, f.File)
 		}
 	})
 	return returned
 }
 
-// nested follows a call on the line whose argument is a call: what that one has made.
-func (k *keeper) nested(call *ast.CallExpr, line int, in declaration) {
+// nested follows a call with an argument that a line makes: what another call on the line
+// returns, or a composite literal that the line is a part of.
+func (k *keeper) nested(call *ast.CallExpr, line int, file string) {
+	s := k.c.parse(file)
+	begins, _ := s.lines(call)
 	for i, arg := range call.Args {
+		first, _ := s.lines(arg)
 		inner, ok := arg.(*ast.CallExpr)
-		if first, _ := k.c.parse(in.file).lines(arg); ok && first == line && !copies(inner) {
-			k.down(call, i, whole)
+		if ok && begins == line && first == line && !copies(inner) || isComposite(arg) && s.covers(arg, line) {
+			k.pass(file, call, i, whole)
 		}
 	}
+}
+
+// isComposite tells of a composite literal, or the address of one.
+func isComposite(x ast.Expr) bool {
+	_, ok := unrefer(x).(*ast.CompositeLit)
+	return ok
 }
 
 // body follows tainted variables through a function, in the order of its lines, and tells
@@ -199,11 +213,11 @@ func (k *keeper) body(fn declaration, vars map[string]taint) (returned taint) {
 	}
 	k.seen[fn.FuncDecl] = clean
 	k.depth++
-	defer func(file string) {
+	defer func(file string, in *ast.FuncDecl) {
 		k.depth--
-		k.seen[fn.FuncDecl], k.file = returned, file
-	}(k.file)
-	k.file = fn.file
+		k.seen[fn.FuncDecl], k.file, k.fn = returned, file, in
+	}(k.file, k.fn)
+	k.file, k.fn = fn.file, fn.FuncDecl
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
@@ -285,7 +299,7 @@ func (k *keeper) store(file string, lhs, rhs ast.Expr, t taint) {
 }
 
 func (k *keeper) add(kind storeKind, file string, container ast.Expr, at token.Pos, t taint) {
-	s := keepsAt{kind: kind, container: types.ExprString(container), file: file, line: k.lineOf(file, at), part: t.isPart()}
+	s := keepsAt{kind: kind, container: types.ExprString(container), file: file, line: k.lineOf(file, at), part: t.isPart(), name: k.nameOf(container), among: k.among}
 	if s.part {
 		c := k.cuts[t-part]
 		s.expr, s.cutFile, s.cutLine, s.also = c.expr, c.file, c.line, c.also
@@ -314,36 +328,49 @@ func (k *keeper) call(file string, n *ast.CallExpr, vars map[string]taint) {
 		if t == clean {
 			continue
 		}
-		if f, ok := n.Fun.(*ast.SelectorExpr); ok && len(n.Args) == 2 && (f.Sel.Name == "Store" || f.Sel.Name == "LoadOrStore") {
-			k.add(intoSyncMap, file, f.X, n.Pos(), t)
+		if k.pass(file, n, i, t) {
 			return
 		}
-		k.down(n, i, t)
 	}
 }
 
-// down follows an argument into a function of the sources, where its name is that of one
-// alone, and tells how what that returns has to do with it.
+// pass follows an argument of a call; it tells whether the call stores it.
+func (k *keeper) pass(file string, call *ast.CallExpr, arg int, t taint) (stored bool) {
+	if f, ok := call.Fun.(*ast.SelectorExpr); ok && len(call.Args) == 2 && (f.Sel.Name == "Store" || f.Sel.Name == "LoadOrStore") && len(k.fitting(call)) == 0 {
+		k.add(intoSyncMap, file, f.X, call.Pos(), t)
+		return true
+	}
+	k.down(call, arg, t)
+	return false
+}
+
+// down follows an argument into the function of the sources that is called, or those where
+// that is a method of an interface, and tells how what they return has to do with it.
 func (k *keeper) down(call *ast.CallExpr, arg int, t taint) (returned taint) {
-	name := ""
-	switch f := call.Fun.(type) {
-	case *ast.Ident:
-		name = f.Name
-	case *ast.SelectorExpr:
-		name = f.Sel.Name
-	}
-	all := k.funcs[name]
+	all := k.fitting(call)
 	if k.text {
-		all = slices.DeleteFunc(slices.Clone(all), func(d declaration) bool { return !takesText(d.Type, arg, len(call.Args)) })
+		all = slices.DeleteFunc(all, func(d declaration) bool { return !takesText(d.Type, arg, len(call.Args)) })
 	}
-	if len(all) != 1 || call.Ellipsis.IsValid() {
+	if len(all) == 0 || len(all) > maxFitting || call.Ellipsis.IsValid() {
 		return clean
 	}
+	defer func(n int) { k.among = n }(k.among)
+	if len(all) > 1 {
+		k.among = max(k.among, len(all))
+	}
+	for _, fn := range all {
+		returned = max(returned, k.into(fn, call, arg, t))
+	}
+	return returned
+}
+
+// into follows an argument of a call into one function.
+func (k *keeper) into(fn declaration, call *ast.CallExpr, arg int, t taint) taint {
 	vars := map[string]taint{}
-	if r := all[0].Recv; arg == receiver && r != nil && len(r.List) == 1 && len(r.List[0].Names) == 1 {
+	if r := fn.Recv; arg == receiver && r != nil && len(r.List) == 1 && len(r.List[0].Names) == 1 {
 		vars[r.List[0].Names[0].Name] = t
 	}
-	for i, p := range parameters(all[0].Type) {
+	for i, p := range parameters(fn.Type) {
 		if i == arg {
 			vars[p] = t
 		}
@@ -353,7 +380,7 @@ func (k *keeper) down(call *ast.CallExpr, arg int, t taint) (returned taint) {
 			}
 		}
 	}
-	return k.body(all[0], vars)
+	return k.body(fn, vars)
 }
 
 // parameters are the names of a function's.

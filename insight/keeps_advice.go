@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/types"
@@ -317,22 +318,53 @@ func (c sourceHolders) byStore(own []stack.Frame) (h holding, ok bool) {
 		if s.part {
 			continue
 		}
-		shows := []Evidence{c.shownAt(s.file, s.line, "it goes into %s here", s.container)}
-		switch s.kind {
-		case intoMap:
-			if x := c.parse(s.file); x != nil && isSlice(x.file, lastName(s.container)) {
-				return holding{advice: fmt.Sprintf("It goes into %s, a slice: check what keeps it, and whether it is ever released.", s.container), shows: shows}, true
-			}
-			return c.mapHolds(s.container, shows), true
-		case intoSyncMap:
-			return holding{advice: fmt.Sprintf("It goes into %s, a sync.Map or similar, which keeps it until it is deleted: check whether that happens for each key, and bound it.", s.container), shows: shows}, true
-		case intoSlice:
-			return holding{advice: fmt.Sprintf("It is appended to %s: check whether that is ever shortened. Bound it, write it out in parts, or keep only the most recent elements in a ring buffer.", s.container), shows: shows}, true
-		case intoChannel:
-			return holding{advice: fmt.Sprintf("It goes into the channel %s: check whether it is received as fast as it is sent, and bound the queue.", s.container), shows: shows}, true
+		if h, ok := c.stored(s); ok {
+			return h, true
 		}
 	}
 	return h, false
+}
+
+// stored is what to do about a store, and where it is.
+func (c sourceHolders) stored(s keepsAt) (h holding, ok bool) {
+	shows, kind := []Evidence{c.shownAt(s.file, s.line, "it goes into %s here", s.container)}, ""
+	switch s.kind {
+	case intoMap:
+		if x := c.parse(s.file); x != nil && isSlice(x.file, lastName(s.container)) {
+			h = holding{advice: fmt.Sprintf("It goes into %s, a slice: check what keeps it, and whether it is ever released.", s.container), shows: shows}
+			break
+		}
+		h, kind = c.mapHolds(s.container, shows), "map "
+	case intoSyncMap:
+		h, kind = c.syncMapHolds(s.container, shows), "sync.Map "
+	case intoSlice:
+		h = holding{advice: fmt.Sprintf("It is appended to %s: check whether that is ever shortened. Bound it, write it out in parts, or keep only the most recent elements in a ring buffer.", s.container), shows: shows}
+	case intoChannel:
+		h = holding{advice: fmt.Sprintf("It goes into the channel %s: check whether it is received as fast as it is sent, and bound the queue.", s.container), shows: shows}
+	default:
+		return h, false
+	}
+	into := map[storeKind]string{intoSlice: "slice ", intoChannel: "channel "}
+	h.says = fmt.Sprintf("according to the source, it goes into the %s%s at %s:%d", cmp.Or(kind, into[s.kind], "slice "), s.name, baseName(s.file), s.line)
+	if s.among > 1 {
+		h.says += fmt.Sprintf(" (one of %d implementations that may be called)", s.among)
+	}
+	if kind != "" {
+		c.tellLeft(s, &h)
+	}
+	return h, true
+}
+
+// syncMapHolds is what to do about a sync.Map that holds memory, by whether anything is deleted
+// from one of its name.
+func (c sourceHolders) syncMapHolds(name string, shows []Evidence) holding {
+	const kept = "It goes into %s, a sync.Map or similar, which keeps it until it is deleted: "
+	all := c.removalsFrom(lastName(name))
+	if len(all) == 0 {
+		return holding{advice: fmt.Sprintf(kept+"nothing in the source deletes from one of this name. Give it a bound, or delete entries.", name), shows: shows}
+	}
+	first := c.shownAt(all[0].in.file, all[0].line, "entries are deleted from it here")
+	return holding{advice: fmt.Sprintf(kept+"check whether that happens for each key, and bound it.", name), shows: append(shows, first), lets: first}
 }
 
 // tellHolder says of a finding about memory that a line keeps what holds it, as far as the
@@ -369,7 +401,7 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 	if h.says != "" && !strings.Contains(f.Summary, h.says) {
 		f.Summary += "; " + h.says
 	}
-	for _, e := range h.shows[:min(2, len(h.shows))] {
+	for _, e := range h.shows[:min(4, len(h.shows))] {
 		if !shows(f, evidenceLine(e)) {
 			f.Evidence = append(f.Evidence, e)
 		}

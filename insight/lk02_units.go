@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -110,21 +111,30 @@ func (l *underLock) all() (sum time.Duration) {
 	return sum
 }
 
+// allSeen is the part of the waits for a lock from which on its holder was seen to do the same in
+// all of them, as far as a sentence goes.
+const allSeen = 0.98
+
 func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
-	g, share := l.group, l.group.All.Share(l.time)
+	g, share := l.group, l.group.All.Share(l.all())
 	cause := l.does.Cause
 	holder, other := letGo(t, l)
-	who := "whose holder is"
+	of := fmt.Sprintf("%s of %s", unit.Duration(l.all()/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g)))
+	lets := ""
 	if other {
-		who = "whose holder (it lets go" + atFrame(t.Site(holder)) + ") waits for a goroutine that is"
+		lets = " (it lets go" + atFrame(t.Site(holder)) + ") waits for a goroutine that is"
 	}
-	text := fmt.Sprintf("%s waits %s of its time for the lock%s, %s %s%s meanwhile: %s of %s", unitOf(g), unit.Percent(share), atPlace(l.site), who,
-		cause.Kind.Clause(), atPlace(cause.Site), unit.Duration(l.time/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g)))
+	text := fmt.Sprintf("%s waits %s of its time for the lock%s, ", unitOf(g), unit.Percent(share), atPlace(l.site))
+	if seen := float64(l.time) / float64(max(1, l.all())); seen > allSeen {
+		text += fmt.Sprintf("whose holder%s %s%s meanwhile: %s", cmp.Or(lets, " is"), cause.Kind.Clause(), atPlace(cause.Site), of)
+	} else {
+		text += fmt.Sprintf("%s; in at least %s of that its holder%s %s%s", of, unit.Percent(seen), cmp.Or(lets, " is"), cause.Kind.Clause(), atPlace(cause.Site))
+	}
 	text += overUnits(g)
 	f := r.answer(Found, "%s", text)
 	f.Score = score(share, r.param("share"), 0.9)
 	f.Severity = Warning
-	if share < 2*r.param("share") {
+	if g.All.Share(l.time) < 2*r.param("share") {
 		f.Severity = Info
 	}
 	f.Evidence = []Evidence{t.seen(workAt(g, &l.does), "under the lock: %s", cause.Kind.Clause())}

@@ -22,6 +22,7 @@ type code struct {
 	changed   []change
 	mentioned map[string][]callFrom
 	names     *declaredNames
+	types     *typeIndex // nil until it is asked for
 }
 
 func newCode(s *session.Session) *code { return &code{session: s, parsed: map[string]*syntax{}} }
