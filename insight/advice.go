@@ -54,9 +54,20 @@ func (l living) ofAll() float64 {
 	return min(1, float64(l.kept)/float64(l.all))
 }
 
+// steadyKept is how much must be in use for that it grows to be no chance: what is allocated
+// while a collection marks is in use, too, which is more where the heap is larger; and of a few
+// samples of a profile nobody knows how many more there are later. Chosen.
+const steadyKept = 8 << 20
+
 // surely tells that something keeps a part of what the line allocates: what is in use is much
 // of all of it, or grows with it. A queue and calls in progress have a bound.
-func (l living) surely() bool { return l.ofAll() >= surelyKept || l.steady }
+func (l living) surely() bool {
+	return l.ofAll() >= surelyKept || l.steady && l.kept >= steadyKept && l.ofAll() >= steadyShare
+}
+
+// steadyShare is the part of all that a line allocates below which calls in progress, and what is
+// allocated while a collection marks, may be all that is in use, though it grows. Chosen.
+const steadyShare = 0.03
 
 // livesOn is how much of what a line has made was in use in the heap profiles, those of the
 // peaks among them.

@@ -1,7 +1,12 @@
 package insight
 
 import (
+	"fmt"
+	"go/ast"
+	"go/types"
+
 	"loupe/analysis/facts"
+	"loupe/value/stack"
 )
 
 var al16 = &Rule{
@@ -20,6 +25,39 @@ var al16 = &Rule{
 			if how := h.calledInLoop(); how != "" {
 				f.Advice = "The function that fills the map is " + how + ": if what it fills it with is the same each time, build it once before that loop and pass it in. " + f.Advice
 			}
+			if at := h.in.code.sizedMap(h.lines[0].Caller); at > 0 {
+				f.Severity = Info
+				f.Advice = fmt.Sprintf("The map is made with a size at %s:%d, and still grows: if more goes into it than that, give it the larger size.", baseName(h.lines[0].Caller.File), at)
+			}
 			f.Doubts = append(f.Doubts, "a long-lived map, or one whose size is not known beforehand, has to grow")
 		}}),
+}
+
+// sizedMap is the line at which a function makes the map with a size that another line of it
+// fills; 0 where it does not, or gives no size.
+func (c *code) sizedMap(fills stack.Frame) (line int) {
+	fn, s, name := c.function(fills), c.parse(fills.File), ""
+	if fn == nil {
+		return 0
+	}
+	s.onLine(fills.Line, func(n ast.Node, _ []ast.Node) {
+		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 {
+			if x, ok := a.Lhs[0].(*ast.IndexExpr); ok {
+				name = types.ExprString(x.X)
+			}
+		}
+	})
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || name == "" || len(a.Lhs) != 1 || len(a.Rhs) != 1 || types.ExprString(a.Lhs[0]) != name {
+			return true
+		}
+		call, ok := a.Rhs[0].(*ast.CallExpr)
+		line = 0
+		if ok && isNamed(call.Fun, "make") && len(call.Args) == 2 {
+			line, _ = s.lines(a)
+		}
+		return true
+	})
+	return line
 }

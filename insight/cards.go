@@ -31,6 +31,8 @@ type Gain struct {
 	Request float64 `json:"per_request_ns,omitempty"`
 	// More tells that Share is no bound: part of the cost falls elsewhere and is not counted.
 	More bool `json:"more,omitempty"`
+	// Beyond says what that is, in words.
+	Beyond string `json:"-"`
 }
 
 // Cards makes one card of each cause among the answers of [Run], those first that are
@@ -241,7 +243,7 @@ func (c *causal) cpuGain(i int) (stats.Interval, bool) {
 // gain is what a card says of its cause.
 func (c *causal) gain(in *Input, i int) *Gain {
 	if share, of, ok := measured(&c.all[i]); ok {
-		return &Gain{Of: of, Share: share, Low: c.all[i].Impact.Low, High: c.all[i].Impact.High, More: c.all[i].more}
+		return c.beyond(i, &Gain{Of: of, Share: share, Low: c.all[i].Impact.Low, High: c.all[i].Impact.High})
 	}
 	if !c.all[i].saves {
 		return nil
@@ -250,8 +252,23 @@ func (c *causal) gain(in *Input, i int) *Gain {
 	if !ok {
 		return nil
 	}
-	g := &Gain{Of: "CPU time", Share: share.Estimate, Low: share.Low, High: share.High, More: c.all[i].more}
+	g := &Gain{Of: "CPU time", Share: share.Estimate, Low: share.Low, High: share.High}
 	g.Request = cpuPerRequest(in.Facts) * share.Estimate
+	return c.beyond(i, g)
+}
+
+// beyond says of a gain what it does not count: then it is no bound.
+func (c *causal) beyond(i int, g *Gain) *Gain {
+	f := &c.all[i]
+	switch {
+	case f.more:
+		g.Beyond = "what it costs elsewhere comes on top"
+	case f.grows:
+		g.Beyond = "more as the input grows"
+	case allocatesMuch(f) && g.Of == "CPU time":
+		g.Beyond = "its part of garbage collection included; page faults and cache misses come on top"
+	}
+	g.More = g.Beyond != ""
 	return g
 }
 

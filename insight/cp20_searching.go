@@ -27,7 +27,11 @@ var cp20 = &Rule{
 	},
 	Check: func(r *Rule, in *Input) []Finding {
 		found := searchesInLibrary(r, in)
-		own := append(rereadsFromStart(r, in), searchesByHand(r, in)...)
+		own := rereadsFromStart(r, in)
+		for i := range own {
+			own[i].grows = true
+		}
+		own = append(own, searchesByHand(r, in)...)
 		if len(own) == 0 {
 			return found
 		}
@@ -50,10 +54,11 @@ func tellSearch(h *hit, f *Finding) {
 	line := h.lines[0]
 	if p := stack.Package(line.Callee); p != "strings" && p != "bytes" {
 		f.Advice = lookUp
+		f.grows = true
 		f.Doubts = append(f.Doubts, fewDoubt)
 		if name, few := searchesFew(h); few > 0 {
 			adviseSearch(f, handLoop{kind: searchFew, name: name, few: few}, true)
-			f.saves = false
+			f.saves, f.grows = false, false
 		}
 		return
 	}
@@ -172,7 +177,7 @@ func adviseSearch(f *Finding, l handLoop, looped bool) {
 	case searchFirst:
 		f.Advice = "Keep the elements in the order in which they are removed, beside the map if there is one: a list to whose end each new or used one moves (container/list), a heap (container/heap), or a ring; or remove many at once. " +
 			"The cost of one removal grows with the number of elements."
-		f.saves = true
+		f.saves, f.grows = true, true
 	case searchLeast:
 		f.Advice = "If there are many of them, keep them in a heap (container/heap): then finding the next one takes a few steps instead of one for each element."
 		f.Doubts = []string{"ten elements or so are compared faster than a heap is kept in order"}
@@ -190,7 +195,7 @@ func adviseSearch(f *Finding, l handLoop, looped bool) {
 			f.Advice = strings.Replace(f.Advice, "before the loop", "before the requests come", 1) + " Each call goes through the list from its start: twice as many elements take twice as long."
 		}
 		f.Doubts = []string{fewDoubt}
-		f.saves = true
+		f.saves, f.grows = true, true
 	}
 }
 

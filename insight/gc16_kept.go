@@ -30,6 +30,8 @@ var gc16 = &Rule{
 		{"grows", 64, "MB", "chosen: kept by a line that only grows, for a warning"},
 		{"late", 0.3, "share of the phase", "chosen: the highest peak lies in the last part, with each peak a quarter above the previous one"},
 		{"on", 0.2, "of the last peak", "chosen: if the line keeps more in a later profile, it was still growing after the peak"},
+		{"many", 256, "objects", "chosen: of a part that keeps the whole, for a warning; more than are in work at one time"},
+		{"fills", 256, "MB", "chosen: kept by one line, it ranks by its share of the live heap among what takes time; less counts in proportion"},
 		{"held", 0.5, "share of what the line has allocated", "chosen: most of it was never released"},
 	},
 	Check: checkKept,
@@ -80,7 +82,22 @@ func checkKept(r *Rule, in *Input) []Finding {
 	tellRetention(r, in, all, top, &f)
 	tellHeap(in, &f, top.At)
 	tellPooled(r, in, all, top, &f)
+	tellWaste(r, in, top, &f)
+	if f.Severity.AtLeast(Warning) {
+		f.felt = share * min(1, float64(top.Weight)/(r.param("fills")*(1<<20)))
+	}
 	return []Finding{f}
+}
+
+// tellWaste makes a warning of much memory that a small part keeps, as the source has it: so many
+// objects are not all in work at one time.
+func tellWaste(r *Rule, in *Input, top *facts.Line, f *Finding) {
+	own := userFrames(in.code, top.At, top.Frames)
+	if !f.wastes || float64(top.Weight) < r.param("grows")*(1<<20) || len(own) == 0 || float64(in.Facts.ObjectsThrough(own[:1], leastSeen)) < r.param("many") {
+		return
+	}
+	f.Title, f.Severity = "What is kept holds much more memory than it needs", Warning
+	f.Score = max(f.Score, 50)
 }
 
 // tellPooled says of buffers that grew at a line, went back to a pool, and are still there when

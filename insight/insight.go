@@ -130,11 +130,17 @@ type Finding struct {
 	saves bool
 	// more tells that this is not all that is saved then.
 	more bool
+	// grows tells that the part of the time grows with the input: what a profile has seen of it
+	// is no bound.
+	grows bool
 	// waitsFor is, of a wait, what it is for, by the key of its kind.
 	waitsFor string
 	// felt is the part of the time of requests or tasks that it is about, 0 where that is
 	// not known or said by the impact.
 	felt float64
+	// wastes tells of memory that is kept that the source shows it to be a waste: a small part
+	// that keeps the whole.
+	wastes bool
 	// waits are the parts of the time of units that it is about.
 	waits []*facts.UnitRow
 }

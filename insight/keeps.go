@@ -336,7 +336,7 @@ func (k *keeper) call(file string, n *ast.CallExpr, vars map[string]taint) {
 
 // pass follows an argument of a call; it tells whether the call stores it.
 func (k *keeper) pass(file string, call *ast.CallExpr, arg int, t taint) (stored bool) {
-	if f, ok := call.Fun.(*ast.SelectorExpr); ok && len(call.Args) == 2 && (f.Sel.Name == "Store" || f.Sel.Name == "LoadOrStore") && len(k.fitting(call)) == 0 {
+	if f, ok := call.Fun.(*ast.SelectorExpr); ok && len(call.Args) == 2 && (f.Sel.Name == "Store" || f.Sel.Name == "LoadOrStore") && len(k.fitting(call, arg)) == 0 {
 		k.add(intoSyncMap, file, f.X, call.Pos(), t)
 		return true
 	}
@@ -347,10 +347,7 @@ func (k *keeper) pass(file string, call *ast.CallExpr, arg int, t taint) (stored
 // down follows an argument into the function of the sources that is called, or those where
 // that is a method of an interface, and tells how what they return has to do with it.
 func (k *keeper) down(call *ast.CallExpr, arg int, t taint) (returned taint) {
-	all := k.fitting(call)
-	if k.text {
-		all = slices.DeleteFunc(all, func(d declaration) bool { return !takesText(d.Type, arg, len(call.Args)) })
-	}
+	all := k.fitting(call, arg)
 	if len(all) == 0 || len(all) > maxFitting || call.Ellipsis.IsValid() {
 		return clean
 	}

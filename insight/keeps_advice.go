@@ -23,6 +23,10 @@ type holding struct {
 	shows []Evidence
 	// lets is where the source takes something out of it; the zero Evidence where it does not.
 	lets Evidence
+	// wastes tells that what is kept is a small part of what it keeps, so that no bound on how
+	// many there are makes it right; doubt is what speaks against that.
+	wastes bool
+	doubt  string
 }
 
 // sourceHolders looks in the source for what holds memory.
@@ -40,7 +44,7 @@ func (c sourceHolders) holder(at stack.Frame, frames []stack.Frame) (holding, bo
 			return h, true
 		}
 	}
-	for _, look := range []func([]stack.Frame) (holding, bool){c.byContext, c.byTimer, c.byFinalizer, c.byPart, c.byMap, c.byPool, c.byStore} {
+	for _, look := range []func([]stack.Frame) (holding, bool){c.byContext, c.byTimer, c.byFinalizer, c.bySized, c.byPart, c.byMap, c.byPool, c.byStore} {
 		if h, ok := look(own); ok {
 			return h, true
 		}
@@ -144,6 +148,7 @@ func (c sourceHolders) byPart(own []stack.Frame) (h holding, ok bool) {
 			h.shows = append(h.shows, c.shownAt(s.file, s.line, "it goes into %s here", s.container))
 		}
 		h.says = fmt.Sprintf("what keeps it is a part of it, %s, stored at %s", s.expr, at)
+		h.wastes = true
 		h.advice = fmt.Sprintf("According to the source, a part of it (a slice or a substring) goes into %s and keeps the whole alive: copy the part at %s, before it is stored (%s). If nearly all of it is needed, or it is already a copy, bound %s.", s.container, at, c.clones(own[0]), s.container)
 		return h, true
 	}
@@ -185,7 +190,12 @@ func (c sourceHolders) byMap(own []stack.Frame) (h holding, ok bool) {
 	if x == nil || isSlice(s.file, lastName(types.ExprString(x.X))) {
 		return h, false
 	}
-	return c.mapHolds(types.ExprString(x.X), nil), true
+	k := &keeper{c: c.code, fn: c.function(own[0])}
+	into := keepsAt{kind: intoMap, container: types.ExprString(x.X), file: own[0].File, line: own[0].Line, name: k.nameOf(x.X)}
+	h = c.mapHolds(into.container, nil)
+	h.says = "according to the source, the line adds to the map " + into.name
+	c.tellLeft(into, &h)
+	return h, true
 }
 
 // isSlice tells whether a file declares a slice or an array of that name.
@@ -375,6 +385,8 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 	b, bounded := boundedAt(in.code, own)
 	fails, doubt := "", ""
 	switch {
+	case h.wastes:
+		doubt = h.doubt
 	case bounded:
 		if fails = b.exceeded(in, own); fails != "" {
 			if !shows(f, evidenceLine(b.at)) {
@@ -397,7 +409,7 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 		f.Advice = fails + otherwise
 		return
 	}
-	f.Advice = fails + h.advice
+	f.Advice, f.wastes = fails+h.advice, h.wastes
 	if h.says != "" && !strings.Contains(f.Summary, h.says) {
 		f.Summary += "; " + h.says
 	}

@@ -137,7 +137,7 @@ func (k *keeper) callers(of declaration) (all []declaration) {
 
 // calls tells whether a call in the function that is looked at means a function.
 func (k *keeper) calls(call *ast.CallExpr, fn declaration) bool {
-	return lastName(types.ExprString(call.Fun)) == fn.Name.Name && slices.ContainsFunc(k.fitting(call), func(d declaration) bool { return d.FuncDecl == fn.FuncDecl })
+	return lastName(types.ExprString(call.Fun)) == fn.Name.Name && slices.ContainsFunc(k.fitting(call, anyArgument), func(d declaration) bool { return d.FuncDecl == fn.FuncDecl })
 }
 
 // way is the state on one way through a function.
@@ -397,7 +397,7 @@ func (w *ways) returns(s *ast.ReturnStmt, at way) way {
 		if !ok || !slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return mentionsAny(a, at.vars) }) {
 			continue
 		}
-		if all := w.k.fitting(call); len(all) == 1 && w.depth < maxWay && !w.seen[all[0].FuncDecl] {
+		if all := w.k.fitting(call, anyArgument); len(all) == 1 && w.depth < maxWay && !w.seen[all[0].FuncDecl] {
 			w.into(all[0], call, at)
 			return at
 		}

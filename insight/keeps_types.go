@@ -14,12 +14,18 @@ import (
 // likely to be the one that is called.
 const maxFitting = 3
 
+// anyArgument stands for the number of an argument where it does not matter.
+const anyArgument = -2
+
 // fitting are the functions of the sources that a call may mean: of a method by the type that
 // it is called on, where the sources have that; of an interface's, all that have its name and
-// as many parameters; else the only one of its name.
-func (k *keeper) fitting(call *ast.CallExpr) []declaration {
-	name := lastName(types.ExprString(call.Fun))
-	all := k.funcs[name]
+// as many parameters; else the only one of its name. Of those that are called with a text as an
+// argument, they can take one; anyArgument asks for none.
+func (k *keeper) fitting(call *ast.CallExpr, arg int) []declaration {
+	all := k.funcs[lastName(types.ExprString(call.Fun))]
+	if k.text && arg != anyArgument {
+		all = slices.DeleteFunc(slices.Clone(all), func(d declaration) bool { return !takesText(d.Type, arg, len(call.Args)) })
+	}
 	f, method := call.Fun.(*ast.SelectorExpr)
 	if !method || len(all) == 0 {
 		if len(all) == 1 {

@@ -119,7 +119,7 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	g, share := l.group, l.group.All.Share(l.all())
 	cause := l.does.Cause
 	holder, other := letGo(t, l)
-	of := fmt.Sprintf("%s of %s", unit.Duration(l.all()/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g)))
+	of := fmt.Sprintf("%s of %s", unit.Duration(l.all()/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g))) + overUnits(g)
 	lets := ""
 	if other {
 		lets = " (it lets go" + atFrame(t.Site(holder)) + ") waits for a goroutine that is"
@@ -128,9 +128,8 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	if seen := float64(l.time) / float64(max(1, l.all())); seen > allSeen {
 		text += fmt.Sprintf("whose holder%s %s%s meanwhile: %s", cmp.Or(lets, " is"), cause.Kind.Clause(), atPlace(cause.Site), of)
 	} else {
-		text += fmt.Sprintf("%s; in at least %s of that its holder%s %s%s", of, unit.Percent(seen), cmp.Or(lets, " is"), cause.Kind.Clause(), atPlace(cause.Site))
+		text += fmt.Sprintf("%s; in %s of that its holder%s %s%s", of, unit.Percent(seen), cmp.Or(lets, " is"), cause.Kind.Clause(), atPlace(cause.Site))
 	}
-	text += overUnits(g)
 	f := r.answer(Found, "%s", text)
 	f.Score = score(share, r.param("share"), 0.9)
 	f.Severity = Warning

@@ -228,6 +228,11 @@ func staying(r *Rule, in *Input) (found []stuck, other Finding) {
 		}
 		s := stuckAt(r, t.Site(l.Stack), float64(l.Created), "%s goroutines of %s wait at %s when the trace ends; %s of them started during the trace, and none has continued; the first has been there for %s",
 			unit.Count(l.Count), t.name(l.Name), place(t.Site(l.Stack)), unit.Count(l.Created), unit.Duration(l.Longest))
+		if n, before := inProfile(in, t, s.at); n > l.Count {
+			s.Summary = fmt.Sprintf("%s goroutines wait at %s by a goroutine profile%s; in the %s of the trace %s of %s more came there, and none has continued",
+				unit.Count(n), place(s.at), before, unit.Duration(t.Length()), unit.Count(l.Created), t.name(l.Name))
+			s.Score = max(s.Score, score(float64(n), 100, 1000))
+		}
 		s.Impact = exactly(t.Rate(l.Created), "goroutines more every second")
 		s.Evidence = []Evidence{t.seen(l.Stack, "%s; in the quarters of the trace came %s", t.Reader.Name(l.Reason), fmt.Sprint(l.Quarters))}
 		if from := t.startedFrom(l); from != 0 {
@@ -246,6 +251,27 @@ func staying(r *Rule, in *Input) (found []stuck, other Finding) {
 		return nil, r.answer(Fine, "no goroutine started during the trace waits for another at its end")
 	}
 	return nil, r.answer(Fine, "at most %s of those started during the trace wait at one place at its end (%s)", unit.Plural(most.Created, "goroutine"), place(t.Site(most.Stack)))
+}
+
+// inProfile is how many goroutines wait at a line by a goroutine profile, and in words how long
+// before the end of the trace that was, if it was.
+func inProfile(in *Input, t *traced, at stack.Frame) (n int64, before string) {
+	looks, _ := in.Facts.WaitsOf(recording.Goroutine)
+	if len(looks) == 0 {
+		return 0, ""
+	}
+	for _, x := range looks[0].All {
+		if f := in.code.userFrame(x.Frames); f.Func == at.Func && f.File == at.File && f.Line == at.Line {
+			n += x.Count
+		}
+	}
+	phases := in.Session.Manifest()
+	then, _ := phases.PhaseNamed(looks[0].Entry.Phase)
+	now, _ := phases.PhaseNamed(t.Entry.Phase)
+	if gap := now.Span.End.Sub(then.Span.End); then.Run == now.Run && then.Span.Len() > 0 && gap > 0 {
+		before = ", " + unit.Duration(gap) + " before the trace ends"
+	}
+	return n, before
 }
 
 // startedFrom is the go statement that led to goroutines and is in code of the user: their

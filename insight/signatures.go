@@ -54,7 +54,7 @@ var signatures = []signature{
 	{"pool.get", 0, 0, "sync.(*Pool).Get"},
 
 	{"map.grow", 0, 25, "runtime.hashGrow runtime.growWork runtime.growWork_fast32 runtime.growWork_fast64 runtime.growWork_faststr runtime.evacuate"},
-	{"map.grow", 24, 0, "internal/runtime/maps.(*table).rehash internal/runtime/maps.(*Map).growToTable internal/runtime/maps.(*Map).growToSmall"},
+	{"map.grow", 24, 0, "internal/runtime/maps.(*table).rehash internal/runtime/maps.(*Map).growToTable"},
 
 	{"timers", 0, 0, "time.NewTimer time.NewTicker time.After time.Tick time.AfterFunc"},
 

@@ -21,6 +21,7 @@ var wt04 = &Rule{
 		{"warning", 0.4, "share of the time", "chosen: a factor of two is within reach"},
 		{"waits", 10, "waits", "chosen: fewer are a momentary effect"},
 		{"each", 200e-6, "s", "chosen: a unit's wait for others; less is scheduler overhead"},
+		{"slots", 0.5, "share of the time of the slots", "chosen: of a semaphore, those inside wait for the world outside for most of it"},
 		unitsParam,
 		groupParam,
 	},
@@ -67,6 +68,9 @@ func checkNarrow(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Find
 		if enough && float64(q.gate.Waits) >= r.param("waits") && !q.database(t) {
 			return []Finding{narrowFinding(r, in, t, q)}, ""
 		}
+	}
+	if f, ok := checkSemaphore(r, in, t, g); ok {
+		return []Finding{f}, ""
 	}
 	if len(all) == 0 {
 		return nil, unitOf(g) + " waits for no slot held by another"

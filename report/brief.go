@@ -168,7 +168,7 @@ func (r *Recording) verdict() string {
 	leak, leaks := insight.Leaks(r.Findings)
 	switch {
 	case card.Gain != nil && card.Gain.More:
-		text += ": it accounts for " + unit.Percent(card.Gain.Share) + " of the " + card.Gain.Of + ", and what it costs elsewhere comes on top"
+		text += ": it accounts for " + unit.Percent(card.Gain.Share) + " of the " + card.Gain.Of + "; " + card.Gain.Beyond
 	case card.Gain != nil:
 		text += ": up to " + unit.Percent(card.Gain.Share) + " of the " + card.Gain.Of + " could be saved"
 	case slices.ContainsFunc(leaks, func(l insight.Leak) bool { return l.Rule == f.Rule }):
@@ -349,7 +349,7 @@ func gainText(g *insight.Gain) string {
 		text += ", " + unit.Nanoseconds(g.Request) + " of each request"
 	}
 	if g.More {
-		text += ", not counting what it costs elsewhere"
+		text += "; " + g.Beyond
 	}
 	return text
 }

@@ -134,7 +134,11 @@ func gainOf(g *insight.Gain) string {
 	if g == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s (%s to %s)", unit.Percent(g.Share), g.Of, unit.Percent(g.Low), unit.Percent(g.High))
+	text := fmt.Sprintf("%s of %s (%s to %s)", unit.Percent(g.Share), g.Of, unit.Percent(g.Low), unit.Percent(g.High))
+	if g.More {
+		text += "; " + g.Beyond
+	}
+	return text
 }
 
 // Explain asks for a finding, or for a rule.

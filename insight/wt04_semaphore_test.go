@@ -1,0 +1,112 @@
+package insight
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"loupe/analysis/account/accounttest"
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+	"loupe/session"
+	"loupe/value/stack"
+)
+
+// behindSemaphore is a program whose requests wait for workers, one for each, of which a semaphore
+// lets one in at a time to ask a peer.
+func behindSemaphore() *accounttest.Program {
+	const waits = "runtime.chansend1@chan.go:1;main.worker@main.go:6"
+	const asks = readNet + ";main.ask@main.go:20;main.worker@main.go:8"
+	const idle = "runtime.chanrecv1@chan.go:2;main.work@main.go:30"
+	p := fourConnections()
+	p.Wake(1, "")
+	p.Start(1)
+	for w := 50; w < 54; w++ {
+		p.Create(w, "main.work", "main.main@main.go:1")
+	}
+	p.Block("network", "internal/poll.(*FD).Accept@fd.go:2")
+	for w := 50; w < 54; w++ {
+		p.Start(w)
+		p.Block("chan receive", idle)
+	}
+	for range 6 {
+		for i := range 4 {
+			p.Wake(50+i, "")
+			p.Start(50 + i)
+			if i == 0 {
+				p.Block("network", asks)
+			} else {
+				p.Block("chan send", waits)
+			}
+			arriveAt(p, 5+i, "chan receive", accounttest.In("runtime.chanrecv1@chan.go:1", "main.handle@main.go:40"))
+		}
+		for i := range 4 {
+			p.Pass(10 * time.Millisecond)
+			p.Wake(50+i, "")
+			p.Start(50 + i)
+			if i < 3 {
+				p.Wake(51+i, "runtime.chanrecv1@chan.go:1;main.worker.func1@main.go:7;main.worker@main.go:9")
+			}
+			p.Wake(5+i, "runtime.chansend1@chan.go:1;main.work@main.go:33")
+			p.Block("chan receive", idle)
+			if i < 3 {
+				p.Start(51 + i)
+				p.Block("network", asks)
+			}
+			p.Start(5 + i)
+			finishRequest(p, 5+i)
+		}
+	}
+	return p
+}
+
+// TestSemaphore: a semaphore that work waits for, in other goroutines than that of the request, is
+// found by its source with its limit; one that lets in all of them, or without a known limit, is not.
+func TestSemaphore(t *testing.T) {
+	for made, want := range map[string]bool{
+		"make(chan struct{}, 1)":     true,
+		"make(chan struct{}, 100)":   false, // the slots are not taken up
+		"make(chan struct{}, limit)": false,
+		"make(chan request, 1)":      false, // a queue
+	} {
+		r := traceOfProgram(t, behindSemaphore())
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "main.go"},
+			[]byte("package main\n\nvar sem = "+made+"\n\nfunc worker() {\n\tsem <- struct{}{}\n\tdefer func() { <-sem }()\n\task()\n}\n"))
+		in := NewInput(session.New(r.Open()))
+		g := in.Facts.Units().Judged[0]
+		f, ok := checkSemaphore(wt04, in, in.trace(), g)
+		if ok != want {
+			t.Errorf("%s: %v %s", made, ok, f.Summary)
+		}
+		if ok && (f.Severity != Info || !strings.Contains(f.Summary, "which lets 1 at once in, by main.go:3;") || !strings.Contains(f.Summary, "of them wait at main.go:6 to get in")) {
+			t.Errorf("%s: %s %s", made, f.Severity, f.Summary)
+		}
+	}
+}
+
+// TestLimitOf: the limit is read where the semaphore is made, and whether it goes by the CPUs.
+func TestLimitOf(t *testing.T) {
+	for source, want := range map[string]string{
+		"func f() { sem := semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0)))\n\tsem.Acquire(ctx, 1) }":           "runtime.GOMAXPROCS(0) by the CPUs",
+		"func f() { n := runtime.NumCPU(); sem := semaphore.NewWeighted(int64(n))\n\tsem.Acquire(ctx, 1) }":        "n by the CPUs",
+		"func f() { n := runtime.NumCPU(); n = 8; sem := semaphore.NewWeighted(int64(n))\n\tsem.Acquire(ctx, 1) }": "",
+		"func f() { sem := semaphore.NewWeighted(64)\n\tsem.Acquire(ctx, 1) }":                                     "64",
+		"func f() { sem := semaphore.NewWeighted(4 * most)\n\tsem.Acquire(ctx, 1) }":                               "",
+	} {
+		r := recordingtest.New("title x\nphase trace 0s..10s profiler=trace\n")
+		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main\n\n"+source+"\n"))
+		in := NewInput(session.New(r.Open()))
+		at := stack.Frame{Func: "main.f", File: "a.go", Line: 4}
+		s := semaphoreOn(in, at, []stack.Frame{{Func: "golang.org/x/sync/semaphore.(*Weighted).Acquire"}, at})
+		got := ""
+		switch {
+		case s != nil && s.cpus:
+			got = s.limit + " by the CPUs"
+		case s != nil && s.n > 0:
+			got = s.limit
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", source, got, want)
+		}
+	}
+}
