@@ -25,7 +25,7 @@ var al16 = &Rule{
 			if how := h.calledInLoop(); how != "" {
 				f.Advice = "The function that fills the map is " + how + ": if what it fills it with is the same each time, build it once before that loop and pass it in. " + f.Advice
 			}
-			if at := h.in.code.sizedMap(h.lines[0].Caller); at > 0 {
+			if at := sizedMap(h.in.code, h.lines[0].Caller); at > 0 {
 				f.Severity = Info
 				f.Advice = fmt.Sprintf("The map is made with a size at %s:%d, and still grows: if more goes into it than that, give it the larger size.", baseName(h.lines[0].Caller.File), at)
 			}
@@ -35,7 +35,7 @@ var al16 = &Rule{
 
 // sizedMap is the line at which a function makes the map with a size that another line of it
 // fills; 0 where it does not, or gives no size.
-func (c *code) sizedMap(fills stack.Frame) (line int) {
+func sizedMap(c *code, fills stack.Frame) (line int) {
 	fn, s, name := c.function(fills), c.parse(fills.File), ""
 	if fn == nil {
 		return 0

@@ -299,7 +299,7 @@ func (k *keeper) store(file string, lhs, rhs ast.Expr, t taint) {
 }
 
 func (k *keeper) add(kind storeKind, file string, container ast.Expr, at token.Pos, t taint) {
-	s := keepsAt{kind: kind, container: types.ExprString(container), file: file, line: k.lineOf(file, at), part: t.isPart(), name: k.nameOf(container), among: k.among}
+	s := keepsAt{kind: kind, container: types.ExprString(container), file: file, line: k.lineOf(file, at), part: t.isPart(), name: nameOf(k, container), among: k.among}
 	if s.part {
 		c := k.cuts[t-part]
 		s.expr, s.cutFile, s.cutLine, s.also = c.expr, c.file, c.line, c.also

@@ -191,7 +191,7 @@ func (c sourceHolders) byMap(own []stack.Frame) (h holding, ok bool) {
 		return h, false
 	}
 	k := &keeper{c: c.code, fn: c.function(own[0])}
-	into := keepsAt{kind: intoMap, container: types.ExprString(x.X), file: own[0].File, line: own[0].Line, name: k.nameOf(x.X)}
+	into := keepsAt{kind: intoMap, container: types.ExprString(x.X), file: own[0].File, line: own[0].Line, name: nameOf(k, x.X)}
 	h = c.mapHolds(into.container, nil)
 	h.says = "according to the source, the line adds to the map " + into.name
 	c.tellLeft(into, &h)

@@ -86,20 +86,20 @@ func (c sourceHolders) leavesOf(s keepsAt) []leftIn {
 	if at.FuncDecl == nil {
 		return nil
 	}
-	return k.leaves(lastName(s.container), at, s.line, maxWay)
+	return leavesFrom(k, lastName(s.container), at, s.line)
 }
 
-// leaves looks at the ways from where a function puts an entry in; where none of these takes
+// leavesFrom looks at the ways from where a function puts an entry in; where none of these takes
 // it out, at those of its callers.
-func (k *keeper) leaves(name string, put declaration, line, up int) []leftIn {
+func leavesFrom(k *keeper, name string, put declaration, line int) []leftIn {
 	w := &ways{k: k, name: name, put: put, line: line, seen: map[ast.Node]bool{put.FuncDecl: true}}
 	k.fn, k.file = put.FuncDecl, put.file
 	w.stmts(put.Body.List, way{file: put.file, vars: map[string]bool{}})
-	if w.removes || up == 0 {
+	if w.removes {
 		return w.sorted()
 	}
 	var all []leftIn
-	for _, caller := range k.callers(put) {
+	for _, caller := range callersIn(k, put) {
 		w := &ways{k: k, name: name, put: put, seen: map[ast.Node]bool{caller.FuncDecl: true}}
 		k.fn, k.file = caller.FuncDecl, caller.file
 		w.stmts(caller.Body.List, way{file: caller.file, vars: map[string]bool{}})
@@ -119,12 +119,12 @@ func (w *ways) sorted() []leftIn {
 	return slices.Compact(w.leaves)
 }
 
-// callers are the functions with a call of another one, in the order of the sources.
-func (k *keeper) callers(of declaration) (all []declaration) {
+// callersIn are the functions with a call of another one, in the order of the sources.
+func callersIn(k *keeper, of declaration) (all []declaration) {
 	for _, fns := range k.funcs {
 		for _, fn := range fns {
 			k.fn = fn.FuncDecl
-			if fn.FuncDecl != of.FuncDecl && hasCall(fn.Body, func(call *ast.CallExpr) bool { return k.calls(call, of) }) {
+			if fn.FuncDecl != of.FuncDecl && hasCall(fn.Body, func(call *ast.CallExpr) bool { return meansOne(k, call, of) }) {
 				all = append(all, fn)
 			}
 		}
@@ -135,8 +135,8 @@ func (k *keeper) callers(of declaration) (all []declaration) {
 	return all
 }
 
-// calls tells whether a call in the function that is looked at means a function.
-func (k *keeper) calls(call *ast.CallExpr, fn declaration) bool {
+// meansOne tells whether a call in the function that is looked at means a function.
+func meansOne(k *keeper, call *ast.CallExpr, fn declaration) bool {
 	return lastName(types.ExprString(call.Fun)) == fn.Name.Name && slices.ContainsFunc(k.fitting(call, anyArgument), func(d declaration) bool { return d.FuncDecl == fn.FuncDecl })
 }
 
@@ -261,7 +261,7 @@ func (w *ways) clauses(body *ast.BlockStmt, at way, none bool) way {
 // simple follows a statement that has no others in it.
 func (w *ways) simple(s ast.Stmt, at way) way {
 	x := w.k.c.parse(at.file)
-	puts := at.file == w.put.file && w.line > 0 && x.covers(s, w.line) || w.line == 0 && hasCall(s, func(call *ast.CallExpr) bool { return w.k.calls(call, w.put) })
+	puts := at.file == w.put.file && w.line > 0 && x.covers(s, w.line) || w.line == 0 && hasCall(s, func(call *ast.CallExpr) bool { return meansOne(w.k, call, w.put) })
 	if puts && !at.in {
 		at.in, at.vars, at.keys = true, map[string]bool{}, map[string]bool{}
 		w.fails, w.from = "", fmt.Sprintf("%s:%d", baseName(at.file), x.fset.PositionFor(s.Pos(), false).Line)
@@ -297,7 +297,7 @@ func (w *ways) putBy(s ast.Stmt, at *way) {
 	a, _ := s.(*ast.AssignStmt)
 	if w.line == 0 {
 		hasCall(s, func(call *ast.CallExpr) bool {
-			if w.k.calls(call, w.put) {
+			if meansOne(w.k, call, w.put) {
 				for _, arg := range call.Args {
 					note(arg, at.keys)
 				}

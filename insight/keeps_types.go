@@ -42,7 +42,7 @@ func (k *keeper) fitting(call *ast.CallExpr, arg int) []declaration {
 		return nil
 	case len(all) == 1:
 		return slices.Clone(all)
-	case !slices.ContainsFunc(of, k.isInterface):
+	case !slices.ContainsFunc(of, func(name string) bool { return typesIn(k.c).interfaces[name] }):
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(d declaration) bool { return d.Recv == nil || d.Type.Params.NumFields() != len(call.Args) })
@@ -80,7 +80,7 @@ func (k *keeper) typesOf(x ast.Expr) (names []string) {
 	case *ast.ParenExpr:
 		return k.typesOf(x.X)
 	case *ast.SelectorExpr:
-		for _, f := range k.c.typeIndex().fields[x.Sel.Name] {
+		for _, f := range typesIn(k.c).fields[x.Sel.Name] {
 			add(typeName(f))
 		}
 	case *ast.Ident:
@@ -101,15 +101,12 @@ func (k *keeper) typesOf(x ast.Expr) (names []string) {
 		if len(names) > 0 {
 			return names
 		}
-		for _, t := range k.c.typeIndex().vars[x.Name] {
+		for _, t := range typesIn(k.c).vars[x.Name] {
 			add(typeName(t))
 		}
 	}
 	return names
 }
-
-// isInterface tells whether the sources declare an interface of a name.
-func (k *keeper) isInterface(name string) bool { return k.c.typeIndex().interfaces[name] }
 
 // typeIndex is what the sources declare: the types of variables of packages and of fields, by
 // their names, and which types are interfaces.
@@ -118,8 +115,8 @@ type typeIndex struct {
 	interfaces   map[string]bool
 }
 
-// typeIndex reads the sources once.
-func (c *code) typeIndex() *typeIndex {
+// typesIn reads the sources once.
+func typesIn(c *code) *typeIndex {
 	if c.types != nil {
 		return c.types
 	}
@@ -164,7 +161,7 @@ func (x *typeIndex) declare(spec ast.Spec) {
 
 // nameOf is a container by the type that it is a field of, where its root is the receiver or a
 // parameter: "Cache.items" of c.items.
-func (k *keeper) nameOf(container ast.Expr) string {
+func nameOf(k *keeper, container ast.Expr) string {
 	text := types.ExprString(container)
 	root, rest, ok := strings.Cut(text, ".")
 	if !ok || strings.ContainsAny(text, "([") {

@@ -112,15 +112,15 @@ func semaphoreOn(in *Input, at stack.Frame, frames []stack.Frame) (found *semaph
 			switch {
 			case !ok:
 			case weighted && f.Sel.Name == "Acquire":
-				found = in.code.limitOf(at.File, f.X, func(call *ast.CallExpr) ast.Expr { return argOf(call, "NewWeighted", 1) })
+				found = limitOf(in.code, at.File, f.X, func(call *ast.CallExpr) ast.Expr { return argOf(call, "NewWeighted", 1) })
 			case group && f.Sel.Name == "Go":
-				found = in.code.limitOf(at.File, f.X, nil)
+				found = limitOf(in.code, at.File, f.X, nil)
 			}
 		case *ast.SendStmt:
-			found = in.code.limitOf(at.File, n.Chan, roomOf)
+			found = limitOf(in.code, at.File, n.Chan, roomOf)
 		case *ast.ExprStmt:
 			if x, ok := n.X.(*ast.UnaryExpr); ok {
-				found = in.code.limitOf(at.File, x.X, roomOf)
+				found = limitOf(in.code, at.File, x.X, roomOf)
 			}
 		}
 	})
@@ -153,7 +153,7 @@ func roomOf(call *ast.CallExpr) ast.Expr {
 
 // limitOf finds where the source sets the limit of what has a name: by what it is made with, or,
 // without make, by SetLimit. It is nil where that is not known, or there are several of the name.
-func (c *code) limitOf(file string, x ast.Expr, made func(call *ast.CallExpr) ast.Expr) (found *semaphore) {
+func limitOf(c *code, file string, x ast.Expr, made func(call *ast.CallExpr) ast.Expr) (found *semaphore) {
 	name, many := lastName(types.ExprString(x)), false
 	note := func(in string, s *syntax, limit ast.Expr) {
 		if limit == nil {
@@ -164,7 +164,7 @@ func (c *code) limitOf(file string, x ast.Expr, made func(call *ast.CallExpr) as
 			return // the one of the same file
 		}
 		many = found != nil && found.made.File == in && found.made.Line != line
-		found = &semaphore{made: c.shownAt(in, line, "the limit is set here"), limit: types.ExprString(unconverted(limit)), cpus: c.byCPUs(s, limit), n: constant(c, unconverted(limit))}
+		found = &semaphore{made: c.shownAt(in, line, "the limit is set here"), limit: types.ExprString(unconverted(limit)), cpus: byCPUs(s, limit), n: constant(c, unconverted(limit))}
 	}
 	c.eachSource(func(in string, s *syntax) {
 		pair := func(lhs, rhs ast.Expr) {
@@ -208,7 +208,7 @@ func unconverted(x ast.Expr) ast.Expr {
 
 // byCPUs tells whether a limit is the number of CPUs or of Ps, itself or by a variable of the
 // file that is set to it, and to nothing else.
-func (c *code) byCPUs(s *syntax, limit ast.Expr) bool {
+func byCPUs(s *syntax, limit ast.Expr) bool {
 	counts := func(x ast.Expr) bool {
 		call, ok := unconverted(x).(*ast.CallExpr)
 		name := ""
