@@ -112,15 +112,15 @@ func semaphoreOn(in *Input, at stack.Frame, frames []stack.Frame) (found *semaph
 			switch {
 			case !ok:
 			case weighted && f.Sel.Name == "Acquire":
-				found = limitOf(in.code, at.File, f.X, func(call *ast.CallExpr) ast.Expr { return argOf(call, "NewWeighted", 1) })
+				found = semaphoreMade(in.code, at.File, f.X, func(call *ast.CallExpr) ast.Expr { return argOf(call, "NewWeighted", 1) })
 			case group && f.Sel.Name == "Go":
-				found = limitOf(in.code, at.File, f.X, nil)
+				found = semaphoreMade(in.code, at.File, f.X, nil)
 			}
 		case *ast.SendStmt:
-			found = limitOf(in.code, at.File, n.Chan, roomOf)
+			found = semaphoreMade(in.code, at.File, n.Chan, roomOf)
 		case *ast.ExprStmt:
 			if x, ok := n.X.(*ast.UnaryExpr); ok {
-				found = limitOf(in.code, at.File, x.X, roomOf)
+				found = semaphoreMade(in.code, at.File, x.X, roomOf)
 			}
 		}
 	})
@@ -151,9 +151,9 @@ func roomOf(call *ast.CallExpr) ast.Expr {
 	return call.Args[1]
 }
 
-// limitOf finds where the source sets the limit of what has a name: by what it is made with, or,
+// semaphoreMade finds where the source sets the limit of what has a name: by what it is made with, or,
 // without make, by SetLimit. It is nil where that is not known, or there are several of the name.
-func limitOf(c *code, file string, x ast.Expr, made func(call *ast.CallExpr) ast.Expr) (found *semaphore) {
+func semaphoreMade(c *code, file string, x ast.Expr, made func(call *ast.CallExpr) ast.Expr) (found *semaphore) {
 	name, many := lastName(types.ExprString(x)), false
 	note := func(in string, s *syntax, limit ast.Expr) {
 		if limit == nil {
