@@ -266,7 +266,7 @@ func (c *causal) beyond(i int, g *Gain) *Gain {
 	case f.grows:
 		g.Beyond = "more as the input grows"
 	case allocatesMuch(f) && g.Of == "CPU time":
-		g.Beyond = "its part of garbage collection included; page faults and cache misses come on top"
+		g.Beyond = "its part of garbage collection is included, page faults and cache misses come on top"
 	}
 	g.More = g.Beyond != ""
 	return g
