@@ -272,7 +272,7 @@ func (w *ways) simple(s ast.Stmt, at way) way {
 	case !at.in:
 	case w.takes(s, at), answered(s, at.vars):
 		w.removes, at.in = true, false
-	case handsOn(s, at.vars):
+	case givesOn(s, at.vars):
 		at.in = false // whoever has it may take it out
 	}
 	return at
@@ -370,9 +370,9 @@ func answered(s ast.Node, vars map[string]bool) (found bool) {
 	return found
 }
 
-// handsOn tells whether a statement gives what was put in to a call or a goroutine, sends it,
+// givesOn tells whether a statement gives what was put in to a call or a goroutine, sends it,
 // or stores it.
-func handsOn(s ast.Stmt, vars map[string]bool) bool {
+func givesOn(s ast.Stmt, vars map[string]bool) bool {
 	switch s := s.(type) {
 	case *ast.SendStmt:
 		return mentionsAny(s.Value, vars)
