@@ -34,7 +34,7 @@ func (k *keeper) fitting(call *ast.CallExpr, arg int) []declaration {
 		return nil
 	}
 	of := k.typesOf(f.X)
-	exact := slices.DeleteFunc(slices.Clone(all), func(d declaration) bool { return !slices.Contains(of, receiverType(d.FuncDecl)) })
+	exact := slices.DeleteFunc(slices.Clone(all), func(d declaration) bool { return !slices.Contains(of, methodOf(d.FuncDecl)) })
 	switch {
 	case len(exact) > 0:
 		return exact
@@ -48,8 +48,8 @@ func (k *keeper) fitting(call *ast.CallExpr, arg int) []declaration {
 	return slices.DeleteFunc(slices.Clone(all), func(d declaration) bool { return d.Recv == nil || d.Type.Params.NumFields() != len(call.Args) })
 }
 
-// receiverType is the name of the type that a method belongs to; empty of a function.
-func receiverType(fn *ast.FuncDecl) string {
+// methodOf is the name of the type that a method belongs to; empty of a function.
+func methodOf(fn *ast.FuncDecl) string {
 	if fn.Recv == nil || len(fn.Recv.List) != 1 {
 		return ""
 	}
