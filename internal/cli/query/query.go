@@ -96,7 +96,7 @@ Exits with 3 if regressions finds any, with 4 if the server does not answer, or 
 		fs.StringVar(&f.step, "step", "", "`time` between two points of a series (default a sixtieth of the range)")
 		fs.IntVar(&f.n, "n", 20, "at most this `many` rows of top and cost")
 		fs.StringVar(&f.reason, "reason", "", "`text` that says why something is pinned")
-		fs.StringVar(&f.format, "format", "text", "`format` of types, labels, series, heatmap, incidents and pins: text, md, csv or json")
+		fs.StringVar(&f.format, "format", "text", "`format` of lists, series and heatmaps: text, md, csv or json")
 		fs.StringVar(&f.out, "o", "", "`file` for flame, profile and pgo")
 		fs.BoolVar(&f.replace, "replace", false, "pgo: overwrite an existing file")
 		f.asking.DeclareAccess(fs)
