@@ -505,6 +505,7 @@ var crowded = map[string]bool{"SC06": true, "SC07": true, "SC14": true, "GC01": 
 var follows = map[string][]string{
 	"CP05": {"SC19", "SC02", "SC03", "SC13", "SC16", "SC18"}, // scheduling is paid for by who starts, wakes and spins
 	"AL01": {"GC03", "GC05"},                                 // where no line of its own says why
+	"GC05": {"GC03"},                                         // assists are a part of what the collector takes
 	"SC03": {"SC19"},
 	"LK08": {"SC19"},
 	"SC06": {"SC19"},

@@ -3,6 +3,7 @@ package insight
 import (
 	"cmp"
 	"fmt"
+	"go/ast"
 	"slices"
 	"strings"
 
@@ -108,6 +109,10 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 			f.Severity = Info // the next of several that can do the same
 		}
 	}
+	if o.kind == "file_call" && syncs(t.Frames(o.stack)) && gathersBefore(in.code, o.path[0]) {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, "the function has a loop of its own, so each sync may be that of many writes already: larger groups need fewer, and lose more if the machine fails")
+	}
 	if relays(t, g, o.calls) {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, relayDoubt)
@@ -159,6 +164,23 @@ func manyCallsAdvice(t *traced, o *outward) string {
 		return "Open and read once, before the loop, and keep the result; read a folder in one go (os.ReadDir) instead of with a call per file."
 	}
 	return "Ask for all at once: one query with many keys (IN, a join), a bulk or batch call, a pipeline; load what the loop needs beforehand, and look it up in memory (N+1 queries). If the peer has no such call, make the calls concurrently, with a limit (errgroup with SetLimit)."
+}
+
+// gathersBefore tells whether the function of a line has a loop that the line is not in: what it
+// writes to disk there may be what the loop has gathered.
+func gathersBefore(c *code, at stack.Frame) (found bool) {
+	fn, s := c.scopeAt(at), c.parse(at.File)
+	if fn == nil {
+		return false
+	}
+	ast.Inspect(fn.body, func(n ast.Node) bool {
+		switch n.(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			found = found || !s.covers(n, at.Line)
+		}
+		return !found
+	})
+	return found
 }
 
 // syncs tells whether a stack makes a file reach the disk.

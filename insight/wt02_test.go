@@ -7,6 +7,7 @@ import (
 
 	"loupe/analysis/account/accounttest"
 	"loupe/session"
+	"loupe/value/stack"
 )
 
 // readNet is the leaf of a wait for an answer.
@@ -114,6 +115,22 @@ func TestWT02(t *testing.T) {
 		}
 		if f.State != Found || f.Severity != c.severity || !strings.Contains(f.Summary, c.says) || !strings.Contains(f.Advice, c.advises) || f.Impact == nil {
 			t.Errorf("%s: %s %s: %s\nadvice: %s\nwant %s with %q and %q", c.name, f.State, f.Severity, f.Summary, f.Advice, c.severity, c.says, c.advises)
+		}
+	}
+}
+
+// TestGathersBefore: a sync behind a loop, or of a transaction with one, may be one for many.
+func TestGathersBefore(t *testing.T) {
+	for text, want := range map[string]bool{
+		"func f() {\nSYNC\n}": false,
+		"func f() {\nfor _, x := range all {\nw.Write(x)\n}\nSYNC\n}":                               true,
+		"func f() {\nfor _, x := range all {\nw.Write(x)\nSYNC\n}\n}":                               false,
+		"func f() {\ndb.Update(func(tx T) { // SYNC\nfor _, x := range all {\nput(tx, x)\n}\n})\n}": true,
+	} {
+		text = "package main\n\n" + text + "\n"
+		line := strings.Count(text[:strings.Index(text, "SYNC")], "\n") + 1
+		if got := gathersBefore(sourceOf(strings.Replace(text, "SYNC", "w.Sync()", 1)), stack.Frame{Func: "main.f", File: "a.go", Line: line}); got != want {
+			t.Errorf("%v of\n%s", got, text)
 		}
 	}
 }
