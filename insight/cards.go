@@ -32,7 +32,7 @@ type Gain struct {
 	// More tells that Share is no bound: part of the cost falls elsewhere and is not counted.
 	More bool `json:"more,omitempty"`
 	// Beyond says what that is, in words.
-	Beyond string `json:"-"`
+	Beyond string `json:"beyond,omitempty"`
 }
 
 // Cards makes one card of each cause among the answers of [Run], those first that are

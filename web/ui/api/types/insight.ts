@@ -48,6 +48,7 @@ export interface InsightGain {
   high: number;
   per_request_ns?: number;
   more?: boolean;
+  beyond?: string;
 }
 
 export interface InsightImpact {

@@ -23,7 +23,7 @@ export function impactText(i: InsightImpact): string {
 /** gainText is what is to be had where a cause is gone, at most unless there is more. */
 export function gainText(g: InsightGain): string {
   const share = `${percent(g.share)} of the ${g.of}` + (g.per_request_ns ? `, ${duration(g.per_request_ns)} of each request` : "");
-  return g.more ? `accounts for ${share}, not counting what it costs elsewhere` : `to gain at most ${share}`;
+  return g.more ? `accounts for ${share}` + (g.beyond ? `; ${g.beyond}` : "") : `to gain at most ${share}`;
 }
 
 /** Caused is a finding with what was seen with it. */

@@ -10,7 +10,7 @@ test("findings stand under their causes, in the order of the cards, and none is 
   const seen = byCause(all, cards);
   equal(seen.map((c) => c.finding.rule + ":" + c.symptoms.map((s) => s.rule)).join(" "), "AL09:CP01 SC04: BE06:");
   equal(gainText(seen[0]!.gain!), "to gain at most 50.0% of the CPU time, 2.00 ms of each request");
-  equal(gainText({ of: "busy time", share: 0.1, low: 0.1, high: 0.2, more: true }), "accounts for 10.0% of the busy time, not counting what it costs elsewhere");
+  equal(gainText({ of: "busy time", share: 0.1, low: 0.1, high: 0.2, more: true, beyond: "what it costs elsewhere comes on top" }), "accounts for 10.0% of the busy time; what it costs elsewhere comes on top");
 });
 
 test("evidence of a stay chooses it in the timeline, by what it is about and not by its words", () => {
