@@ -121,20 +121,28 @@ func cpuAt(in *Input, at stack.Frame) stats.Interval {
 	return stats.Wilson(float64(through), float64(w.Total()), compare.Confidence)
 }
 
-// clients looks at the connections that requests make while the program is traced.
-func clients(r *Rule, in *Input) (found []Finding) {
-	t := in.trace()
+// servedUnits are the groups of requests and tasks in a trace that is long enough.
+func servedUnits(in *Input) (t *traced, served []facts.UnitGroup) {
+	t = in.trace()
 	if t.Err != nil || t.Length() < facts.MinTrace {
-		return nil
+		return t, nil
 	}
 	units := in.Facts.Units()
 	if units.Err != nil {
-		return nil
+		return t, nil
 	}
 	for _, g := range units.Judged {
-		if name := g.Unit.String(); name != "request" && name != "task" {
-			continue
+		if name := g.Unit.String(); name == "request" || name == "task" {
+			served = append(served, g)
 		}
+	}
+	return t, served
+}
+
+// clients looks at the connections that requests make while the program is traced.
+func clients(r *Rule, in *Input) (found []Finding) {
+	t, served := servedUnits(in)
+	for _, g := range served {
 		for _, x := range connections(in, t, g) {
 			much := g.All.Share(x.spent) >= r.param("connecting") || x.cpu.Low >= r.param("connecting")
 			if much && float64(x.count) >= r.param("requests") && x.each() >= r.param("made") {

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -50,24 +51,11 @@ func madeByLine(in *Input, t *traced) (all []*madeAt) {
 
 // madeClients looks for clients that the program makes while it serves, about one for each request.
 func madeClients(r *Rule, in *Input) (found []Finding) {
-	t := in.trace()
-	if t.Err != nil || t.Length() < facts.MinTrace {
+	t, served := servedUnits(in)
+	if len(served) == 0 {
 		return nil
 	}
-	units := in.Facts.Units()
-	if units.Err != nil {
-		return nil
-	}
-	var most facts.UnitGroup
-	for i := range units.Judged {
-		g := units.Judged[i]
-		if name := g.Unit.String(); (name == "request" || name == "task") && (most == nil || g.Wall.Count > most.Wall.Count) {
-			most = g
-		}
-	}
-	if most == nil {
-		return nil
-	}
+	most := slices.MaxFunc(served, func(a, b facts.UnitGroup) int { return cmp.Compare(a.Wall.Count, b.Wall.Count) })
 	for _, x := range madeByLine(in, t) {
 		each := float64(x.count) / float64(max(1, most.Wall.Count))
 		if float64(x.count) < r.param("requests") || each < r.param("opened") {
