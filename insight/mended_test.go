@@ -97,7 +97,7 @@ func TestSC10InProfile(t *testing.T) {
 		}
 	}
 	s.beside = []func(r *recordingtest.Recording){waiting(12435)}
-	s.expect("SC10", Found, "12,435 goroutines wait at feed.fetch.func1 at x.go:31 by a goroutine profile, 7.00 s before the trace ends", "400 of feed.fetch.func1 more came there")
+	s.expect("SC10", Found, "12,435 goroutines wait at feed.fetch.func1 at x.go:31 by a goroutine profile, 7.00 s before the trace ends", "400 more of feed.fetch.func1 came there")
 	s.beside = []func(r *recordingtest.Recording){waiting(300)}
 	s.expect("SC10", Found, "412 goroutines of feed.fetch.func1 wait at")
 }

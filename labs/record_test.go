@@ -42,7 +42,7 @@ var words = map[string]string{
 	"mutex each LK01":         "for the lock at main.(*sharedTable).add",
 	"blocking one LK06":       "for a connection to the database",
 	"leak map GC08":           "orders.go:",
-	"leak goroutine SC10":     "main.(*shop).await.func1 wait at",
+	"leak goroutine SC10":     "wait at main.(*shop).await.func1 at orders.go",
 	"leak quote SC10":         "can never continue",
 	"leak cache GC08":         "in main.(*shop).price",
 	"leak queue GC09":         "allocated at orders.go:",
