@@ -211,10 +211,8 @@ func (l loop) bounded(line int, w *turns) bool {
 	// A call whose context is done fails in another way than it did.
 	ends := func(cond ast.Expr) bool { return !byAnswer(cond, w) || given && asksWhich(cond) }
 	found := false
-	ast.Inspect(l.body, func(n ast.Node) bool {
+	eachInTurn(l.body, func(n ast.Node) {
 		switch n := n.(type) {
-		case *ast.FuncLit, *ast.ForStmt, *ast.RangeStmt:
-			return false
 		case *ast.IfStmt:
 			otherwise, _ := n.Else.(*ast.BlockStmt)
 			leaves := leavesLoop(n.Body.List) || goesOn(n.Body.List) || otherwise != nil && leavesLoop(otherwise.List)
@@ -226,7 +224,6 @@ func (l loop) bounded(line int, w *turns) bool {
 		case *ast.CallExpr:
 			found = found || !called(n) && slices.ContainsFunc(n.Args, isContext)
 		}
-		return !found
 	})
 	return found
 }

@@ -209,14 +209,6 @@ func alwaysWrites(list []ast.Stmt, name string) bool {
 
 // nextTurn tells whether a statement goes on with the next turn of the loop around it.
 func nextTurn(s ast.Stmt) (found bool) {
-	ast.Inspect(s, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.ForStmt, *ast.RangeStmt, *ast.FuncLit:
-			return false
-		case *ast.BranchStmt:
-			found = found || n.Tok == token.CONTINUE
-		}
-		return !found
-	})
+	eachBranch(s, func(b *ast.BranchStmt) { found = found || b.Tok == token.CONTINUE })
 	return found
 }

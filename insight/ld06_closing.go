@@ -29,8 +29,8 @@ func (c connSources) closings() (all []connSetting) {
 					case f == nil:
 					case f.Sel.Name == "SetKeepAlivesEnabled" && len(n.Args) == 1 && isNamed(n.Args[0], "false"):
 						add(n, "turns keep-alive off", "closes each connection after its response")
-					case f.Sel.Name == "SetConnectionClose" && len(n.Args) == 0:
-						add(n, "asks for it", "closes the connection after the response")
+					case f.Sel.Name == "SetConnectionClose" && len(n.Args) == 0 && !ofRequestSent(fn, f.X):
+						add(n, "calls SetConnectionClose", "closes the connection after the response")
 					case (f.Sel.Name == "Set" || f.Sel.Name == "Add") && len(n.Args) == 2 && isText(n.Args[0], "connection") && isText(n.Args[1], "close") && !headerOfRequest(fn, f.X):
 						add(n, "sets Connection: close", "closes the connection after the response")
 					}
@@ -55,15 +55,17 @@ func isText(x ast.Expr, text string) bool {
 // headerOfRequest tells whether a header is that of a request, as far as the function shows.
 func headerOfRequest(fn *ast.FuncDecl, x ast.Expr) bool {
 	field, ok := x.(*ast.SelectorExpr)
-	if !ok || fn == nil || field.Sel.Name != "Header" {
-		return false
-	}
-	owner, ok := field.X.(*ast.Ident)
-	if !ok {
+	return ok && field.Sel.Name == "Header" && ofRequestSent(fn, field.X)
+}
+
+// ofRequestSent tells whether a variable is a request, as far as the function shows.
+func ofRequestSent(fn *ast.FuncDecl, x ast.Expr) bool {
+	owner, ok := x.(*ast.Ident)
+	if !ok || fn == nil {
 		return false
 	}
 	if of, ok := parameter(fn, owner.Name); ok {
-		return strings.HasSuffix(of, "http.Request")
+		return strings.HasSuffix(of, ".Request")
 	}
 	asks := false
 	ast.Inspect(fn, func(n ast.Node) bool {
@@ -90,6 +92,6 @@ func tellClosings(f *Finding, c connSources) {
 	if n := len(all) - 1; n > 0 {
 		place += ", and at " + unit.Plural(int64(n), "other place")
 	}
-	f.Summary += fmt.Sprintf("; the source %s (%s)", x.does, place)
-	f.Advice = fmt.Sprintf("Remove it at %s:%d, unless the client must not use the connection again. Otherwise: ", baseName(x.at.File), x.at.Line) + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
+	f.Summary += fmt.Sprintf("; a line of the source %s, if it is reached (%s)", x.does, place)
+	f.Advice = fmt.Sprintf("If these responses go through %s:%d, remove that line, unless the client must not use the connection again. Otherwise: ", baseName(x.at.File), x.at.Line) + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
 }

@@ -16,6 +16,7 @@ func TestClosings(t *testing.T) {
 		{"for all", "func f(s *http.Server) {\ns.SetKeepAlivesEnabled(false)\n}", 6},
 		{"of fasthttp", "var s = &fasthttp.Server{DisableKeepalive: true}", 5},
 		{"a context of fasthttp", "func f(ctx *fasthttp.RequestCtx) {\nctx.SetConnectionClose()\n}", 6},
+		{"a request of fasthttp", "func f() {\nreq := fasthttp.AcquireRequest()\nreq.SetConnectionClose()\n}", 0},
 		{"kept", "func f(w http.ResponseWriter) {\nw.Header().Set(\"Connection\", \"keep-alive\")\nw.Header().Set(\"X\", \"close\")\n}", 0},
 		{"left on", "func f(s *http.Server) {\ns.SetKeepAlivesEnabled(true)\n}", 0},
 		{"in a request", "func f(r *http.Request) {\nr.Header.Set(\"Connection\", \"close\")\n}", 0},
@@ -28,7 +29,7 @@ func TestClosings(t *testing.T) {
 	}
 	f := Finding{Summary: "Closed", Advice: "Let them be."}
 	tellClosings(&f, connSources{sourceOf("package main\n\nfunc f(h H) {\nh.Set(\"Connection\", \"close\")\nh.Set(\"Connection\", \"close\")\n}\n")})
-	if !strings.Contains(f.Summary, "closes the connection after the response (a.go:4, and at 1 other place)") || !strings.HasPrefix(f.Advice, "Remove it at a.go:4,") || len(f.Evidence) != 2 {
+	if !strings.Contains(f.Summary, "closes the connection after the response, if it is reached (a.go:4, and at 1 other place)") || !strings.HasPrefix(f.Advice, "If these responses go through a.go:4, remove that line,") || len(f.Evidence) != 2 {
 		t.Errorf("%+v", f)
 	}
 }

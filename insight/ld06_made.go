@@ -2,7 +2,6 @@ package insight
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"loupe/analysis/facts"
@@ -17,11 +16,8 @@ import (
 type madeAt struct {
 	at     stack.Frame
 	callee string
-	// count is how many, by the goroutines that making one starts, kinds how many of these
-	// it starts at least.
-	count int64
-	kinds int
-	way   []stack.Frame // of one of them
+	count  int64         // how many, by the goroutines that making one starts
+	way    []stack.Frame // of one of them
 }
 
 // madeByLine finds in a trace the goroutines that making a client has started.
@@ -42,11 +38,21 @@ func madeByLine(in *Input, t *traced) (all []*madeAt) {
 			i = len(all)
 			all = append(all, &madeAt{at: frames[at], callee: frames[inner].Func, way: frames[at:]})
 		}
-		x := all[i]
-		x.count = max(x.count, g.Created)
-		x.kinds++
+		all[i].count = max(all[i].count, g.Created)
 	}
 	return all
+}
+
+// servedBy finds the units within which they are made; where they are made elsewhere, those that
+// are the most.
+func (x *madeAt) servedBy(served []facts.UnitGroup) (of facts.UnitGroup, within bool) {
+	i := slices.IndexFunc(served, func(g facts.UnitGroup) bool {
+		return slices.ContainsFunc(x.way, func(f stack.Frame) bool { return f.Func == g.Name })
+	})
+	if i >= 0 {
+		return served[i], true
+	}
+	return slices.MaxFunc(served, func(a, b facts.UnitGroup) int { return cmp.Compare(a.Wall.Count, b.Wall.Count) }), false
 }
 
 // madeClients looks for clients that the program makes while it serves, about one for each request.
@@ -55,20 +61,24 @@ func madeClients(r *Rule, in *Input) (found []Finding) {
 	if len(served) == 0 {
 		return nil
 	}
-	most := slices.MaxFunc(served, func(a, b facts.UnitGroup) int { return cmp.Compare(a.Wall.Count, b.Wall.Count) })
 	for _, x := range madeByLine(in, t) {
-		each := float64(x.count) / float64(max(1, most.Wall.Count))
+		of, within := x.servedBy(served)
+		each := float64(x.count) / float64(max(1, of.Wall.Count))
 		if float64(x.count) < r.param("requests") || each < r.param("opened") {
 			continue
 		}
-		f := r.answer(Found, "the program makes a new client with %s%s for each %s: %s in %s, in which %s ended; each starts %s and makes connections of its own",
-			stack.Short(x.callee), atFrame(x.at), most.Unit, unit.Count(x.count), unit.Duration(t.Length()), unit.Plural(int64(most.Wall.Count), most.Unit.String()), unit.Plural(int64(x.kinds), "goroutine"))
+		f := r.answer(Found, "the program makes new clients with %s%s: %s in %s, in which %s ended; each starts goroutines of its own, and connects anew when it is used",
+			stack.Short(x.callee), atFrame(x.at), unit.Count(x.count), unit.Duration(t.Length()), unit.Plural(int64(of.Wall.Count), of.Unit.String()))
 		f.Severity, f.Score = Warning, score(each, 0.3, 1)
-		f.Impact = exactly(each, "clients for each "+most.Unit.String())
+		f.Impact = exactly(each, "clients for each "+of.Unit.String())
 		f.Evidence = []Evidence{t.seenAt(x.way, x.at, "%s made here", unit.Plural(x.count, "client"))}
-		f.Advice = "Make one client and keep it, or one for each address, in a map: it is safe for concurrent use and keeps its connections open. Close it when the program ends, not at the end of a " + most.Unit.String() + "."
+		f.Advice = "Make one client and keep it, or one for each address, in a map: it is safe for concurrent use and keeps its connections open. Close it when the program ends, not after each use."
 		f.Verify = "Record a trace under the same load: hardly any new client should be made, and CPU time and latency should fall."
-		f.Doubts = append(in.traceDoubts(t), fmt.Sprintf("if each %s needs an address of its own, a client that is kept saves nothing", most.Unit))
+		f.Doubts = append(in.traceDoubts(t), "if each of them is for another address, a client that is kept saves nothing")
+		if !within {
+			f.Severity = Info
+			f.Doubts = append(f.Doubts, "they are not made by what serves: that there are about as many may be chance")
+		}
 		f.costs = []cost{{file: x.at.File, line: x.at.Line}}
 		found = append(found, f)
 	}

@@ -27,7 +27,7 @@ func TestMadeClients(t *testing.T) {
 		do   func(p *accounttest.Program)
 		says string
 	}{
-		{"each time", starts(1, newClient), "the program makes a new client with grpc.NewClient in main.dial at main.go:43 for each request: 400 in"},
+		{"each time", starts(1, newClient), "the program makes new clients with grpc.NewClient in main.dial at main.go:43: 400 in"},
 		{"seldom", starts(10, newClient), ""},
 		{"something else", starts(1, "golang.org/x/sync/errgroup.(*Group).Go@g.go:9"), ""},
 	} {

@@ -85,13 +85,22 @@ func goesBack(b *ast.BranchStmt, label string) bool {
 
 // eachBranch calls do for each branch in a statement, outside of loops and functions within.
 func eachBranch(s ast.Stmt, do func(*ast.BranchStmt)) {
+	eachInTurn(s, func(n ast.Node) {
+		if b, ok := n.(*ast.BranchStmt); ok {
+			do(b)
+		}
+	})
+}
+
+// eachInTurn visits what belongs to one turn of the loop around a statement: not what loops and
+// functions within it do.
+func eachInTurn(s ast.Stmt, visit func(ast.Node)) {
 	ast.Inspect(s, func(n ast.Node) bool {
-		switch n := n.(type) {
+		switch n.(type) {
 		case *ast.ForStmt, *ast.RangeStmt, *ast.FuncLit:
 			return false
-		case *ast.BranchStmt:
-			do(n)
 		}
+		visit(n)
 		return true
 	})
 }

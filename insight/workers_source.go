@@ -77,14 +77,10 @@ func (l loop) receives() (found bool) {
 	if r, ok := l.stmt.(*ast.RangeStmt); ok && r.Key != nil && r.Value == nil {
 		return true
 	}
-	ast.Inspect(l.body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.ForStmt, *ast.RangeStmt, *ast.FuncLit:
-			return false
-		case *ast.UnaryExpr:
-			found = found || n.Op == token.ARROW
+	eachInTurn(l.body, func(n ast.Node) {
+		if u, ok := n.(*ast.UnaryExpr); ok {
+			found = found || u.Op == token.ARROW
 		}
-		return !found
 	})
 	return found
 }
