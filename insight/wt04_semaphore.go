@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/types"
@@ -70,7 +71,7 @@ func semaphoresOf(in *Input) (all []*semaphore, w *facts.AllWaits) {
 	for _, s := range all {
 		s.lookInside(w)
 	}
-	slices.SortStableFunc(all, func(a, b *semaphore) int { return int(min(max(b.time-a.time, -1), 1)) })
+	slices.SortStableFunc(all, func(a, b *semaphore) int { return cmp.Compare(b.time, a.time) })
 	return all, w
 }
 
@@ -163,7 +164,8 @@ func semaphoreMade(c *code, file string, x ast.Expr, made func(call *ast.CallExp
 		if found != nil && found.made.File == file && in != file {
 			return // the one of the same file
 		}
-		many = found != nil && found.made.File == in && found.made.Line != line
+		ownFirst := in == file && (found == nil || found.made.File != file)
+		many = !ownFirst && (many || found != nil && (found.made.File != in || found.made.Line != line))
 		found = &semaphore{made: c.shownAt(in, line, "the limit is set here"), limit: types.ExprString(unconverted(limit)), cpus: byCPUs(s, limit), n: constant(c, unconverted(limit))}
 	}
 	c.eachSource(func(in string, s *syntax) {
@@ -268,7 +270,7 @@ func (s *semaphore) lookInside(w *facts.AllWaits) {
 			break
 		}
 	}
-	slices.SortStableFunc(s.inside, func(a, b insideWait) int { return int(min(max(b.time-a.time, -1), 1)) })
+	slices.SortStableFunc(s.inside, func(a, b insideWait) int { return cmp.Compare(b.time, a.time) })
 }
 
 func (s *semaphore) behind(f stack.Frame) bool {

@@ -93,9 +93,7 @@ func TestLimitOf(t *testing.T) {
 		"func f() { sem := semaphore.NewWeighted(64)\n\tsem.Acquire(ctx, 1) }":                                     "64",
 		"func f() { sem := semaphore.NewWeighted(4 * most)\n\tsem.Acquire(ctx, 1) }":                               "",
 	} {
-		r := recordingtest.New("title x\nphase trace 0s..10s profiler=trace\n")
-		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main\n\n"+source+"\n"))
-		in := NewInput(session.New(r.Open()))
+		in := sourcesOf(source)
 		at := stack.Frame{Func: "main.f", File: "a.go", Line: 4}
 		s := semaphoreOn(in, at, []stack.Frame{{Func: "golang.org/x/sync/semaphore.(*Weighted).Acquire"}, at})
 		got := ""
@@ -109,4 +107,45 @@ func TestLimitOf(t *testing.T) {
 			t.Errorf("%s: %q, want %q", source, got, want)
 		}
 	}
+}
+
+// TestLimitOfGroup: the limit of an errgroup is what SetLimit gives it.
+func TestLimitOfGroup(t *testing.T) {
+	at := stack.Frame{Func: "main.f", File: "a.go", Line: 4}
+	s := semaphoreOn(sourcesOf("func f() {\tg.SetLimit(runtime.NumCPU())\n\tg.Go(work) }"), at, []stack.Frame{{Func: "golang.org/x/sync/errgroup.(*Group).Go"}, at})
+	if s == nil || !s.cpus || s.limit != "runtime.NumCPU()" || s.made.Line != 3 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestLimitOfSeveral: of several with one name that of the same file is meant; without one, none is known.
+func TestLimitOfSeveral(t *testing.T) {
+	const take, made = "func f() {\n\tsem.Acquire(ctx, 1) }", "var sem = semaphore.NewWeighted(8)"
+	at := stack.Frame{Func: "main.f", File: "a.go", Line: 4}
+	for _, c := range []struct {
+		name  string
+		texts []string
+		known bool
+	}{
+		{"one elsewhere", []string{take, made}, true},
+		{"two elsewhere", []string{take, made, made}, false},
+		{"three elsewhere", []string{take, made + "\n" + made, made}, false},
+		{"its own among others", []string{take + "\n" + made, made, made}, true},
+		{"two of its own", []string{take + "\n" + made + "\n" + made, made}, false},
+	} {
+		s := semaphoreOn(sourcesOf(c.texts...), at, []stack.Frame{{Func: "golang.org/x/sync/semaphore.(*Weighted).Acquire"}, at})
+		if (s != nil) != c.known {
+			t.Errorf("%s: %+v", c.name, s)
+		}
+	}
+}
+
+// sourcesOf is a recording with files a.go, b.go, and so on.
+func sourcesOf(texts ...string) *Input {
+	r := recordingtest.New("title x\nphase trace 0s..10s profiler=trace\n")
+	for i, text := range texts {
+		name := string(rune('a'+i)) + ".go"
+		r.Put(recording.Entry{Path: "source/" + name, Kind: recording.Source, Source: name}, []byte("package main\n\n"+text+"\n"))
+	}
+	return NewInput(session.New(r.Open()))
 }
