@@ -293,6 +293,9 @@ func TestFleetIncidents(t *testing.T) {
 			t.Errorf("%q does not stand on the page:\n%s", want, text)
 		}
 	}
+	if status := eval[int](b, "fetch(document.querySelector('[aria-label=incidents] a[download]').href).then((r) => r.status)"); status != 200 {
+		t.Errorf("the recording's download answers %d", status)
+	}
 	b.settled()
 	b.accessible()
 	b.picture("fleet-incidents")

@@ -36,6 +36,7 @@ function Row({ of: i }: { of: FleetIncident }) {
       <td class="left">
         {i.source ? <span class="fleet-ways-row">
           <a href={formatRoute({ source: i.source, view: "overview", params: {} })} title={i.folder} aria-label={`report of ${i.service}, ${clock(i.at_ms, Infinity)}`}>report</a>
+          {i.download ? <a href={i.download} download aria-label={`download the recording of ${i.service}, ${clock(i.at_ms, Infinity)}`}>download</a> : null}
           <span class="muted">{i.size}</span>
         </span> : null}
         {i.note ? <span class="muted"> {i.note}</span> : null}
