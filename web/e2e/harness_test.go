@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -242,17 +243,30 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// eval evaluates an expression, and awaits a promise.
+// eval evaluates an expression, and awaits a promise. A page that is being drawn anew lacks what the expression looks for
+// for a moment, or has it at an element that is about to go: what has no properties yet is waited for.
 func eval[T any](b *tab, expression string) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	if err != nil {
-		b.t.Fatalf("%s: %v", expression, err)
+	for {
+		v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+		if err == nil {
+			return v
+		}
+		if ctx.Err() != nil || !absent.MatchString(err.Error()) {
+			b.t.Fatalf("%s: %v\non the page: %.2000s", expression, err, b.text("main"))
+		}
+		select {
+		case <-ctx.Done():
+			b.t.Fatalf("%s: %v\non the page: %.2000s", expression, err, b.text("main"))
+		case <-time.After(50 * time.Millisecond):
+		}
 	}
-	return v
 }
+
+// absent is what the browser says of a property of nothing.
+var absent = regexp.MustCompile(`TypeError: Cannot (read|set) properties of (null|undefined)`)
 
 // text is what a place of the page says.
 func (b *tab) text(selector string) string {

@@ -252,6 +252,6 @@ func TestTimelineTasks(t *testing.T) {
 	b.until(calm)
 	b.accessible()
 	b.picture("timeline-task")
-	b.do(chromedp.Evaluate[chromedp.Void]("[...document.querySelectorAll('.drawer [role=grid]')].at(-1).querySelector('[role=row] [role=gridcell]').click()"))
+	eval[bool](b, "[...document.querySelectorAll('.drawer [role=grid]')].at(-1).querySelector('[role=row] [role=gridcell]').click(), true")
 	b.until("/sel=g\\d+@/.test(location.hash)")
 }
