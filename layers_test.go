@@ -78,7 +78,7 @@ var house = map[string]floor{
 
 	// Profiles over time: the words and the interface; below it engines, which touch disks.
 	"store":            {pure: true, may: []string{"value/", "format/profile"}},
-	"store/block":      {may: []string{"value/", "format/profile", "store", "store/blob"}},
+	"store/block":      {may: []string{"value/", "format/profile", "source/system", "store", "store/blob"}},
 	"store/clickhouse": {may: []string{"value/", "format/profile", "store"}},
 	// Whole files under names, far away, and who keeps them.
 	"store/blob":    {pure: true},

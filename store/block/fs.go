@@ -2,10 +2,14 @@ package block
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"loupe/source/system"
+	"loupe/store"
 )
 
 // filesystem is the folder of a store. Tests put one in its place that fails.
@@ -70,6 +74,18 @@ func (d folder) List() (names []string, err error) {
 		names = append(names, e.Name())
 	}
 	return names, err
+}
+
+// lock keeps every other process out of the folder until the file is closed or the process ends, however it does.
+func (d folder) lock() (*os.File, error) {
+	f, err := system.Lock(filepath.Join(string(d), "lock"))
+	switch {
+	case errors.Is(err, system.ErrLocked):
+		return nil, fmt.Errorf("cannot open the store in %s: %w (stop it, or name another folder)", string(d), store.ErrLocked)
+	case err != nil:
+		return nil, fmt.Errorf("cannot lock the store in %s: %w", string(d), err)
+	}
+	return f, nil
 }
 
 // readAll reads a file as a whole, up to a limit.

@@ -1,15 +1,6 @@
-//go:build !unix && !windows
+//go:build !unix
 
 package block
 
-import (
-	"errors"
-	"os"
-)
-
-// SyncDir is that of [filesystem].
+// SyncDir is that of [filesystem]. Windows writes names by itself.
 func (d folder) SyncDir() error { return nil }
-
-func (d folder) lock() (*os.File, error) {
-	return nil, errors.New("cannot keep a store on this system: it has no locks on files")
-}
