@@ -11,6 +11,7 @@ import (
 	"loupe/analysis/compare"
 	"loupe/analysis/gc"
 	"loupe/insight"
+	"loupe/value/terminal"
 	"loupe/value/unit"
 )
 
@@ -427,7 +428,7 @@ func (c *Check) markdownTop(out io.Writer) error {
 		}
 	}
 	for _, b := range c.Broken {
-		w.printf("\n**%s** could not be measured:\n\n```\n%s\n```\n", escape(b.heading()), strings.ReplaceAll(plainText(b.Text), "```", "'''"))
+		w.printf("\n**%s** could not be measured:\n\n```\n%s\n```\n", escape(b.heading()), strings.ReplaceAll(terminal.Text(b.Text), "```", "'''"))
 	}
 	for _, f := range c.Findings {
 		if !f.Known {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"loupe/value/terminal"
 )
 
 // WriteAnnotations prints what fails as workflow commands of GitHub, which shows them at their
@@ -68,9 +70,9 @@ func annotation(kind, file string, line int, title, text string) string {
 // escapeData and escapeProperty write text as GitHub's runner reads it back (escapeData and
 // escapeProperty of actions/toolkit, packages/core/src/command.ts).
 func escapeData(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(plainText(s))
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(terminal.Text(s))
 }
 
 func escapeProperty(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(plainText(s))
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(terminal.Text(s))
 }

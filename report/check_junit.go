@@ -77,15 +77,15 @@ func WriteJUnit(out io.Writer, c *Check) error {
 		add(rows[0].Group, c.junitCase(rows))
 	}
 	for _, f := range c.Findings {
-		one := junitCase{Class: f.Load, Name: plainText(f.Rule + " " + f.Title), Out: plainText(f.Summary + " (" + f.words() + ")")}
+		one := junitCase{Class: f.Load, Name: terminal.Text(f.Rule + " " + f.Title), Out: terminal.Text(f.Summary + " (" + f.words() + ")")}
 		if f.Fails {
-			one.Failure = &junitTrouble{Message: plainText(f.Summary), Type: string(f.Severity), Text: plainText(f.Advice)}
+			one.Failure = &junitTrouble{Message: terminal.Text(f.Summary), Type: string(f.Severity), Text: terminal.Text(f.Advice)}
 		}
 		add(f.Load, one)
 	}
 	for _, b := range c.Broken {
 		message, _, _ := strings.Cut(b.Text, "\n")
-		add(b.Group, junitCase{Class: b.Group, Name: plainText(b.heading()), Error: &junitTrouble{Message: plainText(message), Text: plainText(b.Text)}})
+		add(b.Group, junitCase{Class: b.Group, Name: terminal.Text(b.heading()), Error: &junitTrouble{Message: terminal.Text(message), Text: terminal.Text(b.Text)}})
 	}
 	if c.Interrupted {
 		add("loupe check", junitCase{Class: "loupe check", Name: "measured to the end", Skipped: &junitTrouble{Message: InterruptedNote}})
@@ -120,7 +120,7 @@ func (c *Check) cases() (all [][]*CheckRow) {
 
 // junitCase is the case of a benchmark with its rows.
 func (c *Check) junitCase(rows []*CheckRow) junitCase {
-	one := junitCase{Class: plainText(rows[0].Group), Name: plainText(rows[0].Name), File: plainText(rows[0].File), Line: rows[0].Line}
+	one := junitCase{Class: terminal.Text(rows[0].Group), Name: terminal.Text(rows[0].Name), File: terminal.Text(rows[0].File), Line: rows[0].Line}
 	all, failing, open := c.sorted(rows)
 	switch {
 	case len(failing) > 0:
@@ -136,7 +136,7 @@ func (c *Check) junitCase(rows []*CheckRow) junitCase {
 // undecided and do not.
 func (c *Check) sorted(rows []*CheckRow) (all, failing, open []string) {
 	for _, r := range rows {
-		text := plainText(r.sentence())
+		text := terminal.Text(r.sentence())
 		all = append(all, text)
 		switch {
 		case c.Fails(r):
@@ -146,15 +146,4 @@ func (c *Check) sorted(rows []*CheckRow) (all, failing, open []string) {
 		}
 	}
 	return all, failing, open
-}
-
-// plainText leaves out what a terminal would obey, but for the ends of lines. Most of it is no
-// character of XML either.
-func plainText(s string) string {
-	return strings.Map(func(r rune) rune {
-		if terminal.Obeyed(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, s)
 }

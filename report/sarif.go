@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"loupe/insight"
+	"loupe/value/terminal"
 )
 
 // The objects of SARIF 2.1.0 that findings need
@@ -185,7 +186,7 @@ var placeholder = regexp.MustCompile(`\{(\d+)\}`)
 // messageOf is a text as a message. Other braces than those of placeholders would have to be
 // written twice, too: viewers that do not know that are many, and none takes them for anything else.
 func messageOf(text string) sarifText {
-	return sarifText{placeholder.ReplaceAllString(plainText(text), "{{$1}}")}
+	return sarifText{placeholder.ReplaceAllString(terminal.Text(text), "{{$1}}")}
 }
 
 // region is that of a line; nil where it is not known.

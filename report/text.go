@@ -63,17 +63,7 @@ func (s Style) paint(code, text string) string {
 
 // clean makes text from a recording safe for a terminal: names and labels in
 // a profile are whatever somebody put there.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t' || r == '\n' || r == '\u2028' || r == '\u2029':
-			return ' '
-		case terminal.Obeyed(r):
-			return -1
-		}
-		return r
-	}, text)
-}
+func clean(text string) string { return terminal.Line(text) }
 
 // wrap breaks text at blanks so that no line has more than width columns;
 // every line but the first has indent in front, which does not count. Where

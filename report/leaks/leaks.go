@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"loupe/insight"
@@ -51,21 +50,21 @@ func Write(out io.Writer, v *leak.Verdict, s report.Style) error {
 // colours of its own the style prints a terminal lets pass.
 func shown(v *leak.Verdict) *leak.Verdict {
 	c := *v
-	c.Name, c.Why, c.Needs, c.Doubts = clean(v.Name), clean(v.Why), cleanAll(v.Needs), cleanAll(v.Doubts)
+	c.Name, c.Why, c.Needs, c.Doubts = terminal.Text(v.Name), terminal.Text(v.Why), cleanAll(v.Needs), cleanAll(v.Doubts)
 	c.Causes, c.Hints, c.Looked = slices.Clone(v.Causes), slices.Clone(v.Hints), slices.Clone(v.Looked)
 	for i, cause := range v.Causes {
 		one := *cause
-		one.Process, one.Summary, one.Holder, one.Advice = clean(one.Process), clean(one.Summary), clean(one.Holder), clean(one.Advice)
+		one.Process, one.Summary, one.Holder, one.Advice = terminal.Text(one.Process), terminal.Text(one.Summary), terminal.Text(one.Holder), terminal.Text(one.Advice)
 		one.Evidence, one.Doubts = cleanEvidence(one.Evidence), cleanAll(one.Doubts)
 		c.Causes[i] = &one
 	}
 	for i := range c.Hints {
 		h := &c.Hints[i]
-		h.Summary, h.Advice, h.Verify, h.Evidence, h.Doubts = clean(h.Summary), clean(h.Advice), clean(h.Verify), cleanEvidence(h.Evidence), cleanAll(h.Doubts)
+		h.Summary, h.Advice, h.Verify, h.Evidence, h.Doubts = terminal.Text(h.Summary), terminal.Text(h.Advice), terminal.Text(h.Verify), cleanEvidence(h.Evidence), cleanAll(h.Doubts)
 	}
 	for i, l := range v.Looked {
 		one := *l
-		one.Process, one.By = clean(one.Process), clean(one.By)
+		one.Process, one.By = terminal.Text(one.Process), terminal.Text(one.By)
 		c.Looked[i] = &one
 	}
 	return &c
@@ -75,11 +74,11 @@ func cleanEvidence(all []insight.Evidence) []insight.Evidence {
 	all = slices.Clone(all)
 	for i := range all {
 		e := &all[i]
-		e.Text, e.Path, e.File, e.Short, e.Function, e.Source = clean(e.Text), clean(e.Path), clean(e.File), clean(e.Short), clean(e.Function), clean(e.Source)
+		e.Text, e.Path, e.File, e.Short, e.Function, e.Source = terminal.Text(e.Text), terminal.Text(e.Path), terminal.Text(e.File), terminal.Text(e.Short), terminal.Text(e.Function), terminal.Text(e.Source)
 		e.Stack = slices.Clone(e.Stack)
 		for k := range e.Stack {
 			f := &e.Stack[k]
-			f.Function, f.File = clean(f.Function), clean(f.File)
+			f.Function, f.File = terminal.Text(f.Function), terminal.Text(f.File)
 		}
 	}
 	return all
@@ -88,22 +87,9 @@ func cleanEvidence(all []insight.Evidence) []insight.Evidence {
 func cleanAll(all []string) []string {
 	all = slices.Clone(all)
 	for i := range all {
-		all[i] = clean(all[i])
+		all[i] = terminal.Text(all[i])
 	}
 	return all
-}
-
-// clean leaves out what a terminal obeys.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case terminal.Obeyed(r):
-			return -1
-		}
-		return r
-	}, text)
 }
 
 // headline is the verdict in a sentence.

@@ -14,6 +14,7 @@ import (
 
 	"loupe/source"
 	"loupe/value/secret"
+	"loupe/value/terminal"
 	"loupe/value/unit"
 )
 
@@ -317,7 +318,7 @@ func (c *Command) conclude(e *Env, err error) int {
 		if !c.Peer {
 			fmt.Fprintf(e.Stderr, "loupe %s: ", c.Name)
 		}
-		fmt.Fprintf(e.Stderr, "%v\nusage: %s\n(see loupe help %s)\n", printable(secret.Text(e.Doors.Rename(u.Error()))), c.usageLine(), c.Name)
+		fmt.Fprintf(e.Stderr, "%v\nusage: %s\n(see loupe help %s)\n", terminal.Text(secret.Text(e.Doors.Rename(u.Error()))), c.usageLine(), c.Name)
 		return ExitUsage
 	}
 	code := ExitFailed

@@ -74,7 +74,7 @@ func message(err error) string {
 	var kept []string
 	for _, text := range texts(err) {
 		if text != "" && !strings.HasSuffix(text, context.Canceled.Error()) && !slices.Contains(kept, text) {
-			kept = append(kept, printable(text))
+			kept = append(kept, terminal.Text(text))
 		}
 	}
 	if full, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(full, syscall.ENOSPC) && full.Path != os.Stdout.Name() {
@@ -83,16 +83,8 @@ func message(err error) string {
 	return strings.Join(kept, "\n")
 }
 
-// printable takes out of a message what a terminal would obey: names of files and
-// answers of servers are whatever somebody put there.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if terminal.Obeyed(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, text)
-}
+// Line formats what may hold names of others as one line that a terminal shows and does not obey.
+func Line(format string, args ...any) string { return terminal.Line(fmt.Sprintf(format, args...)) }
 
 // texts are the messages of joined errors.
 func texts(err error) []string {

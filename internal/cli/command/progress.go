@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"loupe/value/secret"
+	"loupe/value/terminal"
 )
 
 // IsTerminal tells whether w is a terminal.
@@ -49,7 +50,7 @@ func (e *Env) Progress(quiet bool) func(format string, args ...any) {
 		dim, plain = "\x1b[2m", "\x1b[0m"
 	}
 	return func(format string, args ...any) {
-		line := fmt.Sprintf("%sloupe: %s%s\n", dim, printable(secret.Text(fmt.Sprintf(format, args...))), plain)
+		line := fmt.Sprintf("%sloupe: %s%s\n", dim, terminal.Text(secret.Text(fmt.Sprintf(format, args...))), plain)
 		if picture := e.above.Load(); picture != nil {
 			(*picture).Note(line)
 			return

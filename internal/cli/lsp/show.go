@@ -94,7 +94,7 @@ func (f *facts) diagnostics(d *document) (all []diagnostic) {
 		}
 		at, stale := w.find(one.Evidence[n].Line, one.Evidence[n].Source)
 		x := diagnostic{Range: lineRange(w.now, at), Code: one.Rule, Source: "loupe", Severity: severityInformation,
-			Message: clean(one.Title + ": " + one.Summary + ". " + one.Advice)}
+			Message: terminal.Line(one.Title + ": " + one.Summary + ". " + one.Advice)}
 		switch one.Severity {
 		case insight.Critical:
 			x.Severity = severityError
@@ -126,16 +126,6 @@ func lineRange(lines []string, at int) span {
 	trimmed := strings.TrimLeft(line, " \t")
 	from := len(line) - len(trimmed)
 	return span{position{at, from}, position{at, from + len(utf16.Encode([]rune(strings.TrimRight(trimmed, " \t"))))}}
-}
-
-// clean leaves out what an editor would obey.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if terminal.Obeyed(r) {
-			return -1
-		}
-		return r
-	}, s)
 }
 
 // declared are the lines of a declaration, from 0.
@@ -231,7 +221,7 @@ func lenses(f *facts, d *document, _ *placeParams) []codeLens {
 		case i < 0 || !sameText(before[then[i].from:then[i].to+1], now[fn.from:fn.to+1]):
 			title += " (changed since)"
 		}
-		all = append(all, codeLens{lineRange(now, fn.from), lensCommand{Title: clean(title)}})
+		all = append(all, codeLens{lineRange(now, fn.from), lensCommand{Title: terminal.Line(title)}})
 	}
 	return all
 }
@@ -306,7 +296,7 @@ func hover(f *facts, d *document, in *placeParams) *hoverResult {
 	}
 	all = append(all, "in the recording "+f.name+" of "+f.made.Local().Format("2006-01-02 15:04"))
 	for i := range all {
-		all[i] = clean(all[i])
+		all[i] = terminal.Line(all[i])
 	}
 	return &hoverResult{markup{"plaintext", strings.Join(all, "\n")}, lineRange(w.now, in.Position.Line)}
 }
