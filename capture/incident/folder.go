@@ -14,7 +14,9 @@ import (
 	"sync"
 	"time"
 
+	"loupe/recording"
 	"loupe/source/bounded"
+	"loupe/source/system"
 )
 
 // Incident is one moment at which a rule has fired for a target.
@@ -41,8 +43,9 @@ type Incident struct {
 	Version int  `json:"version,omitempty"`
 	Pending bool `json:"pending,omitempty"`
 
-	changes int       // since this process began
-	used    time.Time // when the recording was last opened
+	changes   int       // since this process began
+	used      time.Time // when the recording was last opened
+	unwritten bool      // its file is not there, or not as it is
 }
 
 // Stored is a recording in a bucket, packed.
@@ -51,6 +54,27 @@ type Stored struct {
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
 }
+
+// named are the IDs of incidents, which are parts of the names of files; hashed is a SHA-256.
+var (
+	named  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+	hashed = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
+
+// mostBytes is more than any recording has.
+const mostBytes = 1 << 40
+
+// isOf tells whether what was read can be the incident of an ID: it decides about what is deleted.
+func (in *Incident) isOf(id string) bool {
+	if !named.MatchString(id) || in.ID != id || in.Bytes < 0 || in.Bytes > mostBytes || in.Version < 0 {
+		return false
+	}
+	s := in.Stored
+	return s == nil || hashed.MatchString(s.SHA256) && s.Name == storedName(id, s.SHA256) && 0 < s.Bytes && s.Bytes <= mostBytes
+}
+
+// storedName is the name of a recording in the bucket.
+func storedName(id, sum string) string { return id + "/recording-" + sum[:16] + packed }
 
 // pins tell whether the recording of an incident must stay.
 type pins func() (func(*Incident) bool, error)
@@ -68,32 +92,46 @@ type folder struct {
 	pins   pins
 	now    func() time.Time
 
-	mu   sync.Mutex
-	all  []*Incident // the oldest first
-	gone []string    // dropped ones that the bucket may still have
+	mu      sync.Mutex
+	all     []*Incident // the oldest first
+	gone    []string    // dropped ones that the bucket may still have
+	damaged []string    // the names of files of incidents that could not be read
+	held    *os.File    // the lock
 }
 
-// openFolder reads what is in a folder, and makes it.
+// openFolder reads what is in a folder, and makes it. Nobody else may use it until it is closed.
 func openFolder(dir string) (*folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	f := &folder{dir: dir, pins: func() (func(*Incident) bool, error) { return nil, nil }, now: time.Now}
-	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err != nil {
+	held, err := system.Lock(filepath.Join(dir, ".lock"))
+	if errors.Is(err, system.ErrLocked) {
+		return nil, fmt.Errorf("another loupe serve uses %s (name another folder with -incidents)", dir)
+	} else if err != nil {
 		return nil, err
 	}
-	for _, name := range names {
-		text, err := bounded.Read(name, 1<<20)
+	f := &folder{dir: dir, pins: func() (func(*Incident) bool, error) { return nil, nil }, now: time.Now, held: held}
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		held.Close()
+		return nil, err
+	}
+	for _, e := range list {
+		id, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok || !named.MatchString(id) {
+			continue
+		}
+		text, err := bounded.Read(filepath.Join(dir, e.Name()), 1<<20)
 		in := &Incident{}
 		if err == nil {
 			err = json.Unmarshal(text, in)
 		}
-		if err != nil || in.ID+".json" != filepath.Base(name) {
-			continue // somebody else's file
+		if err != nil || !in.isOf(id) {
+			f.damaged = append(f.damaged, e.Name()) // or somebody else's
+			continue
 		}
 		if in.Recorded = f.local(in) != ""; in.Note == underWay {
-			in.Note, in.Pending = "loupe serve stopped during the capture", true
+			in.Note, in.Pending = "the capture did not end: loupe serve was stopped, or could not write", true
 			in.Bytes = size(f.place(in))
 		}
 		f.all = append(f.all, in)
@@ -110,10 +148,13 @@ func (f *folder) sort() {
 // underWay is the note of an incident whose recording is being taken.
 const underWay = "capturing"
 
-// recorded tells whether there is a recording in a folder.
+// recorded tells whether there is a recording in a folder, or the begin of one. A disk that is full may leave the folder
+// alone.
 func recorded(dir string) bool {
-	info, err := os.Stat(dir)
-	return err == nil && info.IsDir()
+	return slices.ContainsFunc([]string{recording.ManifestName, recording.JournalName}, func(name string) bool {
+		info, err := os.Stat(filepath.Join(dir, name))
+		return err == nil && info.Mode().IsRegular() && info.Size() > 0
+	})
 }
 
 // place is the folder of an incident's recording.
@@ -132,6 +173,21 @@ func (f *folder) local(in *Incident) string {
 	return ""
 }
 
+// tellDamaged says which files of incidents could not be read, and where their recordings are.
+func (f *folder) tellDamaged(tell func(format string, args ...any)) {
+	for _, name := range f.damaged {
+		id := strings.TrimSuffix(name, ".json")
+		if _, known := f.get(id); known {
+			continue // the bucket had it
+		}
+		recording := ""
+		if where := f.local(&Incident{ID: id}); where != "" {
+			recording = "; its recording is in " + where
+		}
+		tell("incidents: %s is damaged, or not of loupe: it is not listed, and left as it is%s", filepath.Join(f.dir, name), recording)
+	}
+}
+
 // packed is how the name of a packed recording ends.
 const packed = ".zip"
 
@@ -147,14 +203,23 @@ func (f *folder) add(in *Incident) error {
 		if in.ID = base; n > 1 {
 			in.ID = fmt.Sprintf("%s-%d", base, n)
 		}
-		taken := slices.ContainsFunc(f.all, func(o *Incident) bool { return o.ID == in.ID })
-		if f.local(in) == "" && !taken {
+		if !f.taken(in.ID) {
 			break
 		}
 	}
 	f.all = append(f.all, in)
 	in.Pending = true
 	return f.write(in)
+}
+
+// taken tells whether there is an incident of an ID, or anything that has its name.
+func (f *folder) taken(id string) bool {
+	for _, end := range []string{"", ".json", packed} {
+		if _, err := os.Lstat(filepath.Join(f.dir, id+end)); err == nil {
+			return true
+		}
+	}
+	return slices.ContainsFunc(f.all, func(o *Incident) bool { return o.ID == id })
 }
 
 // change changes an incident, and writes it down.
@@ -177,10 +242,32 @@ func (f *folder) write(in *Incident) error {
 		return err
 	}
 	name := f.place(in) + ".json"
-	if err := os.WriteFile(name+".new", append(text, '\n'), 0o600); err != nil {
-		return err
+	err = os.WriteFile(name+".new", append(text, '\n'), 0o600)
+	if err == nil {
+		err = os.Rename(name+".new", name)
 	}
-	return os.Rename(name+".new", name)
+	if in.unwritten = err != nil; err != nil {
+		os.Remove(name + ".new")
+	}
+	return err
+}
+
+// rewrite writes what could not be written before: a disk that was full may have room again.
+func (f *folder) rewrite() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, in := range f.all {
+		if in.unwritten {
+			_ = f.write(in) // was told of when it failed first
+		}
+	}
+}
+
+// keep sets the bounds.
+func (f *folder) keep(count int, bytes, room int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.count, f.bytes, f.room = count, bytes, room
 }
 
 // bound drops the oldest recordings until what there is keeps to the bounds, but for those that are pinned. One that
@@ -274,12 +361,15 @@ func (f *folder) forget(stays func(*Incident) bool) (failed error) {
 			continue
 		}
 		sum -= in.Stored.Bytes
-		in.Stored, in.Recorded, in.Bytes, in.Note, in.Pending = nil, false, 0, "recording deleted: keep.bucket reached", true
+		in.Stored, in.Recorded, in.Bytes, in.Note, in.Pending = nil, false, 0, forgotten, true
 		in.changes++
 		failed = errors.Join(failed, f.remove(in), f.write(in))
 	}
 	return failed
 }
+
+// forgotten is the note of an incident whose recording the bucket was told to drop.
+const forgotten = "recording deleted: keep.bucket reached"
 
 // waiting is how many bytes of recordings the bucket does not have yet.
 func (f *folder) waiting() (sum int64) {

@@ -54,14 +54,8 @@ type Monitor struct {
 	turns chan struct{} // captures that may run at once
 
 	storms *storms
-
-	mu     sync.Mutex
-	config *Config
-	told   map[*Condition]*figure // how far the figure of a rule is known
+	force  *force
 }
-
-// figure is how many targets tell the figure of a rule.
-type figure struct{ targets, known map[string]bool }
 
 // New makes a monitor of a fleet.
 func New(fleet Fleet, opt Options) (*Monitor, error) {
@@ -79,12 +73,18 @@ func New(fleet Fleet, opt Options) (*Monitor, error) {
 	if opt.Pinned != nil {
 		kept.pins = opt.Pinned
 	}
-	m := &Monitor{fleet: fleet, opt: opt, kept: kept, turns: make(chan struct{}, atOnce), config: &Config{}, storms: &storms{last: map[string]*Incident{}}}
+	m := &Monitor{fleet: fleet, opt: opt, kept: kept, turns: make(chan struct{}, atOnce), force: &force{config: &Config{}}, storms: &storms{last: map[string]*Incident{}}}
 	if opt.Bucket != nil {
 		m.tier = newTier(kept, opt)
 	}
+	if m.tier == nil { // which may have them
+		kept.tellDamaged(opt.Tell)
+	}
 	return m, nil
 }
+
+// Close lets another process use the folder. Nothing may be running.
+func (m *Monitor) Close() error { return m.kept.held.Close() }
 
 // atOnce is how many captures run at the same time.
 const atOnce = 2
@@ -129,23 +129,8 @@ func (m *Monitor) Packed(ctx context.Context, id, temp string) (string, error) {
 	return to, recording.Zip(name, to)
 }
 
-// Rule is a rule with how far it can fire.
-type Rule struct {
-	Rule string
-	// Targets is for how many it is, Known how many of those tell its figure.
-	Targets, Known int
-}
-
 // Rules are those that are in force.
-func (m *Monitor) Rules() (all []Rule) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, c := range m.config.Alerts {
-		f := m.told[c]
-		all = append(all, Rule{c.Rule, len(f.targets), len(f.known)})
-	}
-	return all
-}
+func (m *Monitor) Rules() []Rule { return m.force.rules() }
 
 // rereadEvery is how often the file of rules is looked at.
 const rereadEvery = time.Second
@@ -212,7 +197,9 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // Run watches the targets of the fleet by rules, until ctx ends.
 func (m *Monitor) Run(ctx context.Context, c *Config) {
-	m.begin(c)
+	m.force.begin(c)
+	m.storms.bound(c.Pause, c.Hourly)
+	m.kept.keep(c.Count, int64(c.Bytes), int64(c.Bucket))
 	if err := m.kept.bound(); err != nil {
 		m.opt.Tell("incidents: %v", err)
 	}
@@ -223,6 +210,7 @@ func (m *Monitor) Run(ctx context.Context, c *Config) {
 	}
 	stops := map[string]context.CancelFunc{}
 	for {
+		m.kept.rewrite()
 		now := map[string]bool{}
 		for _, t := range m.fleet.Targets() {
 			key := t.Key()
@@ -237,7 +225,7 @@ func (m *Monitor) Run(ctx context.Context, c *Config) {
 		maps.DeleteFunc(stops, func(key string, stop context.CancelFunc) bool {
 			if !now[key] {
 				stop()
-				m.forget(key)
+				m.force.forget(key)
 			}
 			return !now[key]
 		})
@@ -247,30 +235,6 @@ func (m *Monitor) Run(ctx context.Context, c *Config) {
 			}
 			return
 		}
-	}
-}
-
-// begin puts rules in force.
-func (m *Monitor) begin(c *Config) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.config, m.told = c, map[*Condition]*figure{}
-	for _, one := range c.Alerts {
-		m.told[one] = &figure{map[string]bool{}, map[string]bool{}}
-	}
-	m.storms.bound(c.Pause, c.Hourly)
-	m.kept.mu.Lock()
-	defer m.kept.mu.Unlock()
-	m.kept.count, m.kept.bytes, m.kept.room = c.Count, int64(c.Bytes), int64(c.Bucket)
-}
-
-// forget leaves a target out that is gone.
-func (m *Monitor) forget(key string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, f := range m.told {
-		delete(f.targets, key)
-		delete(f.known, key)
 	}
 }
 
@@ -295,9 +259,7 @@ func (m *Monitor) watch(ctx context.Context, t *scrape.Target, c *Config) {
 	key := t.Key()
 	for _, one := range c.Alerts {
 		if one.selects(t.Labels) {
-			m.mu.Lock()
-			m.told[one].targets[key] = true
-			m.mu.Unlock()
+			m.force.selects(one, key)
 		}
 	}
 	if len(rules(c, t)) == 0 {
@@ -330,9 +292,7 @@ func (m *Monitor) follow(ctx context.Context, w *collect.Watcher, t *scrape.Targ
 				continue
 			}
 			if r.Known(now) {
-				m.mu.Lock()
-				m.told[one].known[key] = true
-				m.mu.Unlock()
+				m.force.knows(one, key)
 			}
 			if why, fires := r.Check(now); fires {
 				m.raise(ctx, w, t, one, why)
@@ -391,9 +351,7 @@ func (m *Monitor) raise(ctx context.Context, w *collect.Watcher, t *scrape.Targe
 
 // notify calls the hooks.
 func (m *Monitor) notify(ctx context.Context, ev hook.Event) {
-	m.mu.Lock()
-	hooks := hook.Hooks{Exec: m.config.Exec, Webhook: m.config.Webhook, Out: os.Stderr}
-	m.mu.Unlock()
+	hooks := m.force.hooks()
 	ev.Host, _ = os.Hostname()
 	if err := hooks.Call(ctx, ev); err != nil && ctx.Err() == nil {
 		m.opt.Tell("hooks: %v", err)

@@ -157,6 +157,9 @@ alerts:
 		t.Errorf("rules %+v", rules)
 	}
 
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
 	again, err := New(f, Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
@@ -209,7 +212,7 @@ func TestAdmit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.begin(&Config{Pause: 10 * time.Minute, Hourly: 2})
+	m.storms.bound(10*time.Minute, 2)
 	start := time.Unix(1e9, 0)
 	f := func(minute int, rule, target string, again, within bool) {
 		t.Helper()
@@ -267,7 +270,7 @@ func TestBounds(t *testing.T) {
 	if err := f.bound(); err != nil {
 		t.Fatal(err)
 	}
-	names, _ := filepath.Glob(filepath.Join(dir, "*"))
+	names, _ := filepath.Glob(filepath.Join(dir, "[^.]*"))
 	if list := f.list(); len(list) != 3 || list[0].ID != fourth.ID || len(names) != 5 {
 		t.Errorf("%d incidents in %q", len(list), names)
 	}
@@ -280,8 +283,11 @@ func TestBounds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := f.held.Close(); err != nil {
+		t.Fatal(err)
+	}
 	f, err = openFolder(dir)
-	if err != nil || len(f.all) != 3 || f.list()[0].Note != "loupe serve stopped during the capture" {
+	if err != nil || len(f.all) != 3 || f.list()[0].Note != "the capture did not end: loupe serve was stopped, or could not write" {
 		t.Errorf("%v %+v", err, f.list())
 	}
 	// One that is larger than everything may be is not kept, and says so.

@@ -13,8 +13,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -135,11 +135,16 @@ func (bucketError) Is(target error) bool { return target == errBucket }
 // Unwrap is what the bucket said.
 func (e bucketError) Unwrap() error { return e.error }
 
-// named are the IDs of incidents.
-var named = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
-
 // version is the name of what is known of an incident.
 func version(id string, n int) string { return fmt.Sprintf("%s/%06d.json", id, n) }
+
+// versionOf takes such a name apart; what else lies there is nobody's.
+func versionOf(name string) (id string, n int, ok bool) {
+	id, file := path.Split(name)
+	id = strings.TrimSuffix(id, "/")
+	n, err := strconv.Atoi(strings.TrimSuffix(file, ".json"))
+	return id, n, err == nil && named.MatchString(id) && name == version(id, n)
+}
 
 // list finds out, once, what the bucket has. Incidents that the folder does not have are taken in: they are those of
 // a disk that was lost. What the bucket should have and does not is brought there again: it may be another one than the last
@@ -151,43 +156,61 @@ func (t *tier) list(ctx context.Context) error {
 	if listed {
 		return nil
 	}
-	newest, there := map[string]string{}, map[string]bool{}
+	versions, there := map[string][]string{}, map[string]bool{}
 	for name, err := range t.to.List(ctx, "") {
 		if err != nil {
 			return err
 		}
 		there[name] = true
-		id, file := path.Split(name)
-		if id = strings.TrimSuffix(id, "/"); named.MatchString(id) && path.Ext(file) == ".json" {
-			newest[id] = name // they are sorted, and the last version is the last
+		if id, _, ok := versionOf(name); ok {
+			versions[id] = append(versions[id], name) // they are sorted
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(newest)) {
+	for _, id := range slices.Sorted(maps.Keys(versions)) {
 		if _, known := t.kept.get(id); known {
 			continue
 		}
-		in, err := t.read(ctx, newest[id])
+		in, err := t.last(ctx, id, versions[id])
 		if err != nil {
 			return err
 		}
-		if in.ID != id {
-			continue // somebody else's file
+		if in == nil {
+			t.tell("incidents: what %s has of %s is damaged: it is not listed, and left as it is", t.to, id)
+			continue
 		}
 		if err := t.kept.adopt(in); err != nil {
 			return err
 		}
 	}
-	return t.kept.compare(newest, there)
+	t.kept.tellDamaged(t.tell)
+	return t.kept.compare(versions, there)
 }
 
-// compare holds the folder against what the bucket has: the newest version of each incident, and all names.
-func (f *folder) compare(newest map[string]string, there map[string]bool) (failed error) {
+// last is the last version of an incident that can be read, nil for none.
+func (t *tier) last(ctx context.Context, id string, versions []string) (*Incident, error) {
+	for i, name := range slices.Backward(versions) {
+		in, err := t.read(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if in.isOf(id) {
+			if _, n, _ := versionOf(versions[len(versions)-1]); i < len(versions)-1 {
+				in.Version = n // the next one comes after that which is damaged
+			}
+			return in, nil
+		}
+	}
+	return nil, nil
+}
+
+// compare holds the folder against what the bucket has: the versions of each incident, and all names.
+func (f *folder) compare(versions map[string][]string, there map[string]bool) (failed error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.listed = true
 	for _, in := range f.all {
 		lost := in.Stored != nil && !there[in.Stored.Name]
-		if in.Version > 0 && newest[in.ID] != "" && !lost {
+		if in.Version > 0 && len(versions[in.ID]) > 0 && !lost {
 			continue
 		}
 		in.Pending = true
@@ -271,24 +294,24 @@ func (t *tier) upload(ctx context.Context, in Incident) error {
 // next gives an incident the version after those that the bucket has of it. One more than the folder knows is of this
 // folder too, when a process was killed before it could write that down; or it is of another server.
 func (t *tier) next(ctx context.Context, in *Incident) error {
-	newest := ""
+	newest, last := "", in.Version
 	for name, err := range t.to.List(ctx, in.ID+"/") {
 		if err != nil {
 			return bucketError{err}
 		}
-		if path.Ext(name) == ".json" {
-			newest = name
+		if _, n, ok := versionOf(name); ok && n > last {
+			newest, last = name, n
 		}
 	}
-	if newest > version(in.ID, in.Version) {
+	if newest != "" {
 		other, err := t.read(ctx, newest)
 		if err != nil {
 			return bucketError{err}
 		}
-		if other.Target != in.Target || other.Rule != in.Rule || !other.At.Equal(in.At) {
+		if other.isOf(in.ID) && (other.Target != in.Target || other.Rule != in.Rule || !other.At.Equal(in.At)) {
 			return fmt.Errorf("%s has another incident called %s: two servers must not use one prefix", t.to, in.ID)
 		}
-		in.Version = other.Version
+		in.Version = last
 	}
 	in.Version++
 	return nil
@@ -326,10 +349,14 @@ func (f *folder) changeID(id string, change func(*Incident)) error {
 	return nil
 }
 
-// tidy deletes what an incident in the bucket no longer needs.
+// tidy deletes what an incident in the bucket no longer needs: former versions, and recordings other than its own. One that is
+// there although the incident has none is left, unless it was dropped for its size.
 func (t *tier) tidy(ctx context.Context, in *Incident) error {
 	for name, err := range t.to.List(ctx, in.ID+"/") {
-		if err == nil && name != version(in.ID, in.Version) && (in.Stored == nil || name != in.Stored.Name) {
+		_, _, known := versionOf(name)
+		old := known && name != version(in.ID, in.Version)
+		other := strings.HasPrefix(name, in.ID+"/recording-") && (in.Stored != nil && name != in.Stored.Name || in.Note == forgotten)
+		if err == nil && (old || other) {
 			err = t.to.Delete(ctx, name)
 		}
 		if err != nil {
@@ -394,7 +421,7 @@ func (t *tier) store(ctx context.Context, in *Incident, here string) (*Stored, e
 		return nil, err
 	}
 	s := &Stored{Bytes: n, SHA256: hex.EncodeToString(sum.Sum(nil))}
-	s.Name = in.ID + "/recording-" + s.SHA256[:16] + packed
+	s.Name = storedName(in.ID, s.SHA256)
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}

@@ -123,6 +123,7 @@ func TestLostDisk(t *testing.T) {
 		t.Errorf("the recording %q has %v", r.Manifest.Title, kinds)
 	}
 	// A third start knows it without the bucket.
+	good(t, again.Close())
 	bucket.Fail = func(string, string) error { return errors.New("down") }
 	third := monitor(t, dir, bucket, &told, nil)
 	if third.Place(in.ID) != where || len(third.List()) != 1 {
@@ -216,6 +217,7 @@ func TestFailures(t *testing.T) {
 		err = errors.Join(err, m.tier.sync(t.Context()))
 
 		bucket.Fail = nil
+		good(t, m.Close())
 		next := monitor(t, dir, bucket, &told, nil)
 		good(t, next.tier.sync(t.Context()))
 		good(t, next.tier.sync(t.Context()))
@@ -310,6 +312,7 @@ func TestOtherBucket(t *testing.T) {
 	says(t, m, two.ID, "cart")
 
 	second := blobtest.NewMemory()
+	good(t, m.Close())
 	m = monitor(t, dir, second, &told, nil)
 	good(t, m.tier.sync(t.Context()))
 	good(t, m.tier.sync(t.Context()))

@@ -41,16 +41,16 @@ func (q *query) incidents() error {
 // writeIncidents writes them with the command that reads each recording.
 func writeIncidents(w io.Writer, v *web.FleetIncidents, server string) error {
 	for _, in := range v.Incidents {
-		fmt.Fprintf(w, "%s  %s at %s  %s: %s", time.UnixMilli(in.At).UTC().Format(time.RFC3339), in.Service, in.Target, in.Rule, in.Why)
+		fmt.Fprint(w, command.Line("%s  %s at %s  %s: %s", time.UnixMilli(in.At).UTC().Format(time.RFC3339), in.Service, in.Target, in.Rule, in.Why))
 		if in.Again > 0 {
 			fmt.Fprintf(w, ", %s again soon after", unit.Plural(in.Again, "time"))
 		}
 		fmt.Fprintln(w)
 		if in.Download != "" {
-			fmt.Fprintf(w, "  loupe report %s\n", command.ShellWord(server+in.Download))
+			fmt.Fprintln(w, command.Line("  loupe report %s", command.ShellWord(server+in.Download)))
 		}
 		if in.Note != "" {
-			fmt.Fprintf(w, "  (%s)\n", in.Note)
+			fmt.Fprintln(w, command.Line("  (%s)", in.Note))
 		}
 	}
 	return nil

@@ -172,14 +172,14 @@ func (s *serving) aboutIncidents(w io.Writer) {
 	all := s.monitor.List()
 	fmt.Fprintf(w, "\n%s:\n", unit.Plural(len(all), "incident"))
 	for _, in := range all[:min(len(all), shownIncidents)] {
-		fmt.Fprintf(w, "  %s  %s  %s: %s", in.At.UTC().Format(time.RFC3339), in.Service, in.Rule, in.Why)
+		fmt.Fprint(w, command.Line("  %s  %s  %s: %s", in.At.UTC().Format(time.RFC3339), in.Service, in.Rule, in.Why))
 		if dir := s.monitor.Place(in.ID); dir != "" {
 			fmt.Fprintf(w, "  loupe report %s", command.ShellWord(dir))
 		} else if in.Recorded {
 			fmt.Fprintf(w, "  in the bucket; loupe report reads it at %s", fleet.RecordingPath(in.ID))
 		}
 		if in.Note != "" {
-			fmt.Fprintf(w, "  (%s)", in.Note)
+			fmt.Fprint(w, command.Line("  (%s)", in.Note))
 		}
 		fmt.Fprintln(w)
 	}

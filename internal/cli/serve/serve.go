@@ -327,7 +327,7 @@ type serving struct {
 func (s *serving) tell(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fmt.Fprintf(s.e.Stderr, time.Now().Format("15:04:05 ")+format+"\n", args...)
+	fmt.Fprintln(s.e.Stderr, time.Now().Format("15:04:05"), command.Line(format, args...))
 }
 
 // drain is how long requests that are under way may take at the end.
@@ -462,12 +462,12 @@ func (s *serving) about(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%s:\n", unit.Plural(len(states), "target"))
 	for _, t := range states {
-		fmt.Fprintf(w, "  %s  %s  %s", secret.URL(t.Target.URL.String()), t.Target.Labels[scrape.ServiceLabel], unit.Plural(t.Taken, "profile"))
+		fmt.Fprintf(w, "  %s  %s  %s", secret.URL(t.Target.URL.String()), command.Line("%s", t.Target.Labels[scrape.ServiceLabel]), unit.Plural(t.Taken, "profile"))
 		if t.Every > 0 {
 			fmt.Fprintf(w, ", a round every %v at a cost of %v at most", t.Every.Round(time.Second), t.Cost.Round(time.Millisecond))
 		}
 		if t.Err != nil {
-			fmt.Fprintf(w, ", %v", t.Err)
+			fmt.Fprint(w, command.Line(", %v", t.Err))
 		}
 		fmt.Fprintln(w)
 	}
