@@ -1,6 +1,7 @@
 package account
 
 import (
+	"slices"
 	"time"
 
 	"loupe/format/exectrace"
@@ -203,22 +204,30 @@ func (f *follower) between(t *track, at stack.ID, from, to timeline.Time) timeli
 // isOwn marks keys that are of the wait itself already.
 const isOwn = keyID(1 << 31)
 
+// manyCuts is into how many pieces a wait may be divided in a history. In one of more, as in a queue for a lock where each
+// wait has the pieces of those before it, what is shorter than that part of the wait is counted to the piece before:
+// else one such wait would be all that a history remembers in order. The account of the unit itself has them all.
+const manyCuts = 64
+
 // divide puts the pieces of a wait in place of it, the earliest first.
 func (f *follower) divide(t *track, own key, where stack.ID, e *exectrace.Event, queue timeline.Span) {
 	fn := ""
 	if own.kind == Lock {
 		fn = f.w.locker(e.Stack)
 	}
-	longest, before := 0, false
+	longest, before, holds := 0, false, own.kind == Lock && f.waitedFor(own.site)
 	for i := range f.cut {
 		c := &f.cut[i]
+		if c.key&isOwn == 0 && own.kind == Lock && f.w.waitsAt(c.key, Lock, own.site) {
+			before, holds = false, false // both waited for the same then
+		}
 		if before = before || c.key&isOwn == 0 && f.w.idle(c.key); before {
 			// The one that ended the wait had nothing to do with it yet.
 			c.key = f.w.id(key{kind: own.kind, site: own.site, cause: Unknown})
 		} else if c.key&isOwn != 0 {
 			c.key &^= isOwn
 		} else {
-			c.key = f.caused(own, c.key, fn, e.Stack)
+			c.key = f.caused(own, c.key, fn, holds, e.Stack)
 		}
 		if c.d > f.cut[longest].d {
 			longest = i
@@ -226,12 +235,19 @@ func (f *follower) divide(t *track, own key, where stack.ID, e *exectrace.Event,
 	}
 	f.outsideOf(t, where, e.Stack, e.Time)
 	at := t.history.end()
+	brief, last := timeline.Time(0), keyID(0)
+	if len(f.cut) > manyCuts {
+		brief = (e.Time - at) / manyCuts
+	}
 	for i := len(f.cut) - 1; i >= 0; i-- {
 		c := f.cut[i]
 		if c.d <= 0 {
 			continue
 		}
-		f.blocks += t.history.push(f.w, at+c.d, c.key, f.blocks)
+		if last == 0 || c.d >= brief {
+			last = c.key
+		}
+		f.blocks += t.history.push(f.w, at+c.d, last, f.blocks)
 		for u := t.units; u != nil; u = u.next {
 			if u.undivided {
 				continue
@@ -249,9 +265,15 @@ func (f *follower) divide(t *track, own key, where stack.ID, e *exectrace.Event,
 	}
 }
 
+// waitedFor tells whether the goroutine that has ended a wait for a lock has waited at the same line in the time of the cut: from then
+// on, until it let the lock go, it held it, whatever it did.
+func (f *follower) waitedFor(site siteID) bool {
+	return slices.ContainsFunc(f.cut, func(c amount) bool { return c.key&isOwn == 0 && f.w.waitsAt(c.key, Lock, site) })
+}
+
 // caused is the key of a part of a wait, in which the goroutine that ended it did what
-// another key says.
-func (f *follower) caused(own key, did keyID, fn string, ended stack.ID) keyID {
+// another key says; holds tells that it certainly held the lock meanwhile, if it is one.
+func (f *follower) caused(own key, did keyID, fn string, holds bool, ended stack.ID) keyID {
 	d := f.w.keys[did]
 	kind, at := d.kind, d.site
 	if d.cause != None && d.kind != Stopped {
@@ -259,7 +281,7 @@ func (f *follower) caused(own key, did keyID, fn string, ended stack.ID) keyID {
 	}
 	out := key{kind: own.kind, site: own.site, cause: kind, at: at}
 	switch {
-	case own.kind == Lock && kind != Unknown && d.cause == None && !f.w.within(d.site, fn):
+	case own.kind == Lock && !holds && kind != Unknown && d.cause == None && !f.w.within(d.site, fn):
 		// What it did before it took the lock held up nobody: all that is known is
 		// where the lock was let go.
 		out.cause, out.at = Unknown, f.w.site(ended)

@@ -171,6 +171,70 @@ func TestLockHolder(t *testing.T) {
 		"lock main.handle:7 for network main.update:24 6ms", "lock main.handle:7 for unknown main.update:25 4ms")
 }
 
+// TestLockQueue: in a queue for a lock that one function takes and another lets go, each waits for what those before it do
+// under the lock, also where that is many pieces, and where one comes back and takes it out of turn.
+func TestLockQueue(t *testing.T) {
+	const first, last, rounds = 5, 16, 6
+	p := accounttest.New()
+	for g := first; g <= last; g++ {
+		p.Connect(g)
+	}
+	waits := func(g int) {
+		p.Arrive(g)
+		p.Block("sync", accounttest.In("sync.(*Mutex).Lock@mutex.go:1", "main.take@lock.go:8", "main.handle@main.go:7"))
+	}
+	asks := func() {
+		for i := range 10 {
+			p.Call(10*us, accounttest.In("syscall.read@z.go:1", "os.(*File).Read@file.go:1", fmt.Sprintf("main.load@load.go:%d", 20+i), "main.handle@main.go:8"))
+		}
+		p.Block("network", accounttest.In("internal/poll.(*FD).Read@fd.go:1", "net.(*conn).Read@net.go:1", "main.ask@ask.go:3", "main.handle@main.go:9"))
+	}
+	answered := func(g int) {
+		p.Pass(6 * ms)
+		p.Wake(g, "")
+		p.Start(g)
+	}
+	give := accounttest.In("sync.(*Mutex).Unlock@mutex.go:2", "main.give@lock.go:20", "main.handle@main.go:10")
+	p.Arrive(first)
+	asks()
+	for g := first + 1; g <= last; g++ {
+		waits(g)
+	}
+	const n = last - first + 1
+	for i := range rounds * n {
+		g, next := first+i%n, first+(i+1)%n
+		answered(g)
+		p.Wake(next, give)
+		p.Respond(g)
+		if i%n == n/2 { // it comes back before the next one runs, which waits again
+			p.Arrive(g)
+			asks()
+			p.Start(next)
+			p.Block("sync", accounttest.In("sync.(*Mutex).Lock@mutex.go:1", "main.take@lock.go:8", "main.handle@main.go:7"))
+			answered(g)
+			p.Wake(next, give)
+			p.Respond(g)
+		}
+		p.Pass(ms / 2)
+		waits(g)
+		p.Start(next)
+		asks()
+	}
+	g := accountOf(t, p, account.Options{}).Groups[0]
+	var all, network time.Duration
+	for _, r := range g.All.Rows {
+		if r.Kind == account.Lock {
+			all += r.Time
+			if r.Cause.Kind == account.Answer && r.Cause.Site.Frame.Func == "main.ask" {
+				network += r.Time
+			}
+		}
+	}
+	if all < g.Wall.Sum*3/4 || network < all*3/4 {
+		t.Errorf("requests of %v wait %v for the lock, of that %v for an answer that somebody waits for who holds it:\n%s", g.Wall.Sum, all, network, strings.Join(rowsOf(&g.All), "\n"))
+	}
+}
+
 // TestLibraryGoroutine: what a goroutine of a library waits for is of the line of the
 // user that called it.
 func TestLibraryGoroutine(t *testing.T) {

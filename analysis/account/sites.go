@@ -210,6 +210,12 @@ func (w *words) idle(id keyID) bool {
 	return k.kind == Idle || (k.kind == Client || k.kind == Accept) && !w.user(k.site)
 }
 
+// waitsAt tells whether a key is of a wait of a kind at a line.
+func (w *words) waitsAt(id keyID, kind Kind, site siteID) bool {
+	k := w.keys[id]
+	return k.kind == kind && k.site == site
+}
+
 func (w *words) view(id stack.ID) stackView {
 	table := w.r.Stacks()
 	var v stackView

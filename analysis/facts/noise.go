@@ -2,10 +2,12 @@ package facts
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"loupe/format/metrics"
+	"loupe/recording"
 	"loupe/value/timeline"
 	"loupe/value/unit"
 )
@@ -37,7 +39,7 @@ func (f *Facts) NoiseOf(phase string) *Noise {
 	if !ok || err != nil {
 		return &Noise{}
 	}
-	return noiseOf(within(samples, p.Span))
+	return noiseOf(f.Manifest.Target.Runs, within(samples, p.Span))
 }
 
 // noise measures what else the machine did in all rounds.
@@ -54,13 +56,13 @@ func noise(f *Facts) *Noise {
 			rounds, parts = append(rounds, r), append(parts, part)
 		}
 	}
-	n := noiseOf(parts...)
+	n := noiseOf(f.Manifest.Target.Runs, parts...)
 	n.Rounds = rounds
 	return n
 }
 
-// noiseOf measures it from samples of the operating system, each part by itself.
-func noiseOf(parts ...[]metrics.OSSample) *Noise {
+// noiseOf measures it from samples of the operating system, each part by itself. The runs are those of the program.
+func noiseOf(runs []recording.Run, parts ...[]metrics.OSSample) *Noise {
 	var all, busy, steal, throttled, ours, wall time.Duration
 	n := &Noise{}
 	for _, part := range parts {
@@ -72,10 +74,7 @@ func noiseOf(parts ...[]metrics.OSSample) *Noise {
 			steal += b.Steal - a.Steal
 			throttled += b.Throttled - a.Throttled
 			all += b.Busy - a.Busy + b.Idle - a.Idle + b.Steal - a.Steal
-			ours += b.Self - a.Self
-			if used := b.User + b.System - a.User - a.System; a.PID == b.PID && used >= 0 {
-				ours += used
-			}
+			ours += b.Self - a.Self + usedBetween(runs, &a, &b)
 		}
 	}
 	if all <= 0 || wall <= 0 {
@@ -97,6 +96,23 @@ func noiseOf(parts ...[]metrics.OSSample) *Noise {
 	}
 	n.Reason = strings.Join(why, ", ")
 	return n
+}
+
+// usedBetween is the CPU time of the program between two samples. One that has ended before the second shows nothing there; what
+// it had used by then is what its run has.
+func usedBetween(runs []recording.Run, a, b *metrics.OSSample) time.Duration {
+	before, after := a.User+a.System, b.User+b.System
+	if a.PID == b.PID && after >= before {
+		return after - before
+	}
+	used := time.Duration(0)
+	if i := slices.IndexFunc(runs, func(r recording.Run) bool { return r.PID == a.PID && a.PID > 0 && r.Span.Start <= a.At }); i >= 0 {
+		used += max(0, runs[i].User+runs[i].System-before)
+	}
+	if b.PID != a.PID {
+		used += after
+	}
+	return used
 }
 
 // within returns the samples of a span.
