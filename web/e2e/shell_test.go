@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 )
@@ -56,6 +57,27 @@ func TestShell(t *testing.T) {
 		b.press("\r")
 		b.until("location.hash.startsWith('#/1/timeline') && !document.querySelector('dialog')")
 	}
+}
+
+// TestOnlySource: the only source there is is opened, also where the page was sent before anything was known of it.
+func TestOnlySource(t *testing.T) {
+	address := serve(t, record(t, "sieve"))
+	b := open(t, "about:blank", 1280, 800, "light")
+	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
+			const parse = JSON.parse;
+			JSON.parse = (text) => {
+				const value = parse(text);
+				if (value?.sources?.sources && value.source) {
+					delete value.source;
+					window.late = value.sources.sources.length;
+				}
+				return value;
+			};`})
+		return err
+	}), chromedp.Navigate(address))
+	b.until("window.late === 1 && location.hash.startsWith('#/1/overview')")
+	b.settled()
 }
 
 // TestKeys: single keys can be changed and turned off, and the browser

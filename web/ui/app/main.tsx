@@ -4,11 +4,10 @@ import { listen } from "../api/events.ts";
 import { first } from "../api/first.ts";
 import { isFile, unpack } from "../api/held.ts";
 import { watchPrinting } from "../model/printing.ts";
-import { go, route } from "../model/route.ts";
+import { route } from "../model/route.ts";
 import { current, list } from "../model/source.ts";
 import { begin } from "../model/theme.ts";
-import { Shell } from "./shell.tsx";
-import { wholeView } from "./views.ts";
+import { goToOnly, Shell } from "./shell.tsx";
 
 export * from "./shared.ts";
 
@@ -25,7 +24,6 @@ render(<Shell />, app);
 function start(): void {
   const { sources, source } = first;
   list.value = sources ?? null;
-  if (!source || sources?.fleet) return;
-  if (!route.value.source && !wholeView(route.value.view)) go({ source: source.id, view: "overview", params: {} }, true);
-  if (route.value.source === source.id) current.value = source;
+  goToOnly(sources);
+  if (source && route.value.source === source.id) current.value = source;
 }

@@ -3,6 +3,7 @@ import { Component, type ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, Problem } from "../api/client.ts";
 import { listed, lost, versions } from "../api/events.ts";
+import type { SourceList } from "../api/types.ts";
 import { say } from "../base/dom.ts";
 import { exactSpan } from "../base/units.ts";
 import { go, range, route } from "../model/route.ts";
@@ -78,8 +79,7 @@ function useSources(source: string): Problem | null {
     const abort = new AbortController();
     get("sources", {}, abort.signal).then((l) => {
       list.value = l;
-      const first = l?.sources?.[0];
-      if (!route.value.source && !wholeView(route.value.view) && !l?.fleet && l?.sources?.length === 1 && first) go({ source: first.id, view: "overview", params: {} }, true);
+      goToOnly(l);
     }, (e: unknown) => !abort.signal.aborted && setProblem(e as Problem));
     return () => abort.abort();
   }, [listed.value]);
@@ -98,6 +98,12 @@ function useSources(source: string): Problem | null {
     return () => abort.abort();
   }, [source, version]);
   return problem;
+}
+
+/** goToOnly goes to the only source there is, which need not be chosen, where the address names none. */
+export function goToOnly(list: SourceList | null | undefined): void {
+  const only = list?.sources?.[0];
+  if (only && list.sources?.length === 1 && !list.fleet && !route.value.source && !wholeView(route.value.view)) go({ source: only.id, view: "overview", params: {} }, true);
 }
 
 /** View is what the address names. */
