@@ -55,7 +55,7 @@ func Cards(in *Input, all []Finding) []Card {
 		if root != i {
 			cards[root].Symptoms = append(cards[root].Symptoms, i)
 			c.rank[root] = max(c.rank[root], c.rank[i])
-			if c.sameCost(i, root) && cards[root].Gain == nil {
+			if c.sameCost(i, root) && c.mostOf(root, i) && cards[root].Gain == nil {
 				cards[root].Gain = c.gain(in, i)
 			}
 		}
@@ -71,6 +71,13 @@ func Cards(in *Input, all []Finding) []Card {
 		return cmp.Or(cmp.Compare(grave(fb), grave(fa)), cmp.Compare(c.rank[b.Finding], c.rank[a.Finding]))
 	})
 	return out
+}
+
+// mostOf tells whether a finding is about most of the CPU time that its cause is about, as far as samples show: what a
+// smaller part is worth is not what the cause is worth.
+func (c *causal) mostOf(cause, i int) bool {
+	whole, part := c.marks[cause], c.marks[i]
+	return whole == nil || part == nil || c.spent.within(whole, part) >= halfOfAll
 }
 
 // AboutMeasurement tells of a rule, by its id, that it judges the measurement and not the
@@ -106,10 +113,12 @@ type causal struct {
 	under map[int]int        // the finding that one goes under; -1 is none
 	full  bool               // the CPUs were all in use
 	bytes map[string]float64 // what each line of the program allocates, as a share of all bytes
+	below map[string]float64 // the same, with what it calls in the program
 }
 
 func newCausal(in *Input, all []Finding) *causal {
-	c := &causal{all: all, spent: spentOf(in), marks: map[int][]bool{}, rank: map[int]float64{}, under: map[int]int{}, full: in.Facts.Noise().Full(), bytes: bytesByLine(in)}
+	c := &causal{all: all, spent: spentOf(in), marks: map[int][]bool{}, rank: map[int]float64{}, under: map[int]int{}, full: in.Facts.Noise().Full()}
+	c.bytes, c.below = bytesByLine(in)
 	for i, f := range all {
 		if f.State != Found || beside(f.Rule) {
 			continue
@@ -125,26 +134,34 @@ func newCausal(in *Input, all []Finding) *causal {
 	return c
 }
 
-// bytesByLine is the part of all allocated bytes that each line of the program allocates, with
-// what it calls.
-func bytesByLine(in *Input) map[string]float64 {
+// bytesByLine is the part of all allocated bytes that each line of the program allocates itself, with the
+// libraries that it calls, and that with what else it calls.
+func bytesByLine(in *Input) (itself, below map[string]float64) {
 	w, err := in.Facts.Weights(facts.Allocations, "alloc_space")
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	v, all, by := in.view(w.Profile), int64(0), map[string]float64{}
-	for id, n := range w.Profile.Samples(w.Index) {
+	itself, below = map[string]float64{}, map[string]float64{}
+	v, all := in.view(w.Profile), int64(0)
+	for _, n := range w.Profile.Samples(w.Index) {
 		all += n
-		frames := v.t.Frames(id)
-		if at := nextUser(v, frames, 0); at >= 0 {
+	}
+	for id, n := range w.Profile.Samples(w.Index) {
+		share := float64(n) / float64(max(1, all))
+		frames, seen := v.t.Frames(id), map[string]bool{}
+		for at := nextUser(v, frames, 0); at >= 0; at = nextUser(v, frames, at+1) {
 			f := v.t.Frame(frames[at])
-			by[evidenceLine(Evidence{File: f.File, Line: f.Line})] += float64(n)
+			line := evidenceLine(Evidence{File: f.File, Line: f.Line})
+			if len(seen) == 0 {
+				itself[line] += share
+			}
+			if !seen[line] { // it may call itself
+				seen[line] = true
+				below[line] += share
+			}
 		}
 	}
-	for line := range by {
-		by[line] /= float64(max(1, all))
-	}
-	return by
+	return itself, below
 }
 
 // How much the score of a rule counts against a gain that was measured, by severity.
@@ -234,8 +251,7 @@ func (c *causal) cpuGain(i int) (stats.Interval, bool) {
 	}
 	g := c.spent.interval(m)
 	if f.Impact != nil && f.Impact.Unit == "share of allocated bytes" {
-		collector := c.spent.collector * f.Impact.Value
-		g = stats.Interval{Estimate: min(1, g.Estimate+collector), Low: min(1, g.Low+collector), High: min(1, g.High+collector)}
+		g = raised(g, c.spent.collector*f.Impact.Value)
 	}
 	return g, true
 }
@@ -252,9 +268,38 @@ func (c *causal) gain(in *Input, i int) *Gain {
 	if !ok {
 		return nil
 	}
+	collects := c.collects(i)
+	share = raised(share, collects)
 	g := &Gain{Of: "CPU time", Share: share.Estimate, Low: share.Low, High: share.High}
 	g.Request = cpuPerRequest(in.Facts) * share.Estimate
-	return c.beyond(i, g)
+	if g = c.beyond(i, g); collects >= noticed && !g.More {
+		g.More, g.Beyond = true, garbageBeyond
+	}
+	return g
+}
+
+// noticed is the share of the CPU time from which on a gain tells of the garbage in it; chosen, as less is not seen in a
+// figure of three digits beside its interval.
+const noticed = 0.01
+
+// garbageBeyond says what a gain in allocation counts.
+const garbageBeyond = "its part of garbage collection is included, page faults and cache misses come on top"
+
+// collects is the share of the CPU time that the collector takes because of what the line of a finding allocates, where
+// the finding is about work and not about the bytes, which [causal.cpuGain] counts.
+func (c *causal) collects(i int) float64 {
+	if c.spent == nil || allocatesMuch(&c.all[i]) {
+		return 0
+	}
+	if f := &c.all[i]; f.arguments { // all that is made for them goes
+		return c.spent.collector * c.below[firstLine(f)]
+	}
+	return c.spent.collector * c.bytes[firstLine(&c.all[i])]
+}
+
+// raised adds to a share.
+func raised(g stats.Interval, share float64) stats.Interval {
+	return stats.Interval{Estimate: min(1, g.Estimate+share), Low: min(1, g.Low+share), High: min(1, g.High+share)}
 }
 
 // beyond says of a gain what it does not count: then it is no bound.
@@ -266,7 +311,7 @@ func (c *causal) beyond(i int, g *Gain) *Gain {
 	case f.grows:
 		g.Beyond = "more as the input grows"
 	case allocatesMuch(f) && g.Of == "CPU time":
-		g.Beyond = "its part of garbage collection is included, page faults and cache misses come on top"
+		g.Beyond = garbageBeyond
 	}
 	g.More = g.Beyond != ""
 	return g

@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -189,6 +190,35 @@ func TestCardsGain(t *testing.T) {
 		if gains[rule] != want {
 			t.Errorf("%s gains %s, want %s", rule, gains[rule], want)
 		}
+	}
+}
+
+// TestGainOfGarbage: work that allocates is worth its part of what the collector takes, and is then no bound; of arguments all that is
+// made for them counts. A smaller finding's worth is not that of the hot function around it.
+func TestGainOfGarbage(t *testing.T) {
+	in := NewInput(session.New(working("10s").Open()))
+	whole := seenAt("CP13", Warning, 60, "/src/search.go", 8).costing(cost{file: "/src/search.go", line: 8, callee: "strings.Contains"})
+	hot := seenAt("CP01", Info, 80, "/src/search.go", 8)
+	hot.costs = []cost{{function: "shop.search"}}
+	c := newCausal(in, []Finding{whole, hot})
+	plain := *c.gain(in, 0)
+	line := firstLine(&whole)
+	c.bytes, c.below = map[string]float64{line: 0.5}, map[string]float64{line: 1}
+	if c.spent.collector <= 0.02 || plain.More {
+		t.Fatalf("the collector takes %v, and without allocations the gain is %+v", c.spent.collector, plain)
+	}
+	for _, arguments := range []bool{false, true} {
+		c.all[0].arguments = arguments
+		want := plain.Share + 0.5*c.spent.collector
+		if arguments {
+			want = plain.Share + c.spent.collector
+		}
+		if g := c.gain(in, 0); math.Abs(g.Share-want) > 1e-9 || !g.More || g.Beyond != garbageBeyond {
+			t.Errorf("arguments %v: %+v, want %v", arguments, g, want)
+		}
+	}
+	if c.mostOf(1, 0) || !c.mostOf(0, 1) {
+		t.Errorf("a seventh is most of the function: %v, %v", c.spent.within(c.marks[1], c.marks[0]), c.spent.within(c.marks[0], c.marks[1]))
 	}
 }
 
