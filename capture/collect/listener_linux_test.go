@@ -82,7 +82,7 @@ func TestForeignListener(t *testing.T) {
 		}
 	}
 	start := func(command, addr string) error {
-		s, err := StartServer(t.Context(), command, addr, time.Minute)
+		s, err := StartServer(t.Context(), command, TCP(addr), time.Minute)
 		if err == nil {
 			s.Stop()
 		}
@@ -99,7 +99,7 @@ func TestForeignListener(t *testing.T) {
 	if err := start("setsid sh -c '"+listening(addr, anything, begun("ready"))+" & echo $! > /dev/null' & sleep 600", addr); err != nil {
 		t.Errorf("a daemon: %v", err)
 	}
-	if pid := listenerPID(addr); pid > 0 { // it is in nobody's group
+	if pid := listenerPID(TCP(addr)); pid > 0 { // it is in nobody's group
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
 
@@ -129,7 +129,7 @@ func TestForeignListener(t *testing.T) {
 		asked = true
 		return nil
 	}
-	foreign("a program that is recorded", r.Record(t.Context(), Plan{Phases: phases(t, "bare"), WaitFor: addr, Load: load}), pid)
+	foreign("a program that is recorded", r.Record(t.Context(), Plan{Phases: phases(t, "bare"), WaitFor: []Endpoint{TCP(addr)}, Load: load}), pid)
 	if asked {
 		t.Error("there was a load, on a process that it was not meant for")
 	}

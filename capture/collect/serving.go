@@ -1,0 +1,208 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// serving is who answers a load.
+type serving struct {
+	// pids are the processes that accept the connections, in ascending order; empty where
+	// nobody can tell here.
+	pids []int
+	// hidden says why they are not known, although it is certain that the program alone does not
+	// answer; empty otherwise.
+	hidden string
+	// nobody tells that nothing listens.
+	nobody bool
+}
+
+// alone is the only process that answers; 0 where there are several, or it is not known.
+func (s serving) alone() int {
+	if len(s.pids) == 1 && s.hidden == "" {
+		return s.pids[0]
+	}
+	return 0
+}
+
+// measured tells that the figures of one process are taken for those of the requests.
+func (s serving) measured() bool { return s.unknown() || s.alone() > 0 }
+
+// same tells whether the same processes answer.
+func (s serving) same(as serving) bool { return slices.Equal(s.pids, as.pids) && s.hidden == as.hidden }
+
+// unknown tells that nothing could be seen: then the program itself is taken to answer.
+func (s serving) unknown() bool { return len(s.pids) == 0 && s.hidden == "" }
+
+// servedBy takes the figures of the process that answers, which may be another one than was started:
+// those of a wrapper, a shell or the parent of several would say nothing about the requests.
+// Where no single process answers they are left out.
+func (r *running) servedBy(s serving) {
+	r.serving = s
+	at := r.lookout.String()
+	switch pid := s.alone(); {
+	case s.unknown() || pid == r.proc.PID:
+		r.log.decide(r.proc.PID, true)
+		r.follows(r.proc.PID)
+	case pid > 0:
+		r.tell("%s answers on %s in another process than the one that was started (%s): CPU time, memory and the collector's figures are those of the process that answers", cmp.Or(commandOf(pid), "a program"), at, r.prog.name())
+		r.log.decide(pid, false)
+		r.w.SetClock(runtimeClock(r.log.path, r.w.At(startOf(pid))))
+		r.follows(pid)
+	default:
+		who := s.hidden
+		if who == "" {
+			who = fmt.Sprintf("several processes (%s) answer", commandsOf(s.pids))
+		}
+		r.tell("%s on %s: there are no CPU time, memory, profiles and figures of the collector, because no single process answers all requests that loupe could measure", who, at)
+		r.log.decide(nobody, false)
+		r.follows(0)
+	}
+}
+
+// follows says which process is looked at from now on: 0 for none.
+func (r *running) follows(pid int) {
+	r.pid = pid
+	r.sampler.watch(pid)
+	if pid == r.proc.PID {
+		if r.src != nil && r.follow == nil {
+			r.startFollowing()
+		}
+		return
+	}
+	if r.follow != nil {
+		r.follow.stop()
+		r.follow = nil
+	}
+	r.src = nil // the agent is in the process that was started
+	r.proc.mu.Lock()
+	r.proc.server = pid
+	r.proc.mu.Unlock()
+}
+
+// adopt looks who answers before a phase under load.
+func (r *running) adopt() error {
+	if r.lookout == nil || r.proc == nil || r.proc.ended() {
+		return nil
+	}
+	s, err := r.lookout.who()
+	switch {
+	case err != nil:
+		return err
+	case s.nobody:
+		return fmt.Errorf("%w: %s does not listen on %s any more", ErrUnreachable, r.prog.name(), r.lookout)
+	case !s.same(r.serving):
+		r.servedBy(s)
+	}
+	return nil
+}
+
+// lookEvery is how often it is looked who listens while a load runs; a look may take a hundredth of
+// the time.
+const lookEvery = 250 * time.Millisecond
+
+// watch looks at the endpoints until ctx ends or somebody else listens, which is the error. gap
+// tells that for a time nobody did.
+func (l *lookout) watch(ctx context.Context) (gap bool, err error) {
+	was := ""
+	for {
+		began := time.Now()
+		if now := l.sockets(); now != was {
+			s, err := l.who()
+			if err != nil {
+				return gap, err
+			}
+			was, gap = now, gap || s.nobody
+		}
+		sleep(ctx, max(lookEvery, 100*time.Since(began)))
+		if ctx.Err() != nil {
+			return gap, nil
+		}
+	}
+}
+
+// guarded puts a load on and watches who answers it: all the time, and at the end before anything
+// of it is kept. It ends at once when somebody else does.
+func (r *running) guarded(load Load) Load {
+	if load == nil || r.lookout == nil {
+		return load
+	}
+	return func(ctx context.Context, d Demand) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		gap := false
+		watch := inBackground(func(quit context.Context) (err error) {
+			if gap, err = r.lookout.watch(quit); err != nil {
+				cancel()
+			}
+			return err
+		})
+		d.Ours = sync.OnceValue(func() error {
+			err := watch.stop()
+			if err == nil {
+				err = r.answered(d.Phase, gap)
+			}
+			if err != nil {
+				err = fmt.Errorf("the load of the phase %s was ended and its requests are not kept: %w", d.Phase, err)
+			}
+			return err
+		})
+		err := load(ctx, d)
+		if foreign := d.Ours(); foreign != nil {
+			return foreign // which is what a load returns that has asked
+		}
+		return err
+	}
+}
+
+// answered looks at the end of a load who has answered; gap tells that for a time nobody did.
+func (r *running) answered(phase string, gap bool) error {
+	s, err := r.lookout.who()
+	if err != nil || r.proc.ended() {
+		return err
+	}
+	if gap || s.nobody {
+		r.tell("%s did not listen on %s all the time in the phase %s: connections that were to be opened meanwhile failed", r.prog.name(), r.lookout, phase)
+	}
+	if !s.nobody && !s.same(r.serving) && r.serving.measured() {
+		r.elsewhere.Store(true)
+		r.tell("in the phase %s other processes came to answer on %s: it has no CPU time, memory and figures of the collector", phase, r.lookout)
+	}
+	return nil
+}
+
+// commandsOf names processes for people: "srv, srv and 3 more".
+func commandsOf(pids []int) string {
+	const most = 3
+	var names []string
+	for _, pid := range pids[:min(most, len(pids))] {
+		names = append(names, commandOf(pid))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(pids) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// withNumbers names processes with their numbers: "process 4711 (srv)".
+func withNumbers(pids []int) string {
+	var names []string
+	for _, pid := range pids {
+		names = append(names, withNumber(pid))
+	}
+	return strings.Join(names, " and ")
+}
+
+// withNumber is the number of a process, with its name where that is known.
+func withNumber(pid int) string {
+	if name := commandOf(pid); name != "" {
+		return fmt.Sprintf("process %d (%s)", pid, name)
+	}
+	return fmt.Sprintf("process %d", pid)
+}
