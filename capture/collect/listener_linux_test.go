@@ -35,7 +35,11 @@ func TestListening(t *testing.T) {
 	shared := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
 		return c.Control(func(fd uintptr) { unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1) })
 	}}
-	l, err := shared.Listen(t.Context(), "tcp", addr)
+	network := "tcp"
+	if filepath.IsAbs(addr) {
+		network = "unix"
+	}
+	l, err := shared.Listen(t.Context(), network, addr)
 	if err == nil {
 		err = os.WriteFile(ready, nil, 0o600)
 	}

@@ -387,7 +387,7 @@ func restOf(ctx context.Context, r *Recorder, plan Plan) error {
 			return r.w.Note("no profiles: the program has no agent and serves no /debug/pprof that loupe could find (tell it with -pprof)")
 		}
 		if r.src == nil {
-			return r.w.Note("no profiles: the agent is in the process that was started, and what answers serves no /debug/pprof that loupe could find (tell it with -pprof)")
+			return r.w.Note("no profiles: those of the process that was started would not be those of the requests, and what answers serves no /debug/pprof that loupe could find (tell it with -pprof)")
 		}
 		err := r.profile(ctx, p, plan)
 		if ctx.Err() != nil {

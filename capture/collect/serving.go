@@ -149,6 +149,7 @@ func (r *running) guarded(load Load) Load {
 			}
 			if err != nil {
 				err = fmt.Errorf("the load of the phase %s was ended and its requests are not kept: %w", d.Phase, err)
+				r.w.Note(err.Error()) // a report tells no more of a failed phase than that it has failed
 			}
 			return err
 		})

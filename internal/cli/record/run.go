@@ -15,6 +15,7 @@ import (
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/door"
 	"loupe/internal/cli/examine"
+	"loupe/recording"
 	"loupe/value/unit"
 )
 
@@ -171,7 +172,7 @@ func (f *runFlags) run(e *command.Env, args []string) error {
 			}
 			return command.Unreachable(err)
 		}
-		return errors.Join(err, examine.ConcludeBeyond(e, dirs, f.json, f.Quiet, f.share), failures(targets))
+		return errors.Join(err, examine.ConcludeBeyond(e, dirs, f.json, f.Quiet, f.share), failures(targets, err))
 	})
 }
 
@@ -186,8 +187,9 @@ func (f *runFlags) limits() (err error) {
 	return err
 }
 
-// failures says which of the programs and phases failed, after the report on them.
-func failures(targets []*Turn) error {
+// failures says which of the programs and phases failed, after the report on them, beyond what an
+// error has told.
+func failures(targets []*Turn, told error) error {
 	var errs error
 	for _, t := range targets {
 		if t.Recorder == nil {
@@ -200,7 +202,11 @@ func failures(targets []*Turn) error {
 			}
 			errs = errors.Join(errs, fmt.Errorf("%s failed: %s", which, t.Recorder.Failure()))
 		}
-		errs = errors.Join(errs, door.FailedPhases(t.Recorder.Writer().Manifest()))
+		m := t.Recorder.Writer().Manifest()
+		m.Phases = slices.DeleteFunc(slices.Clone(m.Phases), func(p recording.Phase) bool {
+			return told != nil && p.Error != "" && strings.Contains(told.Error(), p.Error)
+		})
+		errs = errors.Join(errs, door.FailedPhases(m))
 	}
 	return errs
 }
