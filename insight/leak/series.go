@@ -71,6 +71,7 @@ const (
 type gatherer struct {
 	in    *insight.Input
 	least float64
+	order Order
 	all   []*Looked
 }
 
@@ -91,8 +92,8 @@ func (g *gatherer) add(what Matter, by string, q Quantity) *Looked {
 }
 
 // gather is all of it: of the heap and the goroutines the best witness first.
-func gather(in *insight.Input, least float64) []*Looked {
-	g := &gatherer{in: in, least: least}
+func gather(in *insight.Input, least float64, order Order) []*Looked {
+	g := &gatherer{in: in, least: least, order: order}
 	run, span := longestRun(in.Session)
 	set, err := in.Session.Metrics(run)
 	if err != nil {
@@ -165,6 +166,23 @@ func (g *gatherer) judgeParts(growth *facts.Growth, what Matter, name string, le
 		if p.Why != "" {
 			l.Shape, l.Why, l.uncollected = Short, p.Why, true
 		}
+		if p.Untimed && g.order.By != "" {
+			l.By += ", " + g.order.By
+			l.ordered(g.order, q)
+		}
+	}
+}
+
+// ordered takes back what was judged of measurements whose order is not known, where it depends on
+// that: what hardly changes is steady in any order, and by chance nothing rises all the time.
+func (l *Looked) ordered(o Order, q Quantity) {
+	if !l.Shape.judged() || o.Known || slices.Max(q.Values)-slices.Min(q.Values) < q.Least || l.Shape == Grows && o.Against == "" {
+		return
+	}
+	l.Shape = Unordered
+	l.Why = "they do not tell when they were made, and nor do their names: name them in the order of their time"
+	if o.Against != "" {
+		l.Why = "they do not tell when they were made, and it is not known in which order that was: " + o.Against + " (name them in the order of their time, or set the times of the files)"
 	}
 }
 
@@ -361,5 +379,5 @@ func (g *gatherer) system(run int, span timeline.Span) {
 
 // judged tells whether a matter was measured well enough.
 func judged(all []*Looked, what Matter) bool {
-	return slices.ContainsFunc(all, func(l *Looked) bool { return l.What == what && l.Shape != Short })
+	return slices.ContainsFunc(all, func(l *Looked) bool { return l.What == what && l.Shape.judged() })
 }

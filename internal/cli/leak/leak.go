@@ -119,9 +119,17 @@ func (f *flags) run(e *command.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	opt.Left = left
+	inputs, again := once(inputs)
+	for _, text := range again {
+		fmt.Fprintf(e.Stderr, "WARNING: %s\n", text)
+	}
+	left = append(left, again...)
 	var all []*leak.Verdict
 	for _, what := range subjects(inputs) {
+		opt.Left, opt.Order = left, leak.Order{}
+		if !what[0].Recording {
+			what, opt.Order = examine.Order(what)
+		}
 		x, err := what.Examine()
 		if err != nil {
 			return err
@@ -178,6 +186,20 @@ func (f *flags) take(e *command.Env, phases string, names []string) (good []*sou
 		fmt.Fprintf(e.Stderr, "WARNING: %s\n", text)
 	}
 	return good, left, nil
+}
+
+// once leaves out copies: a file that is named twice, or has the bytes of another, is one look.
+func once(inputs []*source.Input) (kept []*source.Input, said []string) {
+	var files []*source.Input
+	for _, in := range inputs {
+		if in.Recording {
+			kept = append(kept, in)
+		} else {
+			files = append(files, in)
+		}
+	}
+	files, said = examine.Different(files)
+	return append(kept, files...), said
 }
 
 // usable tells why one of several inputs cannot be looked at.
