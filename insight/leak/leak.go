@@ -121,7 +121,10 @@ func Decide(in *insight.Input, findings []insight.Finding, opt Options) *Verdict
 		opt.Least = DefaultLeast
 	}
 	v := &Verdict{Schema: Schema, Name: opt.Name, Causes: []*Cause{}, Limits: []Limit{}, Needs: []string{}, Doubts: []string{}}
-	v.Looked = gather(in, opt.Least.Seconds(), opt.Order)
+	var untimed bool
+	if v.Looked, untimed = gather(in, opt.Least.Seconds(), opt.Order); untimed {
+		v.Doubts = append(v.Doubts, "profiles and dumps that do not tell when they were made are taken "+opt.Order.By)
+	}
 	d := &decider{in: in, v: v, findings: findings, opt: opt}
 	d.proof()
 	open := []string{}

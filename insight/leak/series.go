@@ -72,7 +72,9 @@ type gatherer struct {
 	in    *insight.Input
 	least float64
 	order Order
-	all   []*Looked
+	// untimed tells that something was measured by profiles that do not tell their time.
+	untimed bool
+	all     []*Looked
 }
 
 func (g *gatherer) add(what Matter, by string, q Quantity) *Looked {
@@ -91,8 +93,9 @@ func (g *gatherer) add(what Matter, by string, q Quantity) *Looked {
 	return l
 }
 
-// gather is all of it: of the heap and the goroutines the best witness first.
-func gather(in *insight.Input, least float64, order Order) []*Looked {
+// gather is all of it: of the heap and the goroutines the best witness first. untimed tells that
+// something was measured by profiles that do not tell their time.
+func gather(in *insight.Input, least float64, order Order) (all []*Looked, untimed bool) {
 	g := &gatherer{in: in, least: least, order: order}
 	run, span := longestRun(in.Session)
 	set, err := in.Session.Metrics(run)
@@ -109,7 +112,7 @@ func gather(in *insight.Input, least float64, order Order) []*Looked {
 	}
 	g.system(run, span)
 	g.resident(span)
-	return g.all
+	return g.all, g.untimed
 }
 
 func readings(n int, of string) string { return fmt.Sprintf("%d readings of %s", n, of) }
@@ -167,8 +170,8 @@ func (g *gatherer) judgeParts(growth *facts.Growth, what Matter, name string, le
 			l.Shape, l.Why, l.uncollected = Short, p.Why, true
 		}
 		if p.Untimed && g.order.By != "" {
-			l.By += ", " + g.order.By
 			l.ordered(g.order, q)
+			g.untimed = true
 		}
 	}
 }
