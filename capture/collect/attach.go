@@ -142,6 +142,9 @@ func (r *Recorder) RecordAttached(ctx context.Context, plan Plan) error {
 		return errors.New("BUG: RecordAttached without Attach")
 	}
 	plan.Phases = r.possible(plan.Phases)
+	if plan.Load != nil {
+		r.reached(plan.WaitFor)
+	}
 	return r.recordRunning(ctx, plan)
 }
 

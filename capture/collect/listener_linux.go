@@ -193,7 +193,7 @@ func (l *lookout) at(s *spot, family map[int]bool) (serving, error) {
 	if forwards(holder, s.port) {
 		return serving{pids: pids, hidden: "a container answers"}, nil
 	}
-	return serving{}, foreignError(s.Endpoint, l.name, holder)
+	return serving{}, foreigner{s.Endpoint, l.name, holder}
 }
 
 // behind tells of an endpoint that no process of this machine listens on whether one answers all
@@ -241,7 +241,7 @@ func (l *lookout) atSocket(s *spot, family map[int]bool) (serving, error) {
 	case !ProcessExists(peer) || !seen:
 		return serving{hidden: "a process that is not to be seen answers"}, nil
 	}
-	return serving{}, foreignError(s.Endpoint, l.name, peer)
+	return serving{}, foreigner{s.Endpoint, l.name, peer}
 }
 
 // unixListeners are the sockets that accept connections and were bound to a path, by the table of
@@ -288,15 +288,6 @@ func holders(sockets []listener, family map[int]bool) (pids []int, foreign []lis
 	}
 	slices.Sort(pids)
 	return pids, foreign, seen
-}
-
-// foreignError says who listens instead of the program of a name, or besides.
-func foreignError(at Endpoint, name string, pid int) error {
-	who := "a process of another user"
-	if pid > 0 {
-		who = withNumber(pid)
-	}
-	return fmt.Errorf("%w: %s accepts connections on %s, but the load is meant for %s (stop that process, or give the program and the URL another %s)", ErrForeign, who, at, name, at.which())
 }
 
 // familyOf is a process with all that have come from it: its descendants, those of its

@@ -28,6 +28,29 @@ var ErrUnreachable = errors.New("the target cannot be reached")
 // process than the one that it is meant for, or has.
 var ErrForeign = errors.New("another process listens")
 
+// foreigner is the error of a process that listens instead of the program of a name, or besides.
+type foreigner struct {
+	at   Endpoint
+	name string
+	pid  int // 0 where it is another user's
+}
+
+// who is the process.
+func (f foreigner) who() string {
+	if f.pid == 0 {
+		return "a process of another user"
+	}
+	return withNumber(f.pid)
+}
+
+// Error says who it is and what to do.
+func (f foreigner) Error() string {
+	return fmt.Sprintf("%v: %s accepts connections on %s, but the load is meant for %s (stop that process, or give the program and the URL another %s)", ErrForeign, f.who(), f.at, f.name, f.at.which())
+}
+
+// Unwrap is [ErrForeign].
+func (f foreigner) Unwrap() error { return ErrForeign }
+
 // waitPort waits until the program accepts connections wherever the load connects to, makes sure
 // that nobody else does so in its place, and finds out which process it is that does.
 func (r *running) waitPort(ctx context.Context, plan Plan) error {

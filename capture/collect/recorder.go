@@ -44,7 +44,8 @@ type Plan struct {
 	Phases []Phase // the first is the bare one
 	Load   Load    // nil: the program works by itself
 	// WaitFor is where the load connects to: the target must accept connections there before the
-	// first phase, and nobody else. It is empty when there is no load, or nobody waits for it.
+	// first phase, and nobody else. One that was found running is not waited for, and another
+	// process that answers is only said. It is empty when there is no load.
 	WaitFor []Endpoint
 	// Wait is how long to wait for it.
 	Wait time.Duration

@@ -3,6 +3,7 @@ package collect
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -175,6 +176,25 @@ func (r *running) answered(phase string, gap bool) error {
 		r.tell("in the phase %s other processes came to answer on %s: it has no CPU time, memory and figures of the collector", phase, r.lookout)
 	}
 	return nil
+}
+
+// reached says of a load on a process that was found running who answers it, where that is not the
+// process itself: a proxy in front of it is no mistake, and has its part in the figures.
+func (r *running) reached(at []Endpoint) {
+	if r.pid == 0 || len(at) == 0 {
+		return
+	}
+	l := newLookout(at, withNumber(r.pid), r.pid, "")
+	s, err := l.who()
+	f, foreign := errors.AsType[foreigner](err)
+	switch {
+	case foreign:
+		r.tell("%s accepts the connections of the load on %s, and not %s, which is recorded: the times of the requests are not, or not only, those of the process", f.who(), l, withNumber(r.pid))
+	case s.hidden != "":
+		r.tell("%s the load on %s: the times of the requests may not be those of %s, which is recorded", s.hidden, l, withNumber(r.pid))
+	case !s.unknown() && s.alone() != r.pid:
+		r.tell("%s answers the load on %s besides %s, which is recorded, or instead of it: CPU time and memory are not those of the requests", commandsOf(s.pids), l, withNumber(r.pid))
+	}
 }
 
 // commandsOf names processes for people: "srv, srv and 3 more".

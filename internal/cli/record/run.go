@@ -49,9 +49,9 @@ Without -load and -for, one that listens on no port and is busy after ten second
 as a tool: the bare phase lasts until it exits, at most a minute, and it is started once more
 for all other phases. Its output is kept in the recording; -output show also prints it while
 it runs. Under load, figures are those of the process that answers, which may be a child; if
-another program answers, or takes part, the load is ended and its requests are not kept. What the
-program leaves running is ended too. Ctrl-C ends the recording and keeps everything; twice aborts. The exit code is 1 if
-the program or a phase failed.
+another program answers, or takes part, the load is ended and its requests are not kept. What
+the program leaves running is ended too. Ctrl-C ends the recording and keeps everything; twice
+aborts. The exit code is 1 if the program or a phase failed.
 
 With -vs a second program is interleaved with the first: the same target at a git revision, in
 another copy of the module, a binary, or anything TARGET may be. A name that is an existing
