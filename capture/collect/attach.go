@@ -143,7 +143,7 @@ func (r *Recorder) RecordAttached(ctx context.Context, plan Plan) error {
 	}
 	plan.Phases = r.possible(plan.Phases)
 	if plan.Load != nil {
-		r.reached(plan.WaitFor)
+		reached(&r.running, plan.WaitFor)
 	}
 	return r.recordRunning(ctx, plan)
 }

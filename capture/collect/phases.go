@@ -44,7 +44,7 @@ func (r *running) begin(p Phase, plan Plan) (phase recording.Phase, end func(err
 			phase.User, phase.System = max(0, run.User-before.User), max(0, run.System-before.System)
 			phase.MaxRSS = run.MaxRSS
 		}
-		if r.elsewhere.Swap(false) || !r.serving.measured() {
+		if r.answers.mixed() {
 			phase.Elsewhere, phase.User, phase.System, phase.MaxRSS = true, 0, 0, 0
 		}
 		if err != nil && !errors.Is(err, context.Canceled) {

@@ -65,12 +65,12 @@ func (r *running) waitPort(ctx context.Context, plan Plan) error {
 			return err
 		}
 	}
-	r.lookout = newLookout(plan.WaitFor, r.prog.name(), r.proc.PID, r.proc.mark)
-	s, err := r.lookout.who()
+	r.answers.lookout = newLookout(plan.WaitFor, r.prog.name(), r.proc.PID, r.proc.mark)
+	s, err := r.answers.lookout.who()
 	if err != nil {
 		return err
 	}
-	r.servedBy(s)
+	takeFiguresOf(r, s)
 	return nil
 }
 

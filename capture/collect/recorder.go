@@ -115,11 +115,7 @@ type running struct {
 	sampler *sampler
 	own     *owns // what the program captures of itself
 
-	lookout   *lookout    // who accepts the connections of the load; nil without one
-	serving   serving     // who did at the last look between two phases
-	elsewhere atomic.Bool // other processes came to answer during a phase
-
-	awaited bool // the program is to listen somewhere, and has not yet
+	answers answers // who answers the load
 
 	failure string                  // how the first process that failed did
 	live    atomic.Pointer[Process] // what [Recorder.Abort] needs, which comes from another goroutine
@@ -200,7 +196,7 @@ func (r *running) start(ctx context.Context, whole, wholeFile string) error {
 		reader.close()
 		return err
 	}
-	log.holding = r.awaited
+	log.holding = r.answers.awaited
 	to := output{reader: reader, sink: log}
 	if opt.KeepStdout {
 		if to.out, err = newStdoutLog(r.w, r.run, opt.Show); err != nil {
@@ -240,7 +236,7 @@ func (r *running) findSource(ctx context.Context) {
 	r.src = nil
 	if r.proc.waitAgent(ctx) {
 		r.src = agentSource{socket: r.proc.agent}
-		if !r.awaited { // or it is another process that answers
+		if !r.answers.awaited { // or it is another process that answers
 			r.startFollowing()
 		}
 	}
@@ -335,8 +331,8 @@ func (r *Recorder) Record(ctx context.Context, plan Plan) error {
 	if err := portFree(plan.WaitFor...); err != nil {
 		return err
 	}
-	r.lookout, r.serving, r.awaited = nil, serving{}, len(plan.WaitFor) > 0
-	defer func() { r.awaited = false }()
+	r.answers.expect(plan.WaitFor)
+	defer func() { r.answers.awaited = false }()
 	if err := r.start(ctx, "", ""); err != nil {
 		return err
 	}
@@ -349,8 +345,8 @@ func (r *Recorder) recordRunning(ctx context.Context, plan Plan) error {
 		if err := r.waitPort(ctx, plan); err != nil {
 			return err
 		}
-		plan.Load = r.guarded(plan.Load)
-		if err := r.adopt(); err != nil {
+		plan.Load = guarded(&r.running, plan.Load)
+		if err := adopt(&r.running); err != nil {
 			return err
 		}
 	}
@@ -377,7 +373,7 @@ func restOf(ctx context.Context, r *Recorder, plan Plan) error {
 			return r.wholeLives(ctx, plan.Phases[1+i:], plan)
 		}
 		if plan.Load != nil {
-			if err := r.adopt(); err != nil {
+			if err := adopt(&r.running); err != nil {
 				return err
 			}
 		}

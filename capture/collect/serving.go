@@ -8,8 +8,25 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
+
+// answers is what is known of who answers the load of a plan.
+type answers struct {
+	awaited   bool        // the program is to listen somewhere, and has not yet
+	lookout   *lookout    // nil without a load, and before the program listens
+	serving   serving     // at the last look between two phases
+	elsewhere atomic.Bool // other processes came to answer during a phase
+}
+
+// expect begins anew, with a program that is yet to listen or does not have to.
+func (a *answers) expect(at []Endpoint) {
+	a.lookout, a.serving, a.awaited = nil, serving{}, len(at) > 0
+}
+
+// mixed tells of the phase that ends whether no single process has answered that was measured.
+func (a *answers) mixed() bool { return a.elsewhere.Swap(false) || !a.serving.measured() }
 
 // serving is who answers a load.
 type serving struct {
@@ -40,21 +57,21 @@ func (s serving) same(as serving) bool { return slices.Equal(s.pids, as.pids) &&
 // unknown tells that nothing could be seen: then the program itself is taken to answer.
 func (s serving) unknown() bool { return len(s.pids) == 0 && s.hidden == "" }
 
-// servedBy takes the figures of the process that answers, which may be another one than was started:
+// takeFiguresOf takes the figures of the process that answers, which may be another one than was started:
 // those of a wrapper, a shell or the parent of several would say nothing about the requests.
 // Where no single process answers they are left out.
-func (r *running) servedBy(s serving) {
-	r.serving = s
-	at := r.lookout.String()
+func takeFiguresOf(r *running, s serving) {
+	r.answers.serving = s
+	at := r.answers.lookout.String()
 	switch pid := s.alone(); {
 	case s.unknown() || pid == r.proc.PID:
 		r.log.decide(r.proc.PID, true)
-		r.follows(r.proc.PID)
+		follows(r, r.proc.PID)
 	case pid > 0:
 		r.tell("%s answers on %s in another process than the one that was started (%s): CPU time, memory and the collector's figures are those of the process that answers", cmp.Or(commandOf(pid), "a program"), at, r.prog.name())
 		r.log.decide(pid, false)
 		r.w.SetClock(runtimeClock(r.log.path, r.w.At(startOf(pid))))
-		r.follows(pid)
+		follows(r, pid)
 	default:
 		who := s.hidden
 		if who == "" {
@@ -62,14 +79,20 @@ func (r *running) servedBy(s serving) {
 		}
 		r.tell("%s on %s: there are no CPU time, memory, profiles and figures of the collector, because no single process answers all requests that loupe could measure", who, at)
 		r.log.decide(nobody, false)
-		r.follows(0)
+		follows(r, 0)
 	}
 }
 
 // follows says which process is looked at from now on: 0 for none.
-func (r *running) follows(pid int) {
+func follows(r *running, pid int) {
 	r.pid = pid
 	r.sampler.watch(pid)
+	r.proc.mu.Lock()
+	r.proc.server = pid
+	if pid == r.proc.PID {
+		r.proc.server = 0
+	}
+	r.proc.mu.Unlock()
 	if pid == r.proc.PID {
 		if r.src != nil && r.follow == nil {
 			r.startFollowing()
@@ -81,24 +104,21 @@ func (r *running) follows(pid int) {
 		r.follow = nil
 	}
 	r.src = nil // the agent is in the process that was started
-	r.proc.mu.Lock()
-	r.proc.server = pid
-	r.proc.mu.Unlock()
 }
 
 // adopt looks who answers before a phase under load.
-func (r *running) adopt() error {
-	if r.lookout == nil || r.proc == nil || r.proc.ended() {
+func adopt(r *running) error {
+	if r.answers.lookout == nil || r.proc == nil || r.proc.ended() {
 		return nil
 	}
-	s, err := r.lookout.who()
+	s, err := r.answers.lookout.who()
 	switch {
 	case err != nil:
 		return err
 	case s.nobody:
-		return fmt.Errorf("%w: %s does not listen on %s any more", ErrUnreachable, r.prog.name(), r.lookout)
-	case !s.same(r.serving):
-		r.servedBy(s)
+		return fmt.Errorf("%w: %s does not listen on %s any more", ErrUnreachable, r.prog.name(), r.answers.lookout)
+	case !s.same(r.answers.serving):
+		takeFiguresOf(r, s)
 	}
 	return nil
 }
@@ -129,8 +149,8 @@ func (l *lookout) watch(ctx context.Context) (gap bool, err error) {
 
 // guarded puts a load on and watches who answers it: all the time, and at the end before anything
 // of it is kept. It ends at once when somebody else does.
-func (r *running) guarded(load Load) Load {
-	if load == nil || r.lookout == nil {
+func guarded(r *running, load Load) Load {
+	if load == nil || r.answers.lookout == nil {
 		return load
 	}
 	return func(ctx context.Context, d Demand) error {
@@ -138,7 +158,7 @@ func (r *running) guarded(load Load) Load {
 		defer cancel()
 		gap := false
 		watch := inBackground(func(quit context.Context) (err error) {
-			if gap, err = r.lookout.watch(quit); err != nil {
+			if gap, err = r.answers.lookout.watch(quit); err != nil {
 				cancel()
 			}
 			return err
@@ -146,7 +166,7 @@ func (r *running) guarded(load Load) Load {
 		d.Ours = sync.OnceValue(func() error {
 			err := watch.stop()
 			if err == nil {
-				err = r.answered(d.Phase, gap)
+				err = answered(r, d.Phase, gap)
 			}
 			if err != nil {
 				err = fmt.Errorf("the load of the phase %s was ended and its requests are not kept: %w", d.Phase, err)
@@ -163,24 +183,24 @@ func (r *running) guarded(load Load) Load {
 }
 
 // answered looks at the end of a load who has answered; gap tells that for a time nobody did.
-func (r *running) answered(phase string, gap bool) error {
-	s, err := r.lookout.who()
+func answered(r *running, phase string, gap bool) error {
+	s, err := r.answers.lookout.who()
 	if err != nil || r.proc.ended() {
 		return err
 	}
 	if gap || s.nobody {
-		r.tell("%s did not listen on %s all the time in the phase %s: connections that were to be opened meanwhile failed", r.prog.name(), r.lookout, phase)
+		r.tell("%s did not listen on %s all the time in the phase %s: connections that were to be opened meanwhile failed", r.prog.name(), r.answers.lookout, phase)
 	}
-	if !s.nobody && !s.same(r.serving) && r.serving.measured() {
-		r.elsewhere.Store(true)
-		r.tell("in the phase %s other processes came to answer on %s: it has no CPU time, memory and figures of the collector", phase, r.lookout)
+	if !s.nobody && !s.same(r.answers.serving) && r.answers.serving.measured() {
+		r.answers.elsewhere.Store(true)
+		r.tell("in the phase %s other processes came to answer on %s: it has no CPU time, memory and figures of the collector", phase, r.answers.lookout)
 	}
 	return nil
 }
 
 // reached says of a load on a process that was found running who answers it, where that is not the
 // process itself: a proxy in front of it is no mistake, and has its part in the figures.
-func (r *running) reached(at []Endpoint) {
+func reached(r *running, at []Endpoint) {
 	if r.pid == 0 || len(at) == 0 {
 		return
 	}

@@ -130,7 +130,7 @@ func (f *flags) run(e *command.Env, args []string) error {
 	for _, what := range subjects(inputs) {
 		opt.Left, opt.Order = left, leak.Order{}
 		if !what[0].Recording {
-			what, opt.Order = examine.Order(what)
+			what, opt.Order = inOrder(what)
 		}
 		x, err := what.Examine()
 		if err != nil {
@@ -200,7 +200,7 @@ func once(inputs []*source.Input) (kept []*source.Input, said []string) {
 			files = append(files, in)
 		}
 	}
-	files, said = examine.Different(files)
+	files, said = different(files)
 	return append(kept, files...), said
 }
 

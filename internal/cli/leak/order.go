@@ -1,4 +1,4 @@
-package examine
+package leak
 
 import (
 	"cmp"
@@ -22,10 +22,10 @@ const told = 2 * time.Second
 // slack is by how much the times of two files may contradict their order.
 const slack = time.Second
 
-// Order puts files that stand alone in the order in which they were made, as far as their names
+// inOrder puts files that stand alone in the order in which they were made, as far as their names
 // tell: a shell puts dump-10 before dump-2. It says how it did so, for those that do not tell
 // their time themselves, and whether the times of the files agree.
-func Order(inputs []*source.Input) ([]*source.Input, leak.Order) {
+func inOrder(inputs []*source.Input) ([]*source.Input, leak.Order) {
 	byNumber := slices.Clone(inputs)
 	slices.SortStableFunc(byNumber, func(a, b *source.Input) int { return natural(a.Name, b.Name) })
 	byLetter := slices.IsSortedFunc(inputs, func(a, b *source.Input) int { return cmp.Compare(a.Name, b.Name) })
@@ -104,8 +104,8 @@ func onlyNumbersDiffer(inputs []*source.Input) bool {
 	return !slices.ContainsFunc(inputs, func(in *source.Input) bool { return form(in) != form(inputs[0]) })
 }
 
-// Different leaves out files that have the same bytes as one before them, and says so.
-func Different(inputs []*source.Input) (kept []*source.Input, said []string) {
+// different leaves out files that have the same bytes as one before them, and says so.
+func different(inputs []*source.Input) (kept []*source.Input, said []string) {
 	first := map[[sha256.Size]byte]*source.Input{}
 	again := map[*source.Input]int{}
 	for _, in := range inputs {

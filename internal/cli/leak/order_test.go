@@ -1,4 +1,4 @@
-package examine
+package leak
 
 import (
 	"slices"
@@ -17,7 +17,7 @@ func TestOrder(t *testing.T) {
 		for name := range strings.FieldsSeq(named) {
 			inputs = append(inputs, &source.Input{Name: name})
 		}
-		ordered, o := Order(inputs)
+		ordered, o := inOrder(inputs)
 		var got []string
 		for _, in := range ordered {
 			got = append(got, in.Name)
