@@ -123,9 +123,17 @@ func adopt(r *running) error {
 	return nil
 }
 
-// lookEvery is how often it is looked who listens while a load runs; a look may take a hundredth of
-// the time.
-const lookEvery = 250 * time.Millisecond
+// While a load runs it is looked who listens each lookEvery. Where the table of connections is
+// long a look is given a hundredth of the time, but there is one each lookAtLeast.
+const (
+	lookEvery   = 250 * time.Millisecond
+	lookAtLeast = time.Second
+)
+
+// lookPause is how long to wait after a look that took so long.
+func lookPause(took time.Duration) time.Duration {
+	return min(max(lookEvery, 100*took), lookAtLeast)
+}
 
 // watch looks at the endpoints until ctx ends or somebody else listens, which is the error. gap
 // tells that for a time nobody did.
@@ -133,14 +141,16 @@ func (l *lookout) watch(ctx context.Context) (gap bool, err error) {
 	was := ""
 	for {
 		began := time.Now()
-		if now := l.sockets(); now != was {
+		now := l.sockets()
+		pause := lookPause(time.Since(began)) // of the look alone, which is what comes again and again
+		if now != was {
 			s, err := l.who()
 			if err != nil {
 				return gap, err
 			}
 			was, gap = now, gap || s.nobody
 		}
-		sleep(ctx, max(lookEvery, 100*time.Since(began)))
+		sleep(ctx, pause)
 		if ctx.Err() != nil {
 			return gap, nil
 		}

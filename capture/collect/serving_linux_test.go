@@ -205,3 +205,12 @@ func TestWithNumber(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestLookPause: however long a look takes, another one follows soon.
+func TestLookPause(t *testing.T) {
+	for took, want := range map[time.Duration]time.Duration{0: lookEvery, time.Millisecond: lookEvery, 5 * time.Millisecond: 500 * time.Millisecond, time.Minute: lookAtLeast} {
+		if got := lookPause(took); got != want {
+			t.Errorf("after %v: %v, want %v", took, got, want)
+		}
+	}
+}
