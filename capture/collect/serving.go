@@ -180,6 +180,7 @@ func guarded(r *running, load Load) Load {
 			}
 			if err != nil {
 				err = fmt.Errorf("the load of the phase %s was ended and its requests are not kept: %w", d.Phase, err)
+				r.answers.elsewhere.Store(true)
 				r.w.Note(err.Error()) // a report tells no more of a failed phase than that it has failed
 			}
 			return err

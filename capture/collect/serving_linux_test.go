@@ -75,7 +75,7 @@ func TestForeignDuringLoad(t *testing.T) {
 		if !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
-		if len(m.Phases) != 1 || !strings.Contains(m.Phases[0].Error, want) || !noted(m, want) {
+		if len(m.Phases) != 1 || !strings.Contains(m.Phases[0].Error, want) || !m.Phases[0].Elsewhere || !noted(m, want) {
 			t.Errorf("%s: the recording does not say it: %+v, %q", name, m.Phases, m.Notes)
 		}
 	}
