@@ -41,7 +41,7 @@ func recordKeeper(t *testing.T, prog *collect.Program, where, list string) *sess
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := collect.Plan{WaitFor: address, Wait: time.Minute, Load: func(ctx context.Context, d collect.Demand) error {
+	plan := collect.Plan{WaitFor: []collect.Endpoint{collect.TCP(address)}, Wait: time.Minute, Load: func(ctx context.Context, d collect.Demand) error {
 		if d.UntilCancelled {
 			<-ctx.Done()
 		}

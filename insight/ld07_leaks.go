@@ -64,7 +64,7 @@ func openFiles(r *Rule, in *Input, all []loadRound) (best Finding, ok bool) {
 		f.Impact = exactly((last-first)/d.Length.Seconds(), "open files more every second")
 		f.Evidence = []Evidence{{Text: fmt.Sprintf("%d samples; the trend has p = %.2g", len(d.Open), p), Path: d.Entry.Path, Phase: l.Phase.Name, Span: span(d.Time)}}
 		if n, path := waitingReadLoops(in); n > 0 {
-			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s goroutines are waiting in %s: connections to other services", unit.Count(n), readLoop), Path: path})
+			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s waiting in %s: connections to other services", unit.Plural(n, "goroutine"), readLoop), Path: path})
 		}
 		f.Advice = "Close what is opened: defer resp.Body.Close() after each response from another service, rows.Close(), file.Close(). The goroutine profile says how many connections there are (readLoop)."
 		f.Verify = "Record under load for as long: the number of open files should stay the same."

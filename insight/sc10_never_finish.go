@@ -167,11 +167,11 @@ func becomingMore(r *Rule, in *Input) (all []stuck, other Finding) {
 			continue
 		}
 		if facts.LevelledOff(g.Times, s.Values) { // a pool at its bound
-			levelled = append(levelled, fmt.Sprintf("at %s there were %s goroutines at the beginning, and their number then stayed at %s", place(s.At), unit.Count(int64(s.Values[0])), unit.Count(int64(s.Values[len(s.Values)-1]))))
+			levelled = append(levelled, fmt.Sprintf("at %s there %s at the beginning, and their number then stayed at %s", place(s.At), were(s.Values[0]), unit.Count(int64(s.Values[len(s.Values)-1]))))
 			continue
 		}
-		f := stuckAt(r, s.At, s.Grew(), "at %s there were %s goroutines, and %s later %s, with more in almost every one of %d profiles",
-			place(s.At), unit.Count(int64(s.Values[0])), g.Length(), unit.Count(int64(s.Values[len(s.Values)-1])), len(g.Times))
+		f := stuckAt(r, s.At, s.Grew(), "at %s there %s, and %s later %s, with more in almost every one of %d profiles",
+			place(s.At), were(s.Values[0]), g.Length(), unit.Count(int64(s.Values[len(s.Values)-1])), len(g.Times))
 		every := "goroutines more every second"
 		if g.Untimed {
 			every = "goroutines more from look to look"
@@ -363,4 +363,12 @@ func stuckSomewhere(r *Rule, in *Input, n []float64, more float64) stuck {
 	f.at, f.Severity = most, Warning
 	f.Evidence = []Evidence{in.fileAt(looks[0].Entry, most, top.Frames, "%s wait here", unit.Plural(counts[most], "goroutine"))}
 	return f
+}
+
+// were puts a number of goroutines behind "there": "was 1 goroutine", "were 5 goroutines".
+func were(n float64) string {
+	if n == 1 {
+		return "was 1 goroutine"
+	}
+	return "were " + unit.Plural(int64(n), "goroutine")
 }

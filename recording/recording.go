@@ -159,8 +159,11 @@ type Target struct {
 
 // Run is one process of the target: what `time` would tell of it.
 type Run struct {
-	PID  int           `json:"pid"`
-	Span timeline.Span `json:"span"`
+	PID int `json:"pid"`
+	// Server is the process that answered the load where it was another one, such as a child;
+	// the phases have its figures. 0 is the process itself.
+	Server int           `json:"server,omitempty"`
+	Span   timeline.Span `json:"span"`
 	// User and System are the CPU time of the process and of the children
 	// that it waited for.
 	User   time.Duration `json:"user_ns"`
@@ -220,6 +223,9 @@ type Phase struct {
 	MaxRSS int64 `json:"max_rss,omitempty"`
 	// Error says why the phase has nothing or less than asked.
 	Error string `json:"error,omitempty"`
+	// Elsewhere tells that no single process answered all requests that could be measured: what
+	// is known of the target's CPU time, memory and collector is not that of the requests.
+	Elsewhere bool `json:"elsewhere,omitempty"`
 	// Cut tells that the user ended a round before its time: it is not one of those that
 	// are compared.
 	Cut bool `json:"cut,omitempty"`

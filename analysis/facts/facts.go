@@ -13,6 +13,7 @@
 package facts
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -171,9 +172,18 @@ func partOfRound(s *session.Session, m *recording.Manifest, p recording.Phase, s
 		}
 	}
 	if p.Run >= 0 && p.Run < len(m.Target.Runs) {
-		r.CPU, r.MaxRSS = used(s, m.Target.Runs[p.Run].PID, part)
+		run := m.Target.Runs[p.Run]
+		r.CPU, r.MaxRSS = used(s, cmp.Or(run.Server, run.PID), part)
 	}
 	r.gatherRuntime(s, m, part)
+	return r.ofRequests()
+}
+
+// ofRequests leaves out what is not that of the requests, where other processes have answered them.
+func (r *Round) ofRequests() *Round {
+	if r.Phase.Elsewhere {
+		return &Round{Phase: r.Phase, Load: r.Load, Duration: r.Duration, Damage: r.Damage, AllocRate: math.NaN(), Counts: uncounted(), Collections: math.NaN()}
+	}
 	return r
 }
 
@@ -223,7 +233,7 @@ func gatherRound(s *session.Session, m *recording.Manifest, p recording.Phase) *
 	}
 	work := r.gatherLoad(s, m)
 	r.gatherRuntime(s, m, work)
-	return r
+	return r.ofRequests()
 }
 
 // gatherLoad reads the requests and returns when there was work: from the first

@@ -98,7 +98,7 @@ func (s *Service) findURL(ctx context.Context) error {
 	if err := h.probe(ctx); err != nil {
 		return fmt.Errorf("%w: %w (does the service import net/http/pprof, and is this its address?)", ErrUnreachable, err)
 	}
-	s.src, s.pid = h, listenerPID(base.Host)
+	s.src, s.pid = h, listenerPID(TCP(base.Host))
 	return nil
 }
 
@@ -142,6 +142,9 @@ func (r *Recorder) RecordAttached(ctx context.Context, plan Plan) error {
 		return errors.New("BUG: RecordAttached without Attach")
 	}
 	plan.Phases = r.possible(plan.Phases)
+	if plan.Load != nil {
+		reached(&r.running, plan.WaitFor)
+	}
 	return r.recordRunning(ctx, plan)
 }
 

@@ -66,7 +66,7 @@ func bareRound(b *testing.B, prog *Program, temp, round string, recorded bool) (
 		if err := cmd.Start(); err != nil {
 			b.Fatal(err)
 		}
-		for portFree("127.0.0.1:39419") == nil {
+		for portFree(TCP("127.0.0.1:39419")) == nil {
 			time.Sleep(5 * time.Millisecond)
 		}
 		l, err := load.Run(b.Context(), bareLoad)
@@ -94,7 +94,7 @@ func bareRound(b *testing.B, prog *Program, temp, round string, recorded bool) (
 		}
 		return err
 	}
-	plan := Plan{Phases: []Phase{{Name: "bare"}}, Load: sent, WaitFor: "127.0.0.1:39419"}
+	plan := Plan{Phases: []Phase{{Name: "bare"}}, Load: sent, WaitFor: []Endpoint{TCP("127.0.0.1:39419")}}
 	if err := r.Record(b.Context(), plan); err != nil {
 		b.Fatal(err)
 	}

@@ -199,6 +199,9 @@ type goPackage struct {
 func list(ctx context.Context, opt BuildOptions, dir string, args ...string) (*goPackage, error) {
 	words := append([]string{"list", "-e", "-json"}, tagFlags(opt.Flags)...)
 	out, err := run(goCommand(ctx, opt.Temp, dir, append(words, args...)...))
+	if _, ok := errors.AsType[noCache](err); ok {
+		return nil, fmt.Errorf("cannot build %s: %w", opt.Target, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot find package %s: %w", opt.Target, err)
 	}

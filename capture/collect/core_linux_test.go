@@ -37,14 +37,14 @@ func keeper(t *testing.T, where string, limit int64, list string) *recording.Rec
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := Plan{Phases: phases(t, list), WaitFor: address, Wait: time.Minute, Load: func(ctx context.Context, d Demand) error {
+	plan := Plan{Phases: phases(t, list), WaitFor: []Endpoint{TCP(address)}, Wait: time.Minute, Load: func(ctx context.Context, d Demand) error {
 		if d.UntilCancelled {
 			<-ctx.Done()
 		}
 		return nil
 	}}
 	if where == "ends" {
-		plan.WaitFor, plan.Load = "", nil
+		plan.WaitFor, plan.Load = nil, nil
 	}
 	if err := r.Record(t.Context(), plan); err != nil {
 		t.Logf("Record: %v", err)

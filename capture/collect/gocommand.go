@@ -62,9 +62,25 @@ func run(cmd *exec.Cmd) ([]byte, error) {
 		if text == "" {
 			text = err.Error()
 		}
+		if strings.Contains(text, "build cache") {
+			return nil, noCache{text}
+		}
 		return nil, errors.New(text)
 	}
 	return out.Bytes(), nil
+}
+
+// noCache is the error of a go command that has no folder for what it has built: nothing is wrong
+// with what it was asked for.
+type noCache struct{ text string }
+
+// Error says what the go command printed, and what to do.
+func (e noCache) Error() string {
+	how := "set GOCACHE to the absolute path of a folder that can be written"
+	if dir := os.Getenv("GOCACHE"); dir != "" {
+		how = fmt.Sprintf("GOCACHE=%s names it: set it to the absolute path of a folder that can be written, or unset it", dir)
+	}
+	return fmt.Sprintf("the go command cannot use its cache: %s (%s)", e.text, how)
 }
 
 // execute runs a command to its end. It is the leader of a process group, which

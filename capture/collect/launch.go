@@ -87,6 +87,7 @@ type Process struct {
 	hurry <-chan struct{} // closed when the user wants to end; nil is never
 	agent string          // path of the agent's socket
 	own   string          // where the agent keeps what it notes
+	mark  string          // is in the environment of all that comes from it
 	ours  int64           // loupe's largest resident set when it started the process, in bytes
 	peak  int64           // its own right before it was stopped, in bytes; 0 where nobody has looked
 	done  chan struct{}
@@ -96,6 +97,7 @@ type Process struct {
 
 	mu      sync.Mutex
 	stopped bool // loupe asked it to end
+	server  int  // the process that answers, where it is another one
 }
 
 // output is where a process writes to: its standard error goes through reader to
@@ -133,7 +135,7 @@ func (o output) begin(ended <-chan struct{}) {
 // launch starts p. The process dies when loupe does (on Linux, whatever way
 // loupe dies).
 func (p *Program) launch(opt LaunchOptions, temp string, to output) (*Process, error) {
-	proc := &Process{done: make(chan struct{}), own: opt.Own, ours: ownPeak()}
+	proc := &Process{done: make(chan struct{}), own: opt.Own, ours: ownPeak(), mark: newMark()}
 	if p.Agent {
 		proc.agent = filepath.Join(temp, fmt.Sprintf("agent-%d", time.Now().UnixNano()))
 	}
@@ -144,7 +146,7 @@ func (p *Program) launch(opt LaunchOptions, temp string, to output) (*Process, e
 		to.close()
 		return nil, fmt.Errorf("cannot start %s: %w", p.name(), err)
 	}
-	cmd.Env = env
+	cmd.Env = append(env, proc.mark)
 	// A nil *os.File in an interface would not be a nil interface.
 	if opt.Stdin != nil {
 		cmd.Stdin = opt.Stdin
@@ -286,6 +288,7 @@ func (proc *Process) Kill() {
 	proc.stopped = true
 	proc.mu.Unlock()
 	signalGroup(proc.cmd.Process, os.Kill)
+	endMarked(proc.mark, 0)
 }
 
 // run describes the process for the manifest; while it runs only what is
@@ -293,6 +296,9 @@ func (proc *Process) Kill() {
 func (proc *Process) run(w *recording.Writer) recording.Run {
 	r := recording.Run{PID: proc.PID}
 	r.Span.Start = w.At(proc.Started)
+	proc.mu.Lock()
+	r.Server = proc.server
+	proc.mu.Unlock()
 	if !proc.ended() {
 		return r
 	}

@@ -2,12 +2,19 @@ package collect
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // listener is a socket that accepts TCP connections.
@@ -73,61 +80,214 @@ func ownAddresses(hostport string) (ips []net.IP, port int) {
 	return ips, port
 }
 
-// foreignError says who listens instead of the program of a name.
-func foreignError(addr, name string, pid int) error {
-	who := "a process of another user"
-	if pid > 0 {
-		who = fmt.Sprintf("process %d (%s)", pid, processName(pid))
-	}
-	return fmt.Errorf("%w: %s accepts connections on %s, but the load is meant for %s (stop that process, or give the program and the URL another port)", ErrForeign, who, addr, name)
+// lookout finds out who accepts the connections of a load that is meant for a program.
+type lookout struct {
+	spots []spot
+	name  string // of the program
+	pid   int    // it was started as
+	mark  string // is in the environment of what has come from it; may be empty
 }
 
-// reachesOnly fails when a connection to addr may reach a process that does not
-// belong to the one that was started as pid, with mark in its environment, if that
-// is not empty. The program that is meant has name. What cannot be seen, as the sockets of a program that has changed its
-// user, is no reason to fail.
-func reachesOnly(addr, name string, pid int, mark string) error {
-	ips, port := ownAddresses(addr)
-	all := listeners(os.Getpid())
-	var foreign []listener
-	family, sockets, seen := map[int]bool{}, map[uint64]bool{}, true
-	for _, ip := range ips {
-		for _, l := range answering(all, ip, port) {
-			if len(family) == 0 {
-				family = familyOf(pid, mark)
-				sockets, seen = socketsOf(family)
+// spot is an endpoint with the addresses that its name stands for.
+type spot struct {
+	Endpoint
+	ips  []net.IP // those of this machine
+	port int
+}
+
+// newLookout looks up the names of the endpoints, once.
+func newLookout(at []Endpoint, name string, pid int, mark string) *lookout {
+	l := &lookout{name: name, pid: pid, mark: mark}
+	for _, e := range at {
+		s := spot{Endpoint: e}
+		if e.Network == "tcp" {
+			s.ips, s.port = ownAddresses(e.Address)
+		}
+		l.spots = append(l.spots, s)
+	}
+	return l
+}
+
+// String is the addresses.
+func (l *lookout) String() string {
+	var all []string
+	for _, s := range l.spots {
+		all = append(all, s.Address)
+	}
+	return strings.Join(all, " and ")
+}
+
+// sockets is the same for as long as the same sockets accept the connections, as far as that can be
+// told at little cost.
+func (l *lookout) sockets() string {
+	var all []string
+	table := listeners(os.Getpid())
+	for _, s := range l.spots {
+		if s.Network == "unix" {
+			if info, err := os.Stat(s.Address); err == nil {
+				all = append(all, fmt.Sprint(info.ModTime().UnixNano(), info.Sys().(*syscall.Stat_t).Ino))
 			}
-			if !sockets[l.inode] {
-				foreign = append(foreign, l)
+			continue
+		}
+		for _, ip := range s.ips {
+			for _, o := range answering(table, ip, s.port) {
+				all = append(all, strconv.FormatUint(o.inode, 10))
 			}
 		}
 	}
-	if len(foreign) == 0 || !seen {
-		return nil
-	}
-	holder := holderOf(map[uint64]bool{foreign[0].inode: true})
-	if holder == 0 && !slices.ContainsFunc(listeners(os.Getpid()), func(l listener) bool { return l.inode == foreign[0].inode }) {
-		return nil // it is gone
-	}
-	if forwards(holder, port) {
-		return nil
-	}
-	return foreignError(addr, name, holder)
+	return strings.Join(all, " ")
 }
 
-// socketsOf are the sockets of processes; seen is false where one of them does
-// not show its own.
-func socketsOf(family map[int]bool) (sockets map[uint64]bool, seen bool) {
-	sockets, seen = map[uint64]bool{}, true
+// who finds the processes that accept the connections. The error wraps [ErrForeign]: somebody else
+// does so, alone or besides. What cannot be seen, as the sockets of a program that has changed
+// its user, is no reason for that.
+func (l *lookout) who() (serving, error) {
+	var all serving
+	family := familyOf(l.pid, l.mark)
+	for i := range l.spots {
+		one, err := l.at(&l.spots[i], family)
+		if err != nil {
+			return serving{}, err
+		}
+		all.pids = append(all.pids, one.pids...)
+		all.hidden = cmp.Or(all.hidden, one.hidden)
+		all.nobody = all.nobody || one.nobody
+	}
+	slices.Sort(all.pids)
+	all.pids = slices.Compact(all.pids)
+	return all, nil
+}
+
+// at finds those of one endpoint.
+func (l *lookout) at(s *spot, family map[int]bool) (serving, error) {
+	if s.Network == "unix" {
+		return l.atSocket(s, family)
+	}
+	if len(s.ips) == 0 {
+		return serving{hidden: "a process of another machine or container answers"}, nil
+	}
+	if _, err := os.ReadFile("/proc/self/net/tcp"); err != nil {
+		return serving{}, nil // nothing is to be seen here
+	}
+	table := listeners(os.Getpid())
+	var found []listener
+	for _, ip := range s.ips {
+		found = append(found, answering(table, ip, s.port)...)
+	}
+	if len(found) == 0 {
+		return l.behind(s)
+	}
+	pids, foreign, seen := holders(found, family)
+	switch {
+	case len(foreign) == 0:
+		return serving{pids: pids}, nil
+	case !seen && len(family) == 1:
+		return serving{}, nil // it is the program, which does not show its sockets
+	case !seen:
+		return serving{pids: pids, hidden: "a process that does not show its sockets to loupe answers"}, nil
+	}
+	holder := holderOf(map[uint64]bool{foreign[0].inode: true})
+	if holder == 0 && !slices.ContainsFunc(listeners(os.Getpid()), func(o listener) bool { return o.inode == foreign[0].inode }) {
+		return serving{pids: pids, nobody: len(pids) == 0}, nil // it is gone
+	}
+	if forwards(holder, s.port) {
+		return serving{pids: pids, hidden: "a container answers"}, nil
+	}
+	return serving{}, foreigner{s.Endpoint, l.name, holder}
+}
+
+// behind tells of an endpoint that no process of this machine listens on whether one answers all
+// the same: the kernel may pass connections on to a container.
+func (l *lookout) behind(s *spot) (serving, error) {
+	c, err := s.dial(context.Background(), time.Second)
+	if err != nil {
+		return serving{nobody: true}, nil
+	}
+	c.Close()
+	return serving{hidden: "a process that is not to be seen answers"}, nil
+}
+
+// atSocket finds those that accept connections of a Unix socket: who has begun to listen, which the
+// kernel tells when one is made, and who of the family has that socket as well.
+func (l *lookout) atSocket(s *spot, family map[int]bool) (serving, error) {
+	c, err := s.dial(context.Background(), time.Second)
+	if err != nil {
+		return serving{nobody: true}, nil
+	}
+	defer c.Close()
+	peer := 0
+	if raw, err := c.(*net.UnixConn).SyscallConn(); err == nil {
+		raw.Control(func(fd uintptr) {
+			if cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
+				peer = int(cred.Pid)
+			}
+		})
+	}
+	if peer == 0 {
+		return serving{hidden: "a process of a container answers"}, nil
+	}
+	var found []listener
+	for _, inode := range unixListeners(s.Address) {
+		found = append(found, listener{inode: inode})
+	}
+	pids, _, seen := holders(found, family)
+	switch {
+	case family[peer] && len(pids) > 0:
+		return serving{pids: pids}, nil
+	case family[peer]:
+		return serving{pids: []int{peer}}, nil
+	case !ProcessExists(peer) && len(pids) > 0: // it has handed the socket on
+		return serving{pids: pids}, nil
+	case !ProcessExists(peer) || !seen:
+		return serving{hidden: "a process that is not to be seen answers"}, nil
+	}
+	return serving{}, foreigner{s.Endpoint, l.name, peer}
+}
+
+// unixListeners are the sockets that accept connections and were bound to a path, by the table of
+// all of them; the program may have named it from its own folder.
+func unixListeners(path string) (inodes []uint64) {
+	text, err := os.ReadFile("/proc/self/net/unix")
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		const accepts = "00010000" // __SO_ACCEPTCON
+		if len(f) != 8 || f[3] != accepts || filepath.Base(f[7]) != filepath.Base(path) {
+			continue
+		}
+		if inode, err := strconv.ParseUint(f[6], 10, 64); err == nil {
+			inodes = append(inodes, inode)
+		}
+	}
+	return inodes
+}
+
+// holders are the processes of a family that hold sockets, and the sockets that none of them holds;
+// seen is false where one of the family does not show its own.
+func holders(sockets []listener, family map[int]bool) (pids []int, foreign []listener, seen bool) {
+	seen = true
+	held := map[uint64]bool{}
 	for pid := range family {
 		if _, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid)); os.IsPermission(err) {
 			seen = false
 		}
-		for inode := range socketInodes(pid) {
-			sockets[inode] = true
+		inodes := socketInodes(pid)
+		if slices.ContainsFunc(sockets, func(l listener) bool { return inodes[l.inode] }) {
+			pids = append(pids, pid)
+		}
+		for _, l := range sockets {
+			held[l.inode] = held[l.inode] || inodes[l.inode]
 		}
 	}
-	return sockets, seen
+	for _, l := range sockets {
+		if !held[l.inode] {
+			foreign = append(foreign, l)
+		}
+	}
+	slices.Sort(pids)
+	return pids, foreign, seen
 }
 
 // familyOf is a process with all that have come from it: its descendants, those of its
@@ -147,16 +307,81 @@ func familyOf(pid int, mark string) map[int]bool {
 			}
 		}
 	}
-	for _, p := range all {
-		if family[p] || mark == "" {
-			continue
-		}
-		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p))
-		if err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(kv []byte) bool { return string(kv) == mark }) {
-			family[p] = true
-		}
+	for _, p := range marked(mark) {
+		family[p] = true
 	}
 	return family
+}
+
+// marked are the processes that were started with a mark in their environment; none where it is empty.
+func marked(mark string) (pids []int) {
+	if mark == "" {
+		return nil
+	}
+	for _, p := range allProcesses() {
+		if hasMark(p, mark) && ProcessExists(p) {
+			pids = append(pids, p)
+		}
+	}
+	slices.Sort(pids)
+	return pids
+}
+
+func hasMark(pid int, mark string) bool {
+	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	return err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(kv []byte) bool { return string(kv) == mark })
+}
+
+// leftGrace is how long a process that was left running may take to end.
+const leftGrace = 2 * time.Second
+
+// endMarked ends the processes that were started with a mark, wherever they are now: politely, and
+// then firmly. It returns how they are called.
+func endMarked(mark string, grace time.Duration) (ended string) {
+	left := marked(mark)
+	ended = withNumbers(left)
+	for _, signal := range []os.Signal{terminate, os.Kill} {
+		for _, pid := range left {
+			p, err := os.FindProcess(pid) // which holds on to the process, and not to its number
+			if err == nil && hasMark(pid, mark) {
+				p.Signal(signal)
+			}
+		}
+		for end := time.Now().Add(grace); len(left) > 0 && time.Now().Before(end); {
+			time.Sleep(5 * time.Millisecond)
+			left = slices.DeleteFunc(left, func(pid int) bool { return !ProcessExists(pid) })
+		}
+		left = marked(mark)
+	}
+	return ended
+}
+
+// commandOf is the name of a process, empty where it is not known.
+func commandOf(pid int) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// startOf is when a process began, to some hundredths of a second (proc_pid_stat(5)).
+func startOf(pid int) time.Time {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return time.Now()
+	}
+	f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	const start = 22 - 3 // the columns behind the name begin with the third
+	if len(f) <= start {
+		return time.Now()
+	}
+	ticks, err := strconv.ParseInt(f[start], 10, 64)
+	var now unix.Timespec
+	if err != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
+		return time.Now()
+	}
+	return time.Now().Add(time.Duration(ticks)*tick - time.Duration(now.Nano()))
 }
 
 // parentOf reads the parent and the process group of a process (proc_pid_stat(5)).

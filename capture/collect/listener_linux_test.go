@@ -35,7 +35,11 @@ func TestListening(t *testing.T) {
 	shared := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
 		return c.Control(func(fd uintptr) { unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1) })
 	}}
-	l, err := shared.Listen(t.Context(), "tcp", addr)
+	network := "tcp"
+	if filepath.IsAbs(addr) {
+		network = "unix"
+	}
+	l, err := shared.Listen(t.Context(), network, addr)
 	if err == nil {
 		err = os.WriteFile(ready, nil, 0o600)
 	}
@@ -82,7 +86,7 @@ func TestForeignListener(t *testing.T) {
 		}
 	}
 	start := func(command, addr string) error {
-		s, err := StartServer(t.Context(), command, addr, time.Minute)
+		s, err := StartServer(t.Context(), command, TCP(addr), time.Minute)
 		if err == nil {
 			s.Stop()
 		}
@@ -99,7 +103,7 @@ func TestForeignListener(t *testing.T) {
 	if err := start("setsid sh -c '"+listening(addr, anything, begun("ready"))+" & echo $! > /dev/null' & sleep 600", addr); err != nil {
 		t.Errorf("a daemon: %v", err)
 	}
-	if pid := listenerPID(addr); pid > 0 { // it is in nobody's group
+	if pid := listenerPID(TCP(addr)); pid > 0 { // it is in nobody's group
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
 
@@ -129,7 +133,7 @@ func TestForeignListener(t *testing.T) {
 		asked = true
 		return nil
 	}
-	foreign("a program that is recorded", r.Record(t.Context(), Plan{Phases: phases(t, "bare"), WaitFor: addr, Load: load}), pid)
+	foreign("a program that is recorded", r.Record(t.Context(), Plan{Phases: phases(t, "bare"), WaitFor: []Endpoint{TCP(addr)}, Load: load}), pid)
 	if asked {
 		t.Error("there was a load, on a process that it was not meant for")
 	}

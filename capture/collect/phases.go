@@ -39,10 +39,13 @@ func (r *running) begin(p Phase, plan Plan) (phase recording.Phase, end func(err
 		phase.Span.End = r.w.Now()
 		phase.User, phase.System = max(0, after.User-before.User), max(0, after.System-before.System)
 		phase.MaxRSS = after.MaxRSS
-		if r.proc != nil && r.proc.ended() {
+		if r.proc != nil && r.proc.ended() && r.pid == r.proc.PID {
 			run := r.proc.run(r.w)
 			phase.User, phase.System = max(0, run.User-before.User), max(0, run.System-before.System)
 			phase.MaxRSS = run.MaxRSS
+		}
+		if r.answers.mixed() {
+			phase.Elsewhere, phase.User, phase.System, phase.MaxRSS = true, 0, 0, 0
 		}
 		if err != nil && !errors.Is(err, context.Canceled) {
 			phase.Error = strings.ReplaceAll(err.Error(), "\n", "; ")
@@ -72,7 +75,7 @@ func (r *Recorder) bare(ctx context.Context, p Phase, plan Plan) error {
 	r.opt.Progress("phase %s: load", phase.Name)
 	err := plan.Load(ctx, Demand{Phase: phase.Name, Boundary: func() { r.follow.boundary(ctx) }})
 	if r.proc != nil && r.proc.ended() {
-		err = fmt.Errorf("%s ended under load: %s", r.prog.name(), r.ending())
+		err = fmt.Errorf("%s ended under load: %s%s", r.prog.name(), r.ending(), daemons(r.proc))
 	}
 	return errors.Join(err, end(err))
 }

@@ -23,7 +23,7 @@ func ReservePort(address string) (reserved string, release func()) {
 		return address, func() {}
 	}
 	dir := reservations()
-	if portFree(address) == nil {
+	if portFree(TCP(address)) == nil {
 		if release, ok := reserve(dir, port); ok {
 			return address, release
 		}

@@ -78,23 +78,29 @@ func listensAnywhere(pid int, own string) (listens, known bool) {
 	return listens, true
 }
 
-// listenerPID finds the local process that listens on the port of host:port,
-// 0 when it is not on this machine or not to be seen.
-func listenerPID(hostport string) int {
-	host, port, err := net.SplitHostPort(hostport)
-	if err != nil {
-		return 0
-	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return 0
-	}
-	wanted := map[uint64]bool{}
-	eachListener(os.Getpid(), func(addr string, inode uint64) {
-		if strings.HasSuffix(addr, ":"+port) {
-			wanted[inode] = true
+// listenerPID finds the local process that accepts the connections to an endpoint: 0 when
+// it is not on this machine or not to be seen, and when there are several.
+func listenerPID(at Endpoint) int {
+	var found []listener
+	if at.Network == "unix" {
+		for _, inode := range unixListeners(at.Address) {
+			found = append(found, listener{inode: inode})
 		}
-	})
-	return holderOf(wanted)
+	} else {
+		ips, port := ownAddresses(at.Address)
+		table := listeners(os.Getpid())
+		for _, ip := range ips {
+			found = append(found, answering(table, ip, port)...)
+		}
+	}
+	all := map[int]bool{}
+	for _, pid := range allProcesses() {
+		all[pid] = true
+	}
+	if pids, _, _ := holders(found, all); len(pids) == 1 {
+		return pids[0]
+	}
+	return 0
 }
 
 // holderOf finds a process that has one of some sockets open; 0 where none is

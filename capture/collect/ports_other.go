@@ -2,7 +2,11 @@
 
 package collect
 
-import "os"
+import (
+	"os"
+	"strings"
+	"time"
+)
 
 // ProcessExists is true for any number here: other systems do not tell
 // without sending a signal, and a small number is more often a port.
@@ -17,7 +21,33 @@ func listeningPorts(int) []string { return nil }
 // listensAnywhere is not known.
 func listensAnywhere(int, string) (listens, known bool) { return false, false }
 
-func listenerPID(string) int { return 0 }
+func listenerPID(Endpoint) int { return 0 }
 
-// reachesOnly cannot tell here who listens.
-func reachesOnly(string, string, int, string) error { return nil }
+// lookout cannot tell here who listens.
+type lookout struct{ at []Endpoint }
+
+func newLookout(at []Endpoint, _ string, _ int, _ string) *lookout { return &lookout{at} }
+
+// String is the addresses.
+func (l *lookout) String() string {
+	var all []string
+	for _, e := range l.at {
+		all = append(all, e.Address)
+	}
+	return strings.Join(all, " and ")
+}
+
+func (l *lookout) sockets() string       { return "" }
+func (l *lookout) who() (serving, error) { return serving{}, nil }
+
+// marked is not known: other systems do not show the environment of a process.
+func marked(string) []int { return nil }
+
+func endMarked(string, time.Duration) string { return "" }
+
+func commandOf(int) string { return "" }
+
+func startOf(int) time.Time { return time.Now() }
+
+// leftGrace is how long a process that was left running may take to end.
+const leftGrace = 2 * time.Second

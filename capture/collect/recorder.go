@@ -34,15 +34,19 @@ type Demand struct {
 	// Boundary, if set, is to be called right before the first request that is kept, and
 	// when the last has its answer.
 	Boundary func()
+	// Ours, if set, is to be asked before the requests are kept: an error says that others than the
+	// target have answered, and that nothing is to be kept.
+	Ours func() error
 }
 
 // Plan is what a recorder does with one process of its target.
 type Plan struct {
 	Phases []Phase // the first is the bare one
 	Load   Load    // nil: the program works by itself
-	// WaitFor is an address that must accept connections before the first
-	// phase; empty when there is no load.
-	WaitFor string
+	// WaitFor is where the load connects to: the target must accept connections there before the
+	// first phase, and nobody else. One that was found running is not waited for, and another
+	// process that answers is only said. It is empty when there is no load.
+	WaitFor []Endpoint
 	// Wait is how long to wait for it.
 	Wait time.Duration
 	// Patience is how long the bare phase may become for a program that works and
@@ -110,6 +114,8 @@ type running struct {
 
 	sampler *sampler
 	own     *owns // what the program captures of itself
+
+	answers answers // who answers the load
 
 	failure string                  // how the first process that failed did
 	live    atomic.Pointer[Process] // what [Recorder.Abort] needs, which comes from another goroutine
@@ -190,6 +196,7 @@ func (r *running) start(ctx context.Context, whole, wholeFile string) error {
 		reader.close()
 		return err
 	}
+	log.holding = r.answers.awaited
 	to := output{reader: reader, sink: log}
 	if opt.KeepStdout {
 		if to.out, err = newStdoutLog(r.w, r.run, opt.Show); err != nil {
@@ -211,13 +218,16 @@ func (r *running) start(ctx context.Context, whole, wholeFile string) error {
 	err = r.w.UpdateTarget(func(t *recording.Target) { t.Runs = append(t.Runs, proc.run(r.w)) })
 	// The runtime counts its time from a moment after the process began;
 	// readers narrow the error down by the arrival times.
-	err = errors.Join(err, r.w.SetClock(recording.Clock{Path: log.path, Clock: timeline.Clock{
-		Offset: r.w.At(proc.Started), Error: 20 * time.Millisecond,
-	}}))
+	err = errors.Join(err, r.w.SetClock(runtimeClock(log.path, r.w.At(proc.Started))))
 	if err == nil && whole == "" {
 		r.findSource(ctx)
 	}
 	return err
+}
+
+// runtimeClock is that of the lines of a runtime in a file, of a process that began at a moment.
+func runtimeClock(path string, began timeline.Time) recording.Clock {
+	return recording.Clock{Path: path, Clock: timeline.Clock{Offset: began, Error: 20 * time.Millisecond}}
 }
 
 // findSource decides where profiles come from: the agent, or the program's
@@ -226,7 +236,9 @@ func (r *running) findSource(ctx context.Context) {
 	r.src = nil
 	if r.proc.waitAgent(ctx) {
 		r.src = agentSource{socket: r.proc.agent}
-		r.startFollowing()
+		if !r.answers.awaited { // or it is another process that answers
+			r.startFollowing()
+		}
 	}
 }
 
@@ -316,11 +328,11 @@ func numbered(name string, index int) string {
 // each of the other phases, which then cover its whole life. Where that is longer
 // than the phase, it is started again once, for all of them.
 func (r *Recorder) Record(ctx context.Context, plan Plan) error {
-	if plan.WaitFor != "" {
-		if err := portFree(plan.WaitFor); err != nil {
-			return err
-		}
+	if err := portFree(plan.WaitFor...); err != nil {
+		return err
 	}
+	r.answers.expect(plan.WaitFor)
+	defer func() { r.answers.awaited = false }()
 	if err := r.start(ctx, "", ""); err != nil {
 		return err
 	}
@@ -329,8 +341,12 @@ func (r *Recorder) Record(ctx context.Context, plan Plan) error {
 }
 
 func (r *Recorder) recordRunning(ctx context.Context, plan Plan) error {
-	if plan.WaitFor != "" {
-		if err := r.waitPort(ctx, plan.WaitFor, plan.Wait); err != nil {
+	if len(plan.WaitFor) > 0 && r.proc != nil {
+		if err := r.waitPort(ctx, plan); err != nil {
+			return err
+		}
+		plan.Load = guarded(&r.running, plan.Load)
+		if err := adopt(&r.running); err != nil {
 			return err
 		}
 	}
@@ -356,11 +372,19 @@ func restOf(ctx context.Context, r *Recorder, plan Plan) error {
 			}
 			return r.wholeLives(ctx, plan.Phases[1+i:], plan)
 		}
+		if plan.Load != nil {
+			if err := adopt(&r.running); err != nil {
+				return err
+			}
+		}
 		if r.src == nil {
 			r.findPprof(ctx)
 		}
-		if r.src == nil {
+		if r.src == nil && (r.proc == nil || r.pid == r.proc.PID) {
 			return r.w.Note("no profiles: the program has no agent and serves no /debug/pprof that loupe could find (tell it with -pprof)")
+		}
+		if r.src == nil {
+			return r.w.Note("no profiles: those of the process that was started would not be those of the requests, and what answers serves no /debug/pprof that loupe could find (tell it with -pprof)")
 		}
 		err := r.profile(ctx, p, plan)
 		if ctx.Err() != nil {
@@ -371,6 +395,9 @@ func restOf(ctx context.Context, r *Recorder, plan Plan) error {
 				return fmt.Errorf("%s ended in phase %s: %s", r.prog.name(), p.Name, r.ending())
 			}
 			return r.wholeLives(ctx, plan.Phases[1+i:], plan)
+		}
+		if errors.Is(err, ErrForeign) {
+			return err
 		}
 		if diskFull(err) {
 			return err // the next one would fail as well
@@ -412,8 +439,13 @@ func (r *running) stop() error {
 		return err
 	}
 	proc := r.proc
-	proc.peak = r.sampler.take().MaxRSS // a signal leaves it no time to tell
+	if last := r.sampler.take(); r.pid == proc.PID {
+		proc.peak = last.MaxRSS // a signal leaves it no time to tell
+	}
 	proc.Stop()
+	if ended := endMarked(proc.mark, leftGrace); ended != "" {
+		r.opt.Progress("%s had left %s running, and loupe has ended that as well", r.prog.name(), ended)
+	}
 	err = errors.Join(err, keepLateEnd(r))
 	r.sampler.watch(0)
 	lerr := errors.Join(r.log.wait(), r.own.keep())

@@ -176,7 +176,7 @@ func TestLoad(t *testing.T) {
 		}
 		return nil
 	}
-	record(t, "server", Plan{Phases: phases(t, "allocs,cpu:100ms"), Load: load, WaitFor: address}, address)
+	record(t, "server", Plan{Phases: phases(t, "allocs,cpu:100ms"), Load: load, WaitFor: []Endpoint{TCP(address)}}, address)
 	if got := strings.Join(asked, ", "); got != "bare false, cpu true" {
 		t.Errorf("load was asked for %s", got)
 	}
@@ -196,7 +196,7 @@ func TestDiesBeforeItListens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = r.Record(t.Context(), Plan{Phases: phases(t, "bare"), WaitFor: freeAddress(t)})
+	err = r.Record(t.Context(), Plan{Phases: phases(t, "bare"), WaitFor: []Endpoint{TCP(freeAddress(t))}})
 	if err == nil || !strings.Contains(err.Error(), "ended before it listened") || !strings.Contains(err.Error(), "tool says goodbye") {
 		t.Errorf("Record = %v, want the program's last words", err)
 	}

@@ -17,30 +17,32 @@ import (
 // being recorded.
 type Server struct {
 	command string
-	addr    string
+	at      Endpoint
 	cmd     *exec.Cmd
+	mark    string
 	done    chan struct{}
 	output  tail
+	lookout *lookout
+	watched *background // for those who listen in its place
 }
 
 // StartServer runs a command through the shell and returns when it accepts
-// connections at addr, host:port. It fails when something else answers there
+// connections at an endpoint. It fails when something else answers there
 // already or in its place, when the command ends or does not listen within wait. What
 // listens must come from the command: a descendant, a daemon, or what forwards the port of a
 // container.
-func StartServer(ctx context.Context, command, addr string, wait time.Duration) (*Server, error) {
-	if err := portFree(addr); err != nil {
-		return nil, fmt.Errorf("cannot start %q: something listens on %s already (stop it, or leave out the command to load what runs there)", command, addr)
+func StartServer(ctx context.Context, command string, at Endpoint, wait time.Duration) (*Server, error) {
+	if err := portFree(at); err != nil {
+		return nil, fmt.Errorf("cannot start %q: something listens on %s already (stop it, or leave out the command to load what runs there)", command, at)
 	}
 	shell := []string{"/bin/sh", "-c", command}
 	if runtime.GOOS == "windows" {
 		shell = []string{"cmd", "/c", command}
 	}
-	s := &Server{command: command, addr: addr, cmd: exec.Command(shell[0], shell[1:]...), done: make(chan struct{})}
+	s := &Server{command: command, at: at, cmd: exec.Command(shell[0], shell[1:]...), mark: newMark(), done: make(chan struct{})}
 	s.cmd.Stdout, s.cmd.Stderr = &s.output, &s.output
 	s.cmd.WaitDelay = time.Second // children may hold the pipes
-	mark := fmt.Sprintf("LOUPE_SERVER=%d-%d", os.Getpid(), time.Now().UnixNano())
-	s.cmd.Env = append(os.Environ(), mark)
+	s.cmd.Env = append(os.Environ(), s.mark)
 	detach(s.cmd)
 	started := make(chan error)
 	go func() {
@@ -59,23 +61,50 @@ func StartServer(ctx context.Context, command, addr string, wait time.Duration) 
 	ended := func() error {
 		select {
 		case <-s.done:
-			return fmt.Errorf("%q ended before it listened on %s: %s%s", command, addr, s.cmd.ProcessState, s.output.said())
+			return fmt.Errorf("%q ended before it listened on %s: %s%s", command, at, s.cmd.ProcessState, s.output.said()+s.daemons())
 		default:
 			return nil
 		}
 	}
-	if err := dialUntil(ctx, fmt.Sprintf("%q", command), addr, wait, ended); err != nil {
+	if err := dialUntil(ctx, fmt.Sprintf("%q", command), at, wait, ended); err != nil {
 		s.Stop()
 		if errors.Is(err, ErrUnreachable) {
 			err = fmt.Errorf("%w%s", err, s.output.said())
 		}
 		return nil, err
 	}
-	if err := reachesOnly(addr, fmt.Sprintf("%q", command), s.cmd.Process.Pid, mark); err != nil {
+	s.lookout = newLookout([]Endpoint{at}, fmt.Sprintf("%q", command), s.cmd.Process.Pid, s.mark)
+	if _, err := s.lookout.who(); err != nil {
 		s.Stop()
 		return nil, err
 	}
+	s.watched = inBackground(func(ctx context.Context) error {
+		_, err := s.lookout.watch(ctx)
+		return err
+	})
 	return s, nil
+}
+
+// daemons says which processes the command has left running, now that it has ended.
+func (s *Server) daemons() string {
+	left := marked(s.mark)
+	if len(left) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; it has left %s running, as a program does that goes into the background: give a command that stays in the foreground (most have a flag for it)", withNumbers(left))
+}
+
+// Ours returns an error when what was measured is not that of the server alone: it has ended by
+// itself, or somebody else has listened in its place or besides.
+func (s *Server) Ours() error {
+	if err := s.Ended(); err != nil {
+		return err
+	}
+	if err := s.watched.stop(); err != nil {
+		return err
+	}
+	_, err := s.lookout.who()
+	return err
 }
 
 // Ended returns an error when the server has ended by itself.
@@ -88,19 +117,22 @@ func (s *Server) Ended() error {
 	}
 }
 
-// ServiceCPU is the CPU time until now of the process that listens on a loopback address,
-// and its number; 0 where no such process is to be seen.
-func ServiceCPU(hostport string) (used time.Duration, pid int) {
-	if pid = listenerPID(hostport); pid == 0 {
+// ServiceCPU is the CPU time until now of the process that listens at an endpoint of this machine,
+// and its number; 0 where no such process is to be seen, or several are.
+func ServiceCPU(at Endpoint) (used time.Duration, pid int) {
+	if pid = listenerPID(at); pid == 0 {
 		return 0, 0
 	}
 	s := sampleOS(pid)
 	return s.User + s.System, pid
 }
 
-// Stop ends the server and the children in its group, politely first, and
-// returns when nothing listens any more.
+// Stop ends the server, the children in its group and what else has come from it, politely first,
+// and returns when nothing listens any more.
 func (s *Server) Stop() {
+	if s.watched != nil {
+		s.watched.stop()
+	}
 	ended := false
 	for _, g := range stopGrace {
 		if ended {
@@ -115,8 +147,9 @@ func (s *Server) Stop() {
 	}
 	// Children of a shell may outlive it, for a moment even the last signal.
 	signalGroup(s.cmd.Process, os.Kill)
+	endMarked(s.mark, leftGrace)
 	for range 100 {
-		if portFree(s.addr) == nil {
+		if portFree(s.at) == nil {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -39,11 +39,11 @@ func TestServer(t *testing.T) {
 	}
 	addr := l.Addr().String()
 	command := fmt.Sprintf("LOUPE_TEST_SERVE=%s %s -test.run=TestServer$ & wait", addr, os.Args[0])
-	if _, err := collect.StartServer(t.Context(), command, addr, time.Minute); err == nil || !strings.Contains(err.Error(), "already") {
+	if _, err := collect.StartServer(t.Context(), command, collect.TCP(addr), time.Minute); err == nil || !strings.Contains(err.Error(), "already") {
 		t.Errorf("beside another server: %v", err)
 	}
 	l.Close()
-	s, err := collect.StartServer(t.Context(), command, addr, time.Minute)
+	s, err := collect.StartServer(t.Context(), command, collect.TCP(addr), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,10 +60,10 @@ func TestServer(t *testing.T) {
 	if s.Ended() == nil {
 		t.Error("the server has not ended")
 	}
-	if _, err := collect.StartServer(t.Context(), "echo no config; exit 3", addr, time.Minute); err == nil || !strings.Contains(err.Error(), "exit status 3; it said: no config") {
+	if _, err := collect.StartServer(t.Context(), "echo no config; exit 3", collect.TCP(addr), time.Minute); err == nil || !strings.Contains(err.Error(), "exit status 3; it said: no config") {
 		t.Errorf("a server that ends: %v", err)
 	}
-	if _, err := collect.StartServer(t.Context(), "sleep 60", addr, time.Millisecond); !errors.Is(err, collect.ErrUnreachable) {
+	if _, err := collect.StartServer(t.Context(), "sleep 60", collect.TCP(addr), time.Millisecond); !errors.Is(err, collect.ErrUnreachable) {
 		t.Errorf("a server that does not listen: %v", err)
 	}
 }

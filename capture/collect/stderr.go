@@ -43,6 +43,10 @@ type stderrLog struct {
 	user    io.Writer // may be nil
 
 	goProgram bool
+	// holding tells that it is not yet known whose lines are the program's: they wait in held.
+	holding bool
+	held    []heldLine
+	heldFor int // bytes
 
 	done chan struct{}
 	quit chan struct{}
@@ -142,12 +146,69 @@ func (l *stderrLog) flush(w *writer) {
 	w.asm.Flush()
 }
 
+// heldLine is a line that waits: of the program itself where pid is ofProgram, or of the runtime of
+// a process.
+type heldLine struct {
+	pid  int
+	text []byte
+	at   time.Time
+}
+
+const (
+	// ofProgram is the writer of what is no line of a runtime.
+	ofProgram = -2
+	// nobody is the process of which a recording takes the lines where there is none.
+	nobody = -1
+	// maxHeld bounds the lines that wait, in bytes.
+	maxHeld = 4 << 20
+)
+
+// hold keeps a line until it is known whose lines are the program's; it returns false where it is.
+func (l *stderrLog) hold(pid int, line []byte) bool {
+	if !l.holding {
+		return false
+	}
+	l.held = append(l.held, heldLine{pid, bytes.Clone(line), l.now})
+	if l.heldFor += len(line); l.heldFor > maxHeld {
+		l.release()
+	}
+	return true
+}
+
+// release takes the lines that have waited.
+func (l *stderrLog) release() {
+	held, now := l.held, l.now
+	l.holding, l.held = false, nil
+	for _, h := range held {
+		if l.now = h.at; h.pid == ofProgram {
+			l.keep(h.text)
+		} else {
+			l.line(h.pid, h.text)
+		}
+	}
+	l.now = now
+}
+
+// decide says which process speaks for the program from now on, and for what has been held:
+// the one that was started, where itself is true, of which a script leaves it open.
+func (l *stderrLog) decide(pid int, itself bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !itself || l.goProgram {
+		l.whose = pid
+	}
+	l.release()
+}
+
 // line takes a whole line of the runtime of a process.
 func (l *stderrLog) line(pid int, line []byte) {
+	if l.hold(pid, line) {
+		return
+	}
 	if l.whose == 0 {
 		l.whose = pid
 	}
-	if pid == 0 || pid == l.whose {
+	if pid == 0 && l.whose != nobody || pid == l.whose {
 		l.keep(line)
 		return
 	}
@@ -210,7 +271,7 @@ func (l *stderrLog) program(p []byte) {
 // endLine keeps the program's line as it stands.
 func (l *stderrLog) endLine() {
 	l.partial = append(l.partial, '\n')
-	if l.kept += int64(len(l.partial)); l.kept <= maxProgramText {
+	if l.kept += int64(len(l.partial)); l.kept <= maxProgramText && !l.hold(ofProgram, l.partial) {
 		l.keep(l.partial)
 	}
 	l.partial = l.partial[:0]
@@ -228,6 +289,7 @@ func (l *stderrLog) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	close(l.quit)
+	l.release()
 	for _, w := range l.writers {
 		l.flush(w)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"loupe/source/system"
@@ -29,9 +30,12 @@ const (
 // NewTemp makes a private directory, after it has removed those that killed
 // runs of this user have left in the same place.
 func NewTemp() (*Temp, error) {
-	parent := os.TempDir()
+	parent, named := os.TempDir(), "TMPDIR"
+	if runtime.GOOS == "windows" {
+		named = "TMP"
+	}
 	if dir := os.Getenv("GOTMPDIR"); dir != "" {
-		parent = dir // where the user wants programs to be built
+		parent, named = dir, "GOTMPDIR" // where the user wants programs to be built
 	}
 	if len(parent)+len("/loupe-1234567890") > longestTemp {
 		parent = "/tmp"
@@ -39,7 +43,11 @@ func NewTemp() (*Temp, error) {
 	removeAbandoned(parent)
 	dir, err := os.MkdirTemp(parent, tempPrefix)
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a temporary directory: %w", err)
+		how := "set " + named + " to a folder that can be written"
+		if os.Getenv(named) == parent {
+			how = fmt.Sprintf("%s=%s names it: set it to a folder that can be written, or unset it", named, parent)
+		}
+		return nil, fmt.Errorf("cannot make a temporary directory: %w (%s)", err, how)
 	}
 	t := &Temp{Dir: dir, stop: whenGone(removeCommand(dir))}
 	// The lock gets its name when it is held: from its name on, a lock that

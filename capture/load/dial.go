@@ -12,9 +12,11 @@ import (
 	"net/http/httptrace"
 	"net/netip"
 	"net/url"
+	"slices"
 	"sync/atomic"
 	"time"
 
+	"loupe/capture/load/target"
 	"loupe/format/loadlog"
 )
 
@@ -95,6 +97,39 @@ func (d *dialer) connect(ctx context.Context, address string, took *dialling) (n
 	conn, err := d.net.DialContext(ctx, "tcp", address)
 	took.dns += time.Duration(max(0, to.Load()-from.Load()))
 	return conn, err
+}
+
+// Endpoint is where a load connects to: a network, "tcp" or "unix", and an address.
+type Endpoint struct{ Network, Address string }
+
+// Endpoints are where the requests of c get to, each once, in the order of the targets: what is
+// dialled for their hosts, or behind a proxy what that dials.
+func (c *Config) Endpoints() ([]Endpoint, error) {
+	if c.Unix != "" {
+		return []Endpoint{{"unix", c.Unix}}, nil
+	}
+	urls := []string{target.Quote(c.URL)}
+	if len(c.Targets) > 0 {
+		urls = nil
+	}
+	for _, t := range c.Targets {
+		urls = append(urls, t.URL)
+	}
+	var all []Endpoint
+	for _, text := range urls {
+		a, err := target.Split(text)
+		if err != nil {
+			return nil, err
+		}
+		address := net.JoinHostPort(a.Hostname(), a.Port())
+		if c.Proxy == nil {
+			address = cmp.Or(c.ConnectTo[address], address)
+		}
+		if e := (Endpoint{"tcp", address}); !slices.Contains(all, e) {
+			all = append(all, e)
+		}
+	}
+	return all, nil
 }
 
 // secure does the TLS handshake.

@@ -236,7 +236,7 @@ func (d *decider) goroutines(l *Looked, sites []growingSite) (all []*Cause, doub
 		}
 		c := l.cause(s.rate)
 		c.Summary = fmt.Sprintf("goroutines pile up at %s: %s", placeOf(s.At), moreText(l.What, s.rate[1], l.Per))
-		c.Evidence = append(c.Evidence, insight.SeenAt(d.in, s.last, s.At, s.Frames, "%s goroutines here in the first look, %s in the last", unit.Count(int64(s.Values[0])), unit.Count(int64(s.Values[len(s.Values)-1]))))
+		c.Evidence = append(c.Evidence, insight.SeenAt(d.in, s.last, s.At, s.Frames, "%s here in the first look, %s in the last", countOf(s.Values[0], "goroutine"), whole(s.Values[len(s.Values)-1])))
 		d.use("SC10", c)
 		c.Advice = waitAdvice(s.Frames)
 		all = append(all, c)
@@ -254,6 +254,22 @@ func (d *decider) goroutines(l *Looked, sites []growingSite) (all []*Cause, doub
 		c.Advice = "Find the line: take at least six goroutine profiles some time apart and give them to loupe leak, or let it sample the program: loupe leak -for 1m PID or URL."
 	}
 	return []*Cause{c}, ""
+}
+
+// countOf is a number of things: "1 goroutine".
+func countOf(n float64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return whole(n) + " " + noun
+}
+
+// whole prints a number without a fraction, also one that no int64 holds.
+func whole(n float64) string {
+	if math.Abs(n) < 1<<63 {
+		return unit.Count(int64(math.Round(n)))
+	}
+	return unit.Number(n)
 }
 
 // proved tells whether the proof has named a line already.
@@ -304,7 +320,7 @@ func (d *decider) connections(l *Looked, s growingSite) *Cause {
 	c.Summary = fmt.Sprintf("connections of the HTTP client are never given back: %s", moreText(Goroutines, s.rate[1], l.Per))
 	bodies := insight.UnreleasedIn(d.in).Bodies
 	c.Evidence = append(c.Evidence, bodies[:min(3, len(bodies))]...)
-	c.Evidence = append(c.Evidence, insight.SeenAt(d.in, s.last, s.At, s.Frames, "%s goroutines here in the first look, %s in the last", unit.Count(int64(s.Values[0])), unit.Count(int64(s.Values[len(s.Values)-1]))))
+	c.Evidence = append(c.Evidence, insight.SeenAt(d.in, s.last, s.At, s.Frames, "%s here in the first look, %s in the last", countOf(s.Values[0], "goroutine"), whole(s.Values[len(s.Values)-1])))
 	c.Advice = "Close the body of each response, even if its status is an error or nobody reads it: defer resp.Body.Close()."
 	switch {
 	case idle:

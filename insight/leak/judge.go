@@ -39,7 +39,12 @@ const (
 	Slight Shape = "rises slightly"
 	// Short: there are too few measurements, or they cover too little time.
 	Short Shape = "too short"
+	// Unordered: nobody knows in which order it was measured, and the answer depends on it.
+	Unordered Shape = "order unknown"
 )
+
+// judged tells that there is enough to say what became of it.
+func (s Shape) judged() bool { return s != Short && s != Unordered }
 
 // rises tells that there is more of it at the end, whatever that means.
 func (s Shape) rises() bool {
@@ -133,15 +138,12 @@ func judge(q Quantity, least float64) Judgement {
 	top := slices.Max(values)
 	switch rise := j.To - j.From; {
 	case top-j.From >= q.Least && top-j.To >= back*(top-j.From):
-		j.Shape, j.Why = Returned, "it rose and came back"
+		j.cameBack(q, values)
 		if until, grew := fell(q, times, values, least); grew {
 			j.Shape, j.Why = Late, fmt.Sprintf("it grew all the time until %s, and then fell in one step: it was started anew, or emptied", until)
 		}
 	case rise < q.Least:
-		j.Shape, j.Why = Steady, "it rises by less than what counts"
-		if -rise >= q.Least {
-			j.Shape, j.Why = Falls, "there is less at the end"
-		}
+		j.notMore(q)
 		if s, _ := course(times, values); s == Grows && rise >= q.Least/4 && j.P < chance && j.Slope.Low > 0 {
 			j.Shape, j.Why = Slight, "it rises all the time, but by less than what noise may do"
 		}
@@ -167,6 +169,36 @@ func judge(q Quantity, least float64) Judgement {
 		}
 	}
 	return j
+}
+
+// notMore is the judgement of what has no more at the end than what counts.
+func (j *Judgement) notMore(q Quantity) {
+	j.Shape, j.Why = Steady, "it rises by less than what counts"
+	if j.From-j.To >= q.Least {
+		j.Shape, j.Why = Falls, "there is less at the end"
+	}
+}
+
+// swing is the rise, as a part of what was there before, below which what goes up and down is
+// steady: chosen.
+const swing = 0.1
+
+// cameBack is the judgement of what was more in between than at the end. It came back only if it
+// rose before: to its top from what was least until then, by more than it swings, and by what
+// counts beside how much less there is at the end than at the beginning.
+func (j *Judgement) cameBack(q Quantity, values []float64) {
+	top := 0
+	for i, v := range values {
+		if v > values[top] {
+			top = i
+		}
+	}
+	rose := values[top] - min(slices.Min(values[:top+1]), j.From)
+	if top == 0 || rose < swing*j.From || rose < back*(j.From-j.To) {
+		j.notMore(q)
+		return
+	}
+	j.Shape, j.Why = Returned, "it rose and came back"
 }
 
 // What makes a rise one in steps, chosen: a step has a tenth of the rise, all of them have four
@@ -228,6 +260,9 @@ func (j *Judgement) afterStart(q Quantity, times, values []float64, least float6
 	}
 }
 
+// sinceStart is the reason of what grows evenly after its start.
+const sinceStart = "it rose quickly at first, and rises evenly since"
+
 // since looks at one end of the time, in which no trend may be as likely as most.
 func (j *Judgement) since(q Quantity, times, values []float64, least, most float64) {
 	if len(values) < fewest || !q.Untimed && times[len(times)-1]-times[0] < least/2 {
@@ -242,7 +277,7 @@ func (j *Judgement) since(q Quantity, times, values []float64, least, most float
 		return
 	}
 	j.Shape, j.Slope, j.P = Grows, slope, p
-	j.Why = "it rose quickly at first, and rises evenly since"
+	j.Why = sinceStart
 }
 
 // fell tells of what came back that it did so in one step, after which too little is seen to

@@ -96,8 +96,20 @@ type Options struct {
 	Least time.Duration
 	// Limit is a limit of memory to reckon with, in bytes; 0 takes those that were recorded.
 	Limit int64
-	// Left says what could not be read and was left out.
+	// Left says what could not be read and was left out, or counts once.
 	Left []string
+	// Order is that of files which do not tell when they were made.
+	Order Order
+}
+
+// Order is how profiles that do not tell their time were put in order.
+type Order struct {
+	// By says how: "in the order of their names". Empty is not known.
+	By string
+	// Known tells that it is the order in which they were made.
+	Known bool
+	// Against says what speaks against it; empty for nothing.
+	Against string
 }
 
 // DefaultLeast is the shortest time that can show a leak, unless Options say otherwise.
@@ -109,7 +121,10 @@ func Decide(in *insight.Input, findings []insight.Finding, opt Options) *Verdict
 		opt.Least = DefaultLeast
 	}
 	v := &Verdict{Schema: Schema, Name: opt.Name, Causes: []*Cause{}, Limits: []Limit{}, Needs: []string{}, Doubts: []string{}}
-	v.Looked = gather(in, opt.Least.Seconds())
+	var untimed bool
+	if v.Looked, untimed = gather(in, opt.Least.Seconds(), opt.Order); untimed {
+		v.Doubts = append(v.Doubts, "profiles and dumps that do not tell when they were made are taken "+opt.Order.By)
+	}
 	d := &decider{in: in, v: v, findings: findings, opt: opt}
 	d.proof()
 	open := []string{}
@@ -230,7 +245,7 @@ func (d *decider) besideHeap(resident *Looked) string {
 
 // judgedElsewhere tells whether a matter was measured well enough of another process.
 func (d *decider) judgedElsewhere(what Matter, process string) bool {
-	return slices.ContainsFunc(d.v.Looked, func(l *Looked) bool { return l.What == what && l.Process != process && l.Shape != Short })
+	return slices.ContainsFunc(d.v.Looked, func(l *Looked) bool { return l.What == what && l.Process != process && l.Shape.judged() })
 }
 
 // decider makes a verdict. It has more methods than most because each matter has causes, doubts
@@ -250,7 +265,7 @@ func (d *decider) witness(what Matter, process string) (main *Looked, open strin
 	for _, l := range d.v.Looked {
 		switch {
 		case l.What != what || l.Process != process:
-		case main == nil || main.Shape == Short && l.Shape != Short:
+		case main == nil || !main.Shape.judged() && l.Shape.judged():
 			main = l
 		default:
 			others = append(others, l)
@@ -261,7 +276,7 @@ func (d *decider) witness(what Matter, process string) (main *Looked, open strin
 	}
 	about := fmt.Sprintf("%s (%s)", what, main.By)
 	switch main.Shape {
-	case Short:
+	case Short, Unordered:
 		return main, fmt.Sprintf("%s: %s", about, main.Why)
 	case Slowing:
 		return main, fmt.Sprintf("%s still rises, but more slowly than before (%s): a cache that fills does the same", about, main.Why)
@@ -314,7 +329,7 @@ func (l *Looked) lateWhy() string {
 // answer puts it together.
 func (d *decider) answer(grows bool, open []string) {
 	v := d.v
-	enough := slices.ContainsFunc(v.Looked, func(l *Looked) bool { return l.Shape != Short })
+	enough := slices.ContainsFunc(v.Looked, func(l *Looked) bool { return l.Shape.judged() })
 	if !judged(v.Looked, Heap) && !judged(v.Looked, Resident) && d.in.Session.Manifest().Target.Kind != "files" {
 		// Of a program that was recorded, no leak would be taken for one of any kind.
 		open = append(open, "its heap was not measured often enough")
@@ -324,7 +339,7 @@ func (d *decider) answer(grows bool, open []string) {
 		v.Answer, v.Why = Yes, "Go's own search found goroutines that nothing can wake up"
 	case grows:
 		v.Answer = Yes
-		v.Why = strings.Join(matters(v.Causes), " and ") + " keep growing, as fast at the end as before"
+		v.Why = strings.Join(matters(v.Causes), " and ") + " keep growing" + d.toTheEnd()
 		if len(matters(v.Causes)) == 1 && v.Causes[0].What != Goroutines && v.Causes[0].What != Files {
 			v.Why = strings.Replace(v.Why, "keep growing", "keeps growing", 1)
 		}
@@ -352,6 +367,31 @@ func (d *decider) answer(grows bool, open []string) {
 	}
 }
 
+// fewForEnd is how many measurements can tell how fast something grows at the end: two in each
+// quarter of the time.
+const fewForEnd = 8
+
+// toTheEnd says of what grows that it does so as fast at the end as before, where all of it was
+// measured often enough and has grown evenly.
+func (d *decider) toTheEnd() string {
+	grows := 0
+	for _, l := range d.v.Looked {
+		if l.Shape == Grows {
+			grows++
+			if l.Points < fewForEnd {
+				return ""
+			}
+			if l.Why == sinceStart {
+				return ", evenly since a quick start"
+			}
+		}
+	}
+	if grows == 0 {
+		return ""
+	}
+	return ", as fast at the end as before"
+}
+
 // matters are those of causes, each once.
 func matters(all []*Cause) (names []string) {
 	for _, c := range all {
@@ -366,13 +406,13 @@ func matters(all []*Cause) (names []string) {
 func (d *decider) quiet() string {
 	var parts []string
 	for _, l := range d.v.Looked {
-		if l.Shape == Short || slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(p, l.Subject()+" ") }) {
+		if !l.Shape.judged() || slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(p, l.Subject()+" ") }) {
 			continue
 		}
 		if l.What == Resident && judged(d.v.Looked, Heap) && l.Shape != Steady {
 			continue // it has the garbage in it
 		}
-		text := fmt.Sprintf("%s %s", l.Subject(), l.Shape)
+		text := fmt.Sprintf("%s %s", l.Subject(), verb(l.What, l.Shape))
 		if l.Shape == Steady && l.What == Heap && l.Rise[2] > 0 && l.Per == "s" {
 			text += fmt.Sprintf(" (it rises by no more than %s a second)", unit.BytesOf(l.Rise[2]))
 		}

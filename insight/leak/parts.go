@@ -98,7 +98,7 @@ func (q *Quantity) sampled(allocated []float64, grain float64) {
 // hiddenSites are the lines that grow by themselves although all of them together do not.
 func (d *decider) hiddenSites(l *Looked) (all []growingSite, lonely bool) {
 	g := l.growth
-	if g == nil || l.Shape == Short || l.Shape == Grows {
+	if g == nil || !l.Shape.judged() || l.Shape == Grows {
 		return nil, false
 	}
 	least := float64(leastGoroutines)
@@ -157,7 +157,7 @@ func (d *decider) hidden(l *Looked) (grows bool, open string) {
 		return false, doubt
 	}
 	for _, c := range causes {
-		c.Doubts = append(c.Doubts, fmt.Sprintf("the %s as a whole %s (%s): this is one line's own course", l.What, verb(l.Shape), unit.Plural(int64(l.Points), "look")))
+		c.Doubts = append(c.Doubts, fmt.Sprintf("the %s as a whole %s (%s): this is one line's own course", l.What, verb(l.What, l.Shape), unit.Plural(int64(l.Points), "look")))
 	}
 	d.addCauses(causes)
 	if slices.ContainsFunc(causes, func(c *Cause) bool { return !c.Bounded }) {
@@ -167,18 +167,28 @@ func (d *decider) hidden(l *Looked) (grows bool, open string) {
 }
 
 // verb puts a shape into a sentence.
-func verb(s Shape) string {
+func verb(what Matter, s Shape) string {
+	be, s3 := "is", "s"
+	if what == Goroutines || what == Files {
+		be, s3 = "are", ""
+	}
 	switch s {
 	case Steady:
-		return "is steady"
+		return be + " steady"
+	case Returned:
+		return "rose and came back"
+	case Falls:
+		return "fall" + s3
+	case Stepped:
+		return "rise" + s3 + " in steps"
 	case Late:
-		return "shows no even course"
+		return "show" + s3 + " no even course"
 	case Slowing:
-		return "rises more slowly than before"
+		return "rise" + s3 + " more slowly than before"
 	case WithLoad:
-		return "follows the load"
+		return "follow" + s3 + " the load"
 	case Slight:
-		return "rises slightly"
+		return "rise" + s3 + " slightly"
 	}
 	return string(s)
 }

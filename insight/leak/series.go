@@ -71,7 +71,10 @@ const (
 type gatherer struct {
 	in    *insight.Input
 	least float64
-	all   []*Looked
+	order Order
+	// untimed tells that something was measured by profiles that do not tell their time.
+	untimed bool
+	all     []*Looked
 }
 
 func (g *gatherer) add(what Matter, by string, q Quantity) *Looked {
@@ -90,9 +93,10 @@ func (g *gatherer) add(what Matter, by string, q Quantity) *Looked {
 	return l
 }
 
-// gather is all of it: of the heap and the goroutines the best witness first.
-func gather(in *insight.Input, least float64) []*Looked {
-	g := &gatherer{in: in, least: least}
+// gather is all of it: of the heap and the goroutines the best witness first. untimed tells that
+// something was measured by profiles that do not tell their time.
+func gather(in *insight.Input, least float64, order Order) (all []*Looked, untimed bool) {
+	g := &gatherer{in: in, least: least, order: order}
 	run, span := longestRun(in.Session)
 	set, err := in.Session.Metrics(run)
 	if err != nil {
@@ -108,7 +112,7 @@ func gather(in *insight.Input, least float64) []*Looked {
 	}
 	g.system(run, span)
 	g.resident(span)
-	return g.all
+	return g.all, g.untimed
 }
 
 func readings(n int, of string) string { return fmt.Sprintf("%d readings of %s", n, of) }
@@ -165,6 +169,23 @@ func (g *gatherer) judgeParts(growth *facts.Growth, what Matter, name string, le
 		if p.Why != "" {
 			l.Shape, l.Why, l.uncollected = Short, p.Why, true
 		}
+		if p.Untimed && g.order.By != "" {
+			l.ordered(g.order, q)
+			g.untimed = true
+		}
+	}
+}
+
+// ordered takes back what was judged of measurements whose order is not known, where it depends on
+// that: what hardly changes is steady in any order, and by chance nothing rises all the time.
+func (l *Looked) ordered(o Order, q Quantity) {
+	if !l.Shape.judged() || o.Known || slices.Max(q.Values)-slices.Min(q.Values) < q.Least || l.Shape == Grows && o.Against == "" {
+		return
+	}
+	l.Shape = Unordered
+	l.Why = "they do not tell when they were made, and nor do their names: name them in the order of their time"
+	if o.Against != "" {
+		l.Why = "they do not tell when they were made, and it is not known in which order that was: " + o.Against + " (name them in the order of their time, or set the times of the files)"
 	}
 }
 
@@ -361,5 +382,5 @@ func (g *gatherer) system(run int, span timeline.Span) {
 
 // judged tells whether a matter was measured well enough.
 func judged(all []*Looked, what Matter) bool {
-	return slices.ContainsFunc(all, func(l *Looked) bool { return l.What == what && l.Shape != Short })
+	return slices.ContainsFunc(all, func(l *Looked) bool { return l.What == what && l.Shape.judged() })
 }

@@ -21,6 +21,7 @@ import (
 func bucketServer() {
 	h := &blobtest.Handler{Memory: blobtest.NewMemory(), Bucket: "profiles", Conditional: true}
 	http.HandleFunc("/profiles/", h.ServeHTTP)
+	http.HandleFunc("/nobucket/", h.ServeHTTP) // which says that there is none
 	http.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		for _, name := range h.Names() {
 			fmt.Fprintln(w, name)

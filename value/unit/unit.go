@@ -92,10 +92,14 @@ func Plural[N int | int64](n N, noun string) string {
 }
 
 // Number prints x with three significant digits, or as a whole number with
-// separated thousands when it has more than three digits before the point.
+// separated thousands when it has more than three digits before the point: 9.22e+18 where no
+// int64 holds it.
 func Number(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return "n/a"
+	}
+	if math.Abs(x) >= 1<<63 {
+		return strconv.FormatFloat(x, 'e', 2, 64)
 	}
 	if math.Abs(x) >= 999.5 {
 		return Count(int64(math.Round(x)))

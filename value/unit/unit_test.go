@@ -36,6 +36,8 @@ func TestPrint(t *testing.T) {
 	f(Number(3.981), "3.98")
 	f(Number(9.996), "10.0")
 	f(Number(1881.6), "1,882")
+	f(Number(1<<63), "9.22e+18")
+	f(Number(-2e19), "-2.00e+19")
 	f(Number(math.NaN()), "n/a")
 	f(Percent(0.1432), "14.3%")
 	f(Percent(0.00012), "0.0120%")

@@ -203,7 +203,7 @@ func (d *demo) try(e *command.Env, prog *collect.Program, lab labs.Lab, forms []
 		for _, a := range form.args {
 			words = append(words, command.ShellWord(a))
 		}
-		server, err := collect.StartServer(e.Ctx, strings.Join(words, " "), d.addr, 10*time.Second)
+		server, err := collect.StartServer(e.Ctx, strings.Join(words, " "), collect.TCP(d.addr), 10*time.Second)
 		if err != nil {
 			return requestTime
 		}

@@ -36,7 +36,7 @@ var Command = &command.Command{
 		"loupe leak loupe-server-20261120-101500                a recording, also one of loupe watch",
 		"GODEBUG=gctrace=1 ./server 2> server.log; loupe leak server.log",
 		"loupe leak heap-*.pb.gz                                heap profiles of one program, taken over time",
-		"loupe leak monday.txt tuesday.txt wednesday.txt …      goroutine dumps, in their order",
+		"loupe leak dump-*.txt                                  goroutine dumps, in the order of their numbers",
 		"loupe leak -json REC | jq '.answer, .causes[].summary'",
 	},
 	About: `
@@ -53,7 +53,9 @@ have an interval of 95 %: of a heap, by its sampling; of others, by Theil and Se
 are GOMEMLIMIT, the container's and the machine's, or -limit.
 
 Each program, start and process of a log is judged by itself. Heap profiles count if a collection
-ran between them; /debug/pprof/heap?gc=1 runs one. A bad file among several is left out.
+ran between them; /debug/pprof/heap?gc=1 runs one. A bad file among several is left out, copies
+count once. Profiles contain their time; dumps are taken in the order they are named in, or of
+the numbers in their names after a shell has sorted them. Without a certain order it is undecided.
 
 Run it while the program is under a steady load. With fewer than six measurements, or less time
 than -least, nothing is called a leak, unless Go itself proves it. With a core in the recording
@@ -119,9 +121,17 @@ func (f *flags) run(e *command.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	opt.Left = left
+	inputs, again := once(inputs)
+	for _, text := range again {
+		fmt.Fprintf(e.Stderr, "WARNING: %s\n", text)
+	}
+	left = append(left, again...)
 	var all []*leak.Verdict
 	for _, what := range subjects(inputs) {
+		opt.Left, opt.Order = left, leak.Order{}
+		if !what[0].Recording {
+			what, opt.Order = inOrder(what)
+		}
 		x, err := what.Examine()
 		if err != nil {
 			return err
@@ -178,6 +188,20 @@ func (f *flags) take(e *command.Env, phases string, names []string) (good []*sou
 		fmt.Fprintf(e.Stderr, "WARNING: %s\n", text)
 	}
 	return good, left, nil
+}
+
+// once leaves out copies: a file that is named twice, or has the bytes of another, is one look.
+func once(inputs []*source.Input) (kept []*source.Input, said []string) {
+	var files []*source.Input
+	for _, in := range inputs {
+		if in.Recording {
+			kept = append(kept, in)
+		} else {
+			files = append(files, in)
+		}
+	}
+	files, said = different(files)
+	return append(kept, files...), said
 }
 
 // usable tells why one of several inputs cannot be looked at.

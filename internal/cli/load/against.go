@@ -13,7 +13,7 @@ import (
 	"loupe/capture/load"
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/examine"
-	"loupe/internal/cli/loadflags"
+	"loupe/internal/cli/record"
 	"loupe/value/secret"
 	"loupe/value/unit"
 )
@@ -42,8 +42,8 @@ func (a *againstFlags) used() bool { return a.repeat != 1 || a.against != "" || 
 type arm struct {
 	title   string
 	config  load.Config
-	command string // starts it; empty when it runs
-	addr    string // what the command listens on
+	command string           // starts it; empty when it runs
+	at      collect.Endpoint // where the load gets to, and the command listens
 	side    compare.LoadSide
 	prefix  string // of the names of saved runs
 }
@@ -55,13 +55,11 @@ func (a *againstFlags) arms(address string, config func(address string) (load.Co
 		if err != nil {
 			return nil, command.Usage(err)
 		}
-		addr := ""
-		if start != "" {
-			if addr, err = loadflags.HostPort(c.URL); err != nil {
-				return nil, command.Usage(err)
-			}
+		at, err := record.Endpoints(&c)
+		if err != nil {
+			return nil, command.Usage(err)
 		}
-		return &arm{title: secret.Text(title), config: c, command: start, addr: addr}, nil
+		return &arm{title: secret.Text(title), config: c, command: start, at: at[0]}, nil
 	}
 	first := address
 	if a.start != "" {
@@ -137,26 +135,30 @@ rounds:
 // once is one run on one service.
 func (m *arm) once(e *command.Env, wait time.Duration, save string, round int) error {
 	if m.command != "" {
-		server, err := collect.StartServer(e.Ctx, m.command, m.addr, wait)
+		server, err := collect.StartServer(e.Ctx, m.command, m.at, wait)
 		if err != nil {
 			return command.Nothing(err)
 		}
 		defer server.Stop()
-		if err := m.load(e, save, round); err != nil {
+		if err := m.load(e, save, round, server.Ours); err != nil {
 			return errors.Join(server.Ended(), err)
 		}
 		return server.Ended()
 	}
-	return m.load(e, save, round)
+	return m.load(e, save, round, func() error { return nil })
 }
 
-func (m *arm) load(e *command.Env, save string, round int) error {
+// load is one load; ours is an error when others than the service have answered, and nothing is kept.
+func (m *arm) load(e *command.Env, save string, round int, ours func() error) error {
 	used := m.serviceCPU()
 	l, err := runLoad(e, m.config)
 	if err != nil {
 		return refusal(err)
 	}
 	l.ServiceCPU = used()
+	if err := ours(); errors.Is(err, collect.ErrForeign) {
+		return fmt.Errorf("the requests of run %d of %s are not kept: %w", round, m.title, err)
+	}
 	if save != "" {
 		if err := saveLoad(filepath.Join(save, fmt.Sprintf("%s-%02d.requests", m.prefix, round)), l); err != nil {
 			return err
@@ -175,16 +177,15 @@ func (m *arm) load(e *command.Env, save string, round int) error {
 }
 
 // serviceCPU returns a function that tells what CPU time the service has used since: 0
-// where it is not on this machine, has been started again, or was warmed up meanwhile, which
+// where it is not on this machine or not one process, has been started again, or was warmed up meanwhile, which
 // would count as requests that nobody has counted.
 func (m *arm) serviceCPU() func() time.Duration {
-	addr, err := loadflags.HostPort(m.config.URL)
-	if err != nil || m.config.Warmup != 0 {
+	if m.config.Warmup != 0 {
 		return func() time.Duration { return 0 }
 	}
-	before, pid := collect.ServiceCPU(addr)
+	before, pid := collect.ServiceCPU(m.at)
 	return func() time.Duration {
-		after, now := collect.ServiceCPU(addr)
+		after, now := collect.ServiceCPU(m.at)
 		if pid == 0 || now != pid {
 			return 0
 		}

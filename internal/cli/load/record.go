@@ -91,6 +91,9 @@ func (r *loadRecord) run(e *command.Env, run *loadRun, f *loadflags.Flags, addre
 	logs := map[string]*loadlog.Log{}
 	var live liveRun
 	plan := collect.Plan{Phases: []collect.Phase{{Name: "bare"}, {Name: "trace", For: traceLength(&c)}}}
+	if plan.WaitFor, err = record.Endpoints(&c); err != nil {
+		return err
+	}
 	plan.Load = func(ctx context.Context, d collect.Demand) error {
 		c, err := config()
 		if err != nil {

@@ -62,7 +62,8 @@ func (a *Again) Take(e *command.Env) (dirs []string, err error) {
 		if a.Rounds == 0 {
 			rounds.until(turns, a.Decided)
 		}
-		err = errors.Join(TakeTurns(e, turns, rounds), failures(turns))
+		err = TakeTurns(e, turns, rounds)
+		err = errors.Join(err, failures(turns, err))
 		for _, t := range turns {
 			if t.Recorder != nil {
 				dirs = append(dirs, t.Dir)
@@ -80,7 +81,8 @@ func (a *Again) Take(e *command.Env) (dirs []string, err error) {
 			return err
 		}
 		last.Options.Progress("the 'after' side, once more")
-		err = errors.Join(TakeTurns(e, []*Turn{&last}, Rounds{Number: 1}), failures([]*Turn{&last}))
+		err = TakeTurns(e, []*Turn{&last}, Rounds{Number: 1})
+		err = errors.Join(err, failures([]*Turn{&last}, err))
 		if last.Recorder != nil && err == nil {
 			dirs = append(dirs, last.Dir)
 		}

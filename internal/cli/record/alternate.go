@@ -65,7 +65,7 @@ func Alternate(e *command.Env, name string, all []Alternative) (dirs []string, e
 		if err != nil && len(dirs) == 0 {
 			return command.Unreachable(err)
 		}
-		return errors.Join(err, examine.ConcludeBeyond(e, dirs, first.json, first.Quiet, first.share), failures(turns))
+		return errors.Join(err, examine.ConcludeBeyond(e, dirs, first.json, first.Quiet, first.share), failures(turns, err))
 	})
 	if len(dirs) == 0 {
 		os.Remove(base) // when it is empty

@@ -77,7 +77,6 @@ func (f *Flags) attach(e *command.Env, target string, plan collect.Plan, temp st
 	if err != nil {
 		return err
 	}
-	plan.WaitFor = "" // it runs already
 	opt.HeapProfiling = f.heapProfiling
 	name := f.title
 	if name == "" {

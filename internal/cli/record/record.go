@@ -101,17 +101,30 @@ func (f *Flags) Plan() (collect.Plan, error) {
 		plan.Patience = patience
 	}
 	if f.Load != "" {
-		if plan.WaitFor, err = loadflags.HostPort(f.Load); err != nil {
+		if _, err = loadflags.HostPort(f.Load); err != nil {
 			return plan, command.Usagef("-load: %w", err)
 		}
 		// hey's 200 requests last a moment, in which no collection and no
 		// sample falls.
 		f.Loading.Length = plan.Phases[0].For
-		if _, err = f.Loading.Config(f.Load); err != nil {
+		cfg, err := f.Loading.Config(f.Load)
+		if err == nil {
+			plan.WaitFor, err = Endpoints(&cfg)
+		}
+		if err != nil {
 			return plan, command.Usagef("-load: %w", err)
 		}
 	}
 	return plan, nil
+}
+
+// Endpoints are where a load gets to.
+func Endpoints(cfg *load.Config) (all []collect.Endpoint, err error) {
+	to, err := cfg.Endpoints()
+	for _, e := range to {
+		all = append(all, collect.Endpoint(e))
+	}
+	return all, err
 }
 
 // Options makes the recorder's options of the flags; temp is a private
@@ -157,6 +170,11 @@ func (f *Flags) LoadInto(w *recording.Writer) collect.Load {
 		log, err := load.Run(ctx, cfg)
 		if err != nil {
 			return err
+		}
+		if d.Ours != nil {
+			if err := d.Ours(); err != nil {
+				return err
+			}
 		}
 		if err := KeepLoad(w, d.Phase, f.Load, log); err != nil {
 			return err

@@ -15,6 +15,7 @@ import (
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/door"
 	"loupe/internal/cli/examine"
+	"loupe/recording"
 	"loupe/value/unit"
 )
 
@@ -47,8 +48,10 @@ setting. A program that exits during the bare phase is started again for every o
 Without -load and -for, one that listens on no port and is busy after ten seconds is treated
 as a tool: the bare phase lasts until it exits, at most a minute, and it is started once more
 for all other phases. Its output is kept in the recording; -output show also prints it while
-it runs. Ctrl-C ends the recording and keeps everything; twice aborts. The exit code is 1 if
-the program or a phase failed.
+it runs. Under load, figures are those of the process that answers, which may be a child; if
+another program answers, or takes part, the load is ended and its requests are not kept. What
+the program leaves running is ended too. Ctrl-C ends the recording and keeps everything; twice
+aborts. The exit code is 1 if the program or a phase failed.
 
 With -vs a second program is interleaved with the first: the same target at a git revision, in
 another copy of the module, a binary, or anything TARGET may be. A name that is an existing
@@ -171,7 +174,7 @@ func (f *runFlags) run(e *command.Env, args []string) error {
 			}
 			return command.Unreachable(err)
 		}
-		return errors.Join(err, examine.ConcludeBeyond(e, dirs, f.json, f.Quiet, f.share), failures(targets))
+		return errors.Join(err, examine.ConcludeBeyond(e, dirs, f.json, f.Quiet, f.share), failures(targets, err))
 	})
 }
 
@@ -186,8 +189,9 @@ func (f *runFlags) limits() (err error) {
 	return err
 }
 
-// failures says which of the programs and phases failed, after the report on them.
-func failures(targets []*Turn) error {
+// failures says which of the programs and phases failed, after the report on them, beyond what an
+// error has told.
+func failures(targets []*Turn, told error) error {
 	var errs error
 	for _, t := range targets {
 		if t.Recorder == nil {
@@ -200,7 +204,11 @@ func failures(targets []*Turn) error {
 			}
 			errs = errors.Join(errs, fmt.Errorf("%s failed: %s", which, t.Recorder.Failure()))
 		}
-		errs = errors.Join(errs, door.FailedPhases(t.Recorder.Writer().Manifest()))
+		m := t.Recorder.Writer().Manifest()
+		m.Phases = slices.DeleteFunc(slices.Clone(m.Phases), func(p recording.Phase) bool {
+			return told != nil && p.Error != "" && strings.Contains(told.Error(), p.Error)
+		})
+		errs = errors.Join(errs, door.FailedPhases(m))
 	}
 	return errs
 }

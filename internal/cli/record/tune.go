@@ -115,7 +115,8 @@ func (t *tuner) runs(name string, of sides) (dirs []string, err error) {
 	for _, one := range targets {
 		one.Plan = t.plan
 	}
-	err = errors.Join(TakeTurns(t.e, targets, Rounds{Number: 1, Turns: len(targets) > 1}), failures(targets))
+	err = TakeTurns(t.e, targets, Rounds{Number: 1, Turns: len(targets) > 1})
+	err = errors.Join(err, failures(targets, err))
 	for _, one := range targets {
 		if one.Recorder != nil {
 			dirs = append(dirs, one.Dir)

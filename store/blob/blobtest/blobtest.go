@@ -140,6 +140,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodGet && name == "":
 		h.list(w, r)
+	case r.Method == http.MethodHead && name == "": // the bucket itself
 	case r.Method == http.MethodPut:
 		data, err := io.ReadAll(r.Body)
 		if err == nil && strings.HasPrefix(r.Header.Get("X-Amz-Content-Sha256"), "STREAMING-") {

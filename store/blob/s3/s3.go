@@ -14,6 +14,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -33,6 +34,8 @@ type Bucket struct {
 	probed      sync.Mutex
 	known       bool // whether the server takes conditions is
 	conditional bool
+
+	there atomic.Bool // the bucket is
 }
 
 var _ blob.Bucket = (*Bucket)(nil)
@@ -120,6 +123,8 @@ func (b *Bucket) String() string { return b.address }
 func (b *Bucket) failed(what, name string, err error) error {
 	r := minio.ToErrorResponse(err)
 	switch {
+	case r.Code == "NoSuchBucket":
+		return b.missing()
 	case r.StatusCode == 404 && r.Code == "NoSuchKey":
 		err = blob.ErrNotFound
 	case r.StatusCode == 412 || r.Code == "PreconditionFailed":
@@ -128,6 +133,11 @@ func (b *Bucket) failed(what, name string, err error) error {
 		err = fmt.Errorf("%s: %s (the keys are those of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or of AWS_PROFILE in ~/.aws/credentials)", r.Code, r.Message)
 	}
 	return fmt.Errorf("cannot %s %s in %s: %w", what, name, b.address, err)
+}
+
+// missing says that there is no bucket of that name.
+func (b *Bucket) missing() error {
+	return fmt.Errorf("there is no bucket %q (%s): create it, or correct its name or the endpoint", b.bucket, b.address)
 }
 
 // Put is that of [blob.Bucket]. Where the server does not take conditions, names are looked
@@ -192,10 +202,19 @@ func (b *Bucket) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 			o.Close()
 		}
 	}
-	if err != nil {
-		return nil, b.failed("get", name, err)
+	if err == nil {
+		b.there.Store(true)
+		return o, nil
 	}
-	return o, nil
+	if err = b.failed("get", name, err); errors.Is(err, blob.ErrNotFound) && !b.there.Load() {
+		// What is asked for by HEAD has no body that says what is not there.
+		there, lerr := b.client.BucketExists(ctx, b.bucket)
+		if lerr == nil && !there {
+			return nil, b.missing()
+		}
+		b.there.Store(lerr == nil)
+	}
+	return nil, err
 }
 
 // List is that of [blob.Bucket].

@@ -1,10 +1,12 @@
 package s3
 
 import (
+	"errors"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"loupe/store/blob"
 	"loupe/store/blob/blobtest"
 )
 
@@ -58,5 +60,40 @@ func TestAddress(t *testing.T) {
 	b, err := Open("s3://bucket/a/b/?endpoint=https://host:9000&region=eu-central-1")
 	if err != nil || b.String() != "s3://bucket/a/b at https://host:9000" {
 		t.Errorf("it is called %v, %v", b, err)
+	}
+}
+
+// TestMissingBucket: a bucket that is not there is told from one that is empty, whatever is asked.
+func TestMissingBucket(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "someone")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "never-to-be-printed")
+	server := httptest.NewServer(&blobtest.Handler{Memory: blobtest.NewMemory(), Bucket: "profiles", Conditional: true})
+	defer server.Close()
+	open := func(bucket string) *Bucket {
+		b, err := Open("s3://" + bucket + "/p?endpoint=" + server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	asked := map[string]func(b *Bucket) error{
+		"get": func(b *Bucket) error {
+			_, err := b.Get(t.Context(), "store.json")
+			return err
+		},
+		"list": func(b *Bucket) (err error) {
+			for _, err = range b.List(t.Context(), "") {
+			}
+			return err
+		},
+		"put": func(b *Bucket) error { return b.Put(t.Context(), "x", strings.NewReader("y"), 1) },
+	}
+	for what, ask := range asked {
+		if err := ask(open("nobucket")); err == nil || errors.Is(err, blob.ErrNotFound) || !strings.Contains(err.Error(), `there is no bucket "nobucket"`) || !strings.Contains(err.Error(), "create it") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if err := asked["get"](open("profiles")); !errors.Is(err, blob.ErrNotFound) {
+		t.Errorf("an empty bucket: %v", err)
 	}
 }
