@@ -579,7 +579,7 @@ func releaseList(all []remover) string {
 	var words []string
 	for _, m := range all[:min(maxNamed, len(all))] {
 		if m.kind == unseen {
-			words = append(words, "its type")
+			words = append(words, m.in)
 			continue
 		}
 		words = append(words, fmt.Sprintf("%s (%s:%d)", m.in, baseName(m.file), m.line))

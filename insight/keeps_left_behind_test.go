@@ -28,7 +28,7 @@ func futures(timeout string) string {
 }
 type sender interface { Send(m *request) error }
 type client struct { to sender }
-type conn struct { waiting futures }
+type conn struct { waiting futures; timer chan int }
 type futures struct { pending, merged sync.Map }
 type future struct { m *request; done chan int }
 func (f *futures) Put(m *request) *future {
@@ -54,7 +54,10 @@ func (c *conn) wait(m *request, fu *future) error {
 	case <-c.timer:
 		` + timeout + `
 	}
-}`
+}
+func (c *conn) write(m *request) error { return nil }
+type request struct { id int; body []byte }
+var ErrTimeout error`
 }
 
 // TestLeftIn: what goes into a map of the program, through a method of an interface, is named by

@@ -47,7 +47,7 @@ func (r remover) String() string {
 	case escapes:
 		return at + "passes the map to " + r.of + ", which may delete it later"
 	case unseen:
-		return "its type, whose source is not in the recording, deletes it later"
+		return r.of + " deletes it later"
 	}
 	return at + "deletes it later"
 }
@@ -126,11 +126,14 @@ func removersOf(c *code, s keepsAt) (r *removerSearch, known bool) {
 		})
 	}
 	r.ownType(s, container)
+	r.otherFiles(s)
 	r.owners()
 	slices.SortFunc(r.found, func(a, b remover) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), strings.Compare(a.file, b.file), cmp.Compare(a.offset, b.offset))
 	})
-	r.found = slices.CompactFunc(r.found, func(a, b remover) bool { return a.file == b.file && a.line == b.line })
+	r.found = slices.CompactFunc(r.found, func(a, b remover) bool {
+		return a.file == b.file && a.line == b.line && (a.kind == unseen) == (b.kind == unseen)
+	})
 	return r, true
 }
 

@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 )
 
 // Which of what changes a container is about its beginning, and which of what takes entries out
@@ -181,10 +182,25 @@ func (r *removerSearch) ownType(s keepsAt, container ast.Expr) {
 	if v, ok := r.place(container).(*types.Var); ok && (of == nil || method && r.embedded(f) != nil) {
 		of = v.Type()
 	}
-	if of != nil && of != types.Typ[types.Invalid] && carriesType(of, 3) {
-		return
+	if of == nil || of == types.Typ[types.Invalid] || !carriesType(of, 3) {
+		r.found = append(r.found, remover{kind: unseen, in: "its type", of: "its type, whose source is not in the recording,", file: s.file, line: s.line})
 	}
-	r.found = append(r.found, remover{kind: unseen, file: s.file, line: s.line})
+}
+
+// otherFiles notes that files are missing that may use the container: those of its package, as far
+// as it uses what they declare, or ones with methods of the types that it belongs to.
+func (r *removerSearch) otherFiles(s keepsAt) {
+	own := r.ownerTypes()
+	for _, m := range r.missing {
+		method := false
+		for name := range own {
+			method = method || strings.Contains(m.text, "."+name.Name()+" has no field or method") || strings.Contains(m.text, "*"+name.Name()+" has no field or method")
+		}
+		if method || m.dir == folderOf(s.file) {
+			r.found = append(r.found, remover{kind: unseen, in: "code of another file", of: "code of another file, which is not in the recording,", file: s.file, line: s.line, offset: 1})
+			return
+		}
+	}
 }
 
 // owners notes where what the container belongs to is replaced or dropped.

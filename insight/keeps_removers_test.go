@@ -19,8 +19,14 @@ func callsOf(field, put, drop, more string) string {
 	return nil
 }
 type call struct { buf []byte; done chan int }
-type client struct { ` + field + `; other map[int]*call }
-` + more
+type client struct { ` + field + `; other map[int]*call; oldest int; name string; hook lib.Hook }
+` + more + `
+func (c *client) write(id int) error { return nil }
+func (c *client) read(id int) {}
+func use(any) {}
+var tick, ids chan int
+var old func(int, *call) bool
+const ttl = 1`
 }
 
 // TestRemovers: whatever else may take an entry out is named, and then nobody is told to delete it
@@ -59,8 +65,10 @@ func TestRemovers(t *testing.T) {
 		{"the oldest one", callsOf(field, put, "delete(c.calls, id)\n\tdelete(c.calls, c.oldest)", ""), "f (a.go:11) deletes it later"},
 		{"a sync.Map", callsOf("calls sync.Map", "c.calls.Store(id, x)", "c.calls.Delete(id)", ""), ""},
 		{"a sync.Map and an answer", callsOf("calls sync.Map", "c.calls.Store(id, x)", "c.calls.Delete(id)", late+"{ c.calls.LoadAndDelete(id) }"), "client.late (a.go:16) deletes it later"},
-		{"a sync.Map that is read", callsOf("calls sync.Map", "c.calls.Store(id, x)", "c.calls.Delete(id)", late+"{ c.calls.Range(f); c.calls.Load(id) }"), ""},
+		{"a sync.Map that is read", callsOf("calls sync.Map", "c.calls.Store(id, x)", "c.calls.Delete(id)", late+"{ c.calls.Range(nil); c.calls.Load(id) }"), ""},
 		{"an embedded sync.Map", callsOf("calls table", "c.calls.Store(id, x)", "c.calls.Delete(id)", "type table struct { sync.Map }\nfunc (t *table) late(id int) { t.Delete(id) }"), "table.late (a.go:16) deletes it later"},
+		{"a method of another file", callsOf(field, put, drop, "func newClient() *client {\n\tc := &client{}\n\tgo c.janitor()\n\treturn c\n}"), "code of another file, which is not in the recording, deletes it later"},
+		{"a function of another file", callsOf(field, put, drop, "func newClient() *client {\n\treturn watched(&client{})\n}"), "code of another file, which is not in the recording, deletes it later"},
 		{"a type of elsewhere", callsOf("calls lib.Map", "c.calls.Store(id, x)", "c.calls.Delete(id)", ""), "its type, whose source is not in the recording, deletes it later"},
 		{"a type that is a map", callsOf("calls table", put, drop, "type table map[int]*call\nfunc (t table) expire() { for id := range t { delete(t, id) } }\nfunc (c *client) tick() { c.calls.expire() }"), "table.expire (a.go:16) deletes it later"},
 		{"a map of maps", callsOf("calls map[string]map[int]*call", "c.calls[c.name][id] = x", "delete(c.calls[c.name], id)", late+"{\n\tdelete(c.calls, c.name)\n}"), "client.late (a.go:17) deletes it later"},

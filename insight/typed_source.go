@@ -21,9 +21,31 @@ type typed struct {
 	fset  *token.FileSet
 	files []typedFile
 	info  *types.Info
-	// decls are the functions that the sources declare, and callers where each is mentioned.
+	// decls are the functions that the sources declare.
 	decls map[*types.Func]*ast.FuncDecl
+	// missing are names that a package uses as its own, or as those of its types, and that none of
+	// its files here declares: other files do.
+	missing []missingName
 }
+
+// missingName is what go/types says of such a name, and the folder of the file that uses it.
+type missingName struct{ dir, text string }
+
+// missed notes an error of go/types about a name that is declared nowhere.
+func (t *typed) missed(err error) {
+	var e types.Error
+	if !errors.As(err, &e) {
+		return
+	}
+	name, undefined := strings.CutPrefix(e.Msg, "undefined: ")
+	if undefined && !strings.Contains(name, ".") || strings.Contains(e.Msg, "has no field or method") && !strings.Contains(e.Msg, "sync.") && !strings.Contains(e.Msg, "atomic.") {
+		file, _, _ := t.at(e.Pos)
+		t.missing = append(t.missing, missingName{folderOf(file), e.Msg})
+	}
+}
+
+// folderOf is the folder of a file, as the recording has its name.
+func folderOf(file string) string { return path.Dir(strings.ReplaceAll(file, "\\", "/")) }
 
 // typedFile is a source file by the name that the recording has for it.
 type typedFile struct {
@@ -49,7 +71,7 @@ func (c *code) typed() *typed {
 		if err != nil {
 			continue
 		}
-		key := path.Dir(strings.ReplaceAll(e.Source, "\\", "/")) + " " + f.Name.Name
+		key := folderOf(e.Source) + " " + f.Name.Name
 		if packages[key] == nil {
 			order = append(order, key)
 		}
@@ -141,7 +163,7 @@ type sourceImporter struct {
 
 // methodSources are the types of the library that hold what a program keeps, with their methods.
 var methodSources = map[string]string{
-	"sync": "package sync; type Mutex struct{ x int }; func (*Mutex) Lock(); func (*Mutex) Unlock(); type RWMutex struct{ x int }; func (*RWMutex) Lock(); func (*RWMutex) Unlock(); func (*RWMutex) RLock(); func (*RWMutex) RUnlock(); " +
+	"sync": "package sync; type Mutex struct{ x int }; func (*Mutex) Lock(); func (*Mutex) Unlock(); func (*Mutex) TryLock() bool; type RWMutex struct{ x int }; func (*RWMutex) Lock(); func (*RWMutex) Unlock(); func (*RWMutex) RLock(); func (*RWMutex) RUnlock(); " +
 		"type Once struct{ x int }; func (*Once) Do(f func()); type Map struct{ x int }; func (*Map) Load(key any) (value any, ok bool); func (*Map) Store(key, value any); func (*Map) Clear(); " +
 		"func (*Map) LoadOrStore(key, value any) (actual any, loaded bool); func (*Map) LoadAndDelete(key any) (value any, loaded bool); func (*Map) Delete(key any); func (*Map) Swap(key, value any) (previous any, loaded bool); " +
 		"func (*Map) CompareAndSwap(key, old, new any) bool; func (*Map) CompareAndDelete(key, old any) bool; func (*Map) Range(f func(key, value any) bool)",
@@ -199,7 +221,7 @@ func (m *sourceImporter) check(key string) *types.Package {
 		return p
 	}
 	m.made[key] = nil
-	conf := types.Config{Error: func(error) {}, Importer: m, FakeImportC: true}
+	conf := types.Config{Error: m.t.missed, Importer: m, FakeImportC: true}
 	m.made[key], _ = conf.Check(key, m.t.fset, m.packages[key], m.t.info)
 	return m.made[key]
 }
