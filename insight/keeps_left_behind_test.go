@@ -13,7 +13,7 @@ import (
 // saidOf is what a finding says of what line 4 of a source allocates.
 func saidOf(source string) Finding {
 	r := recordingtest.New("title x")
-	r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main; import (\"sync\"; \"maps\"; \"time\"; \"example.org/lib\")\n\n"+source+"\n"))
+	r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main; import (\"sync\"; \"sync/atomic\"; \"maps\"; \"time\"; \"example.org/lib\")\n\n"+source+"\n"))
 	at := stack.Frame{Func: "main.f", File: "a.go", Line: 4}
 	f := Finding{Severity: Warning}
 	tellHolder(NewInput(session.New(r.Open())), &f, at, []stack.Frame{at}, "otherwise")

@@ -14,7 +14,7 @@ import (
 // initial tells of an assignment that it gives something its first value: in an object that the
 // function has made, where there was none, or before the program begins its work.
 func (r *removerSearch) initial(lhs ast.Expr, around []ast.Node) bool {
-	again := false
+	again, later := false, false
 	for i := len(around) - 1; i >= 0; i-- {
 		switch x := around[i].(type) {
 		case *ast.IfStmt:
@@ -29,12 +29,13 @@ func (r *removerSearch) initial(lhs ast.Expr, around []ast.Node) bool {
 					return true // sync.Once
 				}
 			}
-			if i > 0 {
-				again = true
+			if v := r.rootOf(lhs); v == nil || v.Pos() < x.Pos() || x.End() < v.Pos() {
+				later = true // what it is of was there before
 			}
+			again = true
 		case *ast.FuncDecl:
 			switch {
-			case r.fresh(lhs, x):
+			case r.fresh(lhs, x) && !later:
 				return true
 			case again:
 				return false
@@ -66,12 +67,8 @@ func startsProgram(fn *ast.FuncDecl) bool {
 
 // fresh tells whether an expression is of an object that a function has made itself.
 func (r *removerSearch) fresh(x ast.Expr, fn *ast.FuncDecl) (made bool) {
-	root := rootIdent(x)
-	if root == nil || fn.Body == nil {
-		return false
-	}
-	v := r.place(root)
-	if v == nil {
+	v := r.rootOf(x)
+	if v == nil || fn.Body == nil {
 		return false
 	}
 	if fn.Type.Results != nil {
@@ -98,6 +95,14 @@ func (r *removerSearch) fresh(x ast.Expr, fn *ast.FuncDecl) (made bool) {
 		return true
 	})
 	return made
+}
+
+// rootOf is the variable that an expression begins with; nil where it begins with something else.
+func (r *removerSearch) rootOf(x ast.Expr) types.Object {
+	if id := rootIdent(x); id != nil {
+		return r.place(id)
+	}
+	return nil
 }
 
 // makesOne tells of an expression that it makes a new object.

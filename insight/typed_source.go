@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"go/types"
 	"path"
+	"slices"
 	"strings"
 
 	"loupe/recording"
@@ -40,8 +41,22 @@ func (t *typed) missed(err error) {
 	name, undefined := strings.CutPrefix(e.Msg, "undefined: ")
 	if undefined && !strings.Contains(name, ".") || strings.Contains(e.Msg, "has no field or method") && !strings.Contains(e.Msg, "sync.") && !strings.Contains(e.Msg, "atomic.") {
 		file, _, _ := t.at(e.Pos)
+		if undefined && t.imports(file, name) {
+			return
+		}
 		t.missing = append(t.missing, missingName{folderOf(file), e.Msg})
 	}
+}
+
+// imports tells whether a file may import a package of a name: the last part of its path need not
+// be that, as of math/rand/v2.
+func (t *typed) imports(file, name string) bool {
+	for _, f := range t.files {
+		if f.name == file && slices.ContainsFunc(f.file.Imports, func(i *ast.ImportSpec) bool { return strings.Contains(i.Path.Value, name) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // folderOf is the folder of a file, as the recording has its name.
