@@ -64,10 +64,14 @@ func tellNeeded(in *Input, own []stack.Frame, h *holding) {
 		n, largest := all.Most.MadeAt(c.at, func(called string) bool {
 			return called == c.by || c.by != "" && strings.HasPrefix(called, c.by+"[")
 		})
-		if float64(n) < max(1, leastCopies*float64(arrays)) || leastRatio*largest > size {
+		if float64(n) < max(1, leastCopies*float64(arrays)) {
 			continue
 		}
 		at := fmt.Sprintf("%s:%d", baseName(c.at.File), c.at.Line)
+		if leastRatio*largest > size {
+			h.doubt = fmt.Sprintf("the largest copy of a result that was sampled at %s takes %s, the arrays %s on average: if most are like that, little of the arrays is wasted", at, unit.BytesOf(float64(largest)), unit.BytesOf(float64(size)))
+			continue
+		}
 		h.wastes, h.doubt, h.advice = wastesMuch, "", h.surely
 		h.says += fmt.Sprintf(" (the largest copy of a result that was sampled at %s takes %s, the arrays %s on average)", at, unit.BytesOf(float64(largest)), unit.BytesOf(float64(size)))
 		h.shows = append(h.shows, in.code.shownAt(c.at.File, c.at.Line, "the result is copied here: the largest copy that was sampled takes %s", unit.BytesOf(float64(largest))))

@@ -97,6 +97,9 @@ func TestNeeded(t *testing.T) {
 		if (f.Severity == Warning) != c.warns || (f.Title == "What is kept holds much more memory than it needs") != c.warns {
 			t.Errorf("%s: %s: %s: %s", c.name, f.Severity, f.Title, f.Summary)
 		}
+		if doubts := strings.Join(f.Doubts, " "); c.name == "long copies" && !strings.Contains(doubts, "sampled at a.go:21 takes 7.00 KiB") || strings.Contains(doubts, "does not show how long") == (c.warns || c.name == "long copies") {
+			t.Errorf("%s: the doubts are %s", c.name, doubts)
+		}
 		if c.warns && (!strings.Contains(f.Summary, "at a.go:21 takes 144 B, the arrays 8.00 KiB on average") || !strings.HasPrefix(f.Advice, "Copy the result before it is kept")) {
 			t.Errorf("%s: %s %s", c.name, f.Summary, f.Advice)
 		}
