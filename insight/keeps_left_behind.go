@@ -510,7 +510,7 @@ func (c sourceHolders) tellLeft(s keepsAt, h *holding) {
 	}
 	slices.Sort(at)
 	if len(found.leaves) == 0 || known && len(at)+len(others) == 0 {
-		c.tellOthers(s, others, h)
+		tellOthers(c.code, s, others, h)
 		return
 	}
 	left := found.leaves
@@ -535,22 +535,22 @@ func (c sourceHolders) tellLeft(s keepsAt, h *holding) {
 	}
 	h.says += fmt.Sprintf("; %s %s, unless %s", which, leave, unlessList(others))
 	h.advice = fmt.Sprintf("If it is not certain that %s releases such an entry soon, delete it from %s before %s as well. But if something still needs it after that, such as an answer that comes late, it has to stay until then: limit how long.", releaseList(others), s.name, which)
-	c.letBy(others[0], h)
+	letBy(c.code, others[0], h)
 }
 
 // tellOthers says of a container what else may take entries out of it.
-func (c sourceHolders) tellOthers(s keepsAt, others []remover, h *holding) {
+func tellOthers(c *code, s keepsAt, others []remover, h *holding) {
 	if len(others) == 0 || others[0].kind == unseen {
 		return
 	}
 	if h.lets.File == "" {
 		h.advice = fmt.Sprintf("It goes into %s. Check whether %s releases what is in it soon enough, and bound it if not.", s.container, releaseList(others))
 	}
-	c.letBy(others[0], h)
+	letBy(c, others[0], h)
 }
 
 // letBy shows where something else takes entries out.
-func (c sourceHolders) letBy(m remover, h *holding) {
+func letBy(c *code, m remover, h *holding) {
 	text := map[removerKind]string{deletes: "entries are deleted here", replaces: "the map is replaced here", drops: "the " + m.of + " with the map is dropped here", escapes: "the map is passed on here"}[m.kind]
 	if text == "" {
 		return

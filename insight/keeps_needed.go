@@ -60,7 +60,7 @@ func tellNeeded(in *Input, own []stack.Frame, h *holding) {
 		return
 	}
 	arrays, _ := all.Most.MadeAt(own[0], func(string) bool { return true })
-	for _, c := range (sourceHolders{in.code}).copiesOf(own, h.result) {
+	for _, c := range copiesOf(in.code, own, h.result) {
 		n, largest := all.Most.MadeAt(c.at, func(called string) bool {
 			return called == c.by || c.by != "" && strings.HasPrefix(called, c.by+"[")
 		})
@@ -95,7 +95,7 @@ func meanSize(sizes map[int64]int64) int64 {
 // copiesOf are the lines that copy the whole of a result of a function each time that it is
 // called, in its caller or in what that passes it to. The frames are those of the function and
 // of its caller.
-func (c sourceHolders) copiesOf(own []stack.Frame, result int) (all []copyAt) {
+func copiesOf(c *code, own []stack.Frame, result int) (all []copyAt) {
 	if len(own) < 2 {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (c sourceHolders) copiesOf(own []stack.Frame, result int) (all []copyAt) {
 		call, ok := a.Rhs[0].(*ast.CallExpr)
 		id, named := a.Lhs[result].(*ast.Ident)
 		if ok && named && lastName(types.ExprString(call.Fun)) == callee.Name.Name {
-			all = c.copiesIn(declaration{fn, own[1].File}, id.Name, st, 2)
+			all = copiesIn(c, declaration{fn, own[1].File}, id.Name, st, 2)
 		}
 	}
 	return all
@@ -119,8 +119,8 @@ func (c sourceHolders) copiesOf(own []stack.Frame, result int) (all []copyAt) {
 
 // copiesIn are the statements of a function that copy the whole of a variable each time, after a
 // statement of it, and those of the functions that these pass it to.
-func (c sourceHolders) copiesIn(fn declaration, name string, after ast.Stmt, deep int) (all []copyAt) {
-	if c.setsAgain(fn.Body, name, after) {
+func copiesIn(c *code, fn declaration, name string, after ast.Stmt, deep int) (all []copyAt) {
+	if setsAgain(fn.Body, name, after) {
 		return nil
 	}
 	seen := after == nil
@@ -146,14 +146,14 @@ func (c sourceHolders) copiesIn(fn declaration, name string, after ast.Stmt, dee
 			if by, ok := copiesWhole(st, call, name); ok {
 				all = append(all, copyAt{at, by})
 			}
-			k := &keeper{c: c.code, funcs: c.functions(), fn: fn.FuncDecl, file: fn.file}
+			k := &keeper{c: c, funcs: c.functions(), fn: fn.FuncDecl, file: fn.file}
 			for i, arg := range call.Args {
 				if !isNamed(arg, name) || deep == 0 {
 					continue
 				}
 				for _, d := range k.fitting(call, anyArgument) {
 					if p := parameters(d.Type); i < len(p) && d.FuncDecl != fn.FuncDecl {
-						all = append(all, c.copiesIn(d, p[i], nil, deep-1)...)
+						all = append(all, copiesIn(c, d, p[i], nil, deep-1)...)
 					}
 				}
 			}
@@ -163,7 +163,7 @@ func (c sourceHolders) copiesIn(fn declaration, name string, after ast.Stmt, dee
 }
 
 // setsAgain tells whether a function gives a variable another value than a statement does.
-func (c sourceHolders) setsAgain(body *ast.BlockStmt, name string, besides ast.Stmt) (found bool) {
+func setsAgain(body *ast.BlockStmt, name string, besides ast.Stmt) (found bool) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		if a, ok := n.(*ast.AssignStmt); ok && ast.Stmt(a) != besides {
 			found = found || slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool { return isNamed(x, name) })

@@ -55,17 +55,21 @@ func (r remover) String() string {
 // removerSearch follows a container by all names that it has: variables, fields, parameters, and
 // the functions that return it.
 type removerSearch struct {
-	*typed
+	*usage
 	places map[types.Object]bool
 	more   bool         // a name was added that nobody has looked for
 	put    types.Object // what it is known by where the entry is put in
 	depth  int          // how many times the container is indexed in what it is known by: 1 of c.m[tenant]
 	found  []remover
 	lits   map[types.Object]*ast.FuncLit // variables that are functions
-	// mentions are the places where the sources name a function.
-	mentions map[*types.Func][]mention
 	// name is that of a field which types do not tell of.
 	name string
+}
+
+// usage is where the sources name each of their functions.
+type usage struct {
+	*typed
+	mentions map[*types.Func][]mention
 }
 
 // mention is where a function is named, with the nodes around it.
@@ -99,7 +103,7 @@ func (m mention) call() (call *ast.CallExpr, around []ast.Node) {
 // removersOf are the places that take entries out of a container, which an entry is put into at a
 // line; known is false where the types do not tell what that is.
 func removersOf(c *code, s keepsAt) (r *removerSearch, known bool) {
-	r = &removerSearch{typed: c.typed(), places: map[types.Object]bool{}, lits: map[types.Object]*ast.FuncLit{}, mentions: map[*types.Func][]mention{}, name: lastName(s.container)}
+	r = &removerSearch{usage: &usage{typedOf(c), map[*types.Func][]mention{}}, places: map[types.Object]bool{}, lits: map[types.Object]*ast.FuncLit{}, name: lastName(s.container)}
 	container := r.putAt(s)
 	if container == nil {
 		return r, false
@@ -186,8 +190,8 @@ func (r *removerSearch) putAt(s keepsAt) (container ast.Expr) {
 
 // embedded is the field that a method of an embedded type belongs to; nil where the method is the
 // type's own.
-func (r *removerSearch) embedded(f *ast.SelectorExpr) types.Object {
-	sel := r.info.Selections[f]
+func (t *typed) embedded(f *ast.SelectorExpr) types.Object {
+	sel := t.info.Selections[f]
 	if sel == nil || sel.Kind() != types.MethodVal || len(sel.Index()) < 2 {
 		return nil
 	}
@@ -209,40 +213,40 @@ func (r *removerSearch) embedded(f *ast.SelectorExpr) types.Object {
 
 // place is what an expression is of: a variable, a field, or a function that returns it; nil where
 // that is not known.
-func (r *removerSearch) place(e ast.Expr) types.Object {
+func (t *typed) place(e ast.Expr) types.Object {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.StarExpr:
-		return r.place(e.X)
+		return t.place(e.X)
 	case *ast.UnaryExpr:
 		if e.Op == token.AND {
-			return r.place(e.X)
+			return t.place(e.X)
 		}
 	case *ast.IndexExpr:
-		return r.place(e.X)
+		return t.place(e.X)
 	case *ast.TypeAssertExpr:
-		return r.place(e.X)
+		return t.place(e.X)
 	case *ast.Ident:
-		for _, obj := range []types.Object{r.info.Uses[e], r.info.Defs[e]} {
+		for _, obj := range []types.Object{t.info.Uses[e], t.info.Defs[e]} {
 			if v, ok := obj.(*types.Var); ok {
 				return v.Origin()
 			}
 		}
 	case *ast.SelectorExpr:
-		if field := r.embedded(e); field != nil {
+		if field := t.embedded(e); field != nil {
 			return field
 		}
-		if v, ok := r.info.Uses[e.Sel].(*types.Var); ok {
+		if v, ok := t.info.Uses[e.Sel].(*types.Var); ok {
 			return v.Origin()
 		}
 	case *ast.CallExpr:
-		if tv, ok := r.info.Types[e.Fun]; ok && tv.IsType() && len(e.Args) == 1 {
-			return r.place(e.Args[0])
+		if tv, ok := t.info.Types[e.Fun]; ok && tv.IsType() && len(e.Args) == 1 {
+			return t.place(e.Args[0])
 		}
-		if fn := r.callee(e); fn != nil && r.decls[fn] != nil {
+		if fn := t.callee(e); fn != nil && t.decls[fn] != nil {
 			return fn
 		}
 		if f, ok := e.Fun.(*ast.SelectorExpr); ok && (f.Sel.Name == "Load" || f.Sel.Name == "Swap") {
-			return r.place(f.X) // an atomic pointer to it
+			return t.place(f.X) // an atomic pointer to it
 		}
 	}
 	return nil
@@ -250,9 +254,9 @@ func (r *removerSearch) place(e ast.Expr) types.Object {
 
 // carries tells of an expression that its value may be a container, or lead to one: a map, a
 // pointer to one, something of an interface or of a type that is not known.
-func (r *removerSearch) carries(e ast.Expr) bool {
-	t := r.typeOf(e)
-	return t == nil || carriesType(t, 3)
+func (t *typed) carries(e ast.Expr) bool {
+	of := t.typeOf(e)
+	return of == nil || carriesType(of, 3)
 }
 
 func carriesType(t types.Type, deep int) bool {

@@ -13,7 +13,7 @@ import (
 
 // initial tells of an assignment that it gives something its first value: in an object that the
 // function has made, where there was none, or before the program begins its work.
-func (r *removerSearch) initial(lhs ast.Expr, around []ast.Node) bool {
+func (r *usage) initial(lhs ast.Expr, around []ast.Node) bool {
 	again, later := false, false
 	for i := len(around) - 1; i >= 0; i-- {
 		switch x := around[i].(type) {
@@ -66,27 +66,27 @@ func startsProgram(fn *ast.FuncDecl) bool {
 }
 
 // fresh tells whether an expression is of an object that a function has made itself.
-func (r *removerSearch) fresh(x ast.Expr, fn *ast.FuncDecl) (made bool) {
-	v := r.rootOf(x)
+func (t *typed) fresh(x ast.Expr, fn *ast.FuncDecl) (made bool) {
+	v := t.rootOf(x)
 	if v == nil || fn.Body == nil {
 		return false
 	}
 	if fn.Type.Results != nil {
 		for _, f := range fn.Type.Results.List {
-			made = made || slices.ContainsFunc(f.Names, func(id *ast.Ident) bool { return r.place(id) == v })
+			made = made || slices.ContainsFunc(f.Names, func(id *ast.Ident) bool { return t.place(id) == v })
 		}
 	}
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			for i := range min(len(n.Lhs), len(n.Rhs)) {
-				if id, ok := n.Lhs[i].(*ast.Ident); ok && n.Tok == token.DEFINE && r.info.Defs[id] == v {
+				if id, ok := n.Lhs[i].(*ast.Ident); ok && n.Tok == token.DEFINE && t.info.Defs[id] == v {
 					made = made || makesOne(n.Rhs[i])
 				}
 			}
 		case *ast.ValueSpec:
 			for i, id := range n.Names {
-				if r.info.Defs[id] == v {
+				if t.info.Defs[id] == v {
 					_, pointer := n.Type.(*ast.StarExpr)
 					made = made || len(n.Values) == 0 && !pointer || i < len(n.Values) && makesOne(n.Values[i])
 				}
@@ -98,9 +98,9 @@ func (r *removerSearch) fresh(x ast.Expr, fn *ast.FuncDecl) (made bool) {
 }
 
 // rootOf is the variable that an expression begins with; nil where it begins with something else.
-func (r *removerSearch) rootOf(x ast.Expr) types.Object {
+func (t *typed) rootOf(x ast.Expr) types.Object {
 	if id := rootIdent(x); id != nil {
-		return r.place(id)
+		return t.place(id)
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func rootIdent(x ast.Expr) *ast.Ident {
 
 // setsUp tells of a function that it is called on objects that its callers have just made, or
 // when the program begins, and not in loops.
-func (r *removerSearch) setsUp(fn *ast.FuncDecl, deep int) bool {
+func (r *usage) setsUp(fn *ast.FuncDecl, deep int) bool {
 	obj, _ := r.info.Defs[fn.Name].(*types.Func)
 	all := r.mentions[obj]
 	if obj == nil || len(all) == 0 || deep == 0 {
@@ -316,7 +316,7 @@ func (r *removerSearch) apart(own, via map[position]bool) (others, mine []remove
 
 // calledFrom tells whether all calls of a function are among some, or in functions of which that
 // is so.
-func (r *removerSearch) calledFrom(fn *types.Func, via map[position]bool, deep int) bool {
+func (r *usage) calledFrom(fn *types.Func, via map[position]bool, deep int) bool {
 	all := r.mentions[fn]
 	if fn == nil || len(all) == 0 || deep == 0 {
 		return false

@@ -190,8 +190,8 @@ func (r *removerSearch) passed(call *ast.CallExpr, arg ast.Expr, around []ast.No
 }
 
 // literalParams are the parameters of a function literal; nil where they are not known.
-func (r *removerSearch) literalParams(lit *ast.FuncLit) *types.Tuple {
-	if sig, ok := r.typeOf(lit).(*types.Signature); ok {
+func (t *typed) literalParams(lit *ast.FuncLit) *types.Tuple {
+	if sig, ok := t.typeOf(lit).(*types.Signature); ok {
 		return sig.Params()
 	}
 	return nil

@@ -68,8 +68,8 @@ type typedFile struct {
 	file *ast.File
 }
 
-// typed checks the sources once.
-func (c *code) typed() *typed {
+// typedOf checks the sources once.
+func typedOf(c *code) *typed {
 	if c.checked != nil {
 		return c.checked
 	}
