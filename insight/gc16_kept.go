@@ -82,22 +82,35 @@ func checkKept(r *Rule, in *Input) []Finding {
 	tellRetention(r, in, all, top, &f)
 	tellHeap(in, &f, top.At)
 	tellPooled(r, in, all, top, &f)
-	tellWaste(r, in, top, &f)
+	tellWaste(r, in, all, top, &f)
 	if f.Severity.AtLeast(Warning) {
 		f.felt = share * min(1, float64(top.Weight)/(r.param("fills")*(1<<20)))
 	}
 	return []Finding{f}
 }
 
-// tellWaste makes a warning of much memory that a small part keeps, as the source has it: so many
-// objects are not all in work at one time.
-func tellWaste(r *Rule, in *Input, top *facts.Line, f *Finding) {
+// tellWaste makes a warning of much memory that a small part keeps. The recording has to show that
+// it is small, that so many are not in work at one time, and, in a second profile, that they stay.
+// Else it is said that this may be so, or nothing where they do not stay.
+func tellWaste(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f *Finding) {
 	own := userFrames(in.code, top.At, top.Frames)
-	if !f.wastes || float64(top.Weight) < r.param("grows")*(1<<20) || len(own) == 0 || float64(in.Facts.ObjectsThrough(own[:1], leastSeen)) < r.param("many") {
+	least := r.param("grows") * (1 << 20)
+	if f.wastes == noWaste || float64(top.Weight) < least || len(own) == 0 || float64(in.Facts.ObjectsThrough(own[:1], leastSeen)) < r.param("many") || float64(all.Lasting(top.At)) < least {
 		return
 	}
-	f.Title, f.Severity = "What is kept holds much more memory than it needs", Warning
-	f.Score = max(f.Score, 50)
+	looks := 0
+	for _, look := range all.Looks {
+		if 4*look.InUse.At(top.At) >= top.Weight {
+			looks++
+		}
+	}
+	switch {
+	case f.wastes == wastesMuch && looks >= 2:
+		f.Title, f.Severity = "What is kept holds much more memory than it needs", Warning
+		f.Score = max(f.Score, 50)
+	case f.Severity == Info:
+		f.Title = "What is kept may hold more memory than it needs"
+	}
 }
 
 // tellPooled says of buffers that grew at a line, went back to a pool, and are still there when

@@ -138,9 +138,9 @@ type Finding struct {
 	// felt is the part of the time of requests or tasks that it is about, 0 where that is
 	// not known or said by the impact.
 	felt float64
-	// wastes tells of memory that is kept that the source shows it to be a waste: a small part
-	// that keeps the whole.
-	wastes bool
+	// wastes tells of memory that is kept whether that is, or may be, a waste: a small part that
+	// keeps the whole.
+	wastes waste
 	// waits are the parts of the time of units that it is about.
 	waits []*facts.UnitRow
 }

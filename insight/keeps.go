@@ -28,6 +28,7 @@ type keepsAt struct {
 	cutFile string
 	cutLine int
 	expr    string
+	text    bool // it is a part of a string, or of a slice of bytes
 	// also are the lines that put other parts into the same value: "scan.go:61".
 	also string
 	// name is the container by the type that it belongs to: "Cache.items".
@@ -299,7 +300,7 @@ func (k *keeper) store(file string, lhs, rhs ast.Expr, t taint) {
 }
 
 func (k *keeper) add(kind storeKind, file string, container ast.Expr, at token.Pos, t taint) {
-	s := keepsAt{kind: kind, container: types.ExprString(container), file: file, line: k.lineOf(file, at), part: t.isPart(), name: nameOf(k, container), among: k.among}
+	s := keepsAt{kind: kind, container: types.ExprString(container), file: file, line: k.lineOf(file, at), part: t.isPart(), name: nameOf(k, container), among: k.among, text: k.text}
 	if s.part {
 		c := k.cuts[t-part]
 		s.expr, s.cutFile, s.cutLine, s.also = c.expr, c.file, c.line, c.also

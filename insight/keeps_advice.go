@@ -23,10 +23,15 @@ type holding struct {
 	shows []Evidence
 	// lets is where the source takes something out of it; the zero Evidence where it does not.
 	lets Evidence
-	// wastes tells that what is kept is a small part of what it keeps, so that no bound on how
-	// many there are makes it right; doubt is what speaks against that.
-	wastes bool
+	// wastes tells that what is kept is a part of what it keeps, so that no bound on how many
+	// there are makes it right where that is a small one; doubt is what speaks against that.
+	wastes waste
 	doubt  string
+	// part is how many bytes that is, 0 where the source does not say it. Where it is a result,
+	// that is its number, and surely the advice where it is known to be short.
+	part   int64
+	result int
+	surely string
 }
 
 // sourceHolders looks in the source for what holds memory.
@@ -148,7 +153,11 @@ func (c sourceHolders) byPart(own []stack.Frame) (h holding, ok bool) {
 			h.shows = append(h.shows, c.shownAt(s.file, s.line, "it goes into %s here", s.container))
 		}
 		h.says = fmt.Sprintf("what keeps it is a part of it, %s, stored at %s", s.expr, at)
-		h.wastes = true
+		h.wastes = mayWaste
+		h.doubt = "if the part is nearly all of it, little of the memory is wasted"
+		if s.text && s.also == "" {
+			h.part = constantPart(s.expr)
+		}
 		h.advice = fmt.Sprintf("According to the source, a part of it (a slice or a substring) goes into %s and keeps the whole alive: copy the part at %s, before it is stored (%s). If nearly all of it is needed, or it is already a copy, bound %s.", s.container, at, c.clones(own[0]), s.container)
 		return h, true
 	}
@@ -385,7 +394,8 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 	b, bounded := boundedAt(in.code, own)
 	fails, doubt := "", ""
 	switch {
-	case h.wastes:
+	case h.wastes > noWaste:
+		tellNeeded(in, own, &h)
 		doubt = h.doubt
 	case bounded:
 		if fails = b.exceeded(in, own); fails != "" {

@@ -69,11 +69,19 @@ type ways struct {
 	// fails is the result of the call which tells that nothing was put in, from where that is.
 	fails, from string
 	depth       int
+	// own are the calls on the ways that take it out, via those of functions which do.
+	own, via map[position]bool
+}
+
+// followed is what the ways after an entry was put in have shown.
+type followed struct {
+	leaves   []leftIn
+	own, via map[position]bool
 }
 
 // leavesOf finds the returns with an error that leave an entry of a store in it, where other
 // ways from the same place take it out. Those without one may leave it there on purpose.
-func (c sourceHolders) leavesOf(s keepsAt) []leftIn {
+func (c sourceHolders) leavesOf(s keepsAt) followed {
 	k := &keeper{c: c.code, funcs: c.functions()}
 	at := declaration{}
 	for _, fns := range k.funcs {
@@ -84,27 +92,28 @@ func (c sourceHolders) leavesOf(s keepsAt) []leftIn {
 		}
 	}
 	if at.FuncDecl == nil {
-		return nil
+		return followed{}
 	}
 	return leavesFrom(k, lastName(s.container), at, s.line)
 }
 
 // leavesFrom looks at the ways from where a function puts an entry in; where none of these takes
 // it out, at those of its callers.
-func leavesFrom(k *keeper, name string, put declaration, line int) []leftIn {
-	w := &ways{k: k, name: name, put: put, line: line, seen: map[ast.Node]bool{put.FuncDecl: true}}
-	k.fn, k.file = put.FuncDecl, put.file
-	w.stmts(put.Body.List, way{file: put.file, vars: map[string]bool{}})
-	if w.removes {
-		return w.sorted()
+func leavesFrom(k *keeper, name string, put declaration, line int) (all followed) {
+	all = followed{own: map[position]bool{}, via: map[position]bool{}}
+	follow := func(fn declaration, line int) *ways {
+		w := &ways{k: k, name: name, put: put, line: line, seen: map[ast.Node]bool{fn.FuncDecl: true}, own: all.own, via: all.via}
+		k.fn, k.file = fn.FuncDecl, fn.file
+		w.stmts(fn.Body.List, way{file: fn.file, vars: map[string]bool{}})
+		return w
 	}
-	var all []leftIn
+	if w := follow(put, line); w.removes {
+		all.leaves = w.sorted()
+		return all
+	}
 	for _, caller := range callersIn(k, put) {
-		w := &ways{k: k, name: name, put: put, seen: map[ast.Node]bool{caller.FuncDecl: true}}
-		k.fn, k.file = caller.FuncDecl, caller.file
-		w.stmts(caller.Body.List, way{file: caller.file, vars: map[string]bool{}})
-		if w.removes {
-			all = append(all, w.sorted()...)
+		if w := follow(caller, 0); w.removes {
+			all.leaves = append(all.leaves, w.sorted()...)
 		}
 	}
 	return all
@@ -146,7 +155,9 @@ type way struct {
 	vars map[string]bool // what was put in, or has it in it
 	keys map[string]bool // what it was put in by
 	in   bool            // an entry is in the container
-	ends bool            // the way has left the function
+	// late tells that it is taken out when the function ends, by a defer before it was put in.
+	late bool
+	ends bool // the way has left the function
 	// fails is the variable that the condition around says tells of a failure.
 	fails string
 }
@@ -262,15 +273,19 @@ func (w *ways) clauses(body *ast.BlockStmt, at way, none bool) way {
 func (w *ways) simple(s ast.Stmt, at way) way {
 	x := w.k.c.parse(at.file)
 	puts := at.file == w.put.file && w.line > 0 && x.covers(s, w.line) || w.line == 0 && hasCall(s, func(call *ast.CallExpr) bool { return meansOne(w.k, call, w.put) })
-	if puts && !at.in {
+	if d, ok := s.(*ast.DeferStmt); ok && !at.in && w.takesAny(d) {
+		at.late = true
+	}
+	if puts && !at.in && !at.late {
 		at.in, at.vars, at.keys = true, map[string]bool{}, map[string]bool{}
 		w.fails, w.from = "", fmt.Sprintf("%s:%d", baseName(at.file), x.fset.PositionFor(s.Pos(), false).Line)
 		w.putBy(s, &at)
 		return at
 	}
+	taken := at.keys != nil && w.takes(s, at) // also where it was taken out before
 	switch {
 	case !at.in:
-	case w.takes(s, at), answered(s, at.vars):
+	case taken, answered(s, at.vars):
 		w.removes, at.in = true, false
 	case givesOn(s, at.vars):
 		at.in = false // whoever has it may take it out
@@ -334,11 +349,48 @@ func (w *ways) putBy(s ast.Stmt, at *way) {
 
 // takes tells whether what was put in is taken out of the container within a node, by itself or
 // by a function that is called with what it was put in by, in a function literal, too.
-func (w *ways) takes(n ast.Node, at way) bool {
-	return n != nil && hasCall(n, func(call *ast.CallExpr) bool {
-		about := slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return mentionsAny(a, at.keys) || mentionsAny(a, at.vars) })
-		return about && (removesFrom(call, w.name) || w.calledTakes(call, 0))
+func (w *ways) takes(n ast.Node, at way) (taken bool) {
+	if n == nil {
+		return false
+	}
+	ast.Inspect(n, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || !slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return mentionsAny(a, at.keys) || mentionsAny(a, at.vars) }) {
+			return true
+		}
+		direct := removesFrom(call, w.name)
+		if !direct && !w.calledTakes(call, 0) {
+			return true
+		}
+		taken = true
+		p := position{at.file, w.k.c.parse(at.file).fset.PositionFor(call.Pos(), false).Offset}
+		switch {
+		case !w.names(call, at):
+		case direct:
+			w.own[p] = true
+		default:
+			w.via[p] = true
+		}
+		return true
 	})
+	return taken
+}
+
+// names tells of a call that what it takes out is what was put in: an argument besides the
+// container is of that, and of nothing else.
+func (w *ways) names(call *ast.CallExpr, at way) bool {
+	return slices.ContainsFunc(call.Args, func(a ast.Expr) bool {
+		root := rootName(a)
+		if lastName(types.ExprString(a)) == w.name || root == "" && !isFuncLit(a) {
+			return false
+		}
+		return at.keys[root] || at.vars[root] || isFuncLit(a) && mentionsAny(a, at.keys)
+	})
+}
+
+func isFuncLit(x ast.Expr) bool {
+	_, ok := x.(*ast.FuncLit)
+	return ok
 }
 
 // takesAny tells whether anything is taken out of the container within a node.
@@ -446,28 +498,93 @@ func (w *ways) into(fn declaration, call *ast.CallExpr, at way) {
 	w.depth--
 }
 
-// tellLeft says of a container where entries are taken out of it, and which ways leave them in.
+// tellLeft says of a container where entries are taken out of it, and which ways leave them in;
+// and what else may take these out later.
 func (c sourceHolders) tellLeft(s keepsAt, h *holding) {
-	var at []string
-	for _, r := range c.removalsFrom(lastName(s.container)) {
-		at = append(at, fmt.Sprintf("%s:%d", baseName(r.in.file), r.line))
+	found := c.leavesOf(s)
+	r, known := removersOf(c.code, s)
+	others, mine := r.apart(found.own, found.via)
+	var at, ways []string
+	for _, m := range mine {
+		at = append(at, fmt.Sprintf("%s:%d", baseName(m.file), m.line))
 	}
-	left := c.leavesOf(s)
-	if len(left) == 0 {
+	slices.Sort(at)
+	if len(found.leaves) == 0 || known && len(at)+len(others) == 0 {
+		tellOthers(c.code, s, others, h)
 		return
 	}
-	var ways []string
+	left := found.leaves
 	for _, l := range left[:min(3, len(left))] {
 		ways = append(ways, fmt.Sprintf("%s:%d", baseName(l.file), l.line))
 		h.shows = append(h.shows, c.shownAt(l.file, l.line, "this return leaves the entry in %s", s.name))
 	}
-	verb := "and the return at %s leaves its entry in it"
+	which, leave := "the return at "+andList(ways), "leaves its entry in it"
 	if len(ways) > 1 {
-		verb = "and the returns at %s leave their entries in it"
+		which, leave = "the returns at "+andList(ways), "leave their entries in it"
 	}
-	h.says += fmt.Sprintf("; entries are deleted at %s only, "+verb, andList(at), andList(ways))
-	h.advice = fmt.Sprintf("Delete the entry from %s on every way out, also at %s: for instance with defer, right after %s. A limit or an expiry would only hide what is left there.", s.name, andList(ways), left[0].from)
-	h.lets = Evidence{}
+	if !known {
+		h.says += fmt.Sprintf("; %s %s, unless something else deletes it", which, leave)
+		h.advice = fmt.Sprintf("Check whether anything deletes later what %s may leave in %s. If nothing does, delete the entry before that.", which, s.name)
+		return
+	}
+	if len(others) == 0 {
+		h.says += fmt.Sprintf("; entries are deleted at %s only, and %s %s", andList(at), which, leave)
+		h.advice = fmt.Sprintf("Delete the entry from %s on every way out, also at %s: for instance with defer, right after %s. A limit or an expiry would only hide what is left there.", s.name, andList(ways), left[0].from)
+		h.lets = Evidence{}
+		return
+	}
+	h.says += fmt.Sprintf("; %s %s, unless %s", which, leave, unlessList(others))
+	h.advice = fmt.Sprintf("If it is not certain that %s releases such an entry soon, delete it from %s before %s as well. But if something still needs it after that, such as an answer that comes late, it has to stay until then: limit how long.", releaseList(others), s.name, which)
+	letBy(c.code, others[0], h)
+}
+
+// tellOthers says of a container what else may take entries out of it.
+func tellOthers(c *code, s keepsAt, others []remover, h *holding) {
+	if len(others) == 0 || others[0].kind == unseen {
+		return
+	}
+	if h.lets.File == "" {
+		h.advice = fmt.Sprintf("It goes into %s. Check whether %s releases what is in it soon enough, and bound it if not.", s.container, releaseList(others))
+	}
+	letBy(c, others[0], h)
+}
+
+// letBy shows where something else takes entries out.
+func letBy(c *code, m remover, h *holding) {
+	text := map[removerKind]string{deletes: "entries are deleted here", replaces: "the map is replaced here", drops: "the " + m.of + " with the map is dropped here", escapes: "the map is passed on here"}[m.kind]
+	if text == "" {
+		return
+	}
+	h.lets = c.shownAt(m.file, m.line, "%s", text)
+	if !slices.ContainsFunc(h.shows, func(e Evidence) bool { return evidenceLine(e) == evidenceLine(h.lets) }) {
+		h.shows = append(h.shows, h.lets)
+	}
+}
+
+// maxNamed is how many places are named that may take entries out, chosen.
+const maxNamed = 2
+
+// unlessList says what the first of them may do: "a (x.go:1) deletes it later, or b (x.go:2)
+// replaces the map".
+func unlessList(all []remover) string {
+	var words []string
+	for _, m := range all[:min(maxNamed, len(all))] {
+		words = append(words, m.String())
+	}
+	return strings.Join(words, ", or ")
+}
+
+// releaseList names the functions that they are in: "a (x.go:1) or b (x.go:2)".
+func releaseList(all []remover) string {
+	var words []string
+	for _, m := range all[:min(maxNamed, len(all))] {
+		if m.kind == unseen {
+			words = append(words, m.in)
+			continue
+		}
+		words = append(words, fmt.Sprintf("%s (%s:%d)", m.in, baseName(m.file), m.line))
+	}
+	return strings.Join(words, " or ")
 }
 
 // andList joins words: "a, b and c".

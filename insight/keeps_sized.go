@@ -31,7 +31,7 @@ func (c sourceHolders) bySized(own []stack.Frame) (h holding, ok bool) {
 	if !ok || !leavesOut(fn.Body, b.name) {
 		return h, false
 	}
-	line, result := b.returned(s, fn)
+	line, index, result := b.returned(s, fn)
 	if line == 0 {
 		return h, false
 	}
@@ -42,9 +42,11 @@ func (c sourceHolders) bySized(own []stack.Frame) (h holding, ok bool) {
 	at := fmt.Sprintf("%s:%d", baseName(own[0].File), line)
 	h.says = fmt.Sprintf("according to the source, these are arrays that %s makes as large as %s, and %s, returned at %s, keeps all of its array however short it is", b.how, b.size, result, at)
 	h.shows = []Evidence{c.shownAt(own[0].File, line, "what is returned here keeps the whole array")}
-	h.advice = fmt.Sprintf("Copy the result before it is kept, which frees the large array: %s(%s) at %s. Or do not reserve %s for it: let the buffer grow with what is written. A bound on how many are kept would not change what each of them takes.", clone, result, at, b.size)
-	h.doubt = fmt.Sprintf("if the results are about as long as %s, little of the arrays is wasted", b.size)
-	h.wastes = true
+	how := fmt.Sprintf("opy the result before it is kept, which frees the large array: %s(%s) at %s. Or do not reserve %s for it: let the buffer grow with what is written. A bound on how many are kept would not change what each of them takes.", clone, result, at, b.size)
+	h.surely = "C" + how
+	h.advice = fmt.Sprintf("If the results are usually much shorter than %s, c%s", b.size, how)
+	h.doubt = fmt.Sprintf("the recording does not show how long the results are: if they are about as long as %s, little of the arrays is wasted", b.size)
+	h.wastes, h.result = mayWaste, index
 	return h, true
 }
 
@@ -117,23 +119,23 @@ func declaredAs(fn *ast.FuncDecl, x ast.Expr) (of string) {
 	return of
 }
 
-// returned is where a function returns the result of a buffer, as it is, and what that is: line 0
-// where it does not.
-func (b inputSized) returned(s *syntax, fn *ast.FuncDecl) (line int, result string) {
+// returned is where a function returns the result of a buffer, as it is, the number of that result,
+// and what it is: line 0 where it does not.
+func (b inputSized) returned(s *syntax, fn *ast.FuncDecl) (line, index int, result string) {
 	inside(fn.Body, func(n ast.Node) {
 		r, ok := n.(*ast.ReturnStmt)
 		if !ok {
 			return
 		}
-		for _, x := range r.Results {
+		for i, x := range r.Results {
 			text := types.ExprString(x)
 			cut := strings.HasPrefix(text, b.name+"[")
 			if text == b.name+".String()" && b.text || text == b.name+".Bytes()" && !b.text || text == b.name || cut {
-				line, result = s.fset.PositionFor(r.Pos(), false).Line, text
+				line, index, result = s.fset.PositionFor(r.Pos(), false).Line, i, text
 			}
 		}
 	})
-	return line, result
+	return line, index, result
 }
 
 // leavesOut tells whether a loop that writes to a buffer has turns that write nothing.

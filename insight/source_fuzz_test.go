@@ -26,6 +26,7 @@ func FuzzSource(f *testing.F) {
 		"tr := &http.Transport{MaxIdleConns: 1, DisableKeepAlives: true}\nc := http.Client{Transport: tr}\nc.Get(u)",
 		"b := make()\nb, c := string(b), make([]byte, 4)\nq <- b[:1]\ngo func() { g(b) }()\nx.y = T{z: b[1:], b[2:]}\nvar w = b\nreturn append(b)",
 		"log.Debug(f(a), string(b), a+b)\nlog.V(1).Info(f())\nlog.Debug().Str(f()).Msg()\nif x := v.V(); x {\nDebug()(f(a))\n}\nreturn w.Write(f(b))",
+		"m[k] = v\nif err := g(m, k); err != nil {\nreturn err\n}\ndelete(m, k)\nx := m\nx, m = m, nil\nh.Load().m = m\n*p = T{m, n: m}\nfor _, y := range m {\ny.Delete(k)\n}\n}\ntype T struct { sync.Map; n map[int]T }\nfunc (t T) g(m map[int]T) T {\nt.Store(m, t)\nreturn t.n[1]",
 	} {
 		f.Add(text)
 	}

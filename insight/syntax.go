@@ -23,6 +23,7 @@ type code struct {
 	mentioned map[string][]callFrom
 	names     *declaredNames
 	types     *typeIndex // nil until it is asked for
+	checked   *typed     // nil until it is asked for
 }
 
 func newCode(s *session.Session) *code { return &code{session: s, parsed: map[string]*syntax{}} }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"loupe/format/profile"
 	"loupe/recording"
@@ -270,4 +271,37 @@ func lines(p *profile.Profile, index int, scope stack.Scope) []*Line {
 	}
 	slices.SortStableFunc(all, func(a, b *Line) int { return cmp.Compare(b.Weight, a.Weight) })
 	return all
+}
+
+// MadeAt is how many objects a line had allocated by then, and the bytes of the largest of them.
+// Those count that were allocated in a function that the line calls of which by is true; it is
+// asked with an empty name of what the line allocates itself. They are 0 where the profile does
+// not know.
+func (k *InUse) MadeAt(at stack.Frame, by func(called string) bool) (objects, largest int64) {
+	space, err := k.profile.Index("alloc_space")
+	counts, cerr := k.profile.Index("alloc_objects")
+	if err != nil || cerr != nil {
+		return 0, 0
+	}
+	for i, id := range k.profile.StackIDs {
+		n, w := k.profile.Values[counts][i], k.profile.Values[space][i]
+		if n <= 0 || w <= 0 {
+			continue
+		}
+		called := ""
+		for _, f := range k.profile.Stacks.Frames(id) {
+			x := k.profile.Stacks.Frame(f)
+			if !k.scope.IsUser(x) {
+				if called = x.Func; strings.HasPrefix(called, "runtime.") {
+					called = ""
+				}
+				continue
+			}
+			if x.File == at.File && x.Line == at.Line && by(called) {
+				objects, largest = objects+n, max(largest, int64(float64(w)/float64(n)+0.5))
+			}
+			break
+		}
+	}
+	return objects, largest
 }

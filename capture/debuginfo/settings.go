@@ -28,9 +28,10 @@ const (
 	maxProgram = 512 << 20
 )
 
-// settingFiles are the files of a module, below root, that make settings and are compiled into
-// the program: its table of functions has their names. Tests and vendored modules are left out.
-func settingFiles(root, program string, have []string) (files []string) {
+// otherFiles are the files of a module, below root, that make settings, or are in a folder with one
+// of those that are had, and are compiled into the program: its table of functions has their
+// names. Tests and vendored modules are left out.
+func otherFiles(root, program string, have []string) (files []string) {
 	if root == "" || program == "" {
 		return nil
 	}
@@ -40,6 +41,10 @@ func settingFiles(root, program string, have []string) (files []string) {
 	binary, err := os.ReadFile(program)
 	if err != nil {
 		return nil // gone: there is nothing to be said
+	}
+	folders := map[string]bool{}
+	for _, file := range have {
+		folders[filepath.Dir(file)] = true
 	}
 	looked := 0
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -58,7 +63,7 @@ func settingFiles(root, program string, have []string) (files []string) {
 			return filepath.SkipAll
 		}
 		text, err := bounded.Places{Roots: []string{root}}.Read(path)
-		if err != nil || len(text) > maxSourceSize || !slices.ContainsFunc(settingWords, func(w []byte) bool { return bytes.Contains(text, w) }) {
+		if err != nil || len(text) > maxSourceSize || !folders[filepath.Dir(path)] && !slices.ContainsFunc(settingWords, func(w []byte) bool { return bytes.Contains(text, w) }) {
 			return nil
 		}
 		rel, err := filepath.Rel(root, path)
