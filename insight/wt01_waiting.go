@@ -610,7 +610,7 @@ func waitAdvice(reason string, w *waiting, many bool) string {
 		text = "The goroutines waited for here are waiting for a peer's responses: let more of them ask at once, as far as the peer can handle it, or look at the peer."
 	}
 	if w.queues() && w.kind != "lock" {
-		return "Let more of them do it at once: what they wait for here (a semaphore, a channel, a pool) is too small for the load. If it is there to protect something else, this is where the limit is."
+		return "What they wait for here (a semaphore, a channel, a pool) lets in fewer at once than the load asks for. Let in more, as far as what is behind it can handle that. If it protects something else, or what is done inside needs the CPUs, this is where the limit is."
 	}
 	if w.kind == "lock" && reason != "lock" && reason != "running" {
 		text = "Do the slow part without the lock: look up, unlock, do it, lock again and store; if several want the same thing, let the first one do it and the others wait only for that (singleflight). " + text
