@@ -15,7 +15,9 @@ import (
 // whether it is kept.
 
 // ofRequestIn are the variables that the call on the first line of a way is given and that come from
-// the request that is served, as far as the source shows. A context alone is none.
+// the request that is served, as far as the source shows. A context alone is none, and what is
+// looked up by something of the request is only where its name is that of a credential: addresses
+// that are looked up are those that the program knows.
 func ofRequestIn(c *code, way []stack.Frame, callee string) (names []string) {
 	for _, call := range c.lineCalls(way[0]) {
 		if calledName(call) != ownName(callee) {
@@ -25,9 +27,10 @@ func ofRequestIn(c *code, way []stack.Frame, callee string) (names []string) {
 			if isContext(arg) {
 				continue
 			}
-			for _, id := range variablesIn(arg) {
-				d := derivation{c: c, seen: map[string]bool{}}
-				if name := partNamed(arg, id); !slices.Contains(names, name) && d.ofRequest(id.Name, way) {
+			for _, id := range (derivation{c: c, lookups: true}).variablesIn(arg) {
+				name := partNamed(arg, id)
+				d := derivation{c: c, seen: map[string]bool{}, lookups: credential.MatchString(name)}
+				if !slices.Contains(names, name) && d.ofRequest(id.Name, way) {
 					names = append(names, name)
 				}
 			}
@@ -35,6 +38,13 @@ func ofRequestIn(c *code, way []stack.Frame, callee string) (names []string) {
 	}
 	return names
 }
+
+var (
+	// credential are names of what says who somebody is.
+	credential = regexp.MustCompile(`(?i)(user|passw|pwd|secret|token|cred|auth|apikey|api_key|cert)`)
+	// lookUps are names of functions that find something by what they are given.
+	lookUps = regexp.MustCompile(`(?i)^(look|find|get|resolve|route|pick|choose|select|fetch|load|query|match|backend|shard|node|addr)`)
+)
 
 // partNamed is the variable, or the field of it, that an expression has at a name.
 func partNamed(x ast.Expr, id *ast.Ident) string {
@@ -49,30 +59,45 @@ func partNamed(x ast.Expr, id *ast.Ident) string {
 	return name
 }
 
-// variablesIn are the names in an expression that may be variables. What a context is made of is left out.
-func variablesIn(x ast.Node) (all []*ast.Ident) {
+// derivation follows variables to where they come from, along a way through the code.
+type derivation struct {
+	c    *code
+	seen map[string]bool
+	// lookups tells to follow what is looked up to what it is looked up by.
+	lookups bool
+}
+
+// variablesIn are the names in an expression that may be variables. What a context is made of is
+// left out, and so is by what something is looked up.
+func (d derivation) variablesIn(x ast.Node) (all []*ast.Ident) {
 	ast.Inspect(x, func(n ast.Node) bool {
+		more := func(parts ...ast.Expr) bool {
+			for _, p := range parts {
+				all = append(all, d.variablesIn(p)...)
+			}
+			return false
+		}
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
-			all = append(all, variablesIn(n.X)...)
-			return false
+			return more(n.X)
 		case *ast.KeyValueExpr:
-			all = append(all, variablesIn(n.Value)...)
-			return false
-		case *ast.CallExpr:
-			if f, ok := n.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "Context" && len(n.Args) == 0 {
-				return false
+			return more(n.Value)
+		case *ast.IndexExpr:
+			if !d.lookups {
+				return more(n.X)
 			}
-			for _, a := range n.Args {
-				all = append(all, variablesIn(a)...)
-			}
-			if f, ok := n.Fun.(*ast.SelectorExpr); ok {
-				all = append(all, variablesIn(f.X)...)
-			}
-			return false
 		case *ast.CompositeLit:
-			for _, e := range n.Elts {
-				all = append(all, variablesIn(e)...)
+			return more(n.Elts...)
+		case *ast.CallExpr:
+			f, method := n.Fun.(*ast.SelectorExpr)
+			switch {
+			case method && f.Sel.Name == "Context" && len(n.Args) == 0:
+				return false
+			case d.lookups, !d.looksUp(n):
+				more(n.Args...)
+			}
+			if method {
+				more(f.X)
 			}
 			return false
 		case *ast.Ident:
@@ -83,10 +108,13 @@ func variablesIn(x ast.Node) (all []*ast.Ident) {
 	return all
 }
 
-// derivation follows variables to where they come from, along a way through the code.
-type derivation struct {
-	c    *code
-	seen map[string]bool
+// looksUp tells of a call that it finds something by what it is given: a method of something, or a
+// function of such a name. A client is made by none.
+func (d derivation) looksUp(call *ast.CallExpr) bool {
+	if f, ok := call.Fun.(*ast.SelectorExpr); ok && !namesOf(d.c).packages[rootName(f.X)] {
+		return true
+	}
+	return lookUps.MatchString(calledName(call))
 }
 
 // fromContext are calls that take something of a request out of its context.
@@ -107,10 +135,10 @@ func (d derivation) ofRequest(name string, way []stack.Frame) (found bool) {
 		return false
 	}
 	from := func(x ast.Node) {
-		if call, ok := x.(*ast.CallExpr); ok && fromContext.MatchString(calledName(call)) && slices.ContainsFunc(variablesIn(x), func(id *ast.Ident) bool { return isContext(id) }) {
+		if call, ok := x.(*ast.CallExpr); ok && fromContext.MatchString(calledName(call)) && slices.ContainsFunc(call.Args, isContext) {
 			found = true
 		}
-		for _, id := range variablesIn(x) {
+		for _, id := range d.variablesIn(x) {
 			found = found || d.ofRequest(id.Name, way)
 		}
 	}
@@ -175,7 +203,7 @@ func (d derivation) parameter(name string, way []stack.Frame) (is, known bool) {
 		if given == nil {
 			continue
 		}
-		is = is || slices.ContainsFunc(variablesIn(given), func(id *ast.Ident) bool { return d.ofRequest(id.Name, way[1:]) })
+		is = is || slices.ContainsFunc(d.variablesIn(given), func(id *ast.Ident) bool { return d.ofRequest(id.Name, way[1:]) })
 	}
 	return is, true
 }

@@ -57,12 +57,16 @@ func TestMadeWith(t *testing.T) {
 		{"of a message", "func (s *server) Get(ctx context.Context, req *pb.GetRequest) {\nredis.New(req.Shard) /* MAKE */ }", "req.Shard", ""},
 		{"always the same", "func (s *server) open(ctx context.Context) { redis.New(ctx, s.addr) /* MAKE */ }\n" + serve + "s.open(r.Context()) // CALL\n}", "", ""},
 		{"of all shards", "func open(ctx context.Context, a string) { redis.New(ctx, a) /* MAKE */ }\n" + serve + "for _, a := range shards {\nopen(r.Context(), a) // CALL\n}}", "", ""},
+		{"one that is looked up", "func open(to string) { redis.New(to) /* MAKE */ }\n" + serve + "to, err := d.lookup(r.Host)\nopen(to) // CALL\n}", "", ""},
+		{"one of the program's", "func open(to string) { redis.New(to) /* MAKE */ }\n" + serve + "to := backends[r.Host]\nopen(to) // CALL\n}", "", ""},
+		{"a password that is looked up", "func open(user, to string) { redis.New(to, passwords[user]) /* MAKE */ }\n" + serve + "open(r.Header.Get(`U`), to) // CALL\n}", "user", ""},
+		{"made of parts", "func open(to string) { redis.New(to) /* MAKE */ }\n" + serve + "host := strings.TrimPrefix(r.URL.Path, `/`)\nopen(fmt.Sprintf(`%s:1`, host)) // CALL\n}", "to", ""},
 		{"kept", "func (s *server) open(name string) *redis.Client {\nc, ok := s.all[name]\nif !ok {\nc = redis.New(name) // MAKE\ns.all[name] = c }\nreturn c }\n" + serve + "s.open(r.FormValue(`t`)) // CALL\n}", "", "s.all[name] = c"},
 		{"kept by its caller", "func open(name string) *redis.Client { return redis.New(name) /* MAKE */ }\n" + serve + "if _, ok := all.Load(r.Host); !ok {\nc := open(r.Host) // CALL\nall.Store(r.Host, c)\n}}", "", "all.Store(r.Host, c)"},
 		{"kept where it is made", "func open(name string) *redis.Client {\nif all[name] == nil {\nall[name] = redis.New(name) // MAKE\n}\nreturn all[name] }\n" + serve + "open(r.Host) // CALL\n}", "", "all[name] = redis.New(name)"},
 		{"put, and never looked for", "func open(name string) *redis.Client {\nc := redis.New(name) // MAKE\nall[name] = c\nreturn c }\n" + serve + "open(s.host) // CALL\n}", "", ""},
 	} {
-		text := "package main\n\n" + c.text + "\n"
+		text := "package main\n\nimport (\"fmt\"; \"strings\")\n\n" + c.text + "\n"
 		line := func(mark string) int { return strings.Count(text[:max(0, strings.Index(text, mark))], "\n") + 1 }
 		x := madeAt{callee: "github.com/redis/go-redis/v9.New", way: []stack.Frame{{Func: "main.open", File: "a.go", Line: line("MAKE")}, {Func: "main.handle", File: "a.go", Line: line("CALL")}}}
 		f := Finding{Severity: Warning, Advice: "Make one client."}
