@@ -75,21 +75,40 @@ func walks(frames []stack.Frame) bool {
 // up to the first loop.
 func turnOf(c *code, path []stack.Frame) (parts []turnPart) {
 	for _, f := range path {
-		fn, s := c.scopeAt(f), c.parse(f.File)
-		if fn == nil || s == nil {
+		p, looped, ok := turnIn(c, f)
+		if !ok {
 			return parts
 		}
-		p := turnPart{s: s, file: f.File, line: f.Line, body: fn.body}
-		loops := loopsAround(c, f)
-		if len(loops) > 0 {
-			p.body = loops[len(loops)-1].body
-		}
-		parts = append(parts, p)
-		if len(loops) > 0 {
+		if parts = append(parts, p); looped {
 			return parts
 		}
 	}
 	return parts
+}
+
+// turnIn is the part of one frame; looped tells that it is the body of a loop. A function literal
+// that begins on the line is given to the call there, and is not where the call is made.
+func turnIn(c *code, f stack.Frame) (p turnPart, looped, ok bool) {
+	p = turnPart{s: c.parse(f.File), file: f.File, line: f.Line}
+	p.s.onLine(f.Line, func(n ast.Node, _ []ast.Node) {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			p.body, looped = n.Body, false
+		case *ast.FuncLit:
+			if first, _ := p.s.lines(n); first < f.Line {
+				p.body, looped = n.Body, false
+			}
+		case *ast.ForStmt:
+			if p.s.covers(n.Body, f.Line) {
+				p.body, looped = n.Body, true
+			}
+		case *ast.RangeStmt:
+			if p.s.covers(n.Body, f.Line) {
+				p.body, looped = n.Body, true
+			}
+		}
+	})
+	return p, looped, p.body != nil
 }
 
 // turnPart is the part of one function.
@@ -129,8 +148,10 @@ func effectAfter(c *code, path []stack.Frame) (e effect, found bool) {
 					}
 					return false
 				}
-			case *ast.FuncLit, *ast.DeferStmt:
-				return first <= p.line
+			case *ast.FuncLit:
+				return first < p.line && p.line <= last
+			case *ast.DeferStmt:
+				return false
 			case ast.Stmt:
 				if first > p.line {
 					if e, found = p.effectOf(n); found {

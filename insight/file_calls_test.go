@@ -29,6 +29,8 @@ func TestEffectAfter(t *testing.T) {
 		{"it sends", "func f() {\nfor x := range all {\n" + sync + "x.done <- true\n}\n}", "a send on x.done"},
 		{"it renames", "func save(name string) error {\n" + sync + "return os.Rename(tmp, name)\n}\nfunc f() {\nfor x := range all {\nsave(x) /*2*/\n}\n}", "os.Rename"},
 		{"its caller acts", "func note() error {\nreturn f.Sync() /*1*/\n}\nfunc f() {\nfor x := range all {\nif err := note(); err != nil { /*2*/\nreturn\n}\nsum += launch(x)\n}\n}", "launch"},
+		{"a transaction", "func put() error {\nreturn db.Update(func(tx *Tx) error { /*1*/\nreturn tx.Put(x)\n})\n}\nfunc f() {\nfor x := range all {\nput() /*2*/\nn++\n}\n}", ""},
+		{"a transaction in the loop", "func f() {\nfor x := range all {\ndb.Update(func(tx *Tx) error { /*1*/\nreturn tx.Put(x)\n})\nx.Ack()\n}\n}", "x.Ack"},
 		{"where it worked", "func f() {\nfor x := range all {\nif err := f.Sync(); err == nil { /*1*/\nw.Write(ok)\n}\n}\n}", "w.Write"},
 		{"before", "func f() {\nfor x := range all {\nsend(x)\n" + sync + "}\n}", ""},
 		{"behind the loop", "func f() {\nfor x := range all {\n" + sync + "}\nreply()\n}", ""},
