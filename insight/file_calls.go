@@ -241,12 +241,15 @@ func ownFile(c *code, path []stack.Frame) (found bool) {
 // combineSyncs is what to do about a sync that is made again and again, and what speaks against one
 // for several; doubt is empty where nothing does.
 func combineSyncs(c *code, path []stack.Frame) (advice, doubt string) {
-	if e, ok := effectAfter(c, path); ok {
-		return "Sync once for several only if what follows each sync can wait for it: gather some, write them, sync once, and then do that for each (group commit). If each has to be on the disk before the next one begins, only a faster sync helps (a file of a fixed size and fdatasync, a faster disk).",
-			fmt.Sprintf("%s follows each sync: if it must not happen before the data is on the disk (an acknowledgement, a rename, a send), the syncs cannot simply be combined", e)
+	e, follows := effectAfter(c, path)
+	if follows {
+		doubt = fmt.Sprintf("%s follows each sync: if it must not happen before the data is on the disk (an acknowledgement, a rename, a send), the syncs cannot simply be combined", e)
 	}
-	if ownFile(c, path) {
-		return "Each sync is of a file of its own, so that one cannot serve for several. If the files need not reach the disk one by one, write all of them first, and then sync them concurrently, or the file system once (unix.Syncfs).", ""
+	switch {
+	case ownFile(c, path):
+		return "Each sync is of a file of its own, so that one cannot serve for several. If the files need not reach the disk one by one, write all of them first, and then sync them concurrently, or the file system once (unix.Syncfs).", doubt
+	case follows:
+		return "Sync once for several only if what follows each sync can wait for it: gather some, write them, sync once, and then do that for each (group commit). If each has to be on the disk before the next one begins, only a faster sync helps (a file of a fixed size and fdatasync, a faster disk).", doubt
 	}
 	return "Sync once for all of them instead of for each (group commit): collect the writes, write them in one go, and then sync. In a database that is a file of the program (bbolt, SQLite): many changes in one transaction.", ""
 }
@@ -262,7 +265,7 @@ func weighSync(c *code, path []stack.Frame, f *Finding) {
 
 // heldSyncDoubt is what speaks against one sync for all who wait for a lock, where something follows
 // the sync under it; empty where nothing does. taken is the function that takes the lock.
-func (in *Input) heldSyncDoubt(frames []stack.Frame, taken string) []string {
+func heldSyncDoubt(in *Input, frames []stack.Frame, taken string) []string {
 	var path []stack.Frame
 	scope := in.Session.Scope()
 	for _, f := range frames {

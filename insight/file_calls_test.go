@@ -49,6 +49,7 @@ func TestCombineSyncs(t *testing.T) {
 	for _, c := range []struct{ name, body, advice, doubt string }{
 		{"of one file", "func f() {\nfor x := range all {\nw.Write(x)\nw.Sync() /*1*/\n}\n}", "Sync once for all of them", ""},
 		{"of one each", "func f() {\nfor x := range all {\nw, _ := os.Create(x)\nw.Sync() /*1*/\n}\n}", "Each sync is of a file of its own", ""},
+		{"of one each, that is renamed", "func f() {\nfor x := range all {\nw, _ := os.Create(x)\nw.Sync() /*1*/\nos.Rename(x, y)\n}\n}", "Each sync is of a file of its own", "os.Rename at a.go:7 follows each sync"},
 		{"before an answer", "func f() {\nfor x := range all {\nw.Sync() /*1*/\nx.Ack()\n}\n}", "only if what follows each sync can wait for it", "x.Ack at a.go:6 follows each sync"},
 	} {
 		text := "package main\n\n" + c.body + "\n"

@@ -101,7 +101,7 @@ func tellClosed(f *Finding, in *Input, h hungUp) {
 		f.Doubts = append(f.Doubts, "to read a large body only to discard it may cost more than a new connection")
 	case h.said < 0 || 2*h.said >= int64(h.byServer):
 		tellClosings(f, connSources{in.code})
-		if !in.traces() {
+		if in.trace().Err != nil {
 			f.Doubts = append(f.Doubts, "request bodies of more than 256 KiB that handlers leave unread have the same effect: an execution trace under load shows those")
 		}
 	default:
@@ -109,9 +109,6 @@ func tellClosed(f *Finding, in *Input, h hungUp) {
 		f.Advice = "Look for what hangs up without announcing it: a handler that takes connections over (http.Hijacker) or panics after its response, a proxy in front, an IdleTimeout or ReadTimeout of almost nothing."
 	}
 }
-
-// traces tells that there is an execution trace that can be used.
-func (in *Input) traces() bool { return in.trace().Err == nil }
 
 // lingers is where net/http waits, for half a second, before it closes a connection on which the
 // client is still sending a body that no handler has read.

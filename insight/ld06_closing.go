@@ -21,7 +21,7 @@ func (c connSources) closings() (all []connSetting) {
 	c.eachSource(func(file string, s *syntax) {
 		for _, d := range s.file.Decls {
 			fn, _ := d.(*ast.FuncDecl)
-			c.eachNode(d, func(n ast.Node, around []ast.Node) {
+			eachNode(d, func(n ast.Node, around []ast.Node) {
 				p := closingPlace{c.code, fn, around}
 				if what, does := p.closes(n); what != "" {
 					line, _ := s.lines(n)
@@ -34,7 +34,7 @@ func (c connSources) closings() (all []connSetting) {
 }
 
 // eachNode calls for each node below one, with what is around it.
-func (c *code) eachNode(top ast.Node, do func(n ast.Node, around []ast.Node)) {
+func eachNode(top ast.Node, do func(n ast.Node, around []ast.Node)) {
 	var around []ast.Node
 	ast.Inspect(top, func(n ast.Node) bool {
 		if n == nil {
@@ -277,7 +277,7 @@ func tellClosings(f *Finding, c connSources) {
 func (c connSources) idleTimeouts() (all []idleTimeout) {
 	for _, field := range []string{"IdleTimeout", "ReadTimeout"} {
 		c.eachSource(func(file string, s *syntax) {
-			c.eachNode(s.file, func(n ast.Node, around []ast.Node) {
+			eachNode(s.file, func(n ast.Node, around []ast.Node) {
 				var value ast.Expr
 				switch n := n.(type) {
 				case *ast.KeyValueExpr:

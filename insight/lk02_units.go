@@ -159,7 +159,7 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	f.Impact = exactly(ofAll(in, g, share), "share of the time of "+pluralOf(g))
 	f.Doubts = in.traceDoubts(t, "the lock may be there to serialise this on purpose, as with writes to one file")
 	if f.Advice == syncAdvice {
-		f.Doubts = append(f.Doubts, in.heldSyncDoubt(t.Frames(workAt(g, &l.does)), l.site.Frame.Func)...)
+		f.Doubts = append(f.Doubts, heldSyncDoubt(in, t.Frames(workAt(g, &l.does)), l.site.Frame.Func)...)
 	}
 	namelessDoubt(in, g, &f)
 	f.waits = l.rows
