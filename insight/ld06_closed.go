@@ -78,9 +78,12 @@ func closedByServer(r *Rule, in *Input, all []loadRound) (Finding, bool) {
 			return f, true
 		}
 		f.Evidence = []Evidence{l.seen(fmt.Sprintf("%d of %d connections were closed by the server", h.byServer, h.all))}
-		if h.idle.Seconds() >= r.param("idle") {
+		if h.idle.Seconds() >= r.param("idle") && l.Log.Engine != "http2" { // there a closed connection is found when it is used again
 			f.Summary += fmt.Sprintf(", because the server closes them when they are idle, half of them within %s of their last response", unit.Duration(h.idle)) + took
 			tellIdle(&f, connSources{in.code}, h.idle)
+			if l.Log.Engine == "net" {
+				f.Doubts = append(f.Doubts, "that a connection was closed shows when it is used again: they may have been closed sooner")
+			}
 			return f, true
 		}
 		f.Summary += ", because the server closes them" + took

@@ -90,21 +90,23 @@ func TestClosedConnections(t *testing.T) {
 	const source = "package main\n\nfunc f(w http.ResponseWriter) {\nw.Header().Set(\"Connection\", \"close\")\n}\n"
 	said := func(n int64) *int64 { return &n }
 	for _, c := range []struct {
-		name  string
-		idle  time.Duration
-		said  *int64
-		known bool
-		want  string
-		cites bool
+		name   string
+		engine string
+		idle   time.Duration
+		said   *int64
+		known  bool
+		want   string
+		cites  bool
 	}{
-		{"an older log", 0, nil, true, "because the server closes them; opening one took 200 µs on average; a line of the source closes", true},
-		{"announced", 0, said(1000), true, "; a line of the source closes", true},
-		{"not announced", 0, said(0), true, "its responses do not announce it", false},
-		{"idle", 50 * ms, nil, true, "because the server closes them when they are idle, half of them within 50.0 ms of their last response", false},
-		{"of another generator", 0, nil, false, "the load opened 1,000 connections for 1,000 requests; opening one", false},
+		{"an older log", "epoll", 0, nil, true, "because the server closes them; opening one took 200 µs on average; a line of the source closes", true},
+		{"announced", "epoll", 0, said(1000), true, "; a line of the source closes", true},
+		{"not announced", "epoll", 0, said(0), true, "its responses do not announce it", false},
+		{"idle", "epoll", 50 * ms, nil, true, "because the server closes them when they are idle, half of them within 50.0 ms of their last response", false},
+		{"found when it is used again", "http2", 50 * ms, nil, true, "because the server closes them; opening one", true},
+		{"of another generator", "epoll", 0, nil, false, "the load opened 1,000 connections for 1,000 requests; opening one", false},
 	} {
 		l := connected(1000, loadlog.ByServer)
-		l.Closing = c.said
+		l.Closing, l.Engine = c.said, c.engine
 		for i := range l.Connections {
 			l.Connections[i].Closed = l.Connections[i].Closed.Add(c.idle)
 		}
