@@ -29,6 +29,7 @@ var ld06 = &Rule{
 		{"made", 0.1, "connections for each request", "chosen: of other clients than net/http; a pool that fills makes fewer"},
 		{"connecting", 0.1, "share of the time of requests, or of the CPU time", "chosen: that goes into making connections, of other clients than net/http"},
 		{"samples", 50, "samples", "as everywhere: with fewer a profile says nothing"},
+		{"idle", 0.002, "s", "chosen: a connection that ends later than this after its last response ends because it is idle"},
 	},
 	Check: onLoads(checkConnections),
 }
@@ -97,38 +98,6 @@ func byRequest(all []loadRound) bool {
 		}
 	}
 	return asked > n/2
-}
-
-// closedByServer looks at the connections of the load.
-func closedByServer(r *Rule, in *Input, all []loadRound) (Finding, bool) {
-	for i := range all {
-		l := &all[i]
-		n, opened := l.Log.Len(), dials(l.Log)
-		byServer, spent := 0, int64(0)
-		for _, c := range l.Log.Connections {
-			if c.Why == loadlog.ByServer {
-				byServer++
-			}
-		}
-		for q := range l.Log.All() {
-			spent += int64(q.Dial)
-		}
-		share := float64(opened) / float64(max(1, n))
-		if float64(n) < r.param("requests") || share < r.param("opened") || byRequest(all[i:i+1]) || len(l.Log.Connections) > 0 && float64(byServer) < r.param("opened")*float64(n) {
-			continue
-		}
-		mean := spent / int64(max(1, opened))
-		f := r.answer(Found, "the load opened %s connections for %s requests, because the server closes them; opening one took %s on average", unit.Count(int64(opened)), unit.Count(int64(n)), unit.Nanoseconds(float64(mean)))
-		f.Severity, f.Score = Warning, score(share, 0.3, 1)
-		f.Impact = exactly(share, "connections for each request")
-		f.Evidence = []Evidence{l.seen(fmt.Sprintf("%d of %d connections were closed by the server", byServer, len(l.Log.Connections)))}
-		f.Advice = "Let the server keep connections alive: no \"Connection: close\" and no SetKeepAlivesEnabled(false), an IdleTimeout of a minute, and handlers that read the request body to its end."
-		f.Verify = "Send again: the report's section on connections should show about as many as were requested."
-		f.Doubts = in.doubts()
-		tellClosings(&f, connSources{in.code})
-		return f, true
-	}
-	return Finding{}, false
 }
 
 // readLoop is the goroutine that net/http starts for each connection that a

@@ -74,7 +74,8 @@ func madeClients(r *Rule, in *Input) (found []Finding) {
 		f.Evidence = []Evidence{t.seenAt(x.way, x.at, "%s made here", unit.Plural(x.count, "client"))}
 		f.Advice = "Make one client and keep it, or one for each address, in a map: it is safe for concurrent use and keeps its connections open. Close it when the program ends, not after each use."
 		f.Verify = "Record a trace under the same load: hardly any new client should be made, and CPU time and latency should fall."
-		f.Doubts = append(in.traceDoubts(t), "if each of them is for another address, a client that is kept saves nothing")
+		f.Doubts = in.traceDoubts(t)
+		x.tellMade(in.code, &f)
 		if !within {
 			f.Severity = Info
 			f.Doubts = append(f.Doubts, "they are not made by what serves: that there are about as many may be chance")

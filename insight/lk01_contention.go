@@ -305,6 +305,7 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 	switch {
 	case waitsItself(cause.Kind) && syncs(t.Frames(cause.Site.Stack)):
 		f.Advice = syncAdvice + " " + f.Advice
+		f.Doubts = append(f.Doubts, heldSyncDoubt(c.in, t.Frames(cause.Site.Stack), p.At.Func)...)
 	case waitsItself(cause.Kind):
 		f.Advice = heldAdvice + " " + f.Advice
 	}

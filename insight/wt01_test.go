@@ -287,7 +287,7 @@ func oneByOne(reason, waits, lets string) *accounttest.Program {
 func TestWT01Queue(t *testing.T) {
 	f := answers(t, traceOfProgram(t, gated()), "WT01")[0]
 	if f.State != Found || f.Severity != Warning || !strings.Contains(f.Summary, "waiting for a channel in main.handle at main.go:7, behind others that are waiting for a peer's answer in main.ask at main.go:20") ||
-		!strings.Contains(f.Advice, "too small for the load") {
+		!strings.Contains(f.Advice, "lets in fewer at once than the load asks for") {
 		t.Errorf("%s %s: %s: %s", f.State, f.Severity, f.Summary, f.Advice)
 	}
 }

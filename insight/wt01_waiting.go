@@ -311,7 +311,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	f.Impact = exactly(ofAll(in, g, w.share()), "share of the time of "+pluralOf(g))
 	f.Score = score(w.share(), r.param("share"), 0.9)
 	f.Severity, f.waitsFor = Warning, reason
-	f.Advice = waitAdvice(reason, w, many)
+	f.Advice = waitAdvice(reason, w, many, t)
 	if asks {
 		f.Advice = asking.advice()
 	}
@@ -425,6 +425,9 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 		f.Severity = Info
 	}
 	calls := w.calls()
+	if w.kind == "file_call" && syncs(t.Frames(w.site.Stack)) && calls >= r.param("calls") {
+		w.weighSyncs(in, t, f)
+	}
 	switch {
 	case slices.Contains(peers, reason) && calls < r.param("calls") && w.kind != "lock" && w.kind != "pool" && !w.queues():
 		info("the time is spent by the responder, which may have good reasons for it")
@@ -572,12 +575,29 @@ var waitAdvices = map[string]string{
 	"dns":            "Resolve once and keep the connection: one client for all requests; look at the resolver where it is slow.",
 	"tls":            "Reuse connections (keep-alive), so that handshakes are rare: one client and one tls.Config for all requests.",
 	"network_write":  "The peer reads too slowly: send less, or look at the peer.",
-	"file_call":      "Do less of it per request: collect writes and sync once for many (group commit), cache what is read in memory, or let another goroutine write if nobody needs to wait for it.",
 	"process":        "Do not start a process for each item: do it in the program (a library), keep one running and talk to it, or cache its answers.",
 	"mark_assist":    "Allocate less where the time goes (-phases allocs says where), or give the collector more room (GOGC, GOMEMLIMIT).",
 	"collector":      "Allocate less, or give the collector more room (GOGC, GOMEMLIMIT); do not call runtime.GC while others wait.",
 	"stop_the_world": "Stop the world less often: calling runtime.ReadMemStats, taking a goroutine profile or changing GOMAXPROCS on each request stops all other goroutines too; runtime/metrics does not.",
 	"wait_group":     "Look at what the last goroutine it waits for does: start that one first, split it up, or do not wait for it.",
+}
+
+// calledFrames are those of the wait itself, or of what the one does meanwhile that ends it.
+func (w *waiting) calledFrames(t *traced) []stack.Frame {
+	if w.reason() != w.kind && len(w.causes) > 0 {
+		return t.Frames(w.causes[0].Cause.Site.Stack)
+	}
+	return t.Frames(w.site.Stack)
+}
+
+// weighSyncs looks at what follows the syncs that a unit makes one after another.
+func (w *waiting) weighSyncs(in *Input, t *traced, f *Finding) {
+	for _, o := range outwards(w.group) {
+		if o.path[0] == w.site.Frame && o.each() > 1 {
+			weighSync(in.code, o.path, f)
+			return
+		}
+	}
 }
 
 // ofAnother tells whether it is another goroutine that pauses, which then ends the wait.
@@ -593,8 +613,11 @@ const anotherPauses = "Look at the pause of the goroutine that ends this wait, a
 const limiterAdvice = "The program limits its own calls here: raise the limiter's rate and burst if the other side can take more, or make fewer calls (one that asks for everything, a cache, a watch). A burst below the number of calls made at once makes even an idle program wait."
 
 // waitAdvice is what to do.
-func waitAdvice(reason string, w *waiting, many bool) string {
+func waitAdvice(reason string, w *waiting, many bool, t *traced) string {
 	text := waitAdvices[reason]
+	if reason == "file_call" {
+		text = fileCallOf(w.calledFrames(t)).advice()
+	}
 	if w.collects() {
 		text = "These stops belong to collections: the fewer there are, the fewer stops (GC03 and GC04 say what they cost, and the allocs profile where the garbage comes from). On a machine whose CPUs are busy with other programs a stop takes longer."
 	}
@@ -610,7 +633,7 @@ func waitAdvice(reason string, w *waiting, many bool) string {
 		text = "The goroutines waited for here are waiting for a peer's responses: let more of them ask at once, as far as the peer can handle it, or look at the peer."
 	}
 	if w.queues() && w.kind != "lock" {
-		return "Let more of them do it at once: what they wait for here (a semaphore, a channel, a pool) is too small for the load. If it is there to protect something else, this is where the limit is."
+		return "What they wait for here (a semaphore, a channel, a pool) lets in fewer at once than the load asks for. Let in more, as far as what is behind it can handle that. If it protects something else, or what is done inside needs the CPUs, this is where the limit is."
 	}
 	if w.kind == "lock" && reason != "lock" && reason != "running" {
 		text = "Do the slow part without the lock: look up, unlock, do it, lock again and store; if several want the same thing, let the first one do it and the others wait only for that (singleflight). " + text

@@ -50,6 +50,10 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 			fine = cmp.Or(fine, fmt.Sprintf("%s makes a call%s %s times, until the answer is accepted: the calls cannot be combined, nor made concurrently", unitOf(g), atFrame(asking.at), unit.Number(o.each())))
 			continue
 		}
+		if o.kind == "file_call" && walks(t.Frames(o.stack)) && !syncs(t.Frames(o.stack)) {
+			fine = cmp.Or(fine, fmt.Sprintf("%s goes through a tree of files, and makes a call%s for each of %s: none of them is made twice", unitOf(g), atFrame(o.path[0]), unit.Number(o.each())))
+			continue
+		}
 		if o.each() >= r.param("calls") && o.share() >= r.param("share") && (o.time/unitCount(g)).Seconds() >= r.param("each") {
 			return []Finding{manyCallsFinding(r, in, t, o)}, ""
 		}
@@ -109,6 +113,9 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 			f.Severity = Info // the next of several that can do the same
 		}
 	}
+	if o.kind == "file_call" && syncs(t.Frames(o.stack)) {
+		weighSync(in.code, o.path, &f)
+	}
 	if o.kind == "file_call" && syncs(t.Frames(o.stack)) && gathersBefore(in.code, o.path[0]) {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, "the function has a loop of its own, so each sync may be that of many writes already: larger groups need fewer, and lose more if the machine fails")
@@ -158,10 +165,10 @@ func manyCallsAdvice(t *traced, o *outward) string {
 		return "Keep one connection and use it for all of them (one client for all requests, bodies read to the end and closed), and ask for all at once if the peer supports it (a batch, a join)."
 	case o.kind == "dns":
 		return "Resolve the name once before the loop, or keep the connection that it was resolved for."
-	case o.kind == "file_call" && syncs(t.Frames(o.stack)):
-		return "Sync once for all of them instead of for each (group commit): collect the writes, write them in one go, and then sync. In a database that is a file of the program (bbolt, SQLite): many changes in one transaction."
+	case o.kind == "file_call" && fileCallOf(t.Frames(o.stack)) == fileExamines:
+		return "Read a folder in one go (os.ReadDir), whose entries have names and types, instead of a call for each file. If it is the same file each time, examine it once, before the loop."
 	case o.kind == "file_call":
-		return "Open and read once, before the loop, and keep the result; read a folder in one go (os.ReadDir) instead of with a call per file."
+		return "If it is the same file each time, open and read it once, before the loop, and keep the result. If each is another one, keep those that are read again in memory, or read several at once, with a limit (errgroup with SetLimit)."
 	}
 	return "Ask for all at once: one query with many keys (IN, a join), a bulk or batch call, a pipeline; load what the loop needs beforehand, and look it up in memory (N+1 queries). If the peer has no such call, make the calls concurrently, with a limit (errgroup with SetLimit)."
 }

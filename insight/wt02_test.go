@@ -98,6 +98,16 @@ func TestWT02(t *testing.T) {
 				p.Call(2*time.Millisecond, accounttest.In("syscall.read@z.go:1", "os.(*File).Read@file.go:1", handle))
 			}
 		}, "", ", 0 times", ""},
+		{"examines the files of a tree", func(p *accounttest.Program) {
+			for range 10 {
+				p.Call(2*time.Millisecond, accounttest.In("syscall.fstatat@z.go:1", "os.Lstat@stat.go:1", "main.visit@main.go:20", "path/filepath.walkDir@path.go:1", "path/filepath.WalkDir@path.go:2", handle))
+			}
+		}, "", "goes through a tree of files, and makes a call in main.visit at main.go:20 for each of 10.0", ""},
+		{"examines files", func(p *accounttest.Program) {
+			for range 10 {
+				p.Call(2*time.Millisecond, accounttest.In("syscall.fstatat@z.go:1", "os.Lstat@stat.go:1", handle))
+			}
+		}, Warning, "the same call on files 10.0 times", "os.ReadDir"},
 		{"starts processes", func(p *accounttest.Program) {
 			for range 6 {
 				p.Call(2*time.Millisecond, accounttest.In("internal/syscall/unix.Waitid@w.go:1", "os.(*Process).pidfdWait@exec.go:1", "os/exec.(*Cmd).Run@exec.go:2", handle))

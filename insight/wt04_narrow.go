@@ -151,6 +151,12 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 		f.Doubts = append(f.Doubts, "those inside compute: more at once help only if CPUs are free")
 		full(in, &f)
 	}
+	if s := gateOfCPUs(in, t, q); s != nil {
+		if why := s.needsCPU(in, t); why != "" {
+			f.Title = "Requests queue for a semaphore"
+			doubtLimit(in, &f, why)
+		}
+	}
 	f.waits = q.rows
 	return f
 }

@@ -38,6 +38,8 @@ type insideWait struct {
 	stack []stack.Frame
 	what  string
 	time  time.Duration
+	child bool // for another process
+	files bool // in system calls on files
 }
 
 // outsideTime is how long those inside waited for the world outside.
@@ -264,7 +266,7 @@ func (s *semaphore) lookInside(w *facts.AllWaits) {
 			at := w.Site(x)
 			k := slices.IndexFunc(s.inside, func(o insideWait) bool { return o.at == at })
 			if k < 0 {
-				k, s.inside = len(s.inside), append(s.inside, insideWait{at: at, stack: x.Frames, what: outside(x.Frames[:n])})
+				k, s.inside = len(s.inside), append(s.inside, insideWait{at: at, stack: x.Frames, what: outside(x.Frames[:n]), child: isChild(x.Frames[:n]), files: isOnFiles(x)})
 			}
 			s.inside[k].time += x.Time
 			break
@@ -335,12 +337,18 @@ func semaphoreFinding(r *Rule, in *Input, t *traced, w *facts.AllWaits, s *semap
 	for _, x := range s.inside[:min(2, len(s.inside))] {
 		f.Evidence = append(f.Evidence, in.fileAt(w.Entry, x.at, x.stack, "those inside wait here: %s in %s", unit.Duration(x.time), x.what))
 	}
-	f.Advice = "Let more of them in at once: what they do inside is waiting, which takes no CPU. Raise the limit as far as what they wait for can handle."
+	f.Advice = "Let more of them in at once: they mostly wait inside. Raise the limit as far as what they wait for can handle."
 	if s.cpus {
-		f.Advice = "Do not tie the limit to the number of CPUs: what is done inside is waiting, which takes no CPU. Set a fixed one, as high as what they wait for can handle."
+		f.Advice = "Do not tie the limit to the number of CPUs: those inside mostly wait. Set a fixed one, as high as what they wait for can handle."
 	}
 	f.Verify = "Record again with a higher limit: this wait should shrink, until what is behind it is the limit."
 	f.Doubts = in.traceDoubts(t, "the limit may be there to protect what is behind it: then that has to become faster")
+	if why := s.needsCPU(in, t); why != "" {
+		f.Title = "Goroutines queue for a semaphore"
+		doubtLimit(in, &f, why)
+	} else {
+		f.Doubts = append(f.Doubts, "if what they wait for computes on the same machine (a service of your own, a child process), more at once compete for its CPUs")
+	}
 	f.waits = rows
 	return f
 }

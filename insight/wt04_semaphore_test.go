@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"loupe/analysis/account/accounttest"
+	"loupe/analysis/facts"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 	"loupe/session"
@@ -14,15 +17,21 @@ import (
 
 // behindSemaphore is a program whose requests wait for workers, one for each, of which a semaphore
 // lets one in at a time to ask a peer.
-func behindSemaphore() *accounttest.Program {
+func behindSemaphore() *accounttest.Program { return behindSemaphoreOf(readNet, false) }
+
+// behindSemaphoreOf has another wait inside, and may compute meanwhile.
+func behindSemaphoreOf(wait string, computes bool) *accounttest.Program {
 	const waits = "runtime.chansend1@chan.go:1;main.worker@main.go:6"
-	const asks = readNet + ";main.ask@main.go:20;main.worker@main.go:8"
+	asks := wait + ";main.ask@main.go:20;main.worker@main.go:8"
 	const idle = "runtime.chanrecv1@chan.go:2;main.work@main.go:30"
 	p := fourConnections()
 	p.Wake(1, "")
 	p.Start(1)
 	for w := 50; w < 54; w++ {
 		p.Create(w, "main.work", "main.main@main.go:1")
+	}
+	for g := 60; g < 62 && computes; g++ {
+		p.Create(g, "main.burn", "main.main@main.go:2")
 	}
 	p.Block("network", "internal/poll.(*FD).Accept@fd.go:2")
 	for w := 50; w < 54; w++ {
@@ -41,7 +50,13 @@ func behindSemaphore() *accounttest.Program {
 			arriveAt(p, 5+i, "chan receive", accounttest.In("runtime.chanrecv1@chan.go:1", "main.handle@main.go:40"))
 		}
 		for i := range 4 {
+			if computes {
+				p.Start(60)
+			}
 			p.Pass(10 * time.Millisecond)
+			if computes {
+				p.Preempt("main.burn@main.go:50")
+			}
 			p.Wake(50+i, "")
 			p.Start(50 + i)
 			if i < 3 {
@@ -80,6 +95,59 @@ func TestSemaphore(t *testing.T) {
 		}
 		if ok && (f.Severity != Info || !strings.Contains(f.Summary, "which lets 1 at once in, by main.go:3;") || !strings.Contains(f.Summary, "of them wait at main.go:6 to get in")) {
 			t.Errorf("%s: %s %s", made, f.Severity, f.Summary)
+		}
+	}
+}
+
+// TestSemaphoreOfCPUs: a limit that goes by the CPUs is a warning, but not where what is done inside
+// may need them: a child process, what the program computes itself, or a program that it has started.
+func TestSemaphoreOfCPUs(t *testing.T) {
+	const child = "internal/syscall/unix.Waitid@w.go:1;os.(*Process).pidfdWait@exec.go:1;os/exec.(*Cmd).Run@exec.go:2"
+	const full = `{"t_ns":1000000000,"busy_ns":0,"idle_ns":0}
+{"t_ns":5000000000,"busy_ns":15900000000,"idle_ns":100000000}
+`
+	const idle = `{"t_ns":1000000000,"busy_ns":0,"idle_ns":0}
+{"t_ns":5000000000,"busy_ns":1000000000,"idle_ns":15000000000}
+`
+	for _, c := range []struct {
+		name, wait string
+		computes   bool
+		host       string
+		more       string
+		why        string // "" is a warning
+	}{
+		{"a peer", readNet, false, "", "", ""},
+		{"a peer, on a busy machine", readNet, false, full, "", ""},
+		{"a child process", child, false, full, "", "they wait for child processes, which may compute"},
+		{"a child process, on an idle machine", child, false, idle, "", ""},
+		{"while the program computes", readNet, true, "", "", "the program's own goroutines kept 9"},
+		{"a peer that it has started", readNet, false, full, "func start(cmd *exec.Cmd) { cmd.Start() }", "the program starts other programs (main.go:11)"},
+		{"a peer, and it has started others", readNet, false, idle, "func start(cmd *exec.Cmd) { cmd.Start() }", ""},
+	} {
+		r := traceOfProgram(t, behindSemaphoreOf(c.wait, c.computes))
+		r.Manifest.Host.CPUs = 1
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "main.go"},
+			[]byte("package main; import \"os/exec\"\n\nvar sem = make(chan struct{}, runtime.NumCPU())\n\nfunc worker() {\n\tsem <- struct{}{}\n\tdefer func() { <-sem }()\n\task()\n}\n\n"+c.more+"\n"))
+		if c.host != "" {
+			r.Put(recording.Entry{Path: "os.ndjson", Kind: recording.OS}, []byte(c.host))
+		}
+		in := NewInput(session.New(r.Open()))
+		f, ok := checkSemaphore(wt04, in, in.trace(), in.Facts.Units().Judged[0])
+		if want := map[bool]Severity{true: Warning, false: Info}[c.why == ""]; !ok || f.Severity != want || !strings.Contains(f.Advice, c.why) {
+			t.Errorf("%s: %v %s: %s\n%s", c.name, ok, f.Severity, f.Summary, f.Advice)
+		}
+	}
+}
+
+// TestInsideKinds tells system calls on files from those on connections, and from waits.
+func TestInsideKinds(t *testing.T) {
+	for leaf, want := range map[string]bool{"os.(*File).Sync": true, "syscall.Open": true, "net.(*conn).Write": false, "os/exec.(*Cmd).Run": false} {
+		frames := []stack.Frame{{Func: leaf}, {Func: "main.f"}}
+		if got := isOnFiles(&facts.Wait{Frames: frames, Block: &sched.Block{State: exectrace.Syscall}}); got != want {
+			t.Errorf("%s: %v", leaf, got)
+		}
+		if isOnFiles(&facts.Wait{Frames: frames, Block: &sched.Block{State: exectrace.Waiting}}) {
+			t.Errorf("%s: a wait is no system call", leaf)
 		}
 	}
 }

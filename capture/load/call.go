@@ -38,6 +38,7 @@ type call struct {
 	write, read int64
 	bytes       int64
 	served      int64 // sum of Content-Length headers
+	closing     int64 // how many answers said that the connection is to be closed
 	status      int
 	hops        int
 	conn        uint32
@@ -69,7 +70,7 @@ func (c *call) start(r *run, t turn, now int64) {
 		c.request = c.rendered
 	}
 	c.far, c.dialled = nil, dialling{}
-	c.write, c.read, c.bytes, c.served = 0, 0, 0, 0
+	c.write, c.read, c.bytes, c.served, c.closing = 0, 0, 0, 0, 0
 	c.status, c.hops, c.conn, c.tries = 0, 0, 0, 0
 }
 
@@ -96,6 +97,9 @@ func (c *call) answered(r *run, at int64) (again bool, err error) {
 	c.read += max(0, at-c.first)
 	c.bytes += p.Bytes()
 	c.served += max(0, p.Length())
+	if p.Close() {
+		c.closing++
+	}
 	c.status = p.Status()
 	if c.status < 300 || c.status >= 400 || r.NoRedirects || len(p.Location()) == 0 {
 		return false, nil

@@ -61,6 +61,7 @@ type lane struct {
 	slowest   int64
 	abandoned []loadlog.Request
 	served    int64
+	closing   int64 // answers that said that the connection is to be closed
 
 	// For whoever watches: counts of the phase, and what happened since the
 	// last look (live.go).
@@ -150,6 +151,7 @@ func (l *lane) finish(c *call, end int64, err error) {
 		l.slowest = max(l.slowest, end-c.begin)
 	}
 	l.served += c.served
+	l.closing += c.closing
 	l.rec.Add(&q)
 }
 

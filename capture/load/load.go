@@ -120,9 +120,14 @@ func Run(ctx context.Context, c Config) (*loadlog.Log, error) {
 		h.RunDelay = &delay
 	}
 	h.UnderWay, h.Retry, h.Resent = underWay, r.Retry, r.resent.Load()
+	closing := int64(0)
 	for _, l := range r.lanes {
 		h.Unsent += l.unsent
 		h.ServedLength += l.served
+		closing += l.closing
+	}
+	if r.Engine != engineHTTP2 { // there it is a frame of the connection
+		h.Closing = &closing
 	}
 	log, err := r.builder.Log(h)
 	if err != nil {

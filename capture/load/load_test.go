@@ -50,6 +50,25 @@ func TestExactly(t *testing.T) {
 	}
 }
 
+// TestClosing counts the answers that say that their connection is to be closed.
+func TestClosing(t *testing.T) {
+	for says, want := range map[string]int64{"close": 20, "keep-alive": 0} {
+		u, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Connection", says)
+			hello(w, r)
+		})
+		for _, engine := range []string{"", engineNet} {
+			l, err := Run(t.Context(), Config{URL: u, Requests: 20, Engine: engine})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l.Closing == nil || *l.Closing != want {
+				t.Errorf("engine %q, %s: %v, want %d", engine, says, l.Closing, want)
+			}
+		}
+	}
+}
+
 // TestParts: the parts of a request fit into it, and each worker keeps its
 // connection.
 func TestParts(t *testing.T) {

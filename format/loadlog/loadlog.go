@@ -64,6 +64,9 @@ type Header struct {
 	// dropped without an answer, Resent how often requests were.
 	Retry  int   `json:"retry,omitempty"`
 	Resent int64 `json:"resent,omitempty"`
+	// Closing is how many answers said that their connection was to be closed, by a
+	// Connection header, by their version, or by a body without a length; nil where nobody knows.
+	Closing *int64 `json:"closing_answers,omitempty"`
 	// ServiceCPU is the CPU time that the process which answered used from the first
 	// request to the last; 0 where that is not known.
 	ServiceCPU time.Duration `json:"service_cpu_ns,omitempty"`

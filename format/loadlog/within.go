@@ -26,6 +26,7 @@ func (l *Log) Within(span timeline.Span) *Log {
 		h.Monotonic += int64(part.Start)
 	}
 	h.CPU, h.GCs, h.Threads, h.Busy, h.RunDelay, h.Unsent, h.UnderWay, h.Resent, h.ServedLength, h.Wanted = 0, 0, 0, 0, nil, 0, 0, 0, 0, ""
+	h.Closing = nil
 	var b Builder
 	to := b.Recorder()
 	// What ended with the run, to the nanosecond, is part of its end.
