@@ -1,7 +1,6 @@
 package account
 
 import (
-	"slices"
 	"time"
 
 	"loupe/format/exectrace"
@@ -215,7 +214,7 @@ func (f *follower) divide(t *track, own key, where stack.ID, e *exectrace.Event,
 	if own.kind == Lock {
 		fn = f.w.locker(e.Stack)
 	}
-	longest, before, holds := 0, false, own.kind == Lock && f.waitedFor(own.site)
+	longest, before, holds := 0, false, own.kind == Lock && f.w.waited(f.cut, own.site)
 	for i := range f.cut {
 		c := &f.cut[i]
 		if c.key&isOwn == 0 && own.kind == Lock && f.w.waitsAt(c.key, Lock, own.site) {
@@ -263,12 +262,6 @@ func (f *follower) divide(t *track, own key, where stack.ID, e *exectrace.Event,
 		}
 		at += c.d
 	}
-}
-
-// waitedFor tells whether the goroutine that has ended a wait for a lock has waited at the same line in the time of the cut: from then
-// on, until it let the lock go, it held it, whatever it did.
-func (f *follower) waitedFor(site siteID) bool {
-	return slices.ContainsFunc(f.cut, func(c amount) bool { return c.key&isOwn == 0 && f.w.waitsAt(c.key, Lock, site) })
 }
 
 // caused is the key of a part of a wait, in which the goroutine that ended it did what

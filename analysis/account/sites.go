@@ -1,6 +1,7 @@
 package account
 
 import (
+	"slices"
 	"strings"
 
 	"loupe/format/exectrace"
@@ -214,6 +215,12 @@ func (w *words) idle(id keyID) bool {
 func (w *words) waitsAt(id keyID, kind Kind, site siteID) bool {
 	k := w.keys[id]
 	return k.kind == kind && k.site == site
+}
+
+// waited tells whether the goroutine that has ended a wait for a lock has waited at the same line in the time that
+// was cut: from then on, until it let the lock go, it held it, whatever it did.
+func (w *words) waited(cut []amount, site siteID) bool {
+	return slices.ContainsFunc(cut, func(c amount) bool { return c.key&isOwn == 0 && w.waitsAt(c.key, Lock, site) })
 }
 
 func (w *words) view(id stack.ID) stackView {

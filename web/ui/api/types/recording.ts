@@ -33,11 +33,13 @@ export interface RecordingPhase {
   system_ns: number;
   max_rss?: number;
   error?: string;
+  elsewhere?: boolean;
   cut?: boolean;
 }
 
 export interface RecordingRun {
   pid: number;
+  server?: number;
   span: TimelineSpan;
   user_ns: number;
   system_ns: number;
