@@ -77,7 +77,9 @@ func checkKept(r *Rule, in *Input) []Finding {
 			f.Evidence = append(f.Evidence, in.fileAt(kept.Entry, l.At, l.Frames, "%s in use were allocated here%s", unit.BytesOf(float64(l.Weight)), ofAllocated(kept, l)))
 		}
 	}
-	tellHolder(in, &f, top.At, top.Frames, "Decide whether it is meant to be kept. Give a cache or a queue a bound; permanent data can be made smaller (no copies, indices instead of pointers); and a small substring or subslice keeps the whole it was cut from (copy it: strings.Clone, slices.Clone).")
+	if !wentAgain(all, top) { // else nothing keeps it, wherever the source says that it goes
+		tellHolder(in, &f, top.At, top.Frames, "Decide whether it is meant to be kept. Give a cache or a queue a bound; permanent data can be made smaller (no copies, indices instead of pointers); and a small substring or subslice keeps the whole it was cut from (copy it: strings.Clone, slices.Clone).")
+	}
 	f.Verify = "Take a heap profile at the same point again: loupe compare OLD NEW shows what has shrunk."
 	tellRetention(r, in, all, top, &f)
 	tellHeap(in, &f, top.At)
@@ -208,7 +210,7 @@ func tellRetention(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f 
 	f.Summary += fmt.Sprintf("; it went from %s to %s in %s", unit.BytesOf(float64(bytes[0])), unit.BytesOf(float64(bytes[n-1])), unit.Duration(times[n-1].Sub(times[0])))
 	phase, _ := in.Session.Manifest().PhaseNamed(all.Looks[0].Entry.Phase)
 	now := last.InUse.At(top.At)
-	if !last.Peak && !last.AtExit && 2*now < top.Weight {
+	if wentAgain(all, top) {
 		f.Summary += fmt.Sprintf(", and to %s later", unit.BytesOf(float64(now)))
 		f.Advice = "If the peak is too high, bound how much is held at once: work in parts, or release each part when it is done (a slice keeps its whole backing array)."
 		return
@@ -227,6 +229,12 @@ func tellRetention(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f 
 	tellHolder(in, f, top.At, top.Frames, heldBy)
 	f.Advice += " Hardly any of it is released."
 	f.Doubts = append(f.Doubts, "a cache that is still filling also grows, up to its bound: record for several times as long")
+}
+
+// wentAgain tells whether most of what a line kept at the peak was gone in a later profile of the running program.
+func wentAgain(all *facts.Retention, top *facts.Line) bool {
+	last := all.Looks[len(all.Looks)-1]
+	return len(all.Looks) > 1 && !last.Peak && !last.AtExit && 2*last.InUse.At(top.At) < top.Weight
 }
 
 // growsLate tells whether the heap was larger in the last quarter of a phase, at its largest,
