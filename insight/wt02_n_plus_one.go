@@ -38,6 +38,7 @@ var callWords = map[string][2]string{
 	"tls":           {"a TLS handshake", "waits for the handshake"},
 	"file_call":     {"the same call on files", "waits for the file system"},
 	"process":       {"another process", "waits for it"},
+	"query":         {"a query of the database", "asks the database"},
 }
 
 func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Finding, fine string) {
@@ -61,6 +62,11 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 			most = o
 		}
 	}
+	for _, o := range queries(t, g) {
+		if o.each() >= r.param("calls") && o.share() >= r.param("share") && (o.time/unitCount(g)).Seconds() >= r.param("each") {
+			return []Finding{manyCallsFinding(r, in, t, o)}, ""
+		}
+	}
 	if fine != "" {
 		return nil, fine
 	}
@@ -77,7 +83,11 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 	g := o.group
 	words := callWords[o.kind]
 	at, looped := in.loopLine(o.path)
-	text := fmt.Sprintf("%s makes %s %s times, one after another,%s", unitOf(g), words[0], unit.Number(o.each()), atFrame(o.path[0]))
+	times := unit.Number(o.each())
+	if o.kind == "query" { // those of units that the trace has not whole are counted too
+		times = fmt.Sprintf("about %.0f", o.each())
+	}
+	text := fmt.Sprintf("%s makes %s %s times, one after another,%s", unitOf(g), words[0], times, atFrame(o.path[0]))
 	if at != o.path[0] {
 		text += fmt.Sprintf(", called%s", atFrame(at))
 	}
@@ -96,7 +106,7 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 	if o.share() < r.param("warning") {
 		f.Severity = Info
 	}
-	f.Evidence = []Evidence{t.seenAt(t.Frames(o.stack), at, "%s times in each, %s", unit.Number(o.each()), words[1])}
+	f.Evidence = []Evidence{t.seenAt(t.Frames(o.stack), at, "%s times in each, %s", times, words[1])}
 	if len(g.Slowest) > 0 && g.Wall.Count > 1 {
 		one := g.Slowest[0]
 		f.Evidence = append(f.Evidence, t.seenAt(t.Frames(o.stack), at, "the slowest took %s: loupe trace requests %d", unit.Duration(one.Span.Len()), one.ID).during(t, one.Span.Start, one.Span.End).ofGoroutine(one.G))
@@ -104,6 +114,7 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 	f.Advice = manyCallsAdvice(t, o)
 	f.Verify = "Record again under the same load: loupe trace requests should show one call here instead of many, and the time of a request should no longer grow with the number of items."
 	f.Doubts = in.traceDoubts(t)
+	f.more = o.kind == "query" // to read the rows is done elsewhere
 	if o.kind == "network" {
 		f.Doubts = append(f.Doubts, "if each call needs the previous answer (pages, links), only a better API of the peer helps; if each is a retry of a failed call, more at a time only burden a busy peer")
 	}
@@ -159,6 +170,8 @@ func (in *Input) loopLine(path []stack.Frame) (at stack.Frame, looped bool) {
 // manyCallsAdvice is what to do, by what is called.
 func manyCallsAdvice(t *traced, o *outward) string {
 	switch {
+	case o.kind == "query":
+		return "Ask for all at once: one query with many keys (IN, a join); or load what the loop needs beforehand, and look it up in memory (N+1 queries)."
 	case o.kind == "process":
 		return "Do not start a process for each item: give one process all of them, keep one running and talk to it, or do it in the program (a library). If the question is the same each time, ask once and keep the answer."
 	case o.kind == "dial" || o.kind == "tls":

@@ -27,6 +27,18 @@ func await(p *accounttest.Program, d time.Duration, reason string, frames ...str
 	p.Start(5)
 }
 
+// queried makes queries that a database answers within the process.
+func queried(p *accounttest.Program, n int, frames ...string) {
+	for i := range n {
+		p.Create(100+i, "database/sql.(*Rows).initContextClose.gowrap1", accounttest.In(append([]string{startsRows + "@sql.go:1", "database/sql.(*DB).QueryContext@sql.go:2"}, frames...)...))
+		await(p, 2*time.Millisecond, "sync", append([]string{"sync.(*Mutex).Lock@mutex.go:1", "modernc.org/libc.lock@libc.go:1"}, frames...)...)
+		p.Preempt(accounttest.In(frames...))
+		p.Start(100 + i)
+		p.End()
+		p.Start(5)
+	}
+}
+
 // toOwnClient writes to the client of the request.
 func toOwnClient(p *accounttest.Program) {
 	p.Call(time.Microsecond, accounttest.In("syscall.write@z.go:1", "internal/poll.(*FD).Write@fd.go:1", "net.(*conn).Write@net.go:1", "net/http.checkConnErrorWriter.Write@server.go:20", "net/http.(*response).Flush@server.go:21", "main.handle@main.go:9"))
@@ -48,6 +60,9 @@ func TestWT02(t *testing.T) {
 				ask(p, 2*time.Millisecond, query, handle)
 			}
 		}, Warning, "makes the same call to a peer 9.30 times, one after another, in main.query at db.go:40: 99.9% of its time, 2.00 ms each, on average over 20; each additional call makes it 2.00 ms longer (up to 13 calls)", "N+1"},
+		{"asks a database in the process", func(p *accounttest.Program) { queried(p, 8, query, handle) }, Warning,
+			"makes a query of the database about 8 times, one after another, in main.query at db.go:40: 100% of its time, 2.00 ms each", "one query with many keys"},
+		{"asks it four times", func(p *accounttest.Program) { queried(p, 4, query, handle) }, "", "calls nothing outside", ""},
 		{"asks four times", func(p *accounttest.Program) {
 			for range 4 {
 				ask(p, 2*time.Millisecond, query, handle)
