@@ -21,6 +21,8 @@ var gc05 = &Rule{
 		{"warning", 0.05, "share of the running time", "research"},
 		{"unit", 0.05, "share of the time", "chosen, of requests or tasks: those that spend less on it do not feel it"},
 		{"cycles", 8, "collections", "chosen: fewer in the trace are a burst"},
+		{"wall", 0.02, "share of the wall time", "chosen: less is not felt where CPUs are idle"},
+		{"idle", 0.5, "share of the Ps' time", "chosen: from here on the CPUs are mostly idle"},
 		{"exec", 0.1, "share of all running time", "chosen: of a function to be worth a look"},
 	},
 	Part:  true,
@@ -43,6 +45,18 @@ func (t *traced) assisted(a *sched.Assists, format string, args ...any) Evidence
 		return t.seen(a.Stack, "most of the time of "+format+" began here", args...)
 	}
 	return t.seen(0, t.name(a.Name)+": "+format, args...)
+}
+
+// idle is the share of the Ps' time in which nothing ran on them.
+func (t *traced) idle() float64 {
+	busy := time.Duration(0)
+	for k, d := range t.Parallel.Busy {
+		busy += time.Duration(k) * d
+	}
+	if t.Parallel.Procs == 0 || t.Length() == 0 {
+		return 0
+	}
+	return max(0, 1-t.Share(busy)/float64(t.Parallel.Procs))
 }
 
 func checkAssist(r *Rule, in *Input, t *traced) []Finding {
@@ -98,6 +112,9 @@ func checkAssist(r *Rule, in *Input, t *traced) []Finding {
 			f.Severity = Info
 			f.Doubts = append(f.Doubts, "it is little of the time of "+u.name+"; what is not marked there would be marked concurrently")
 		}
+	} else if idle := t.idle(); f.Severity.AtLeast(Warning) && t.Share(total) < r.param("wall") && idle >= r.param("idle") {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, fmt.Sprintf("it is %s of the wall time, in which the Ps were idle for %s of theirs: without it the program would hardly be faster", unit.Percent(t.Share(total)), unit.Percent(idle)))
 	}
 	return []Finding{f}
 }

@@ -19,6 +19,7 @@ var gc11 = &Rule{
 		{"least", 16, "MB", "chosen: less is no reason to look"},
 		{"each", 16, "KiB", "chosen: per goroutine, three doublings of the initial 2 KiB"},
 		{"shallow", 16, "calls", "chosen: at most, where most goroutines wait: hardly any waiting goroutine needs that much"},
+		{"smallest", 2.5, "KiB", "chosen: per goroutine: at least three quarters of the stacks are the smallest, 2 KiB"},
 		{"warning", 0.4, "share of the runtime's memory", "chosen: for stacks that stay large"},
 	},
 	Part:  true,
@@ -65,8 +66,12 @@ func checkStacks(r *Rule, in *Input) []Finding {
 		staysLarge(r, &f, depth, share)
 		return []Finding{f}
 	}
-	f.Advice = "Run fewer goroutines at once (SC04, SC10), or make their deepest call need less: large local arrays and deep recursion grow a stack, which doubles each time."
 	f.Verify = "Record again: /memory/classes/heap/stacks:bytes should fall."
+	if most/max(1, goroutines) <= r.param("smallest")*1024 {
+		f.Advice = "Run fewer goroutines at once (SC04, SC10): most of these stacks are the smallest that there are."
+		return []Finding{f}
+	}
+	f.Advice = "Run fewer goroutines at once (SC04, SC10), or make their deepest call need less: large local arrays and deep recursion grow a stack, which doubles each time."
 	return []Finding{f}
 }
 

@@ -165,6 +165,17 @@ func TestGC05(t *testing.T) {
 	if f.Evidence[0].Line != 12 {
 		t.Errorf("evidence = %+v", f.Evidence[0])
 	}
+	// What is little of the wall time, while the CPUs are idle, is not felt.
+	s.Parallel.Busy = []time.Duration{1600 * ms, 400 * ms}
+	severity(t, "15% of the wall time", s.expect("GC05", Found), Warning)
+	s.GC.Assists[0].Ran, g.Exec, s.Groups[1].Exec = 30*ms, 300*ms, 100*ms
+	f = s.expect("GC05", Found, "mark assists took 30.0 ms, 7.50%")
+	severity(t, "1.5% of the wall time of an idle program", f, Info)
+	doubted(t, f, "it is 1.50% of the wall time, in which the Ps were idle for 95.0% of theirs")
+	s.Parallel.Busy = []time.Duration{0, 0, 1000 * ms, 1000 * ms}
+	severity(t, "busy CPUs", s.expect("GC05", Found), Warning)
+	s.Parallel.Busy = nil
+	s.GC.Assists[0].Ran, g.Exec, s.Groups[1].Exec = 300*ms, 3*time.Second, time.Second
 	s.GC.Assists[0].Stack = s.stack("syscall.write:/go/syscall/z.go:964", "net/http.(*conn).serve:/go/net/http/server.go:2000")
 	if f := s.expect("GC05", Found); f.Evidence[0].File != "" {
 		t.Errorf("nobody can change that line: %+v", f.Evidence[0])

@@ -29,9 +29,11 @@ type launch struct {
 	stack         stack.ID
 	name          exectrace.NameID
 	created, peak int64
+	most          int64 // created with stack, the most of all stacks
 	exec          time.Duration
 	outside       time.Duration // in system calls, on the network, asleep
 	inside        time.Duration // waiting for what others in the program send or close, or for a timer
+	queued, total time.Duration // waiting for a P, and all of their time
 	each, life    sched.Histogram
 }
 
@@ -47,13 +49,18 @@ func (t *traced) launches() []*launch {
 		site := t.Site(g.Creator)
 		l := bySite[site]
 		if l == nil {
-			l = &launch{site: site, stack: g.Creator, name: g.Name}
+			l = &launch{site: site, stack: g.Creator, name: g.Name, most: g.Created}
 			bySite[site] = l
 			all = append(all, l)
+		}
+		if g.Created > l.most {
+			l.stack, l.name, l.most = g.Creator, g.Name, g.Created
 		}
 		l.created += g.Created
 		l.peak += g.Peak
 		l.exec += g.Exec
+		l.queued += g.SchedWait
+		l.total += g.Total
 		l.outside += g.Syscall + g.SyscallBlock + g.Blocked.Get(exectrace.NameNetwork) + g.Blocked.Get(exectrace.NameSleep)
 		l.inside += g.Blocked.Get(exectrace.NameSelect) + g.Blocked.Get(exectrace.NameChanReceive)
 		l.each.Merge(&g.Each)

@@ -131,6 +131,68 @@ func TestSC04(t *testing.T) {
 	s.expect("SC04", Fine, "no goroutine was started and ended")
 }
 
+// fannedOut is a scene of a service in which 9,800 goroutines were started at a stack.
+func fannedOut(t *testing.T, frames ...string) (*scene, *sched.Group) {
+	s := newScene(t)
+	g := &sched.Group{Name: s.name("database/sql.(*Rows).awaitDone"), Creator: s.stack(frames...), Count: 9_800, Created: 9_800, Peak: 9_800, Each: times(9_800, ms)}
+	s.Creators = []*sched.Group{g}
+	s.Parallel.Queued = make([]time.Duration, 5000)
+	s.Parallel.Queued[4000] = 2 * time.Second
+	s.manifest = "-- load.requests load phase=bare --\n"
+	return s, g
+}
+
+// TestSC04Library: nobody can put a semaphore before a go statement of a library.
+func TestSC04Library(t *testing.T) {
+	for _, c := range []struct {
+		frames   []string
+		library  string // "" is none
+		severity Severity
+	}{
+		{[]string{"database/sql.(*Rows).initContextClose:/go/sql.go:1", "database/sql.(*DB).QueryContext:/go/sql.go:2", "main.find:/src/main.go:40"}, "; database/sql starts them, in calls from that line", Info},
+		{[]string{"runtime.systemstack:/go/asm.s:1", "database/sql.(*DB).Query:/go/sql.go:2", "main.Submit:/src/main.go:40", "main.main:/src/main.go:3"}, "; database/sql starts them", Info},
+		{[]string{"example.org/driver.(*stmt).query:/d/stmt.go:1", "database/sql.(*DB).QueryContext:/go/sql.go:2", "main.find:/src/main.go:40"}, "; example.org/driver starts them", Info},
+		{[]string{"main.find:/src/main.go:40", "net/http.HandlerFunc.ServeHTTP:/go/server.go:1"}, "", Warning},
+		{[]string{"sync.(*WaitGroup).Go:/go/wg.go:1", "main.find:/src/main.go:40"}, "", Warning},
+		{[]string{"golang.org/x/sync/errgroup.(*Group).Go:/d/errgroup.go:1", "main.find:/src/main.go:40"}, "", Warning},
+	} {
+		s, _ := fannedOut(t, c.frames...)
+		f := s.expect("SC04", Found, "started at main.", "main.go:40", c.library)
+		severity(t, c.frames[0], f, c.severity)
+		if own := strings.Contains(f.Advice, "semaphore"); own != (c.library == "") || !own && strings.Contains(f.Title, "Unbounded") {
+			t.Errorf("%s: %s: advice %q", c.frames[0], f.Title, f.Advice)
+		}
+		if c.library == "" && strings.Contains(f.Summary, "starts them") {
+			t.Errorf("%s: %s", c.frames[0], f.Summary)
+		}
+	}
+}
+
+// TestSC04Flat: a number of goroutines that stays where it is is bounded by something.
+func TestSC04Flat(t *testing.T) {
+	level := func(all func(second int) float64) string {
+		return "-- load.requests load phase=bare --\n" + metricsTable("/sched/goroutines:goroutines", func(s int) []float64 { return []float64{all(s)} })
+	}
+	flat := level(func(s int) float64 { return float64(min(s*6_000, 9_900-s)) })
+	s, g := fannedOut(t, "main.find:/src/main.go:40")
+	g.Total, g.SchedWait = 100*time.Second, 3*time.Second
+	s.manifest = flat
+	s.expect("SC04", Fine, "9,800 goroutines", "3.00% of their time waiting for a P", "between 9,891 and 9,898 in 80.0% of the readings")
+	g.SchedWait = 60 * time.Second
+	f := s.expect("SC04", Found)
+	severity(t, "flat, and they wait for a P", f, Info)
+	doubted(t, f, "something bounds it")
+	g.SchedWait = 3 * time.Second
+	for name, all := range map[string]func(second int) float64{
+		"grows":           func(s int) float64 { return float64(1_100 * s) },
+		"comes and goes":  func(s int) float64 { return []float64{20, 9_900}[s%2] },
+		"of other phases": func(int) float64 { return 400 },
+	} {
+		s.manifest = level(all)
+		severity(t, name, s.expect("SC04", Found), Warning)
+	}
+}
+
 func TestSC05(t *testing.T) {
 	s := newScene(t)
 	g := s.group("net/http.(*conn).serve", 20, 20, 7*time.Second, 20*time.Second)

@@ -129,6 +129,13 @@ func TestGC11(t *testing.T) {
 	severity(t, "many", f, Warning)
 	severity(t, "some", expect(t, "some", stacks(210), "GC11", Found), Info)
 	expect(t, "few", stacks(150), "GC11", Fine, "15.0%")
+	// The smallest stacks do not come from deep calls or large arrays.
+	smallest := reading("", "/memory/classes/heap/stacks:bytes /memory/classes/total:bytes /memory/classes/heap/released:bytes /sched/goroutines:goroutines",
+		func(int) []float64 { return []float64{300 * mb, 660 * mb, 0, 151_000} })
+	f = expect(t, "the smallest", smallest, "GC11", Found, "2.03 KiB each")
+	if strings.Contains(f.Advice, "deep") || strings.Contains(f.Advice, "arrays") || !strings.Contains(f.Advice, "fewer goroutines") || f.Verify == "" {
+		t.Errorf("advice %q", f.Advice)
+	}
 	// Those that wait where they need little keep what a deeper call needed.
 	waiting := func(of float64, calls string) *recordingtest.Recording {
 		r := reading("", "/memory/classes/heap/stacks:bytes /memory/classes/total:bytes /memory/classes/heap/released:bytes /sched/goroutines:goroutines",

@@ -303,3 +303,83 @@ func finishRequest(p *accounttest.Program, g int) {
 	p.Start(g)
 	p.Block("network", accounttest.Peek)
 }
+
+// mainOf is the recording of a program that ends by itself, after what its goroutines do.
+func mainOf(t *testing.T, do func(p *accounttest.Program)) *recordingtest.Recording {
+	t.Helper()
+	p := accounttest.New()
+	do(p)
+	r := recordingtest.New("title x\ntarget package ./shop module=shop package=shop/cmd/shop\nrun 0s..2s pid=7 exit=0\nphase trace 0s..10s profiler=trace\n")
+	r.Put(recording.Entry{Path: "trace.out", Kind: recording.ExecTrace, Phase: "trace"}, fixture.Trace(t, p.Text()))
+	return r
+}
+
+// TestWT01Files: calls on files have no responder, and give no answers.
+func TestWT01Files(t *testing.T) {
+	calls := func(n int, each time.Duration, leaf string) Finding {
+		return answers(t, mainOf(t, func(p *accounttest.Program) {
+			for range n {
+				p.Pass(time.Microsecond)
+				p.Call(each, leaf+";main.load@main.go:7;main.main@main.go:3")
+			}
+			p.Pass(20 * time.Millisecond)
+		}), "WT01")[0]
+	}
+	const reads, writes = "syscall.read@z.go:1;os.(*File).Read@file.go:1", "syscall.write@z.go:1;os.(*File).Write@file.go:1"
+	for _, c := range []struct {
+		name    string
+		f       Finding
+		says    string
+		advises string
+		doubts  string
+	}{
+		{"many short reads", calls(12_000, 15*time.Microsecond, reads), "in 12,000 calls each", "bufio.NewReader", "the trace makes short system calls longer"},
+		{"many short writes", calls(12_000, 15*time.Microsecond, writes), "in 12,000 calls each", "bufio.NewWriter", "the trace makes short system calls longer"},
+		{"some long reads", calls(5, 40*time.Millisecond, reads), "in 5.00 calls each", "Read less", "which may have to wait for the disk"},
+		{"one long read", calls(1, 200*time.Millisecond, reads), "system calls on files", "Read less", "which may have to wait for the disk"},
+	} {
+		text := c.f.Summary + c.f.Advice + strings.Join(c.f.Doubts, "; ")
+		if c.f.State != Found || !strings.Contains(c.f.Summary, c.says) || !strings.Contains(c.f.Advice, c.advises) || !strings.Contains(strings.Join(c.f.Doubts, "; "), c.doubts) {
+			t.Errorf("%s: %s: %s\nadvice: %s\ndoubts: %q", c.name, c.f.State, c.f.Summary, c.f.Advice, c.f.Doubts)
+		}
+		for _, word := range []string{"responder", "answer", "peer", "sync once"} {
+			if strings.Contains(text, word) {
+				t.Errorf("%s: %q in %s", c.name, word, text)
+			}
+		}
+	}
+}
+
+// TestWT01InItsPlace: how many wait for a peer is counted, not supposed.
+func TestWT01InItsPlace(t *testing.T) {
+	const asks = "internal/poll.(*FD).Read@fd.go:1;net.(*conn).Read@net.go:1;main.ask@main.go:20;main.work@main.go:12"
+	f := answers(t, mainOf(t, func(p *accounttest.Program) {
+		for i := range 20 {
+			a, b := 20+2*i, 21+2*i
+			p.Create(a, "main.work", "main.main@main.go:6")
+			p.Create(b, "main.work", "main.main@main.go:6")
+			p.Block("chan receive", "runtime.chanrecv1@chan.go:1;main.main@main.go:7")
+			for _, g := range []int{a, b} {
+				p.Start(g)
+				p.Block("network", asks)
+			}
+			p.Pass(15 * time.Millisecond)
+			for _, g := range []int{a, b} {
+				p.Wake(g, "")
+				p.Start(g)
+				if g == b {
+					p.Wake(1, "runtime.chansend1@chan.go:2;main.work@main.go:13")
+				}
+				p.End()
+			}
+			p.Start(1)
+		}
+	}), "WT01")[0]
+	if f.State != Found || f.Severity != Info {
+		t.Errorf("%s %s: %s", f.State, f.Severity, f.Summary)
+	}
+	doubts := strings.Join(f.Doubts, "; ")
+	if !strings.Contains(doubts, "other goroutines wait for the peer in its place: 2.00 of them on average in main.ask at main.go:20") || strings.Contains(doubts, "allowed") {
+		t.Errorf("%s: doubts %q", f.Summary, f.Doubts)
+	}
+}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"loupe/analysis/facts"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
 	"loupe/value/stack"
 	"loupe/value/unit"
 )
@@ -290,8 +292,12 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	text += overUnits(g)
 	calls := w.calls()
 	if waits := float64(w.count) / float64(n); waits >= 1.5 && w.kind != "process" {
-		text += fmt.Sprintf(", in %s waits each", unit.Number(waits))
-		if w.outside() && calls < waits/2 {
+		noun := "waits"
+		if w.kind == "file_call" {
+			noun = "calls"
+		}
+		text += fmt.Sprintf(", in %s %s each", unit.Number(waits), noun)
+		if w.outside() && calls < waits/2 && w.kind != "file_call" {
 			text += fmt.Sprintf(" for the pieces of %s", plurals(calls, "answer"))
 		}
 	}
@@ -430,9 +436,9 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 	}
 	switch {
 	case slices.Contains(peers, reason) && calls < r.param("calls") && w.kind != "lock" && w.kind != "pool" && !w.queues():
-		info("the time is spent by the responder, which may have good reasons for it")
+		info(w.elsewhere(t, reason))
 	case slices.Contains(peers, reason) && !w.outside() && w.kind != "lock" && w.kind != "pool" && !w.queues() && g.Unit.String() != "request":
-		info("other goroutines wait for the peer in its place: perhaps as many as are allowed")
+		info(w.inItsPlace(t, reason))
 	case reason == "channel" || reason == "wait_group" || reason == "cond" || reason == "other" || reason == "unknown":
 		info("the trace does not show what the goroutine that ended the wait did meanwhile, or it was waiting itself")
 	}
@@ -471,6 +477,56 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 	if name := g.Unit.String(); name == "task" {
 		in.public().weigh(f)
 	}
+}
+
+// bufferAdvice is what to do about a great many short reads or writes of files by the units themselves.
+func (w *waiting) bufferAdvice(t *traced) string {
+	if w.kind != "file_call" || w.count < manyShort*max(1, w.group.Wall.Count) || w.time/time.Duration(w.count) > shortCall {
+		return ""
+	}
+	what := fmt.Sprintf("a call takes only %s, so that most of the time is the cost of calling, not of the disk", unit.Duration(w.time/time.Duration(w.count)))
+	switch fileCallOf(w.calledFrames(t)) {
+	case fileReads:
+		return "Read through a buffer (bufio.NewReader), or larger blocks: " + what + "."
+	case fileWrites:
+		return "Write through a buffer (bufio.NewWriter, flushed at the end), or larger blocks: " + what + "."
+	}
+	return ""
+}
+
+// From manyShort system calls in a unit on, none longer than shortCall on average, they are what
+// a buffer is for.
+const (
+	manyShort = 1000
+	shortCall = 20 * time.Microsecond
+)
+
+// elsewhere says who spends the time of a wait for what is outside of the program.
+func (w *waiting) elsewhere(t *traced, reason string) string {
+	if w.bufferAdvice(t) != "" {
+		return "the trace makes short system calls longer: without it they are a smaller share of the time"
+	}
+	if reason == "file_call" {
+		return "the time is spent in system calls, which may have to wait for the disk"
+	}
+	return "the time is spent by the responder, which may have good reasons for it"
+}
+
+// inItsPlace says how many others wait for what is outside of the program while the units wait for them.
+func (w *waiting) inItsPlace(t *traced, reason string) string {
+	if reason == "file_call" {
+		return "other goroutines make the system calls in its place, which may have to wait for the disk"
+	}
+	at := w.causes[0].Cause.Site.Frame
+	sum := time.Duration(0)
+	for _, b := range t.OwnBlocks(func(b *sched.Block) bool { return b.State == exectrace.Waiting && t.Site(b.Stack) == at }) {
+		sum += b.Wait.Sum
+	}
+	text := "other goroutines wait for the peer in its place"
+	if sum > 0 && at.Func != "" {
+		text += fmt.Sprintf(": %s of them on average in %s", unit.Number(t.Share(sum)), place(at))
+	}
+	return text
 }
 
 // limiter finds what keeps a rate while the units wait, by its name: in the stack of the wait, or
@@ -617,6 +673,9 @@ func waitAdvice(reason string, w *waiting, many bool, t *traced) string {
 	text := waitAdvices[reason]
 	if reason == "file_call" {
 		text = fileCallOf(w.calledFrames(t)).advice()
+		if buffered := w.bufferAdvice(t); buffered != "" {
+			text = buffered
+		}
 	}
 	if w.collects() {
 		text = "These stops belong to collections: the fewer there are, the fewer stops (GC03 and GC04 say what they cost, and the allocs profile where the garbage comes from). On a machine whose CPUs are busy with other programs a stop takes longer."
