@@ -200,7 +200,7 @@ func (w *words) wait(reason exectrace.NameID, id stack.ID) (Kind, keyID) {
 	if !v.known || v.reason != reason {
 		frames := w.view(id)
 		kind := waitKind(w.r, reason, id, frames)
-		*v = waitView{reason, kind, w.id(key{kind: kind, site: w.site(id)}), true, kind == Channel && frames.has(takers...), frames.has("net/http.(*persistConn).roundTrip"), kind == Channel && limited(frames)}
+		*v = waitView{reason, kind, w.id(key{kind: kind, site: w.site(id)}), true, kind == Channel && frames.has(takers...), kind == Channel && frames.has("net/http.(*persistConn).roundTrip") && !frames.has("net/http.(*persistConn).mapRoundTripError"), kind == Channel && limited(frames)}
 	}
 	return v.kind, v.key
 }
