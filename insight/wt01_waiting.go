@@ -450,6 +450,9 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 	if (reason == "sleep" || reason == "timer") && reason != w.kind && w.kind != "lock" && g.Unit.String() == "request" {
 		f.Doubts = append(f.Doubts, "a request that is meant to wait for an event (long polling) loses nothing")
 	}
+	if reason == "time_limit" {
+		f.Doubts = append(f.Doubts, "a call that waits for an event (long polling) may be meant to end so")
+	}
 	if w.kind == "sleep" || w.kind == "timer" {
 		if tries, ok := w.triesBetween(in, t); ok {
 			f.Advice = againAdvice
