@@ -10,6 +10,7 @@ import (
 	"loupe/analysis/compare"
 	"loupe/analysis/facts"
 	"loupe/analysis/sched"
+	"loupe/format/exectrace"
 	"loupe/format/loadlog"
 	"loupe/value/stack"
 	"loupe/value/stats"
@@ -126,13 +127,16 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 			opened += g.Created
 		}
 	}
-	var top *sched.Block
-	var answers, most int64
+	var top, late *sched.Block // with most answers, with most calls that ended without one
+	var answers, most, lost, unanswered int64
 	for _, b := range t.Blocks {
-		if t.through(b.Stack, roundTrip) {
-			n := t.answersAt(b)
+		if b.Reason == exectrace.NameSelect && t.through(b.Stack, roundTrip) {
+			n, without := t.answersAt(b), t.unanswered(b)
 			if answers += n; top == nil || n > most {
 				top, most = b, n
+			}
+			if lost += without; late == nil || without > unanswered {
+				late, unanswered = b, without
 			}
 		}
 	}
@@ -141,7 +145,7 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	if top == nil {
 		return r.answer(Fine, "the program made no HTTP requests"), true
 	}
-	if float64(answers) < r.param("requests") || share < r.param("opened") {
+	if float64(answers+lost) < r.param("requests") || share < r.param("opened") {
 		return r.answer(Fine, "the program opened %s for %s from other services that it waited for", unit.Plural(opened, "connection"), unit.Plural(answers, "answer")), true
 	}
 	f = r.answer(Found, "while it answered %s requests, the program opened %s connections to other services, for %s", unit.Count(served), unit.Count(opened), unit.Plural(answers, "answer"))
@@ -152,11 +156,27 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	if in.code.closesBodies(t.Site(top.Stack)) {
 		f.Advice = "The body is closed there: check that this happens on every path, including error statuses, and read each response to its end first (io.Copy(io.Discard, resp.Body)), or the connection is discarded; use one http.Client for all requests; and set its Transport's MaxIdleConnsPerHost (2 unless the program sets it) to at least the number of concurrent requests to one host."
 	}
+	if 2*lost >= opened {
+		return noAnswers(f, in, t, late, lost, unanswered), true
+	}
 	f.Verify = "Record a trace under the same load: the program should open a few connections and keep them."
 	f.Doubts = in.traceDoubts(t)
 	sources := connSources{in.code}
 	tellSettings(&f, sources, t.Frames(top.Stack), sources.httpSettings())
 	return f, true
+}
+
+// noAnswers is the finding where most new connections replace those of requests that ended without
+// an answer, which net/http closes.
+func noAnswers(f Finding, in *Input, t *traced, late *sched.Block, lost, there int64) Finding {
+	f.Summary += fmt.Sprintf("; %s ended before an answer came, by a time limit or because they were cancelled: net/http closes the connection of such a request", unit.Plural(lost, "call"))
+	f.Severity = Info
+	f.Evidence = []Evidence{t.seen(late.Stack, "here %s ended before an answer came", unit.Plural(there, "call"))}
+	f.Advice = "New connections follow from these calls: see to it that fewer of them end so. " + limitAdvice + " Calls that are cancelled since another answer came first cost a connection each."
+	tellLimit(&f, in.code, t.Frames(late.Stack))
+	f.Verify = "Record a trace under the same load: fewer calls should end without an answer, and the program should open fewer connections."
+	f.Doubts = in.traceDoubts(t)
+	return f
 }
 
 // closesBodies tells whether the function that a frame is in closes the body of an
@@ -180,7 +200,8 @@ func (c *code) closesBodies(at stack.Frame) (closes bool) {
 
 // answersAt is how many answers came at a line where one waits for them. Each has up to two
 // waits: one that ends when the request is written, and one when the answer is there. The last
-// one is left out where the answer is there by then.
+// one is left out where the answer is there by then. Calls that ended before had none, and those
+// that the end of the trace finds waiting not yet.
 func (t *traced) answersAt(b *sched.Block) int64 {
 	var read, written int64
 	for _, w := range b.Wakers {
@@ -192,7 +213,13 @@ func (t *traced) answersAt(b *sched.Block) int64 {
 		}
 	}
 	if read+written == 0 { // who has ended them is not known
-		return b.Wait.Count
+		return b.Wait.Count - t.unanswered(b)
+	}
+	written -= t.unanswered(b)
+	for i := range t.Left {
+		if l := &t.Left[i]; l.Stack == b.Stack && l.Reason == b.Reason {
+			written -= l.Count
+		}
 	}
 	return max(read, written)
 }

@@ -80,6 +80,7 @@ func TestOpensWith(t *testing.T) {
 func TestAnswersAt(t *testing.T) {
 	s := newScene(t)
 	reads, writes := s.stack("runtime.selectgo", readLoop), s.stack("runtime.chansend1", writeLoop)
+	ends := s.stack("runtime.closechan", "context.(*cancelCtx).cancel", "context.WithDeadlineCause.func2")
 	for _, c := range []struct {
 		wakers []sched.Waker
 		want   int64
@@ -87,8 +88,11 @@ func TestAnswersAt(t *testing.T) {
 		{[]sched.Waker{{Stack: reads, Count: 90}, {Stack: writes, Count: 100}}, 100},
 		{[]sched.Waker{{Stack: reads, Count: 100}, {Stack: writes, Count: 20}, {Stack: 0, Count: 5}}, 100},
 		{nil, 200},
+		{[]sched.Waker{{Stack: reads, Count: 50}, {Stack: writes, Count: 100}, {Stack: ends, Count: 50}}, 50},
+		{[]sched.Waker{{Stack: reads, Count: 30}, {Stack: writes, Count: 100}, {Stack: 0, Count: 60}}, 40},
+		{[]sched.Waker{{Stack: 0, Count: 200}}, 0}, // each by its time limit
 	} {
-		b := s.block("main.serve", exectrace.NameNetwork, 200, 1, s.stack("runtime.selectgo", roundTrip, "main.serve"), 0)
+		b := s.block("main.serve", exectrace.NameSelect, 200, 1, s.stack("runtime.selectgo", roundTrip, "main.serve"), 0)
 		b.Wakers = c.wakers
 		if got := s.input().trace().answersAt(b); got != c.want {
 			t.Errorf("%+v: %d answers, want %d", c.wakers, got, c.want)

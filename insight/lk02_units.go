@@ -93,7 +93,7 @@ func underLockAt(in *Input, at stack.Frame) *underLock {
 // waitsItself tells of what a holder does that it waits for something else than a CPU or
 // another lock.
 func waitsItself(k facts.UnitKind) bool {
-	return k.Outside() || slices.Contains([]string{"sleep", "timer", "channel", "wait_group", "cond", "pool", "pipe"}, k.Key())
+	return k.Outside() || slices.Contains([]string{"sleep", "timer", "time_limit", "channel", "wait_group", "cond", "pool", "pipe"}, k.Key())
 }
 
 func (l *underLock) waits() (n int64) {

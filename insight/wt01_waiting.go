@@ -301,6 +301,9 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 			text += fmt.Sprintf(" for the pieces of %s", plurals(calls, "answer"))
 		}
 	}
+	if w.kind == "time_limit" {
+		text += w.limited(t)
+	}
 	many := calls >= r.param("calls")
 	again := w.between(many)
 	if again != nil {
@@ -327,6 +330,9 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	}
 	if w.triedElsewhere(in) {
 		f.Advice = elsewhereAdvice
+	}
+	if reason == "time_limit" {
+		tellLimit(&f, in.code, w.calledFrames(t))
 	}
 	if again != nil {
 		f.Advice = againAdvice
@@ -449,6 +455,9 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 	}
 	if (reason == "sleep" || reason == "timer") && reason != w.kind && w.kind != "lock" && g.Unit.String() == "request" {
 		f.Doubts = append(f.Doubts, "a request that is meant to wait for an event (long polling) loses nothing")
+	}
+	if reason == "time_limit" {
+		f.Doubts = append(f.Doubts, "a call that waits for an event (long polling) may be meant to end so")
 	}
 	if w.kind == "sleep" || w.kind == "timer" {
 		if tries, ok := w.triesBetween(in, t); ok {
@@ -623,6 +632,7 @@ func (w *waiting) evidence(t *traced) []Evidence {
 var waitAdvices = map[string]string{
 	"sleep":          "Do not sleep until something may be ready: let the producer signal it (a channel, a sync.Cond, a context), and wait for that. If the pause keeps a rate, use a limiter that waits only when the rate is exceeded; if it is between retries, limit them and omit the pause after the last one.",
 	"timer":          "Let the event itself end the wait (a closed channel, a context), not a timer; if it has to be polled, check once before the first wait. If the timer gathers a batch, shorten its time, or go on as soon as the batch is full or nobody else can add to it; if it keeps a rate, raise the rate or ask for more in one call; if a timeout always fires, the event never happens.",
+	"time_limit":     limitAdvice,
 	"lock":           "Hold the lock for a shorter time: copy what is needed and release the lock before the slow part, or split what it guards.",
 	"running":        "The holder computes under the lock: do that before locking or after unlocking, or split what the lock guards.",
 	"pool":           "Too few connections for the load: raise the pool's limit (SetMaxOpenConns, MaxConnsPerHost), or release connections sooner (close rows and bodies, shorter transactions).",

@@ -123,7 +123,7 @@ func (f *follower) waited(t *track, was *sweep.Goroutine, e *exectrace.Event) {
 	case t.at == waits && kind >= Dial && kind <= Client:
 		k = f.w.id(key{kind: Idle, site: f.w.keys[k].site})
 	case kind == Channel && e.GSlot == exectrace.NoSlot:
-		k = f.w.id(key{kind: Timer, site: f.w.keys[k].site})
+		k = f.w.id(key{kind: f.w.timed(was.Stack, kind), site: f.w.keys[k].site})
 	case t.units == nil && e.Time-t.history.end() < briefly:
 		f.idled(t, kind, was.Stack, e) // nobody will miss what it was for
 	case kind.followed() && by != nil && by != t && e.To == exectrace.Runnable:
@@ -162,7 +162,7 @@ func (f *follower) follow(t, by *track, k keyID, where stack.ID, e *exectrace.Ev
 		own := f.w.keys[k]
 		rest := key{kind: own.kind, site: own.site, cause: Unknown}
 		if by.timed {
-			rest.kind, rest.cause = Timer, None
+			rest.kind, rest.cause = f.w.timed(where, own.kind), None
 		}
 		f.cut = append(f.cut, amount{f.w.id(rest) | isOwn, to - from})
 	}

@@ -35,6 +35,8 @@ const (
 	// Sleep is time.Sleep, Timer a channel or select that a timer ended.
 	Sleep
 	Timer
+	// Limit is a call of a peer whose time limit has ended before an answer came.
+	Limit
 	// Dial, Resolve and Handshake make connections: the peer's answer to TCP, DNS and TLS.
 	Dial
 	Resolve
@@ -81,6 +83,7 @@ var kindNames = [kinds][3]string{
 	Pool:      {"pool", "connection pool", "waiting for a pooled connection"},
 	Sleep:     {"sleep", "sleep", "sleeping"},
 	Timer:     {"timer", "timer", "waiting for a timer"},
+	Limit:     {"time_limit", "time limit of a call", "waiting for an answer until the call's time limit ends"},
 	Dial:      {"dial", "network: dial", "connecting to a peer"},
 	Resolve:   {"dns", "network: DNS", "waiting for DNS"},
 	Handshake: {"tls", "network: TLS handshake", "waiting in TLS handshakes"},
@@ -146,6 +149,14 @@ var (
 	takers = []string{"net/http.(*Transport).getConn"}
 	givers = []string{"net/http.(*Transport).tryPutIdleConn", "net/http.(*Transport).putOrCloseIdleConn"}
 )
+
+// limited tells of a wait which a timer ended that it was for a peer: the timer is the time limit of
+// the call. What else waits within a call, as for the next try, is left out.
+func limited(v stackView) bool {
+	const grpc = "google.golang.org/grpc."
+	return v.has(takers...) || v.has(resolvers...) || v.has("net/http.(*persistConn).roundTrip", "net/http.(*http2ClientConn).", "net/http/internal/http2.(*ClientConn).", "golang.org/x/net/http2.(*ClientConn).") ||
+		v.has(grpc+"(*ClientConn).Invoke", grpc+"invoke") && v.has(grpc+"(*pickerWrapper).", "google.golang.org/grpc/internal/transport.(*recvBufferReader).", "google.golang.org/grpc/internal/transport.(*Stream).", "google.golang.org/grpc/internal/transport.(*ClientStream).")
+}
 
 // waitKind tells the kind of a wait by its reason and its stack.
 func waitKind(r *exectrace.Reader, reason exectrace.NameID, id stack.ID, v stackView) Kind {

@@ -299,6 +299,44 @@ func TestDeadline(t *testing.T) {
 	expect(t, accountOf(t, p, account.Options{}), 2, "main.handle", "timer main.handle:7 8ms")
 }
 
+// TestTimeLimits: where the wait is for a peer, what the timer ends is the time limit of the call, and
+// no answer has come; the call has been made all the same. A wait for a pool stays one.
+func TestTimeLimits(t *testing.T) {
+	for _, c := range []struct{ frames, want string }{
+		{"net/http.(*persistConn).roundTrip@t.go:1", "time_limit"},
+		{"net/http.(*Transport).getConn@t.go:1", "time_limit"},
+		{"net.(*Resolver).lookupIPAddr@l.go:1", "time_limit"},
+		{"net/http/internal/http2.(*ClientConn).roundTrip@h.go:1", "time_limit"},
+		{"google.golang.org/grpc/internal/transport.(*recvBufferReader).readClient@t.go:1;google.golang.org/grpc.(*ClientConn).Invoke@c.go:1", "time_limit"},
+		{"main.backOff@b.go:1;google.golang.org/grpc.(*ClientConn).Invoke@c.go:1", "timer"},          // between tries
+		{"google.golang.org/grpc/internal/transport.(*recvBufferReader).readClient@t.go:1", "timer"}, // a stream
+		{"net.(*sysDialer).dialParallel@d.go:1", "timer"},                                            // when to try the next address
+		{"database/sql.(*DB).conn@s.go:1", "pool"},
+	} {
+		p := accounttest.New()
+		p.Connect(5)
+		at := accounttest.In("runtime.selectgo@select.go:1", c.frames, "main.ask@main.go:25", "main.handle@main.go:7")
+		for i := range 4 {
+			p.Arrive(5)
+			p.Block("select", at)
+			if p.Pass(8 * ms); i < 2 { // by a timer itself, as of Transport.ResponseHeaderTimeout
+				p.Wake(5, "")
+			} else {
+				p.Create(20+i, "context.WithDeadlineCause.func2", "")
+				p.Start(20 + i)
+				p.Wake(5, "runtime.closechan@chan.go:1;context.(*cancelCtx).cancel@context.go:2;context.WithDeadlineCause.func2@context.go:1")
+				p.End()
+			}
+			p.Start(5)
+			p.Respond(5)
+		}
+		rows := rowsOf(&accountOf(t, p, account.Options{}).Groups[0].All)
+		if len(rows) == 0 || !strings.HasPrefix(rows[0], c.want+" ") || !strings.Contains(rows[0], "8ms") {
+			t.Errorf("%s: %q, want %s", c.frames, rows, c.want)
+		}
+	}
+}
+
 // TestStreams: requests of HTTP/2 have goroutines of their own, and the one of their
 // connection serves none.
 func TestStreams(t *testing.T) {

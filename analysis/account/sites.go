@@ -70,6 +70,7 @@ type waitView struct {
 	known  bool
 	pool   bool // it may be a wait for a connection that another request has
 	asks   bool // it is the wait of a client of net/http for an answer
+	limit  bool // a timer that ends it is the time limit of a call
 }
 
 // held asks whether a site is within the function that holds a lock.
@@ -199,9 +200,21 @@ func (w *words) wait(reason exectrace.NameID, id stack.ID) (Kind, keyID) {
 	if !v.known || v.reason != reason {
 		frames := w.view(id)
 		kind := waitKind(w.r, reason, id, frames)
-		*v = waitView{reason, kind, w.id(key{kind: kind, site: w.site(id)}), true, kind == Channel && frames.has(takers...), frames.has("net/http.(*persistConn).roundTrip")}
+		*v = waitView{reason, kind, w.id(key{kind: kind, site: w.site(id)}), true, kind == Channel && frames.has(takers...), kind == Channel && frames.has("net/http.(*persistConn).roundTrip") && !frames.has("net/http.(*persistConn).mapRoundTripError"), kind == Channel && limited(frames)}
 	}
 	return v.kind, v.key
+}
+
+// timed is the kind of a wait at a stack that a timer has ended; [words.wait] has seen it. Who waits
+// for a connection of a pool, and for no longer than some time, waits for that.
+func (w *words) timed(id stack.ID, kind Kind) Kind {
+	switch {
+	case w.waits[id].limit:
+		return Limit
+	case kind == Pool:
+		return Pool
+	}
+	return Timer
 }
 
 // idle tells whether a server waits for something to do: what happened before has nothing
