@@ -304,6 +304,10 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	if w.kind == "time_limit" {
 		text += w.limited(t)
 	}
+	idle, pushes := w.pushes(t)
+	if pushes {
+		text += idle.String()
+	}
 	many := calls >= r.param("calls")
 	again := w.between(many)
 	if again != nil {
@@ -341,6 +345,11 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	f.Verify = "Record again under the same load: loupe trace requests should show less time here, and the median should fall with it."
 	f.Evidence, f.waits = append(w.evidence(t), f.Evidence...), w.rows
 	f.Doubts = in.traceDoubts(t, "the goroutine may have other things to wait for at the same time: then less is gained than the length of the wait")
+	if pushes {
+		f.Advice = pushedAdvice
+		f.Doubts = append(f.Doubts, pushedDoubt)
+		reason = "pushed"
+	}
 	w.weigh(r, in, t, &f, reason)
 	namelessDoubt(in, g, &f)
 	cutDoubt(in, g, &f)
