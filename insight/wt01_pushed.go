@@ -11,9 +11,9 @@ import (
 
 // Work that is handed to a certain worker while others have none.
 
-// pushed is who waits for work while units wait to hand it over.
+// pushed is who waits for work while a unit waits to hand it over.
 type pushed struct {
-	idle    float64 // of the receivers, on average and at least, while the units wait
+	idle    float64 // of the receivers, on average and at least, while the unit waits
 	workers int64
 	at      stack.Frame
 }
@@ -22,18 +22,16 @@ type pushed struct {
 // gain little.
 const idleWorkers = 0.25
 
-// pushes finds out whether units that wait to send on a channel wait for one of several goroutines of one origin while others
-// of them wait to receive at the same line. These receive from other channels: on the same one nobody would wait to send.
+// pushes finds out whether a unit that waits to send on a channel, such as main, waits for one of several goroutines of one origin while
+// others of them wait to receive at the same line. These receive from other channels: on the same one nobody would wait to send.
 func (w *waiting) pushes(t *traced) (p pushed, ok bool) {
-	if w.kind != "channel" {
+	if w.kind != "channel" || w.group.Wall.Count != 1 { // when one of several waits, and for how long none does, is not known
 		return p, false
 	}
-	var sent float64
 	var most sched.Waker
 	for _, b := range t.OwnBlocks(func(b *sched.Block) bool {
 		return b.Reason == exectrace.NameChanSend && t.Site(b.Stack) == w.site.Frame
 	}) {
-		sent += t.Share(b.Wait.Sum)
 		for _, by := range b.Wakers {
 			if by.Time > most.Time && by.Stack != 0 {
 				most = by
@@ -64,7 +62,8 @@ func (w *waiting) pushes(t *traced) (p pushed, ok bool) {
 		p.idle += t.Share(b.Wait.Sum)
 	}
 	p.workers = origin.Peak
-	p.idle = min(p.idle, float64(p.workers)) - float64(p.workers)*max(0, 1-sent) // at worst all of them are idle when nobody sends
+	// At worst all of them are idle while it does not wait.
+	p.idle = min(p.idle, float64(p.workers)) - float64(p.workers)*max(0, 1-t.Share(w.time))
 	return p, p.idle >= 1 && p.idle >= idleWorkers*float64(p.workers)
 }
 

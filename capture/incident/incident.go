@@ -54,7 +54,7 @@ type Monitor struct {
 	turns chan struct{} // captures that may run at once
 
 	storms *storms
-	force  *force
+	rules  *inForce
 }
 
 // New makes a monitor of a fleet.
@@ -73,7 +73,7 @@ func New(fleet Fleet, opt Options) (*Monitor, error) {
 	if opt.Pinned != nil {
 		kept.pins = opt.Pinned
 	}
-	m := &Monitor{fleet: fleet, opt: opt, kept: kept, turns: make(chan struct{}, atOnce), force: &force{config: &Config{}}, storms: &storms{last: map[string]*Incident{}}}
+	m := &Monitor{fleet: fleet, opt: opt, kept: kept, turns: make(chan struct{}, atOnce), rules: &inForce{config: &Config{}}, storms: &storms{last: map[string]*Incident{}}}
 	if opt.Bucket != nil {
 		m.tier = newTier(kept, opt)
 	}
@@ -130,7 +130,7 @@ func (m *Monitor) Packed(ctx context.Context, id, temp string) (string, error) {
 }
 
 // Rules are those that are in force.
-func (m *Monitor) Rules() []Rule { return m.force.rules() }
+func (m *Monitor) Rules() []Rule { return m.rules.rules() }
 
 // rereadEvery is how often the file of rules is looked at.
 const rereadEvery = time.Second
@@ -197,7 +197,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // Run watches the targets of the fleet by rules, until ctx ends.
 func (m *Monitor) Run(ctx context.Context, c *Config) {
-	m.force.begin(c)
+	m.rules.begin(c)
 	m.storms.bound(c.Pause, c.Hourly)
 	m.kept.keep(c.Count, int64(c.Bytes), int64(c.Bucket))
 	if err := m.kept.bound(); err != nil {
@@ -225,7 +225,7 @@ func (m *Monitor) Run(ctx context.Context, c *Config) {
 		maps.DeleteFunc(stops, func(key string, stop context.CancelFunc) bool {
 			if !now[key] {
 				stop()
-				m.force.forget(key)
+				m.rules.forget(key)
 			}
 			return !now[key]
 		})
@@ -259,7 +259,7 @@ func (m *Monitor) watch(ctx context.Context, t *scrape.Target, c *Config) {
 	key := t.Key()
 	for _, one := range c.Alerts {
 		if one.selects(t.Labels) {
-			m.force.selects(one, key)
+			m.rules.selects(one, key)
 		}
 	}
 	if len(rules(c, t)) == 0 {
@@ -292,7 +292,7 @@ func (m *Monitor) follow(ctx context.Context, w *collect.Watcher, t *scrape.Targ
 				continue
 			}
 			if r.Known(now) {
-				m.force.knows(one, key)
+				m.rules.knows(one, key)
 			}
 			if why, fires := r.Check(now); fires {
 				m.raise(ctx, w, t, one, why)
@@ -351,7 +351,7 @@ func (m *Monitor) raise(ctx context.Context, w *collect.Watcher, t *scrape.Targe
 
 // notify calls the hooks.
 func (m *Monitor) notify(ctx context.Context, ev hook.Event) {
-	hooks := m.force.hooks()
+	hooks := m.rules.hooks()
 	ev.Host, _ = os.Hostname()
 	if err := hooks.Call(ctx, ev); err != nil && ctx.Err() == nil {
 		m.opt.Tell("hooks: %v", err)

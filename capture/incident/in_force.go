@@ -14,8 +14,8 @@ type Rule struct {
 	Targets, Known int
 }
 
-// force has the rules that are in force, and for which targets.
-type force struct {
+// inForce has the rules that are in force, and for which targets.
+type inForce struct {
 	mu     sync.Mutex
 	config *Config
 	told   map[*Condition]*figure // how far the figure of a rule is known
@@ -25,7 +25,7 @@ type force struct {
 type figure struct{ targets, known map[string]bool }
 
 // begin puts rules in force, which nothing is known of yet.
-func (f *force) begin(c *Config) {
+func (f *inForce) begin(c *Config) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.config, f.told = c, map[*Condition]*figure{}
@@ -35,21 +35,21 @@ func (f *force) begin(c *Config) {
 }
 
 // selects notes that a rule is for a target.
-func (f *force) selects(c *Condition, key string) {
+func (f *inForce) selects(c *Condition, key string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.told[c].targets[key] = true
 }
 
 // knows notes that a target tells the figure of a rule.
-func (f *force) knows(c *Condition, key string) {
+func (f *inForce) knows(c *Condition, key string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.told[c].known[key] = true
 }
 
 // forget leaves a target out that is gone.
-func (f *force) forget(key string) {
+func (f *inForce) forget(key string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, one := range f.told {
@@ -59,7 +59,7 @@ func (f *force) forget(key string) {
 }
 
 // rules are those that are in force.
-func (f *force) rules() (all []Rule) {
+func (f *inForce) rules() (all []Rule) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, c := range f.config.Alerts {
@@ -70,7 +70,7 @@ func (f *force) rules() (all []Rule) {
 }
 
 // hooks are what is called when a rule fires.
-func (f *force) hooks() hook.Hooks {
+func (f *inForce) hooks() hook.Hooks {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return hook.Hooks{Exec: f.config.Exec, Webhook: f.config.Webhook, Out: os.Stderr}
