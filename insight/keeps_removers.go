@@ -286,16 +286,7 @@ func carriesType(t types.Type, deep int) bool {
 // eachNode calls for each node of the sources, with those around it, the innermost last.
 func (r *removerSearch) eachNode(do func(n ast.Node, around []ast.Node)) {
 	for _, f := range r.files {
-		var around []ast.Node
-		ast.Inspect(f.file, func(n ast.Node) bool {
-			if n == nil {
-				around = around[:len(around)-1]
-				return true
-			}
-			do(n, around)
-			around = append(around, n)
-			return true
-		})
+		eachNode(f.file, do)
 	}
 }
 

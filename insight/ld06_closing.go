@@ -33,20 +33,6 @@ func (c connSources) closings() (all []connSetting) {
 	return all
 }
 
-// eachNode calls for each node below one, with what is around it.
-func eachNode(top ast.Node, do func(n ast.Node, around []ast.Node)) {
-	var around []ast.Node
-	ast.Inspect(top, func(n ast.Node) bool {
-		if n == nil {
-			around = around[:len(around)-1]
-			return true
-		}
-		do(n, around)
-		around = append(around, n)
-		return true
-	})
-}
-
 // closingPlace is a place in a function that may close connections.
 type closingPlace struct {
 	c      *code

@@ -45,13 +45,7 @@ func httpSetting(name string, value ast.Expr) (x connSetting, ok bool) {
 // httpSettings are those in the sources.
 func (c connSources) httpSettings() (all []connSetting) {
 	c.eachSource(func(file string, s *syntax) {
-		var around []ast.Node
-		ast.Inspect(s.file, func(n ast.Node) bool {
-			if n == nil {
-				around = around[:len(around)-1]
-				return true
-			}
-			around = append(around, n)
+		eachNode(s.file, func(n ast.Node, around []ast.Node) {
 			name, value, owner := "", ast.Expr(nil), ""
 			switch n := n.(type) {
 			case *ast.KeyValueExpr:
@@ -59,7 +53,7 @@ func (c connSources) httpSettings() (all []connSetting) {
 					name, value, owner = id.Name, n.Value, ownerOf(around)
 				}
 				if lit := literalAround(around); name == "" || lit == nil || !strings.HasPrefix(types.ExprString(lit), "http.") {
-					return true
+					return
 				}
 			case *ast.AssignStmt:
 				if sel, ok := n.Lhs[0].(*ast.SelectorExpr); ok && importedAs(s.file, "net/http") != "" {
@@ -71,7 +65,6 @@ func (c connSources) httpSettings() (all []connSetting) {
 				x.at, x.owner = c.shownAt(file, line, "the source sets %s here, which %s", name, x.does), owner
 				all = append(all, x)
 			}
-			return true
 		})
 	})
 	return all

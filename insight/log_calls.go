@@ -163,12 +163,7 @@ func keepsGiven(c *code, declared []declaration) (at Evidence, found bool) {
 				params[id.Name] = true
 			}
 		}
-		var around []ast.Node
-		ast.Inspect(d.Body, func(n ast.Node) bool {
-			if n == nil {
-				around = around[:len(around)-1]
-				return true
-			}
+		eachNode(d.Body, func(n ast.Node, around []ast.Node) {
 			keeps := false
 			switch n := n.(type) {
 			case *ast.SendStmt:
@@ -182,8 +177,6 @@ func keepsGiven(c *code, declared []declaration) (at Evidence, found bool) {
 				line, _ := c.parse(d.file).lines(n)
 				at, found = c.shownAt(d.file, line, "what it is given is kept or sent here"), true
 			}
-			around = append(around, n)
-			return true
 		})
 	}
 	return at, found

@@ -53,15 +53,8 @@ func turnsOf(source *syntax, body *ast.BlockStmt) *turns {
 			w.packages[importedAs(source.file, to)] = true
 		}
 	}
-	var around []ast.Node
-	ast.Inspect(body, func(n ast.Node) bool {
-		if n == nil {
-			around = around[:len(around)-1]
-			return true
-		}
+	eachNode(body, func(n ast.Node, around []ast.Node) {
 		w.read(n, around)
-		around = append(around, n)
-		return true
 	})
 	slices.SortStableFunc(w.sets, func(a, b *set) int { return int(a.at - b.at) })
 	for _, s := range w.sets {

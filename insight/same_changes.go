@@ -46,20 +46,13 @@ func changesOf(c *code) []change {
 
 // addChanges collects the changes of one function.
 func addChanges(c *code, d declaration) {
-	var around []ast.Node
-	ast.Inspect(d.Body, func(n ast.Node) bool {
-		if n == nil {
-			around = around[:len(around)-1]
-			return true
-		}
+	eachNode(d.Body, func(n ast.Node, around []ast.Node) {
 		for _, x := range changedBy(n) {
 			root, fields := chain(x)
 			if root != "" {
 				c.changed = append(c.changed, change{d, n.Pos(), root, fields, runsAtStart(c, d, around, 0)})
 			}
 		}
-		around = append(around, n)
-		return true
 	})
 }
 
@@ -173,18 +166,11 @@ func callsNamed(c *code, name string) []callFrom {
 				if !ok || f.Body == nil {
 					continue
 				}
-				var around []ast.Node
-				ast.Inspect(f.Body, func(n ast.Node) bool {
-					if n == nil {
-						around = around[:len(around)-1]
-						return true
-					}
+				eachNode(f.Body, func(n ast.Node, around []ast.Node) {
 					if call, ok := n.(*ast.CallExpr); ok {
 						name := calledName(call)
 						c.mentioned[name] = append(c.mentioned[name], callFrom{call, declaration{f, file}, slices.Clone(around)})
 					}
-					around = append(around, n)
-					return true
 				})
 			}
 		})

@@ -63,12 +63,7 @@ func otherIn(c *code, d declaration) (at token.Pos, says string) {
 		}
 	}
 	counters := countedIn(d.Body)
-	var around []ast.Node
-	ast.Inspect(d.Body, func(n ast.Node) bool {
-		if n == nil {
-			around = around[:len(around)-1]
-			return true
-		}
+	eachNode(d.Body, func(n ast.Node, around []ast.Node) {
 		switch n := n.(type) {
 		case *ast.BasicLit:
 			if n.Kind == token.STRING && len(n.Value) < 200 && taking.MatchString(n.Value) && isAddress(n.Value) {
@@ -96,8 +91,6 @@ func otherIn(c *code, d declaration) (at token.Pos, says string) {
 				note(n, "adds to "+types.ExprString(n.Lhs[0])+" and uses the sum")
 			}
 		}
-		around = append(around, n)
-		return true
 	})
 	return at, says
 }

@@ -76,12 +76,7 @@ func comparesBy(cond ast.Expr, names, kept map[string]bool) (found bool) {
 // what a loop has gone through, and whether they do so each time.
 func takesOutBest(body ast.Node, loop *ast.RangeStmt, kept map[string]bool) (found, always bool) {
 	of := types.ExprString(loop.X)
-	var around []ast.Node
-	ast.Inspect(body, func(n ast.Node) bool {
-		if n == nil {
-			around = around[:len(around)-1]
-			return true
-		}
+	eachNode(body, func(n ast.Node, around []ast.Node) {
 		takes := false
 		switch x := n.(type) {
 		case *ast.CallExpr:
@@ -100,8 +95,6 @@ func takesOutBest(body ast.Node, loop *ast.RangeStmt, kept map[string]bool) (fou
 		if takes {
 			found, always = true, always || !onCondition(around, loop, kept)
 		}
-		around = append(around, n)
-		return true
 	})
 	return found, always
 }

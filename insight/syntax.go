@@ -73,6 +73,20 @@ func (s *syntax) covers(n ast.Node, line int) bool {
 	return first <= line && line <= last
 }
 
+// eachNode calls visit for a node and each below it, with the nodes around it, the outermost first.
+func eachNode(top ast.Node, visit func(n ast.Node, around []ast.Node)) {
+	var around []ast.Node
+	ast.Inspect(top, func(n ast.Node) bool {
+		if n == nil {
+			around = around[:len(around)-1]
+			return true
+		}
+		visit(n, around)
+		around = append(around, n)
+		return true
+	})
+}
+
 // onLine calls visit for each node that covers a line, with the nodes around
 // it, the outermost first.
 func (s *syntax) onLine(line int, visit func(n ast.Node, around []ast.Node)) {

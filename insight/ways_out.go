@@ -100,21 +100,14 @@ func (l *leavings) body(fn declaration, names map[string]bool) (returned bool) {
 	l.seen[fn.FuncDecl] = true
 	l.depth++
 	defer func() { l.depth-- }()
-	var around []ast.Node
 	var scope ast.Node = fn.Body
 	if l.depth == 1 && l.scope != nil {
 		scope = l.scope
 	}
-	ast.Inspect(scope, func(n ast.Node) bool {
-		if n == nil {
-			around = around[:len(around)-1]
-			return true
-		}
+	eachNode(scope, func(n ast.Node, around []ast.Node) {
 		if id, ok := n.(*ast.Ident); ok && names[id.Name] && !isSelected(id, around) && !slices.Contains(around, l.from) {
 			returned = l.use(fn, id, around, names) || returned
 		}
-		around = append(around, n)
-		return true
 	})
 	return returned
 }

@@ -39,12 +39,7 @@ func (l loop) startsParts(wait int) (starts, parts bool) {
 		x, ok := s.(*ast.IfStmt)
 		return ok && l.source.covers(x.Body, wait)
 	})
-	var around []ast.Node
-	ast.Inspect(l.body, func(n ast.Node) bool {
-		if n == nil {
-			around = around[:len(around)-1]
-			return true
-		}
+	eachNode(l.body, func(n ast.Node, around []ast.Node) {
 		if startsOne(n) {
 			starts = true
 			inner := slices.IndexFunc(around, isLoop)
@@ -54,8 +49,6 @@ func (l loop) startsParts(wait int) (starts, parts bool) {
 				parts = parts || atTimes
 			}
 		}
-		around = append(around, n)
-		return true
 	})
 	return starts, parts
 }
