@@ -4,11 +4,9 @@ package collect
 
 import (
 	"os"
-	"syscall"
+
+	"loupe/source/system"
 )
 
-// lockFile takes the lock of a file that is not locked. The kernel frees it
-// when the process ends; programs that it starts do not inherit it.
-func lockFile(f *os.File) bool {
-	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
-}
+// lockFile takes the lock of a file that is not locked.
+func lockFile(f *os.File) bool { return system.LockFile(f) == nil }

@@ -4,5 +4,5 @@ package collect
 
 import "os"
 
-// lockFile has no lock here that ends with the process.
+// lockFile has no lock here that lets the file be renamed.
 func lockFile(*os.File) bool { return false }

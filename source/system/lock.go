@@ -15,7 +15,7 @@ func Lock(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := lock(f); err != nil {
+	if err := LockFile(f); err != nil {
 		f.Close()
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-//go:build !unix && !windows
+//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly || windows)
 
 package system
 
@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// lock is [Lock].
-func lock(*os.File) error { return errors.New("this system has no locks on files") }
+// LockFile is an error here.
+func LockFile(*os.File) error { return errors.New("this system has no locks on files") }
