@@ -313,7 +313,7 @@ func (p *profileDiff) rows() *Sheet {
 		s.Rows = append(s.Rows, append(row, r.Name))
 	}
 	if more > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("%s more rows; -top shows more of them", unit.Count(int64(more))))
+		s.Notes = append(s.Notes, fmt.Sprintf("%s more rows"+byFlag+"top shows more of them", unit.Count(int64(more))))
 	}
 	return s
 }

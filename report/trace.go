@@ -319,10 +319,21 @@ func groupSheet(r *exectrace.Reader, groups []*sched.Group, top int) *Sheet {
 	return s.More(len(groups)-top, "functions")
 }
 
+// byFlag is between what a note says of a table that was cut and the flags that show more.
+const byFlag = "; -"
+
+// WithoutFlags is a note for a reader who has no flags, as on a page.
+func WithoutFlags(note string) string {
+	if more, _, cut := strings.Cut(note, byFlag); cut {
+		return more + " are not shown"
+	}
+	return note
+}
+
 // More notes that a table was cut.
 func (t *Sheet) More(n int, what string) *Sheet {
 	if n > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("%s more %s; -n shows more of them", unit.Count(int64(n)), what))
+		t.Notes = append(t.Notes, fmt.Sprintf("%s more %s"+byFlag+"n shows more of them", unit.Count(int64(n)), what))
 	}
 	return t
 }

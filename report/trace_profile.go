@@ -27,7 +27,7 @@ func TraceProfile(p *sched.StateProfile, top int) *Trace {
 		s.Rows = append(s.Rows, []any{value(x.Flat), Share(r.Share(x.Flat)), value(x.Cum), Share(r.Share(x.Cum)), x.CumSamples, x.Name})
 	}
 	if more := len(rows) - top; more > 0 {
-		s.Notes = append(s.Notes, unit.Count(int64(more))+" more functions; -n shows more of them, -o FILE.pb.gz writes a profile for loupe pprof or go tool pprof")
+		s.Notes = append(s.Notes, unit.Count(int64(more))+" more functions"+byFlag+"n shows more of them, -o FILE.pb.gz writes a profile for loupe pprof or go tool pprof")
 	}
 	total := p.Total()
 	facts := []Fact{{Key: "kind", Value: p.Kind.String()}, {Key: "total", Head: "in all", Value: value(cmp.Or(int64(total.Time), total.Count))}, {Key: "count", Head: "times", Value: total.Count}}

@@ -28,9 +28,12 @@ type tableColumn struct {
 // tableOf makes a table of a sheet: the numbers and words are those of the
 // command line.
 func tableOf(s *report.Sheet) *table {
-	t := &table{Key: s.Key, Title: s.Title, Notes: s.Notes, Columns: []tableColumn{}, Shown: [][]string{}, Values: [][]any{}}
+	t := &table{Key: s.Key, Title: s.Title, Columns: []tableColumn{}, Shown: [][]string{}, Values: [][]any{}}
 	for _, c := range s.Columns {
 		t.Columns = append(t.Columns, tableColumn{Key: c.Key, Head: c.Head})
+	}
+	for _, note := range s.Notes {
+		t.Notes = append(t.Notes, report.WithoutFlags(note))
 	}
 	for n, row := range s.Rows {
 		shown, values := make([]string, len(row)), make([]any, len(row))

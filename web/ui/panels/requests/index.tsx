@@ -52,7 +52,7 @@ function All({ of: p }: { of: RequestsPage }) {
 /** colours are those that the timeline has for the same. */
 const colours: Readonly<Record<string, string>> = {
   running: "running", cgo: "running", mark_assist: "assist", collector: "mark", stop_the_world: "stw", runnable: "runnable", lock: "sync", cond: "sync", wait_group: "chan", channel: "chan", pool: "chan",
-  sleep: "sleep", timer: "sleep", time_limit: "net", dial: "net", dns: "net", tls: "net", network: "net", network_write: "net", client: "net", accept: "net", pipe: "syscall",
+  sleep: "sleep", timer: "sleep", time_limit: "sleep", dial: "net", dns: "net", tls: "net", network: "net", network_write: "net", client: "net", accept: "net", pipe: "syscall",
   socket_call: "syscall", file_call: "syscall", system_call: "syscall", process: "syscall",
 };
 
