@@ -6,6 +6,7 @@
 //	go run ./labs/corpus -only 4,17      some of them
 //	go run ./labs/corpus -tenth 3 -least 50   a tenth, and an error unless half of their causes are found
 //	go run ./labs/corpus -healthy        fifteen public programs, of which nothing wrong is known
+//	go run ./labs/corpus -busy 3         beside three busy loops
 //	go run ./labs/corpus -list           what there is
 //	go run ./labs/corpus -fires -keep DIR     where each rule finds something in the recordings that are there
 //	go run ./labs/corpus -keep DIR       keep the recordings, and score again those that are there
@@ -30,6 +31,9 @@ import (
 )
 
 func main() {
+	if os.Getenv(busyMark) != "" {
+		busyLoop()
+	}
 	if err := run(os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "corpus:", err)
 		os.Exit(1)
@@ -40,18 +44,19 @@ func main() {
 type options struct {
 	even, odd, list, full, markdown bool
 	healthy, fires                  bool
-	tenth, least                    int
+	tenth, least, busy              int
 	only, names                     string
 	out, keep, loupe                string
 }
 
-func run(args []string, w io.Writer) error {
+func run(args []string, w io.Writer) (err error) {
 	var o options
 	set := flag.NewFlagSet("corpus", flag.ContinueOnError)
 	set.BoolVar(&o.even, "even", false, "record those with even numbers, which are there to build on")
 	set.BoolVar(&o.odd, "odd", false, "record those with odd numbers, which are there to judge by")
 	set.IntVar(&o.tenth, "tenth", -1, "record a tenth of them, those whose number ends in this `digit`")
 	set.IntVar(&o.least, "least", 0, "fail unless of so many `percent` of the bugs that show here the cause is found")
+	set.IntVar(&o.busy, "busy", 0, "record beside so many `processes` that compute without end")
 	set.StringVar(&o.only, "only", "", "record the bugs of these `numbers`, such as 3,7")
 	set.BoolVar(&o.list, "list", false, "list the bugs and record nothing")
 	set.BoolVar(&o.full, "full", false, "record the default phases at their default length, twice as long")
@@ -71,6 +76,11 @@ func run(args []string, w io.Writer) error {
 		}
 		return printFires(w, o)
 	}
+	stop, err := keepBusy(o.busy)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
 	if o.healthy {
 		return lookAtHealthy(w, o)
 	}

@@ -18,6 +18,7 @@ type recorder struct {
 	scratch     string // for the files of the programs
 	loupe       string
 	full        bool
+	busy        int // processes that compute beside
 	places      map[int][]Place
 	measurement map[string]bool // rules that judge the recording, and not the program
 	rules       []string        // of loupe, in the order of the catalogue
@@ -25,7 +26,7 @@ type recorder struct {
 
 // newRecorder builds loupe, asks it for its rules, and finds the lines of the bugs.
 func newRecorder(dir, temp string, bugs []Truth, o options) (*recorder, error) {
-	r := &recorder{dir: dir, temp: temp, scratch: temp, loupe: o.loupe, full: o.full, places: map[int][]Place{}, measurement: map[string]bool{}}
+	r := &recorder{dir: dir, temp: temp, scratch: temp, loupe: o.loupe, full: o.full, busy: o.busy, places: map[int][]Place{}, measurement: map[string]bool{}}
 	if o.keep != "" {
 		keep, err := filepath.Abs(o.keep)
 		if err != nil {
@@ -102,6 +103,9 @@ func (r *recorder) place(t Truth, form string) (string, error) {
 		sum.Write(text)
 	}
 	fmt.Fprintf(sum, "%q %q %q %q %v", t.Load, t.Run, t.Args, t.Bare, r.full)
+	if r.busy > 0 {
+		fmt.Fprintf(sum, " busy %d", r.busy)
+	}
 	return filepath.Join(r.temp, fmt.Sprintf("%s-%s-%x", t.Folder(), form, sum.Sum(nil)[:4])), nil
 }
 

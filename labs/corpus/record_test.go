@@ -46,6 +46,9 @@ func TestPlaceChanges(t *testing.T) {
 	loaded := truth
 	loaded.Load = []string{"-c", "9", "/"}
 	other("load", place(loaded, "slow"))
+	r.busy = 3
+	other("number of busy loops", place(truth, "slow"))
+	r.busy = 0
 	write("package main\n")
 	other("source", place(truth, "slow"))
 }
