@@ -140,6 +140,8 @@ func late(in *Input, f *Finding, phase string) {
 		f.Doubts = append(f.Doubts, inUse(in, in.Facts.Noise())+": "+onKernel)
 	case n.Reason != "":
 		f.Doubts = append(f.Doubts, "meanwhile "+n.Reason+": "+onKernel)
+	case n.Delayed() && crowded[f.Rule]:
+		f.Doubts = append(f.Doubts, fmt.Sprintf("meanwhile the program's threads waited for a CPU in %s of the time in which they wanted one: %s", unit.Percent(n.Late), onKernel))
 	default:
 		return
 	}

@@ -17,19 +17,28 @@ const (
 	NoisyCompeting = 0.20
 	NoisySteal     = 0.01
 	NoisyThrottled = 0.05
+	// LateThreads is chosen: the kernel lets a thread that it has taken off its CPU wait for
+	// milliseconds, and pauses and waits for a P are judged by tenths of them.
+	LateThreads = 0.05
 )
 
 // Noise is what kept the machine busy during the rounds.
 type Noise struct {
 	Competing, Steal, Throttled float64 // shares
 	Busy                        float64 // of all CPU time, everything together
-	Samples                     int
-	Rounds                      []*Round
-	Reason                      string // empty when it was quiet
+	// Late is the part of the time in which threads of the program wanted a CPU that they waited
+	// for one, 0 where the system does not tell.
+	Late    float64
+	Samples int
+	Rounds  []*Round
+	Reason  string // empty when it was quiet
 }
 
 // Full tells that all CPUs were in use, by whomever.
 func (n *Noise) Full() bool { return n.Busy > 0.9 }
+
+// Delayed tells that threads of the program were kept waiting for a CPU, by whomever.
+func (n *Noise) Delayed() bool { return n.Late > LateThreads }
 
 // NoiseOf measures what else the machine did in a phase of the recording; a phase that
 // the samples of the operating system do not cover has no reason and no samples.
@@ -63,7 +72,7 @@ func noise(f *Facts) *Noise {
 
 // noiseOf measures it from samples of the operating system, each part by itself. The runs are those of the program.
 func noiseOf(runs []recording.Run, parts ...[]metrics.OSSample) *Noise {
-	var all, busy, steal, throttled, ours, wall time.Duration
+	var all, busy, steal, throttled, ours, wall, ran, waited time.Duration
 	n := &Noise{}
 	for _, part := range parts {
 		n.Samples += len(part)
@@ -74,11 +83,18 @@ func noiseOf(runs []recording.Run, parts ...[]metrics.OSSample) *Noise {
 			steal += b.Steal - a.Steal
 			throttled += b.Throttled - a.Throttled
 			all += b.Busy - a.Busy + b.Idle - a.Idle + b.Steal - a.Steal
+			if used := b.User + b.System - a.User - a.System; a.PID == b.PID && used > 0 {
+				ran += used
+				waited += max(0, b.Waited-a.Waited) // threads that have ended take their waits along
+			}
 			ours += b.Self - a.Self + usedBetween(runs, &a, &b)
 		}
 	}
 	if all <= 0 || wall <= 0 {
 		return n
+	}
+	if ran > 0 {
+		n.Late = float64(waited) / float64(ran+waited)
 	}
 	n.Competing = max(0, float64(busy-ours)/float64(all))
 	n.Steal = float64(steal) / float64(all)

@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"loupe/format/metrics"
+	"loupe/source/system"
+
+	"loupe/recording"
 
 	"golang.org/x/sys/unix"
-	"loupe/recording"
 )
 
 // tick is the unit of the CPU times in /proc: USER_HZ is 100 on every
@@ -137,6 +139,9 @@ func sampleProcess(s *metrics.OSSample, pid int) {
 	if status, err := os.ReadFile(filepath.Join(dir, "status")); err == nil {
 		s.MaxRSS, _ = metrics.MemInfo(string(status), "VmHWM")
 		s.Anon, _ = metrics.MemInfo(string(status), "RssAnon")
+	}
+	for _, thread := range system.SchedStats(pid) {
+		s.Waited += thread.Waited
 	}
 	if f, err := os.Open(filepath.Join(dir, "fd")); err == nil {
 		names, _ := f.Readdirnames(100000)

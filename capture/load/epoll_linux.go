@@ -16,6 +16,7 @@ import (
 	"loupe/capture/load/plan"
 	"loupe/capture/load/target"
 	"loupe/format/loadlog"
+	"loupe/source/system"
 )
 
 const haveEpoll = true
@@ -253,14 +254,14 @@ func (p *loop) deliver(x parcel) {
 // measured is run, with what the system knows of the thread: a thread that waits for
 // a CPU looks busy to itself.
 func (p *loop) measured(ctx context.Context) {
-	before, known := threadDelay()
+	before, known := system.ThreadSchedStat()
 	begun := p.r.now()
 	p.run(ctx)
 	length := time.Duration(p.r.now() - begun)
-	after, also := threadDelay()
+	after, also := system.ThreadSchedStat()
 	p.known = known && also
-	if p.delay = after.waited - before.waited; p.known && length > 0 {
-		p.share = min(1, float64(after.ran-before.ran)/float64(length))
+	if p.delay = after.Waited - before.Waited; p.known && length > 0 {
+		p.share = min(1, float64(after.Ran-before.Ran)/float64(length))
 	}
 }
 

@@ -34,6 +34,8 @@ type OSSample struct {
 	MaxRSS int64         `json:"max_rss,omitempty"` // bytes
 	// Anon is the part of RSS that is no page of a file, in bytes.
 	Anon int64 `json:"rss_anon,omitempty"`
+	// Waited is for how long the threads that live now could have run and had no CPU.
+	Waited time.Duration `json:"waited_ns,omitempty"`
 	// Threads and FDs are counts.
 	Threads int `json:"threads,omitempty"`
 	FDs     int `json:"fds,omitempty"`
