@@ -32,6 +32,7 @@ var gc16 = &Rule{
 		{"on", 0.2, "of the last peak", "chosen: if the line keeps more in a later profile, it was still growing after the peak"},
 		{"many", 256, "objects", "chosen: of a part that keeps the whole, for a warning; more than are in work at one time"},
 		{"fills", 256, "MB", "chosen: kept by one line, it ranks by its share of the live heap among what takes time; less counts in proportion"},
+		{"never", 0.9, "share of what the line has allocated", "chosen: of something that a small part keeps, if all but a tenth of it was never released"},
 		{"held", 0.5, "share of what the line has allocated", "chosen: most of it was never released"},
 	},
 	Check: checkKept,
@@ -220,12 +221,17 @@ func tellRetention(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f 
 	late := phase.Span.Len() > 0 && times[n-1] >= phase.Span.End-timeline.Time(r.param("late")*float64(phase.Span.Len()))
 	// A peak is known after the next collection alone, and these come ever more seldom.
 	late = late || !last.Peak && !last.AtExit && float64(now) >= (1+r.param("on"))*float64(bytes[n-1]) && growsLate(in, phase, r.param("on"))
-	held := float64(all.Most.InUse.At(top.At)) >= r.param("held")*float64(max(1, all.Most.Allocated(top.At)))
-	if !rising || !late || !held || n < 3 || float64(top.Weight) < r.param("grows")*(1<<20) || in.public().computes() {
+	share := float64(all.Most.InUse.At(top.At)) / float64(max(1, all.Most.Allocated(top.At)))
+	// The last collection, and with it the last peak, comes when half of all is yet to be
+	// allocated: of a part that keeps the whole it is enough that none of it goes.
+	never := f.wastes > noWaste && f.ends && share >= r.param("never")
+	if !rising || !late && !never || share < r.param("held") || n < 3 || float64(top.Weight) < r.param("grows")*(1<<20) || !never && in.public().computes() {
 		return
 	}
 	f.Severity = Warning
-	f.Summary += ", and was still growing when the phase ended"
+	if late {
+		f.Summary += ", and was still growing when the phase ended"
+	}
 	tellHolder(in, f, top.At, top.Frames, heldBy)
 	f.Advice += " Hardly any of it is released."
 	f.Doubts = append(f.Doubts, "a cache that is still filling also grows, up to its bound: record for several times as long")

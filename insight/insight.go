@@ -141,6 +141,8 @@ type Finding struct {
 	// wastes tells of memory that is kept whether that is, or may be, a waste: a small part that
 	// keeps the whole.
 	wastes waste
+	// ends tells of such a part that the source says where it ends.
+	ends bool
 	// waits are the parts of the time of units that it is about.
 	waits []*facts.UnitRow
 }

@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"go/ast"
+	"go/parser"
 	"go/token"
 	"go/types"
 	"regexp"
@@ -96,6 +97,11 @@ type keeper struct {
 	file   string // that of the function which is followed
 	fn     *ast.FuncDecl
 	among  int // how many functions a call that was followed may mean
+	// What goes on without a call by name, and the fields whose channels have something.
+	sent     []passedOn
+	handed   []handed
+	channels map[string]taint
+	channel  string // the variable that is followed
 }
 
 // declaration is a function with its file.
@@ -107,7 +113,7 @@ type declaration struct {
 // storesOf finds where what a line allocates goes: in its function, in what that calls with
 // it, and, where it is returned, in the callers, which are the frames after the first.
 func (c *code) storesOf(frames []stack.Frame) []keepsAt {
-	k := &keeper{c: c, funcs: c.functions(), seen: map[*ast.FuncDecl]taint{}, back: map[string]*ast.FuncLit{}, fields: map[string]bool{}}
+	k := &keeper{c: c, funcs: c.functions(), seen: map[*ast.FuncDecl]taint{}, back: map[string]*ast.FuncLit{}, fields: map[string]bool{}, channels: map[string]taint{}}
 	for i, f := range frames[:min(len(frames), maxKeepUp)] {
 		fn := c.function(f)
 		if fn == nil {
@@ -119,11 +125,13 @@ func (c *code) storesOf(frames []stack.Frame) []keepsAt {
 			k.text = k.makesText(f)
 		}
 		returned := k.begin(f, fn, vars)
+		k.takeHanded(f.File, f.Line)
 		returned = k.body(declaration{fn, f.File}, vars) > clean || returned
-		if len(k.stores) > 0 || !returned || i == len(frames)-1 {
+		if len(k.stores) > 0 || !returned && len(k.handed) == 0 || i == len(frames)-1 {
 			break
 		}
 	}
+	k.receive()
 	return k.stores
 }
 
@@ -178,8 +186,11 @@ func (k *keeper) begin(f stack.Frame, fn *ast.FuncDecl, vars map[string]taint) (
 		case *ast.ReturnStmt:
 			returned = returned || first == f.Line
 		case *ast.SendStmt:
-			k.add(intoChannel, f.File, n.Chan, n.Pos(), whole)
+			k.send(f.File, n, whole)
 		case *ast.CallExpr:
+			if sel, ok := n.Fun.(*ast.SelectorExpr); ok && k.isBuilder(sel.X) != "" && first == f.Line {
+				k.text, vars[types.ExprString(sel.X)] = true, whole
+			}
 			k.nested(n, f.Line, f.File)
 		}
 	})
@@ -226,7 +237,7 @@ func (k *keeper) body(fn declaration, vars map[string]taint) (returned taint) {
 		case *ast.RangeStmt:
 			if t := k.of(n.X, vars); t > clean {
 				each := n.Value
-				if k.isSeq(n.X) {
+				if k.isSeq(n.X) || n.Value == nil && k.isChannel(n.X) {
 					each = n.Key
 				}
 				if id, ok := each.(*ast.Ident); ok {
@@ -235,7 +246,7 @@ func (k *keeper) body(fn declaration, vars map[string]taint) (returned taint) {
 			}
 		case *ast.SendStmt:
 			if t := k.of(n.Value, vars); t > clean {
-				k.add(intoChannel, fn.file, n.Chan, n.Pos(), t)
+				k.send(fn.file, n, t)
 			}
 		case *ast.CallExpr:
 			k.call(fn.file, n, vars)
@@ -261,6 +272,9 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 		rhs := n.Rhs[min(i, len(n.Rhs)-1)]
 		t := k.of(rhs, vars)
 		if id, ok := lhs.(*ast.Ident); ok {
+			if t == clean && k.isChannel(id) {
+				continue // its make does not empty it
+			}
 			if before, known := vars[id.Name]; known || t > clean {
 				if k.text && (id.Name == "err" || id.Name == "ok") {
 					continue
@@ -299,6 +313,15 @@ func (k *keeper) store(file string, lhs, rhs ast.Expr, t taint) {
 	}
 }
 
+// send notes what goes into a channel.
+func (k *keeper) send(file string, n *ast.SendStmt, t taint) {
+	k.add(intoChannel, file, n.Chan, n.Pos(), t)
+	s := passedOn{types.ExprString(n.Chan), file, k.lineOf(file, n.Pos()), t}
+	if !slices.ContainsFunc(k.sent, func(o passedOn) bool { return o.channel == s.channel && o.file == s.file }) {
+		k.sent = append(k.sent, s)
+	}
+}
+
 func (k *keeper) add(kind storeKind, file string, container ast.Expr, at token.Pos, t taint) {
 	s := keepsAt{kind: kind, container: types.ExprString(container), file: file, line: k.lineOf(file, at), part: t.isPart(), name: nameOf(k, container), among: k.among, text: k.text}
 	if s.part {
@@ -320,6 +343,8 @@ func (k *keeper) call(file string, n *ast.CallExpr, vars map[string]taint) {
 		delete(k.back, id.Name)
 		k.callBack(f, k.fileOf(f), n, vars)
 		return
+	} else if ok {
+		k.handOver(id.Name, n, vars)
 	}
 	if t := k.ofReceiver(n, vars); t > clean {
 		k.down(n, receiver, t)
@@ -427,7 +452,7 @@ func (k *keeper) of(e ast.Expr, vars map[string]taint) (t taint) {
 	case *ast.ParenExpr:
 		return k.of(e.X, vars)
 	case *ast.UnaryExpr:
-		if e.Op == token.AND {
+		if e.Op == token.AND || e.Op == token.ARROW {
 			return k.of(e.X, vars)
 		}
 	case *ast.KeyValueExpr:
@@ -448,6 +473,9 @@ func (k *keeper) of(e ast.Expr, vars map[string]taint) (t taint) {
 		}
 		return t
 	case *ast.SelectorExpr:
+		if t, ok := k.channels[e.Sel.Name]; ok {
+			return t
+		}
 		if k.text && k.fields[e.Sel.Name] {
 			return k.of(e.X, vars)
 		}
@@ -478,6 +506,9 @@ func (k *keeper) ofCall(e *ast.CallExpr, vars map[string]taint) (t taint) {
 	}
 	if t == clean {
 		if of := k.ofReceiver(e, vars); of > clean {
+			if k.sharesBuilder(e) {
+				return of
+			}
 			return k.down(e, receiver, of)
 		}
 		return clean
@@ -665,6 +696,23 @@ func lacksLittle(e *ast.SliceExpr) bool {
 		return true
 	case *ast.BinaryExpr:
 		return end.Op == token.SUB && types.ExprString(end.X) == "len("+types.ExprString(e.X)+")" && few(end.Y)
+	}
+	return false
+}
+
+// endsBefore tells of what cuts a part that it says where the part ends, so that it may well be
+// small: of a split all pieces may be kept, and what begins somewhere may be nearly all.
+func endsBefore(expr string) bool {
+	x, err := parser.ParseExpr(expr)
+	if err != nil {
+		return false
+	}
+	switch x := x.(type) {
+	case *ast.SliceExpr:
+		return x.High != nil
+	case *ast.CallExpr:
+		f, ok := x.Fun.(*ast.SelectorExpr)
+		return ok && strings.HasPrefix(f.Sel.Name, "Find") && !strings.Contains(f.Sel.Name, "All")
 	}
 	return false
 }

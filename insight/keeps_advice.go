@@ -26,7 +26,9 @@ type holding struct {
 	// wastes tells that what is kept is a part of what it keeps, so that no bound on how many
 	// there are makes it right where that is a small one; doubt is what speaks against that.
 	wastes waste
-	doubt  string
+	// ends tells of a part that the source says where it ends.
+	ends  bool
+	doubt string
 	// part is how many bytes that is, 0 where the source does not say it. Where it is a result,
 	// that is its number, and surely the advice where it is known to be short.
 	part   int64
@@ -153,7 +155,7 @@ func (c sourceHolders) byPart(own []stack.Frame) (h holding, ok bool) {
 			h.shows = append(h.shows, c.shownAt(s.file, s.line, "it goes into %s here", s.container))
 		}
 		h.says = fmt.Sprintf("what keeps it is a part of it, %s, stored at %s", s.expr, at)
-		h.wastes = mayWaste
+		h.wastes, h.ends = mayWaste, endsBefore(s.expr)
 		h.doubt = "if the part is nearly all of it, little of the memory is wasted"
 		if s.text && s.also == "" {
 			h.part = constantPart(s.expr)
@@ -419,7 +421,7 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 		f.Advice = fails + otherwise
 		return
 	}
-	f.Advice, f.wastes = fails+h.advice, h.wastes
+	f.Advice, f.wastes, f.ends = fails+h.advice, h.wastes, h.ends
 	if h.says != "" && !strings.Contains(f.Summary, h.says) {
 		f.Summary += "; " + h.says
 	}
