@@ -39,21 +39,25 @@ func checkLeakMetrics(r *Rule, in *Input) []Finding {
 			bare = p.Span
 		}
 	}
-	size, live, cycles := facts.HeapSeries(set, bare)
+	size, readings, cycles := facts.HeapSeries(set, bare)
+	live := readings.Values
 	if len(size.Values) < int(r.param("cycles")) || len(live) < int(r.param("forced")) {
 		return []Finding{r.short("%d samples and %s with a different live heap in %s; %g and %g are needed", len(size.Values), unit.Plural(int64(len(live)), "collection"), unit.Duration(bare.Len()), r.param("cycles"), r.param("forced"))}
 	}
 	_, p := stats.MannKendall(size.Values)
 	slope := stats.TheilSen(seconds(size.Times), size.Values, 0.95)
 	first, last := live[0], float64(heap.Bytes)
+	ending := slices.Concat(live, []float64{last})
+	levelled := facts.LevelledOff(slices.Concat(seconds(readings.Times), []float64{bare.End.Seconds()}), ending)
 	rose := fmt.Sprintf("the heap went from %s to %s in %s and %s", unit.BytesOf(size.Values[0]), unit.BytesOf(size.Values[len(size.Values)-1]), unit.Duration(bare.Len()), unit.Plural(int64(math.Round(cycles)), "collection"))
-	if p >= r.param("p") || slope.Low <= 0 || slices.Max(live) > live[len(live)-1] || last < first+r.param("kept")*(slices.Max(live)-first) || last < first*(1+r.param("growth")) || last-first < r.param("least")*(1<<20) {
+	if levelled || p >= r.param("p") || slope.Low <= 0 || slices.Max(live) > live[len(live)-1] || last < first+r.param("kept")*(slices.Max(live)-first) || last < first*(1+r.param("growth")) || last-first < r.param("least")*(1<<20) {
 		_, late := stats.MannKendall(size.Values[len(size.Values)/2:])
-		if before := size.Values[0]; late >= r.param("p") && last >= before*(1+r.param("growth")) && last-before >= r.param("least")*(1<<20) && slices.Max(live) <= last*(1+r.param("growth")) {
+		if before := size.Values[0]; (levelled || late >= r.param("p")) && last >= before*(1+r.param("growth")) && last-before >= r.param("least")*(1<<20) && slices.Max(live) <= last*(1+r.param("growth")) {
 			return []Finding{r.answer(Fine, "%s; after a collection %s were still in use, but it had stopped growing (GC16 says what keeps it)", rose, unit.BytesOf(last))}
 		}
 		return []Finding{r.answer(Fine, "%s, of which %s were in use: no lasting growth", rose, unit.BytesOf(last))}
 	}
+	rose = fmt.Sprintf("the live heap went from %s to %s in %s and %s", unit.BytesOf(first), unit.BytesOf(live[len(live)-1]), unit.Duration(bare.Len()), unit.Plural(int64(math.Round(cycles)), "collection"))
 	f := r.answer(Found, "%s; after a collection %s were still in use", rose, unit.BytesOf(last))
 	grade(r, &f, last/max(first, 1)-1, slope)
 	if lines := heap.Lines(); len(lines) > 0 {

@@ -33,11 +33,12 @@ func checkReturned(r *Rule, in *Input) []Finding {
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
 	whole := timeline.Span{End: 1 << 62}
-	size, live, _ := facts.HeapSeries(set, whole)
+	size, readings, _ := facts.HeapSeries(set, whole)
 	ended := endsItself(in)
 	if ended && len(size.Values) > 0 {
-		size, live, _ = facts.HeapSeries(set, atWork(size))
+		size, readings, _ = facts.HeapSeries(set, atWork(size))
 	}
+	live := readings.Values
 	if len(size.Values) == 0 || len(live) == 0 {
 		return []Finding{r.short("the runtime samples say nothing about the heap")}
 	}

@@ -221,6 +221,7 @@ func tellRetention(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f 
 	late := phase.Span.Len() > 0 && times[n-1] >= phase.Span.End-timeline.Time(r.param("late")*float64(phase.Span.Len()))
 	// A peak is known after the next collection alone, and these come ever more seldom.
 	late = late || !last.Peak && !last.AtExit && float64(now) >= (1+r.param("on"))*float64(bytes[n-1]) && growsLate(in, phase, r.param("on"))
+	late = late && !levelledIn(in, phase)
 	share := float64(all.Most.InUse.At(top.At)) / float64(max(1, all.Most.Allocated(top.At)))
 	// The last collection, and with it the last peak, comes when half of all is yet to be
 	// allocated: of a part that keeps the whole it is enough that none of it goes.
@@ -233,7 +234,9 @@ func tellRetention(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f 
 		f.Summary += ", and was still growing when the phase ended"
 	}
 	tellHolder(in, f, top.At, top.Frames, heldBy)
-	f.Advice += " Hardly any of it is released."
+	if share >= r.param("never") {
+		f.Advice += " Hardly any of it is released."
+	}
 	f.Doubts = append(f.Doubts, "a cache that is still filling also grows, up to its bound: record for several times as long")
 }
 
@@ -241,6 +244,17 @@ func tellRetention(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f 
 func wentAgain(all *facts.Retention, top *facts.Line) bool {
 	last := all.Looks[len(all.Looks)-1]
 	return len(all.Looks) > 1 && !last.Peak && !last.AtExit && 2*last.InUse.At(top.At) < top.Weight
+}
+
+// levelledIn tells whether the live heap had stopped growing in a phase, by what its collections
+// have found.
+func levelledIn(in *Input, phase recording.Phase) bool {
+	set, err := in.Session.Metrics(max(0, phase.Run))
+	if err != nil {
+		return false
+	}
+	_, live, _ := facts.HeapSeries(set, phase.Span)
+	return facts.LevelledOff(seconds(live.Times), live.Values)
 }
 
 // growsLate tells whether the heap was larger in the last quarter of a phase, at its largest,

@@ -9,10 +9,11 @@ import (
 
 // leastGain is the part of the CPU time below which nobody notices that it is gone; of a
 // line that allocates much for a reason without a name of its own (AL02) it is more.
-// Chosen: a loaded machine changes its mind by as much from one run to the next.
+// Chosen: a loaded machine changes its mind by as much from one run to the next, and bugs that people
+// report cost a quarter and more.
 const (
-	leastGain   = 0.05
-	leastOfMuch = 0.10
+	leastGain   = 0.10
+	leastOfMuch = 0.15
 )
 
 // byWorth makes remarks of warnings about work that costs little, by the CPU profile.

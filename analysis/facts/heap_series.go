@@ -9,20 +9,20 @@ import (
 
 // HeapSeries returns, of samples of the runtime, the size of the heap in a span, the live heap
 // each time it was another one, in bytes, and how many collections ran.
-func HeapSeries(set *metrics.Set, bare timeline.Span) (size timeline.Series, live []float64, cycles float64) {
+func HeapSeries(set *metrics.Set, bare timeline.Span) (size, live timeline.Series, cycles float64) {
 	for _, name := range []string{"/memory/classes/heap/objects:bytes", "memstats.HeapAlloc"} {
 		if size = set.Series(name).In(bare); len(size.Values) > 0 {
 			break
 		}
 	}
-	values, share := set.Series("/gc/heap/live:bytes").In(bare).Values, 1.0
-	if len(values) == 0 {
-		goals := set.Series("memstats.NextGC").In(bare)
-		values, share = goals.Values, liveShare(goals, size)
+	all, share := set.Series("/gc/heap/live:bytes").In(bare), 1.0
+	if len(all.Values) == 0 {
+		all = set.Series("memstats.NextGC").In(bare)
+		share = liveShare(all, size)
 	}
-	for _, v := range values {
-		if v *= share; v > 0 && (len(live) == 0 || v != live[len(live)-1]) {
-			live = append(live, v)
+	for i, v := range all.Values {
+		if v *= share; v > 0 && (len(live.Values) == 0 || v != live.Values[len(live.Values)-1]) {
+			live.Times, live.Values = append(live.Times, all.Times[i]), append(live.Values, v)
 		}
 	}
 	for _, name := range []string{"/gc/cycles/total:gc-cycles", "memstats.NumGC"} {

@@ -294,18 +294,18 @@ func (g *gatherer) size(set *metrics.Set, span timeline.Span) bool {
 	l := g.add(Heap, readings(len(size.Values), "the heap's size"), quantity(size, leastTraced))
 	if l.Shape != Grows {
 		if l.Shape.rises() {
-			l.Shape, l.Why = Short, fmt.Sprintf("it was collected only %s", times(len(live)))
+			l.Shape, l.Why = Short, fmt.Sprintf("it was collected only %s", times(len(live.Values)))
 		}
 		return true
 	}
 	kept, err := g.in.Facts.Kept()
 	first := size.Values[0]
-	if len(live) > 0 {
-		first = min(first, live[0])
+	if len(live.Values) > 0 {
+		first = min(first, live.Values[0])
 	}
 	switch {
 	case err != nil:
-		l.Shape, l.Why = Short, fmt.Sprintf("it was collected only %s, and there is no heap profile after a collection: what grows may be garbage", times(len(live)))
+		l.Shape, l.Why = Short, fmt.Sprintf("it was collected only %s, and there is no heap profile after a collection: what grows may be garbage", times(len(live.Values)))
 	case float64(kept.Bytes) < first+keptShare*(l.To-first):
 		l.Shape, l.Why = Steady, "most of what grew was garbage, by the heap profile"
 	default:
