@@ -31,13 +31,15 @@ func tellReason(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 	c, inner := &g.sites[0].Causes[0], g.sites[0].Frames[0].Func
 	l := livesOn(in, g.at)
 	f.Advice = adviceFor(c)
-	if again := keptAdvice(c); l.share >= keptShare && again != "" {
+	if isCopy(c, inner) {
+		f.Advice = copyAdvice(in.code, g.at, l.share >= keptShare)
+	} else if again := keptAdvice(c); l.share >= keptShare && again != "" {
 		f.Advice = again + " " + notAgain(l)
 	}
 	if c.Mechanism&why.Append != 0 && isQueue(in.code, g.sites[0].Frames[0], c.Expr) {
 		f.Advice = queueAdvice
 	}
-	if inner != g.at.Func && stack.Package(inner) != stack.Package(g.at.Func) {
+	if !copiesByName(inner) && inner != g.at.Func && stack.Package(inner) != stack.Package(g.at.Func) {
 		f.Advice = "It is " + stack.Short(inner) + " that allocates for this line: call it less often, or avoid it on this path; its result can be kept for next time only if nobody modifies it."
 	}
 	if g.sites[0].Certainty == why.Ambiguous {
@@ -89,8 +91,6 @@ func keptAdvice(c *why.Cause) string {
 			return "The map is made with its size already: build it less often where its content stays the same."
 		}
 		return "Give make the map's size; for a small fixed set a slice is enough."
-	case c.Mechanism&why.Append != 0 && copiesAll(c):
-		return "It is a copy of a slice: return the original where nobody modifies it."
 	case c.Mechanism&why.Append != 0:
 		return "Preallocate the slice for everything that will be added (make([]T, 0, n))."
 	case c.Mechanism&why.Slice != 0:
@@ -128,8 +128,6 @@ func adviceFor(c *why.Cause) string {
 			return "The map is made with its size already: build it less often where its content stays the same, or clear and reuse one map if nothing keeps it; for a small fixed set a slice is enough."
 		}
 		return "Give make the map's size, or clear and reuse one map; for a small fixed set a slice is enough."
-	case c.Mechanism&why.Append != 0 && copiesAll(c):
-		return "It is a copy of a slice. Let the caller pass in the memory (append to its slice), or return the original where nobody modifies it."
 	case c.Mechanism&why.Append != 0:
 		return "Preallocate the slice for everything that will be added (make([]T, 0, n)). Reusing it with s[:0] is safe only if nothing keeps the slice or a part of it."
 	case c.Mechanism&why.Concat != 0:

@@ -163,6 +163,9 @@ func (r *reasons) judge(in *Input) *judged {
 	}
 	for i := range r.sites {
 		s := &r.sites[i]
+		if in.code.isPoolNew(s.at) {
+			continue // AL15 looks at how often a pool makes new ones
+		}
 		if kind := r.kindOf(in, s); kind != "" {
 			put(kind, s)
 			j.seen[kind].add(s.allocated)
