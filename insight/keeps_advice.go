@@ -23,6 +23,8 @@ type holding struct {
 	shows []Evidence
 	// lets is where the source takes something out of it; the zero Evidence where it does not.
 	lets Evidence
+	// fixed tells that its length is.
+	fixed bool
 	// wastes tells that what is kept is a part of what it keeps, so that no bound on how many
 	// there are makes it right where that is a small one; doubt is what speaks against that.
 	wastes waste
@@ -333,17 +335,26 @@ func (c sourceHolders) givesBack(f declaration, of string) (line int) {
 	return line
 }
 
-// byStore: the whole of it is stored.
+// byStore: the whole of it is stored. What is emptied as a whole keeps less than what is not.
 func (c sourceHolders) byStore(own []stack.Frame) (h holding, ok bool) {
 	for _, s := range c.storesOf(own) {
 		if s.part {
 			continue
 		}
-		if h, ok := c.stored(s); ok {
-			return h, true
+		one, is := c.stored(s)
+		if !is {
+			continue
+		}
+		at, empties := c.emptied(s)
+		if !empties {
+			return one, true
+		}
+		if !ok {
+			h, ok = one, true
+			tellEmptied(&h, s, at)
 		}
 	}
-	return h, false
+	return h, ok
 }
 
 // stored is what to do about a store, and where it is.
@@ -351,6 +362,10 @@ func (c sourceHolders) stored(s keepsAt) (h holding, ok bool) {
 	shows, kind := []Evidence{c.shownAt(s.file, s.line, "it goes into %s here", s.container)}, ""
 	switch s.kind {
 	case intoMap:
+		if c.fixedLength(s) {
+			h = holding{advice: fmt.Sprintf("It goes into %s, an array of fixed length, which keeps as many until they are overwritten: if that is too much memory, keep fewer, or less of each.", s.container), shows: shows, fixed: true}
+			break
+		}
 		if x := c.parse(s.file); x != nil && isSlice(x.file, lastName(s.container)) {
 			h = holding{advice: fmt.Sprintf("It goes into %s, a slice: check what keeps it, and whether it is ever released.", s.container), shows: shows}
 			break
@@ -408,6 +423,9 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 		}
 		f.Severity = Info
 		doubt = fmt.Sprintf("according to the source, something is removed at %s:%d when a length is reached: it may fill up to there and no further (record until it does)", baseName(b.at.File), b.at.Line)
+	case h.fixed:
+		f.Severity = Info
+		doubt = "its length is fixed: it fills up to there and no further"
 	case h.lets.File != "":
 		doubt = fmt.Sprintf("according to the source, %s:%d may remove something from it: what is kept for a time, or up to a bound, also grows until that is reached", baseName(h.lets.File), h.lets.Line)
 	}

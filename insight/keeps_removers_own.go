@@ -152,11 +152,20 @@ func (r *usage) setsUp(fn *ast.FuncDecl, deep int) bool {
 			on = []ast.Expr{f.X}
 		}
 		caller := declAround(around)
-		if caller == nil || !slices.ContainsFunc(on, func(x ast.Expr) bool { return r.fresh(x, caller) }) && (repeats(around) || !startsProgram(caller) && !r.setsUp(caller, deep-1)) {
+		if caller == nil || !slices.ContainsFunc(on, func(x ast.Expr) bool { return r.fresh(x, caller) && !r.again(x, around) }) && (repeats(around) || !startsProgram(caller) && !r.setsUp(caller, deep-1)) {
 			return false
 		}
 	}
 	return true
+}
+
+// again tells whether nodes around the use of an object may run more than once for it: a loop or
+// a function literal that it was made outside of.
+func (t *typed) again(x ast.Expr, around []ast.Node) bool {
+	v := t.rootOf(x)
+	return slices.ContainsFunc(around, func(n ast.Node) bool {
+		return repeats([]ast.Node{n}) && (v == nil || v.Pos() < n.Pos() || n.End() < v.Pos())
+	})
 }
 
 // declAround is the function around nodes.
