@@ -2,6 +2,9 @@ package insight
 
 import (
 	"fmt"
+	"go/ast"
+	"go/types"
+	"slices"
 	"strings"
 
 	"loupe/analysis/facts"
@@ -54,6 +57,9 @@ func checkPadding(r *Rule, in *Input) []Finding {
 			continue
 		}
 		seen[l.name] = true
+		if writtenAsItIs(in.code, l.name) {
+			continue // its order is a format
+		}
 		found = append(found, paddingFinding(r, in, kept, line, l, saves))
 	}
 	switch {
@@ -63,6 +69,33 @@ func checkPadding(r *Rule, in *Input) []Finding {
 		return []Finding{r.answer(Fine, "no struct with known fields takes %s of the live heap", unit.Percent(r.param("saves")))}
 	}
 	return []Finding{r.answer(Fine, "reordering fields would save less than %s of the live heap; %s were examined", unit.Percent(r.param("saves")), unit.Plural(int64(looked), "line"))}
+}
+
+// writtenAsItIs tells of a type, by its name, that the source gives values of it to package
+// encoding/binary, which reads and writes the fields in their order.
+func writtenAsItIs(c *code, name string) (found bool) {
+	t := typedOf(c)
+	for _, f := range t.files {
+		found = found || hasCall(f.file, func(call *ast.CallExpr) bool {
+			return t.fromPackage(call.Fun) == "encoding/binary" && slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return holdsType(t.typeOf(a), name, 3) })
+		})
+	}
+	return found
+}
+
+// holdsType tells of a type that it is one of a name, or a pointer to it, or a list of it.
+func holdsType(of types.Type, name string, deep int) bool {
+	switch of := of.(type) {
+	case *types.Named:
+		return of.Obj().Name() == name || deep > 0 && holdsType(of.Underlying(), name, deep-1)
+	case *types.Pointer:
+		return deep > 0 && holdsType(of.Elem(), name, deep-1)
+	case *types.Slice:
+		return deep > 0 && holdsType(of.Elem(), name, deep-1)
+	case *types.Array:
+		return deep > 0 && holdsType(of.Elem(), name, deep-1)
+	}
+	return false
 }
 
 func paddingFinding(r *Rule, in *Input, kept *facts.InUse, line *facts.Line, l *layout, saves float64) Finding {

@@ -90,5 +90,8 @@ func TestAL20(t *testing.T) {
 	expect(t, "padded on purpose", keeping("44", n, size), "AL20", Fine, "no struct")
 	expect(t, "two of them", keeping("45", n, size), "AL20", Fine, "no struct")
 	expect(t, "a small heap", keeping("40", "10000", "800000"), "AL20", Fine, "little to save")
+	written := keeping("40", n, size)
+	written.Put(recording.Entry{Path: "source/write.go", Kind: recording.Source, Source: "/src/store/write.go"}, []byte("package store\n\nimport \"encoding/binary\"\n\nfunc (i *item) write(w io.Writer) { binary.Write(w, binary.LittleEndian, i) }\n"))
+	expect(t, "written as it is", written, "AL20", Fine, "1 line")
 	expect(t, "no profile", recordingtest.New("title x"), "AL20", NotApplicable)
 }

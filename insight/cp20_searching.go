@@ -44,6 +44,9 @@ var cp20 = &Rule{
 // lookUp is what to do about searches for one of many.
 const lookUp = "Look it up instead of searching: a map keyed by what is compared, or a sorted slice and slices.BinarySearch; build it once, before the loop."
 
+// firstDoubt is what an index has to keep, where several elements may match.
+const firstDoubt = "if several can match, the loop takes the first one in the list: the index has to give the same one"
+
 // fewDoubt is what speaks against a map.
 const fewDoubt = "ten elements or so are searched faster than a map lookup"
 
@@ -195,6 +198,9 @@ func adviseSearch(f *Finding, l handLoop, looped bool) {
 			f.Advice = strings.Replace(f.Advice, "before the loop", "before the requests come", 1) + " Each call goes through the list from its start: twice as many elements take twice as long."
 		}
 		f.Doubts = []string{fewDoubt}
+		if several(l.by) {
+			f.Doubts = []string{firstDoubt, fewDoubt}
+		}
 		f.saves, f.grows = true, true
 	}
 }

@@ -108,6 +108,16 @@ func checkErrors(r *Rule, in *Input, all []loadRound) []Finding {
 	for _, w := range list[:min(3, len(list))] {
 		f.Evidence = append(f.Evidence, w.load.during(fmt.Sprintf("%s: %s requests, the first %s after the start", w.text, unit.Count(int64(w.count)), unit.Duration(w.first.Sub(0))), w.first, w.last))
 	}
+	if list[0].text == neverSent {
+		f.Title = "Requests were due and never sent"
+		f.Summary = fmt.Sprintf("%s of %s requests were due and never sent: at their times all connections were still waiting for earlier answers, until the run was over", unit.Count(int64(list[0].count)), unit.Count(int64(n)))
+		if rest := failed - list[0].count; rest > 0 {
+			f.Summary += fmt.Sprintf("; %s more failed, most with: %s", unit.Count(int64(rest)), list[1].text)
+		}
+		f.Advice = "They count as slower than all answers. The service does not keep up with this rate over so many connections: send with more of them (-c), or less often (LD01 finds the rate). Where the sender itself waited for a CPU (LD04), it may be the machine that does not."
+		f.Verify = "Send again: none should stay unsent."
+		return []Finding{f}
+	}
 	f.Advice = "Do not compare this run's times and rates with others. Find out what rejects the requests: connection or file limits, timeouts, a full queue; or send less (LD01 finds the rate)."
 	f.Verify = "Send again: fewer than one in a thousand should fail."
 	return []Finding{f}

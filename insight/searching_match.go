@@ -203,6 +203,11 @@ func ofNetworks(c *code, over ast.Expr) (found bool) {
 	return found
 }
 
+// several tells of a comparison that more than one element may well match.
+func several(m comparison) bool {
+	return m == matchNetwork || m == matchRange || m == matchPrefix || m == matchPattern || m == matchOther
+}
+
 // lookUpBy says what to do about a search by how it compares.
 func lookUpBy(m comparison) string {
 	switch m {

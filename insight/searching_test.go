@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -190,6 +191,9 @@ func TestCP20Request(t *testing.T) {
 		severity(t, below, f, Warning)
 		if !strings.Contains(f.Advice, "prefix tree") || strings.Contains(f.Advice, "both loops") {
 			t.Errorf("%s: %s", below, f.Advice)
+		}
+		if !slices.Contains(f.Doubts, firstDoubt) {
+			t.Errorf("%s: the doubts are %q", below, f.Doubts)
 		}
 	}
 	for _, below := range []string{"shop.count:/src/c.go:7", "fmt.Sprint:/go/print.go:7"} {
