@@ -19,7 +19,8 @@ type Card struct {
 	Gain     *Gain `json:"gain,omitempty"`
 }
 
-// Gain is what is to be had where a cause is gone: at most Share, unless there is More.
+// Gain is what a cause takes, as far as that was seen at its lines. It is no bound of what a fix saves: what waits
+// for the cause, or for a CPU beside it, goes as well.
 type Gain struct {
 	// Of is what becomes less: "CPU time".
 	Of string `json:"of"`
@@ -29,14 +30,14 @@ type Gain struct {
 	High  float64 `json:"high"`
 	// Request is the same of the CPU time of one request in ns, where there was a load.
 	Request float64 `json:"per_request_ns,omitempty"`
-	// More tells that Share is no bound: part of the cost falls elsewhere and is not counted.
+	// More tells of a known part of the cost that falls elsewhere and is not counted.
 	More bool `json:"more,omitempty"`
 	// Beyond says what that is, in words.
 	Beyond string `json:"beyond,omitempty"`
 }
 
-// Cards makes one card of each cause among the answers of [Run], those first that are
-// worth most. What a measurement is worth (see [Rule]) is no cause.
+// Cards makes one card of each cause among the answers of [Run]: what is broken first, then
+// faults, then remarks, and of each those first that are worth most. What a measurement is worth (see [Rule]) is no cause.
 //
 // A finding goes under another where the same CPU samples, the same line or the table
 // [follows] say so; it keeps what it says. So what stands on a card beside its cause was
@@ -68,7 +69,7 @@ func Cards(in *Input, all []Finding) []Card {
 	}
 	slices.SortStableFunc(out, func(a, b Card) int {
 		fa, fb := all[a.Finding], all[b.Finding]
-		return cmp.Or(cmp.Compare(grave(fb), grave(fa)), cmp.Compare(c.rank[b.Finding], c.rank[a.Finding]))
+		return cmp.Or(cmp.Compare(fb.Severity.rank(), fa.Severity.rank()), cmp.Compare(c.rank[b.Finding], c.rank[a.Finding]))
 	})
 	return out
 }
@@ -94,14 +95,6 @@ func IsAside(id string) bool {
 
 // beside tells of a rule that what it finds is no cause.
 func beside(id string) bool { return AboutMeasurement(id) || IsAside(id) }
-
-// grave is 1 for what is broken and not only slow: that comes before all gains.
-func grave(f Finding) int {
-	if f.Severity == Critical {
-		return 1
-	}
-	return 0
-}
 
 // causal is the search for what follows from what.
 type causal struct {

@@ -167,10 +167,11 @@ func (r *Recording) verdict() string {
 	}
 	leak, leaks := insight.Leaks(r.Findings)
 	switch {
-	case card.Gain != nil && card.Gain.More:
-		text += ": it accounts for " + unit.Percent(card.Gain.Share) + " of the " + card.Gain.Of + "; " + card.Gain.Beyond
 	case card.Gain != nil:
-		text += ": up to " + unit.Percent(card.Gain.Share) + " of the " + card.Gain.Of + " could be saved"
+		text += ": it accounts for " + unit.Percent(card.Gain.Share) + " of the " + card.Gain.Of
+		if card.Gain.More {
+			text += "; " + card.Gain.Beyond
+		}
 	case slices.ContainsFunc(leaks, func(l insight.Leak) bool { return l.Rule == f.Rule }):
 		if strings.HasPrefix(leak, "A leak, proved by Go.") {
 			text = strings.TrimSuffix(leak, ".")
@@ -336,12 +337,10 @@ func firstPlace(f insight.Finding) (insight.Evidence, bool) {
 	return f.Evidence[0], true
 }
 
-// gainText says what is to be had, at most unless there is more.
+// gainText says what the cause takes. A fix may save more: what waits for it, or for the CPU that
+// it takes, goes as well.
 func gainText(g *insight.Gain) string {
-	text := fmt.Sprintf("can save at most %s of the %s", unit.Percent(g.Share), g.Of)
-	if g.More {
-		text = fmt.Sprintf("accounts for %s of the %s", unit.Percent(g.Share), g.Of)
-	}
+	text := fmt.Sprintf("accounts for %s of the %s", unit.Percent(g.Share), g.Of)
 	if g.Low < g.High {
 		text += fmt.Sprintf(" [%s, %s]", unit.Percent(g.Low), unit.Percent(g.High))
 	}

@@ -211,6 +211,13 @@ func ofBegin(head []byte) Kind {
 	if benchmark.LooksEvents(head) { // of a packed file
 		return Tests
 	}
+	if !isText(head) {
+		// Bytes of a profile that happen to read "gc2(" are no log.
+		if profile.Looks(head) {
+			return Profile
+		}
+		return Unknown
+	}
 	if k := ofLog(head); k != Unknown {
 		return k
 	}
@@ -227,6 +234,21 @@ func ofBegin(head []byte) Kind {
 		return Profile
 	}
 	return Unknown
+}
+
+// maxControls is the part of control characters from which on bytes are no text. Chosen: a log has
+// hardly any, but for line ends, tabs and colours, and the zeros that a rotation leaves.
+const maxControls = 0.05
+
+// isText tells whether the begin of a file may be text.
+func isText(head []byte) bool {
+	controls := 0
+	for _, c := range head {
+		if c < ' ' && c != 0 && c != '\t' && c != '\n' && c != '\r' && c != 0x1b {
+			controls++
+		}
+	}
+	return float64(controls) <= maxControls*float64(len(head))
 }
 
 // isTar tells whether a file begins with the header of a tar file, by the sum of its bytes:

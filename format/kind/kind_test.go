@@ -63,6 +63,10 @@ func TestIdentify(t *testing.T) {
 		f(log+trace+log, kind.GCTrace)
 		f(log+"\x1f\x8b\x08", "")
 	}
+	// The ids of a sample that read "gc2(" are no line of gctrace; colours and the zeros of a
+	// rotation are no reason to take a log for anything else.
+	f("\x0a\x04\x08\x01\x10\x02\x12\x09\x0a\x04gc2(\x12\x01\x05\x32\x00\x32\x07samples\x32\x05count", kind.Profile)
+	f(strings.Repeat("\x00", 4096)+"\x1b[31m"+trace+"\x1b[0m", kind.GCTrace)
 	// No text: nothing is looked for in it.
 	f(strings.Repeat("\x00", 1<<20)+crash, "")
 

@@ -69,7 +69,7 @@ func (s *server) diagnose(_ context.Context, in *File) (*answer, error) {
 	a.facts("about", "title", m.Title, "program", program, "go", m.Target.Go, "phases", strings.Join(phases, ", "), "result", headline,
 		"rules that could judge", fmt.Sprintf("%d of %d", judged.Could, judged.Could+judged.Unknown+judged.Without), "recording this would let more of them judge", strings.Join(judged.Record, "; "))
 	a.list("incomplete", r.Incomplete)
-	causes := table{name: "causes", columns: []string{"id", "severity", "title", "summary", "place", "gain at most", "advice", "related"}}
+	causes := table{name: "causes", columns: []string{"id", "severity", "title", "summary", "place", "accounts for", "advice", "related"}}
 	for _, c := range r.Cards {
 		f := &r.Findings[c.Finding]
 		var related []string

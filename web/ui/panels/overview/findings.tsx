@@ -20,10 +20,10 @@ export function impactText(i: InsightImpact): string {
   return `${one(i.value)}${interval} ${unit}`.trim();
 }
 
-/** gainText is what is to be had where a cause is gone, at most unless there is more. */
+/** gainText is what a cause takes; a fix may save more. */
 export function gainText(g: InsightGain): string {
   const share = `${percent(g.share)} of the ${g.of}` + (g.per_request_ns ? `, ${duration(g.per_request_ns)} of each request` : "");
-  return g.more ? `accounts for ${share}` + (g.beyond ? `; ${g.beyond}` : "") : `to gain at most ${share}`;
+  return `accounts for ${share}` + (g.beyond ? `; ${g.beyond}` : "");
 }
 
 /** Caused is a finding with what was seen with it. */

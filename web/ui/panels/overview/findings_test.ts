@@ -9,7 +9,7 @@ test("findings stand under their causes, in the order of the cards, and none is 
   const cards = [{ finding: 1, symptoms: [3], gain: { of: "CPU time", share: 0.5, low: 0.4, high: 0.6, per_request_ns: 2_000_000 } }, { finding: 0 }] as unknown as InsightCard[];
   const seen = byCause(all, cards);
   equal(seen.map((c) => c.finding.rule + ":" + c.symptoms.map((s) => s.rule)).join(" "), "AL09:CP01 SC04: BE06:");
-  equal(gainText(seen[0]!.gain!), "to gain at most 50.0% of the CPU time, 2.00 ms of each request");
+  equal(gainText(seen[0]!.gain!), "accounts for 50.0% of the CPU time, 2.00 ms of each request");
   equal(gainText({ of: "busy time", share: 0.1, low: 0.1, high: 0.2, more: true, beyond: "what it costs elsewhere comes on top" }), "accounts for 10.0% of the busy time; what it costs elsewhere comes on top");
 });
 
