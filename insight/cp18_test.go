@@ -39,6 +39,7 @@ func load() {
 		{"a library sets itself up", "net/http.(*conn).serve\nnet/http.HandlerFunc.ServeHTTP\nmain.load:/src/main.go:12\ncrypto/x509.systemRootsPool\nsync.(*Once).doSlow\ncrypto/x509.initSystemRoots", Fine},
 		{"the program does it once", "net/http.(*conn).serve\nnet/http.HandlerFunc.ServeHTTP\nmain.serve:/src/main.go:3\nsync.(*Once).doSlow\nmain.load:/src/main.go:12", Fine},
 		{"what is closed", "net/http.(*conn).serve\nnet/http.HandlerFunc.ServeHTTP\nmain.load:/src/main.go:12\nio.(*pipe).closeRead\nsync.(*Once).doSlow\nio.(*pipe).closeRead.func1", Fine},
+		{"a key is encoded for each request", "net/http.(*conn).serve\nnet/http.HandlerFunc.ServeHTTP\nmain.load:/src/main.go:12\ncrypto/x509.MarshalPKIXPublicKey", Found},
 		{"a goroutine of the program's own, once", "main.load:/src/main.go:12", Fine},
 	} {
 		work := "\ntext/template.(*Template).Parse\ntext/template/parse.Parse\n"

@@ -160,7 +160,7 @@ func (c sourceHolders) byPart(own []stack.Frame) (h holding, ok bool) {
 		h.wastes, h.ends = mayWaste, endsBefore(s.expr)
 		h.doubt = "if the part is nearly all of it, little of the memory is wasted"
 		if s.text && s.also == "" {
-			h.part = constantPart(s.expr)
+			h.part = constantPart(c.code, s.expr)
 		}
 		h.advice = fmt.Sprintf("According to the source, a part of it (a slice or a substring) goes into %s and keeps the whole alive: copy the part at %s, before it is stored (%s). If nearly all of it is needed, or it is already a copy, bound %s.", s.container, at, c.clones(own[0]), s.container)
 		return h, true

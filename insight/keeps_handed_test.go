@@ -83,6 +83,18 @@ func (d *detector) loop() {
 		d.found = append(d.found, finding{Match: bytes.Clone(f.Raw[4:9])})
 	}
 }`, "It goes into the channel d.jobs", 0, nil},
+		{"a cache that may keep anything", `func block(v *volume, n int) {
+	data := make([]byte, 128<<10)
+	b := data[n : n+4096]
+	v.cache.Add(n, b)
+}
+func (c *cache) Add(k int, v []byte) {
+	if e, ok := c.items[k]; ok {
+		e.val = v
+		return
+	}
+	c.items[k] = v
+}`, "copy the part at a.go:6, before it is stored", 6, nil},
 		{"a channel of another object", `func (d *detector) read(name string) {
 	text, err := os.ReadFile(name)
 	d.jobs <- fragment{Raw: text}

@@ -7,7 +7,6 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
-	"strconv"
 	"strings"
 
 	"loupe/analysis/facts"
@@ -187,21 +186,20 @@ func copiesWhole(in ast.Stmt, call *ast.CallExpr, name string) (by string, ok bo
 	return "", (text == "[]byte" || text == "string") && len(call.Args) == 1 && isNamed(call.Args[0], name) && alone && len(a.Rhs) == 1 && a.Rhs[0] == call
 }
 
-// constantPart is the length of a part whose ends are numbers: 16 of text[at : at+16]; 0 where they
-// are not.
-func constantPart(expr string) int64 {
+// constantPart is the length of a part whose ends are numbers, or constants of the sources: 16 of
+// text[at : at+16]; 0 where they are not.
+func constantPart(c *code, expr string) int64 {
 	x, err := parser.ParseExpr(expr)
 	s, ok := x.(*ast.SliceExpr)
 	if err != nil || !ok || s.High == nil || s.Slice3 {
 		return 0
 	}
-	number := func(x ast.Expr) (int64, bool) {
-		lit, ok := x.(*ast.BasicLit)
-		if !ok || lit.Kind != token.INT {
-			return 0, false
+	number := func(x ast.Expr) (n int64, known bool) {
+		if n, known = numberOf(x); known {
+			return n, true
 		}
-		n, err := strconv.ParseInt(lit.Value, 0, 64)
-		return n, err == nil
+		n = constant(c, x)
+		return n, n != 0
 	}
 	high, known := number(s.High)
 	if s.Low == nil {

@@ -133,8 +133,9 @@ func TestStays(t *testing.T) {
 
 // TestConstantPart: the length of a part is known where its ends are numbers.
 func TestConstantPart(t *testing.T) {
-	for expr, want := range map[string]int64{"text[:16]": 16, "text[4:20]": 16, "f.Raw[at : at+20]": 20, "text[at:end]": 0, "text[:n]": 0, "text[4:]": 0, "text[a : b+4]": 0, "strings.Fields(text)": 0, "text[20:4]": 0} {
-		if got := constantPart(expr); got != want {
+	for expr, want := range map[string]int64{"text[:16]": 16, "text[4:20]": 16, "f.Raw[at : at+20]": 20, "text[at:end]": 0, "text[:n]": 0, "text[4:]": 0, "text[a : b+4]": 0, "strings.Fields(text)": 0, "text[20:4]": 0,
+		"data[start : start+size]": 4096, "data[start : start+limit]": 0} {
+		if got := constantPart(codeOf("package main\n\nconst size = 4096\n\nvar limit = 4096\n"), expr); got != want {
 			t.Errorf("%s: %d, want %d", expr, got, want)
 		}
 	}
