@@ -372,7 +372,8 @@ func (c *causal) follows(i, j int) bool {
 	case slices.Contains(follows[a.Rule], b.Rule) || b.Severity.AtLeast(Warning) && explains(b.Rule, a.Rule):
 		return true
 	case a.Rule == gc08.ID && b.Rule == gc16.ID:
-		return firstLine(a) == "" && firstLine(b) != "" // a heap that grows, and the line that has most of it
+		// A heap that grows, and the line that has most of it.
+		return firstLine(b) != "" && (firstLine(a) == "" || firstLine(a) == firstLine(b) && b.Severity.AtLeast(a.Severity))
 	case a.Rule == sc10.ID && b.Rule == ld06.ID:
 		return b.Severity.AtLeast(Warning) && shows(a, firstLine(b)) // a connection that is kept has goroutines
 	case a.Rule == cp04.ID && b.Rule == ld06.ID:

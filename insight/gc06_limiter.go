@@ -41,6 +41,7 @@ func checkLimiter(r *Rule, in *Input) []Finding {
 		if limit := limitIn(one); limit > 0 {
 			f.Advice = "The memory limit of " + mib(limit) + " is too small for the live heap: raise GOMEMLIMIT, or keep less (GC16 says what is kept)."
 		} else {
+			f.Severity = Warning // it lets the heap grow, which nothing forbids
 			f.Advice = "Even without a memory limit the collector cannot keep up with the allocation rate: allocate less, keep fewer pointers (GC13), or raise GOGC if memory allows."
 		}
 		f.Verify = "Record again under the same load: " + name + " should stay as it is."

@@ -48,6 +48,9 @@ func (c sourceHolders) holder(at stack.Frame, frames []stack.Frame) (holding, bo
 	if len(own) == 0 {
 		return holding{}, false
 	}
+	if h, ok := c.bySeries(at, frames); ok {
+		return h, true
+	}
 	if growsBuffer(frames) {
 		if h, ok := c.byFreeList(own); ok {
 			return h, true

@@ -164,6 +164,20 @@ func TestGC13(t *testing.T) {
 	}
 	f := expect(t, "a tree", scanned(1400, 1600, 0.2), "GC13", Found, "1.37 GiB of 1.56 GiB", "20.0%")
 	severity(t, "a tree", f, Info)
+	// Who keeps most of it in small objects is told so, and not that too much is allocated.
+	kept := func(share float64, objects, size int64) *recordingtest.Recording {
+		r := scanned(1400, 1600, share)
+		r.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap, Phase: "heap"}, heapProfile(
+			column{"main.main shop/index.add:/src/index.go:40", []int64{objects, objects * size, objects, objects * size}},
+			column{"main.main shop/page.load:/src/page.go:3", []int64{1000, 1 << 20, 1000, 1 << 20}}))
+		return r
+	}
+	f = expect(t, "small objects", kept(0.25, 20<<20, 48), "GC13", Found, "20,971,520 objects of 48 B that were allocated at index.go:40 and stay")
+	severity(t, "small objects", f, Warning)
+	severity(t, "few large ones", expect(t, "few large ones", kept(0.25, 1<<10, 1<<20), "GC13", Found), Info)
+	severity(t, "of less cost", expect(t, "of less cost", kept(0.15, 20<<20, 48), "GC13", Found), Info)
+	severity(t, "a small part", expect(t, "a small part", kept(0.25, 5<<20, 48), "GC13", Found), Info)
+	severity(t, "without pointers", expect(t, "without pointers", kept(0.25, 40<<20, 48), "GC13", Found), Info)
 	expect(t, "numbers", scanned(400, 1600, 0.2), "GC13", Fine)
 	expect(t, "cheap", scanned(1400, 1600, 0.05), "GC13", Fine)
 	expect(t, "small", scanned(14, 16, 0.2), "GC13", Fine)
