@@ -115,7 +115,7 @@ func notAgain(l living) string {
 		}
 		return fmt.Sprintf("At most %s of %s were in use at a time, be it by calls in progress, in a queue, or because something keeps them. Use a buffer again only when its last user is done with it and nothing keeps it or a part of it; otherwise data still in use is overwritten.", kept, of)
 	}
-	return "Do not reuse one buffer for the next call: " + kept + " of what this line allocated were still in use in the heap profile, so something keeps them; a shared buffer would overwrite the kept data. Only what is put back into a sync.Pool by its last user can be used again."
+	return "Do not reuse one buffer for the next call: " + kept + " of what this line allocated were still in use in the heap profile. If something keeps them, a shared buffer would overwrite the kept data; if they are those of calls in progress, each call needs its own. Only what is put back into a sync.Pool by its last user can be used again."
 }
 
 // whenDone stands behind every advice to put something into a sync.Pool: who puts back
