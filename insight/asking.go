@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,6 +16,9 @@ type asking struct {
 	at      stack.Frame // the frame whose line is in the loop
 	retries bool        // it looks at an error or a status: what failed is tried again
 	follows bool        // the answers are parts of one whole, or each leads to the next
+	leads   bool        // of follows: they are not gathered, so that each does no more than lead on
+	chained bool        // each call is given what an earlier one has given
+	seeks   bool        // it goes through items, and ends at the first whose answer suits
 	pauses  bool        // it calls something that waits, by its name
 	bounded bool        // something else than the answer can end it
 
@@ -70,9 +74,13 @@ func retryAround(c *code, path []stack.Frame) (found asking, ok bool) {
 // advances are the names of calls with which a loop goes on to its next item.
 var advances = []string{"Next", "NextRow", "Scan", "More", "HasNext", "Advance", "len"}
 
+// tries are names of counters, and of their limits, that number the tries of one thing.
+var tries = regexp.MustCompile(`(?i:attempt|retr|\btr(y|ies)|tries\b|pause|delay|backoff)`)
+
 // items tells whether a loop goes through items, one of which what is called on a line takes:
-// those of a range over more than a count, of a list that a counter indexes, or of what the
-// condition asks for the next one.
+// those of a range over more than a count, of a list that a counter indexes, the numbers that a
+// counter goes through, unless by its name it counts tries, or of what the condition asks for
+// the next one.
 func (l loop) items(line int) bool {
 	w := turnsOf(l.source, l.body)
 	seeds := map[string]bool{}
@@ -85,6 +93,7 @@ func (l loop) items(line int) bool {
 		key := rootName(n.Key)
 		if n.Value == nil && l.source.counts(n) {
 			w.index = key
+			seeds[key] = !tries.MatchString(key + " " + types.ExprString(n.X))
 		} else {
 			seeds[key] = true
 		}
@@ -95,6 +104,9 @@ func (l loop) items(line int) bool {
 	case *ast.ForStmt:
 		if a, ok := n.Init.(*ast.AssignStmt); ok && len(a.Lhs) == 1 {
 			w.index = types.ExprString(a.Lhs[0])
+		}
+		if n.Cond != nil && mentions(n.Cond, w.index) && !tries.MatchString(types.ExprString(n.Cond)) && !l.follows(line, l.answers(line)) {
+			seeds[w.index] = true // what is asked for goes by the counter
 		}
 		if n.Cond != nil {
 			for _, name := range askedForNext(n.Cond) {
@@ -169,15 +181,18 @@ func isLiteral(x ast.Expr) bool {
 func (l loop) asks(f stack.Frame) (a asking, ends bool) {
 	w := l.answers(f.Line)
 	a = asking{at: f, pauses: pausesIn(l.body), bounded: l.bounded(f.Line, w), follows: l.follows(f.Line, w)}
+	a.leads = a.follows && !l.gathersAnswers(w)
 	a.first, a.last = l.source.lines(l.stmt)
 	for _, x := range l.exits() {
+		worked, known := onSuccess(x.cond, w)
 		switch {
+		case certain(x.cond, x.on, w) && !failing(x.cond, !x.on, w):
+			ends, a.follows, a.leads = true, true, false // a certain error ends what is read, as io.EOF does
+		case known && worked != x.on: // the loop goes on when the call has worked
 		case failing(x.cond, !x.on, w):
 			ends, a.retries = true, true
 		case decides(x.cond, x.on, w):
 			ends = true
-		case asksWhich(x.cond) && w.has(x.cond):
-			ends, a.follows = true, true // a certain error ends what is read, as io.EOF does
 		}
 	}
 	return a, ends
@@ -232,10 +247,15 @@ func (l loop) bounded(line int, w *turns) bool {
 // answers give is gathered from turn to turn: they are parts of one whole.
 func (l loop) follows(line int, w *turns) (found bool) {
 	called := calledOn(l.source, line)
+	return l.gathersAnswers(w) || hasCall(l.body, func(n *ast.CallExpr) bool {
+		return called(n) && slices.ContainsFunc(n.Args, func(x ast.Expr) bool { return w.hasAt(x, n.Pos()) && !hasCall(x, called) })
+	})
+}
+
+// gathersAnswers tells whether what the answers give is gathered from turn to turn, or gone through.
+func (l loop) gathersAnswers(w *turns) (found bool) {
 	ast.Inspect(l.body, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.CallExpr:
-			found = found || called(n) && slices.ContainsFunc(n.Args, func(x ast.Expr) bool { return w.hasAt(x, n.Pos()) && !hasCall(x, called) })
 		case *ast.RangeStmt:
 			found = found || w.has(n.X)
 		case *ast.AssignStmt:
@@ -278,10 +298,14 @@ func isContext(x ast.Expr) bool {
 // advice is what to do about calls that are made until one suits.
 func (a asking) advice() string {
 	switch {
+	case a.seeks:
+		return "The loop asks for one item after another, until an answer suits: ask first for what is most often right, and remember which one it was. Asking for several at once makes calls in vain, which whoever is asked has to afford."
 	case a.retries && a.pauses:
 		return "It retries until the call succeeds: wait longer after each failure (exponential backoff with jitter), stop after a few attempts or when the caller's context ends, and fail at once while the peer is known to be down. Find out why the first answer is not accepted."
 	case a.retries:
 		return "It retries until the call succeeds, without a pause: wait before the next attempt, longer each time (exponential backoff with jitter), and stop after a few attempts or when the caller's context ends. Find out why the first answer is not accepted."
+	case a.chained, a.leads:
+		return chainAdvice
 	case a.follows:
 		return "The calls fetch parts of one whole, one after another: ask for more at a time (larger pages), prefetch the next part while processing the last, or have the peer do the whole traversal."
 	}

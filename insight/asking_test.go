@@ -69,6 +69,14 @@ func TestAskingAround(t *testing.T) {
 		{"goto for something else", "top: n++; if n < 5 { goto top }\nif err := ask(k); err != nil {\nreturn err\n}", false, false, false},
 		{"goto out, not back", "for _, id := range ids { if id == 0 { goto end }\nif err := ask(id); err != nil {\nreturn err\n}\n}\nend: use(k)", false, false, false},
 		{"a label of a loop", "outer: for _, id := range ids {\nif err := ask(id); err == nil {\nbreak outer\n}\n}", false, false, false},
+		// Success does not end these: nothing is tried again, whatever an error may be.
+		{"numbers, some of which may be missing", "for i := range n {\nerr := get(ctx, i)\nif err != nil && !errors.Is(err, errNone) {\nreturn err\n}\n}", false, false, false},
+		{"so many, some of which may be missing", "for range n {\nerr := get(ctx)\nif err != nil && !errors.Is(err, errNone) {\nreturn err\n}\n}", false, false, false},
+		{"goes on while there is something, or it is busy", "for {\nerr := get(ctx)\nif err != nil && !busy(err) {\nreturn err\n}\n}", false, false, false},
+		{"ends at a certain status", "for {\nresp, err := get()\nif err != nil || resp.StatusCode == 500 {\nreturn err\n}\n}", false, false, false},
+		{"ends when there is none left", "for range 12 {\nj, err := claim(ctx)\nif errors.Is(err, errNone) {\nreturn nil\n}\nif err != nil {\nreturn err\n}\nwork(j)\n}", true, false, true},
+		{"the first number that works", "for i := 0; i < n; i++ {\nif err := ask(i); err == nil {\nreturn i\n}\n}", false, false, false},
+		{"a counter of tries", "for attempt := 0; attempt < n; attempt++ {\nif err := ask(attempt); err == nil {\nreturn nil\n}\n}", true, true, false},
 		{"parts that are gone through", "for {\nlist := get()\nfor _, x := range list {\nuse(x)\n}\nif len(list) == 0 {\nbreak\n}\n}", true, false, true},
 	} {
 		r := recordingtest.New("title x")

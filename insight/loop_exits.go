@@ -119,6 +119,62 @@ func asksWhich(cond ast.Expr) bool {
 	return false
 }
 
+// onSuccess tells what a condition is when the calls that are looked for have worked, as far as
+// that alone decides: their error is nil then, and their status one of success.
+func onSuccess(cond ast.Expr, w *turns) (value, known bool) {
+	switch x := cond.(type) {
+	case *ast.ParenExpr:
+		return onSuccess(x.X, w)
+	case *ast.UnaryExpr:
+		value, known = onSuccess(x.X, w)
+		return !value, known && x.Op == token.NOT
+	case *ast.CallExpr:
+		if name := types.ExprString(x.Fun); name == "errors.Is" || name == "errors.As" {
+			return false, len(x.Args) > 0 && errorOf(x.Args[0], w)
+		}
+	case *ast.BinaryExpr:
+		return pairOnSuccess(x, w)
+	}
+	return false, false
+}
+
+// pairOnSuccess is onSuccess of two operands.
+func pairOnSuccess(x *ast.BinaryExpr, w *turns) (value, known bool) {
+	switch {
+	case x.Op == token.LAND || x.Op == token.LOR:
+		a, knownA := onSuccess(x.X, w)
+		b, knownB := onSuccess(x.Y, w)
+		if decided := x.Op == token.LOR; knownA && a == decided || knownB && b == decided {
+			return decided, true
+		}
+		return a, knownA && knownB
+	case (x.Op == token.EQL || x.Op == token.NEQ) && errorOf(x.X, w):
+		return isNamed(x.Y, "nil") == (x.Op == token.EQL), true
+	case (x.Op == token.EQL || x.Op == token.NEQ) && isStatus(x.X) && w.has(x.X):
+		return x.Op == token.NEQ, failureStatus(x.Y)
+	}
+	return false, false
+}
+
+// certain tells of a condition, when it has a value, that a certain error has come, as io.EOF
+// does at the end of what is read.
+func certain(cond ast.Expr, value bool, w *turns) bool {
+	switch x := cond.(type) {
+	case *ast.ParenExpr:
+		return certain(x.X, value, w)
+	case *ast.UnaryExpr:
+		return certain(x.X, !value, w)
+	case *ast.BinaryExpr:
+		if x.Op == token.LAND || x.Op == token.LOR {
+			return certain(x.X, value, w) || certain(x.Y, value, w)
+		}
+		return !isNamed(x.Y, "nil") && isError(rootName(x.X)) && w.has(x.X) && (x.Op == token.EQL) == value
+	case *ast.CallExpr:
+		return value && slices.ContainsFunc(x.Args, func(a ast.Expr) bool { return isError(rootName(a)) && w.has(a) })
+	}
+	return false
+}
+
 // exit is a condition by which a loop is left.
 type exit struct {
 	cond ast.Expr

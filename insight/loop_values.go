@@ -41,7 +41,9 @@ type set struct {
 	// declares tells that the variable begins here, and is one of the block.
 	declares bool
 	// part tells that what the variable was before stays a part of it.
-	part     bool
+	part bool
+	// sums tells that it is a part to which something is added, as a count or an entry of a map.
+	sums     bool
 	variable *set // that declares it; nil for one from outside of the body
 }
 
@@ -101,7 +103,12 @@ func (w *turns) read(n ast.Node, around []ast.Node) {
 				from = nodes(n.Rhs[i : i+1])
 			}
 			_, whole := left.(*ast.Ident)
+			_, entry := left.(*ast.IndexExpr)
+			at := len(w.sets)
 			add(left, n.End(), n.Tok == token.DEFINE, !whole || n.Tok != token.DEFINE && n.Tok != token.ASSIGN, from...)
+			for _, s := range w.sets[at:] {
+				s.sums = entry || !whole && n.Tok != token.ASSIGN
+			}
 		}
 	case *ast.ValueSpec:
 		for _, id := range n.Names {

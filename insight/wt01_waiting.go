@@ -314,7 +314,12 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		text += fmt.Sprintf(", between as many calls%s", atPlace(again.Site))
 	}
 	asking, asks := w.asks(in, t, many)
-	if asks {
+	switch {
+	case asks && asking.chained:
+		text += fmt.Sprintf("; each turn of the loop%s needs what an earlier one has given", atFrame(asking.at))
+	case asks && asking.seeks:
+		text += fmt.Sprintf("; the loop%s ends at the first answer that suits", atFrame(asking.at))
+	case asks:
 		text += fmt.Sprintf("; the loop that asks again%s ends with the answer", atFrame(asking.at))
 	}
 	if slow := slowShare(w); g.Slow.Units > 0 && g.Wall.Count > 1 && (slow > w.share()+0.1 || slow < w.share()-0.1) {
@@ -381,6 +386,12 @@ func (w *waiting) asks(in *Input, t *traced, many bool) (asking, bool) {
 	for _, o := range outwards(w.group) {
 		if o.path[0] == w.site.Frame {
 			a, ok := askingAround(in.code, o.path)
+			if at, chained := chainedAround(in.code, o.path, innerOf(t.Frames(o.stack), o.path)); chained && !ok {
+				return asking{at: at, chained: true}, true
+			}
+			if first, ends := firstOf(in.code, o.path); ends && !ok {
+				return asking{at: first.at, seeks: true}, true
+			}
 			a.pauses = pausesBetween(t, w.group, a)
 			return a, ok
 		}
@@ -483,7 +494,14 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 	if window := w.kind == "timer" || w.ofAnother(reason); window && g.Unit.String() == "request" && w.each().Seconds() < r.param("window") {
 		info("the timer may be the window in which a batch is gathered: each request gains " + unit.Duration(w.each()) + " at most")
 	}
-	if tries, ok := w.asks(in, t, calls >= r.param("calls")); ok && tries.retries && tries.pauses && tries.bounded {
+	tries, ok := w.asks(in, t, calls >= r.param("calls"))
+	switch {
+	case ok && tries.chained, ok && tries.leads:
+		f.Severity = Info // who waits can ask no sooner
+	case ok && tries.seeks:
+		info("the calls before the one that suits may be what the loop is there to save the others")
+	}
+	if ok && tries.retries && tries.pauses && tries.bounded {
 		info("the failing call is retried with pauses and a limit: how long both should be depends on the peer")
 	}
 	if streams(t, g) && (w.kind == "timer" || w.kind == "channel" || w.kind == "sleep") {

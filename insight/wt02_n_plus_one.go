@@ -51,6 +51,10 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 			fine = cmp.Or(fine, fmt.Sprintf("%s makes a call%s %s times, until the answer is accepted: the calls cannot be combined, nor made concurrently", unitOf(g), atFrame(asking.at), unit.Number(o.each())))
 			continue
 		}
+		if at, chained := chainedAround(in.code, o.path, innerOf(t.Frames(o.stack), o.path)); chained {
+			fine = cmp.Or(fine, fmt.Sprintf("%s makes a call%s %s times, each of which needs what an earlier one has given: they cannot be combined, nor made concurrently", unitOf(g), atFrame(at), unit.Number(o.each())))
+			continue
+		}
 		if o.kind == "file_call" && walks(t.Frames(o.stack)) && !syncs(t.Frames(o.stack)) {
 			fine = cmp.Or(fine, fmt.Sprintf("%s goes through a tree of files, and makes a call%s for each of %s: none of them is made twice", unitOf(g), atFrame(o.path[0]), unit.Number(o.each())))
 			continue
@@ -63,6 +67,12 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 		}
 	}
 	for _, o := range queries(t, g) {
+		_, asks := askingAround(in.code, o.path)
+		_, chained := chainedAround(in.code, o.path, innerOf(t.Frames(o.stack), o.path))
+		if asks || chained {
+			fine = cmp.Or(fine, fmt.Sprintf("%s makes a query%s about %.0f times, one after another: by the source, whether there is another one, or what it asks for, depends on those before", unitOf(g), atFrame(o.path[0]), o.each()))
+			continue
+		}
 		if o.each() >= r.param("calls") && o.share() >= r.param("share") && (o.time/unitCount(g)).Seconds() >= r.param("each") {
 			return []Finding{manyCallsFinding(r, in, t, o)}, ""
 		}

@@ -1,0 +1,63 @@
+package insight
+
+import (
+	"testing"
+
+	"loupe/recording/recordingtest"
+	"loupe/session"
+	"loupe/value/stack"
+)
+
+// TestChainedAround: calls that need what an earlier one has given are told from those that go
+// through what is known before; the call of get is on line 5.
+func TestChainedAround(t *testing.T) {
+	for _, c := range []struct {
+		name, loop string
+		want       bool
+	}{
+		{"a chain", "for id != 0 {\nv := get(ctx, id)\nid = v.Prev\n}", true},
+		{"a chain by what is scanned", "for id != 0 { var prev int64\nif err := db.get(ctx, id).Scan(&prev); err != nil {\nreturn err\n}\nid = prev\n}", true},
+		{"a queue that answers fill", "for len(queue) > 0 { p := queue[0]; queue = queue[1:]\na, err := get(ctx, \"/pkg/\"+p)\nif err != nil {\nreturn err\n}\nfor _, d := range deps(a) {\nqueue = append(queue, d)\n}\n}", true},
+		{"the answer is asked next", "for range n {\np, err := b.get(ctx)\nif err != nil {\nreturn err\n}\nb = p\n}", true},
+		{"a binary search", "for bad-good > 1 { mid := (good + bad) / 2\nv := get(ctx, mid)\nif v.Bad {\nbad = mid\n} else {\ngood = mid\n}\n}", true},
+		{"a token on the same line", "for {\nv := get(ctx, proof(secret, token))\ntoken = v.Next\n}", true},
+		{"items", "for _, id := range ids {\nv := get(ctx, id)\nout[id] = v\n}", false},
+		{"items with a sum", "for _, id := range ids {\nv := get(ctx, id)\nsum += v\n}", false},
+		{"items and what is counted of them", "for _, id := range ids {\nv := get(ctx, &stats, id)\nstats.bytes += len(v)\n}", false},
+		{"items, counted in what the call is of", "for _, id := range ids {\nv := c.get(ctx, id)\nc.n += len(v)\n}", false},
+		{"into one variable", "for _, id := range ids {\nerr = row.get(ctx, id, &v)\nsum += v\n}", false},
+		{"into one buffer", "for _, id := range ids {\nbuf = get(ctx, id, buf[:0])\nuse(buf)\n}", false},
+		{"printed with a sum on the same line", "for _, id := range ids {\nfmt.Fprintln(w, get(ctx, id), total)\ntotal = w.n\n}", false},
+		{"a key that is made on the same line", "for _, id := range ids {\nv := get(ctx, key(id))\nuse(v)\n}", false},
+		{"the last error", "for _, id := range ids {\nv, err := get(ctx, id, lastErr)\nif err != nil {\nlastErr = err\n}\nuse(v)\n}", false},
+	} {
+		code, at := lineFive(c.loop)
+		path := []stack.Frame{{Func: "main.get", File: "b.go", Line: 1}, at}
+		if _, got := chainedAround(code, path, ""); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestChainedByReceiver: a method that behind its call changes what it asks with next leads from
+// one call to the next, and one that counts what it asks does not.
+func TestChainedByReceiver(t *testing.T) {
+	for _, c := range []struct {
+		name, method, loop string
+		want               bool
+	}{
+		{"an offset", "s.c.Do(s.offset, p)\n\ts.offset += len(p)", "for {\n\t\ts.call(next())\n\t}", true},
+		{"a request of an offset", "s.c.Do(request(s.offset, p))\n\ts.offset += len(p)", "for {\n\t\ts.call(next())\n\t}", true},
+		{"a count", "s.c.Do(p)\n\ts.calls++", "for {\n\t\ts.call(next())\n\t}", false},
+		{"a number that it gives before", "s.n++; s.c.Do(s.n, p)\n", "for {\n\t\ts.call(next())\n\t}", false},
+		{"another one in each turn", "s.c.Do(s.offset, p)\n\ts.offset += len(p)", "for _, s := range all {\n\t\ts.call(p)\n\t}", false},
+	} {
+		r := recordingtest.New("title x")
+		withSource(r, "a.go", "package main\n\nfunc (s *session) call(p []byte) {\n\t"+c.method+"\n}\n\nfunc f(s *session, all []*session) {\n\t"+c.loop+"\n}\n")
+		code := NewInput(session.New(r.Open())).code
+		path := []stack.Frame{{Func: "main.(*session).call", File: "a.go", Line: 4}, {Func: "main.f", File: "a.go", Line: 10}}
+		if _, got := chainedAround(code, path, "net/http.(*Client).Do"); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
