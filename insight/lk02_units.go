@@ -147,7 +147,7 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	if other {
 		f.Evidence = append(f.Evidence, t.seen(holder, "here the holder lets it go"))
 	}
-	f.Evidence = append(f.Evidence, t.seen(l.site.Stack, "waits for the lock, %s in each", unit.Duration(l.all()/unitCount(g))))
+	f.Evidence = append(f.Evidence, in.seenIn(t, g, l.site, "waits for the lock, %s in each", unit.Duration(l.all()/unitCount(g))))
 	f.Advice = heldAdvice
 	if sync {
 		f.Advice = syncAdvice

@@ -275,6 +275,7 @@ func (w *waiting) collects() bool {
 
 func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	g := w.group
+	w.own(in, t)
 	why, reason := w.meanwhile(), w.reason()
 	n := time.Duration(max(1, g.Wall.Count))
 	what := w.clause
@@ -348,7 +349,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		f.Evidence = append(f.Evidence, t.seen(again.Site.Stack, "called again after each pause"))
 	}
 	f.Verify = "Record again under the same load: loupe trace requests should show less time here, and the median should fall with it."
-	f.Evidence, f.waits = append(w.evidence(t), f.Evidence...), w.rows
+	f.Evidence, f.waits = append(w.evidence(in, t), f.Evidence...), w.rows
 	f.Doubts = in.traceDoubts(t, "the goroutine may have other things to wait for at the same time: then less is gained than the length of the wait")
 	if pushes {
 		f.Advice = pushedAdvice
@@ -359,6 +360,17 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	namelessDoubt(in, g, &f)
 	cutDoubt(in, g, &f)
 	return f
+}
+
+// own sees to it that the stacks are those of the group itself, where other units come by the
+// same lines.
+func (w *waiting) own(in *Input, t *traced) {
+	w.site.Stack = in.stackIn(t, w.group, w.site)
+	for i := range w.causes {
+		if at := &w.causes[i].Cause.Site; at.Frame.Func != "" {
+			at.Stack = cmp.Or(in.stackIn(t, w.group, *at), at.Stack)
+		}
+	}
 }
 
 // between finds what a unit calls outside of the program before or after each of many
@@ -389,7 +401,7 @@ func (w *waiting) asks(in *Input, t *traced, many bool) (asking, bool) {
 			if at, chained := chainedAround(in.code, o.path, innerOf(t.Frames(o.stack), o.path)); chained && !ok {
 				return asking{at: at, chained: true}, true
 			}
-			if first, ends := firstOf(in.code, o.path); ends && !ok {
+			if first, ends := firstOf(in.code, o.path); ends && first.retries && !ok {
 				return asking{at: first.at, seeks: true}, true
 			}
 			a.pauses = pausesBetween(t, w.group, a)
@@ -640,9 +652,9 @@ func writes(frames []stack.Frame) bool {
 }
 
 // evidence shows the wait, what it was for, and the slowest one.
-func (w *waiting) evidence(t *traced) []Evidence {
+func (w *waiting) evidence(in *Input, t *traced) []Evidence {
 	n := time.Duration(max(1, w.group.Wall.Count))
-	list := []Evidence{t.seen(w.site.Stack, "%s, %s in each", w.clause, unit.Duration(w.time/n))}
+	list := []Evidence{in.seenIn(t, w.group, w.site, "%s, %s in each", w.clause, unit.Duration(w.time/n))}
 	for _, row := range w.causes[:min(2, len(w.causes))] {
 		if row.Cause.Site.Frame.Func != "" && row.Cause.Kind.Key() != "unknown" {
 			list = append(list, t.seen(row.Cause.Site.Stack, "meanwhile the goroutine it waits for is %s here: %s in each", row.Cause.Kind.Clause(), unit.Duration(row.Time/n)))
@@ -650,7 +662,7 @@ func (w *waiting) evidence(t *traced) []Evidence {
 	}
 	if len(w.group.Slowest) > 0 {
 		one := w.group.Slowest[0]
-		list = append(list, t.seen(w.site.Stack, "the slowest took %s: loupe trace requests %d", unit.Duration(one.Span.Len()), one.ID).during(t, one.Span.Start, one.Span.End).ofGoroutine(one.G))
+		list = append(list, in.seenIn(t, w.group, w.site, "the slowest took %s: loupe trace requests %d", unit.Duration(one.Span.Len()), one.ID).during(t, one.Span.Start, one.Span.End).ofGoroutine(one.G))
 	}
 	return list
 }

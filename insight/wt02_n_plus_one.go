@@ -132,6 +132,7 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 		f.Doubts = append(f.Doubts, "the loop ends at the first accepted answer: made concurrently, more calls would be made than needed")
 		if first.retries {
 			f.Severity = Info // the next of several that can do the same
+			f.Advice = asking{seeks: true}.advice()
 		}
 	}
 	if o.kind == "file_call" && syncs(t.Frames(o.stack)) {

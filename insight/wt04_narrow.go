@@ -133,7 +133,7 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 	if q.share() < r.param("warning") {
 		f.Severity = Info
 	}
-	f.Evidence = []Evidence{t.seen(q.gate.Site.Stack, "%s for others in each", unit.Duration(q.queued/unitCount(g)))}
+	f.Evidence = []Evidence{in.seenIn(t, g, q.gate.Site, "%s for others in each", unit.Duration(q.queued/unitCount(g)))}
 	if first.Cause.Site.User {
 		f.Evidence = append(f.Evidence, t.seen(first.Cause.Site.Stack, "meanwhile the others are %s here", first.Cause.Kind.Clause()))
 	}
