@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
 
 	"loupe/value/stack"
@@ -181,14 +182,18 @@ type textFlow struct {
 
 // flowsFrom follows an expression through the statements that begin before a line.
 func (s *syntax) flowsFrom(body ast.Node, line int, text string) textFlow {
-	f := textFlow{text, map[string]bool{}}
-	note := func(to []ast.Expr, from ...ast.Expr) {
-		if !slices.ContainsFunc(from, f.has) {
-			return
-		}
-		for _, x := range to {
+	return s.follow(textFlow{text, map[string]bool{}}, body, 0, line)
+}
+
+// follow goes on with what is followed through the statements that begin on some lines. A variable
+// that is set to something else has it no more.
+func (s *syntax) follow(f textFlow, body ast.Node, from, to int) textFlow {
+	f.names = maps.Clone(f.names)
+	note := func(left []ast.Expr, right ...ast.Expr) {
+		has := slices.ContainsFunc(right, f.has)
+		for _, x := range left {
 			if id, ok := x.(*ast.Ident); ok && id.Name != "_" && !isError(id.Name) {
-				f.names[id.Name] = true
+				f.names[id.Name] = has
 			}
 		}
 	}
@@ -196,12 +201,18 @@ func (s *syntax) flowsFrom(body ast.Node, line int, text string) textFlow {
 		if n == nil {
 			return false
 		}
-		if first, _ := s.lines(n); first > line {
+		first, _ := s.lines(n)
+		if first > to {
 			return false
+		}
+		if first < from {
+			return true
 		}
 		switch n := n.(type) {
 		case *ast.AssignStmt:
-			note(n.Lhs, n.Rhs...)
+			if n.Tok == token.DEFINE || n.Tok == token.ASSIGN || slices.ContainsFunc(n.Rhs, f.has) {
+				note(n.Lhs, n.Rhs...)
+			}
 		case *ast.ValueSpec:
 			for _, id := range n.Names {
 				note([]ast.Expr{id}, n.Values...)
@@ -211,6 +222,7 @@ func (s *syntax) flowsFrom(body ast.Node, line int, text string) textFlow {
 		}
 		return true
 	})
+	maps.DeleteFunc(f.names, func(_ string, has bool) bool { return !has })
 	return f
 }
 

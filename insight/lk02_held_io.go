@@ -294,6 +294,13 @@ func stampedeFinding(r *Rule, in *Input, w *facts.AllWaits, s *stampede) Finding
 	f.Advice = heldAdvice
 	f.Verify = "Record again under the same load: this line should be gone from loupe pprof -top -cum of the block profile, and the high percentiles of the latency should fall."
 	f.Doubts = append(in.doubts(), "the lock may be there to serialise this on purpose, as with writes to one file")
+	holder := first.stack
+	if len(holder) == 0 {
+		holder = []stack.Frame{first.at}
+	}
+	if p := protectedBy(in.code, s.site.Frames, holder); p != nil {
+		p.tell(&f)
+	}
 	if !s.known {
 		f.Doubts = append(f.Doubts, "without the source it is not known whether the lock is released before that")
 	}

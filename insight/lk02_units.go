@@ -161,6 +161,9 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	if f.Advice == syncAdvice {
 		f.Doubts = append(f.Doubts, heldSyncDoubt(in, t.Frames(workAt(g, &l.does)), l.site.Frame.Func)...)
 	}
+	if p := protectedBy(in.code, t.Frames(in.stackIn(t, g, l.site)), t.Frames(workAt(g, &l.does))); p != nil && !sync {
+		p.tell(&f)
+	}
 	namelessDoubt(in, g, &f)
 	f.waits = l.rows
 	return f

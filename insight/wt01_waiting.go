@@ -357,6 +357,12 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		reason = "pushed"
 	}
 	w.weigh(r, in, t, &f, reason)
+	if w.kind == "lock" && len(w.causes) > 0 && reason != "lock" && reason != "running" {
+		if p := protectedBy(in.code, t.Frames(w.site.Stack), t.Frames(workAt(g, &w.causes[0]))); p != nil {
+			p.title = "" // of what the lock is held for
+			p.tell(&f)
+		}
+	}
 	namelessDoubt(in, g, &f)
 	cutDoubt(in, g, &f)
 	return f

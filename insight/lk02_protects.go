@@ -1,0 +1,362 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"loupe/value/stack"
+)
+
+// A lock may have to be held across a call: what the call is made with, or what is stored behind
+// it, comes from before it; the call uses a connection that the lock belongs to; or only those
+// wait that want the same entry. The source shows it where one function takes the lock and makes
+// the call, or has both called.
+
+// protected is what a lock keeps together.
+type protected struct {
+	title    string // other than the rule's; empty for that
+	says     string // behind the summary
+	advice   string
+	doubt    string
+	info     bool
+	evidence []Evidence
+}
+
+// tell makes the finding say what the lock is for, in place of advice that would break it.
+func (p *protected) tell(f *Finding) {
+	if p.title != "" {
+		f.Title = p.title
+	}
+	f.Summary += "; " + p.says
+	f.Advice = p.advice
+	f.Evidence = append(f.Evidence, p.evidence...)
+	if p.info {
+		f.Severity = Info
+	}
+	if p.doubt != "" {
+		f.Doubts = append(f.Doubts, p.doubt)
+	}
+}
+
+// protectedBy looks in the source for what a lock has to be held across a call for, by the stacks
+// of one that waits for it and of one that makes the call under it; nil where nothing shows it.
+func protectedBy(c *code, waiter, holder []stack.Frame) *protected {
+	if inOnce(waiter) && inOnce(holder) {
+		return &protected{title: "Goroutines wait for the first call of a sync.Once", info: true,
+			says:   "sync.Once makes only those wait that want what the first of them makes",
+			advice: "Have it before it is asked for: make it in the background, and a new one before the old one expires; or go on with the old one meanwhile. Otherwise make the call itself faster."}
+	}
+	lock, call, fn := meetingPoint(c, waiter, holder)
+	if fn == nil {
+		return connectionUnder(c, holder)
+	}
+	u := underlying{c: c, s: c.parse(lock.File), fn: fn, file: lock.File, lock: lock.Line, call: call.Line}
+	u.held, u.known = c.heldAt(lock)
+	if p := u.changed(); p != nil {
+		return p
+	}
+	if p := connectionUnder(c, upTo(holder, call)); p != nil {
+		return p
+	}
+	return u.entry()
+}
+
+// inOnce tells whether a stack waits for, or is in, the function of a sync.Once.
+func inOnce(frames []stack.Frame) bool {
+	return slices.ContainsFunc(frames, func(f stack.Frame) bool { return strings.HasPrefix(f.Func, "sync.(*Once).") })
+}
+
+// meetingPoint is the function nearest to the lock that both stacks go through, with their lines.
+func meetingPoint(c *code, waiter, holder []stack.Frame) (lock, call stack.Frame, fn *scope) {
+	for _, w := range waiter {
+		i := slices.IndexFunc(holder, func(h stack.Frame) bool { return sameFunction(h, w) })
+		if i < 0 || w.Func == "" || c.parse(w.File) == nil {
+			continue
+		}
+		if w.Line < holder[i].Line {
+			return w, holder[i], c.scopeAt(w)
+		}
+		break
+	}
+	return stack.Frame{}, stack.Frame{}, nil
+}
+
+// upTo are the frames of a stack from the leaf to one of it.
+func upTo(frames []stack.Frame, f stack.Frame) []stack.Frame {
+	return frames[:slices.Index(frames, f)+1]
+}
+
+// underlying is what stands between a lock and its release, with a call in between.
+type underlying struct {
+	c          *code
+	s          *syntax
+	fn         *scope
+	file       string
+	held       held
+	known      bool
+	lock, call int // lines
+}
+
+// behind tells whether a line is under the lock behind the call.
+func (u *underlying) behind(line int) bool { return line > u.call && (!u.known || u.held.has(line)) }
+
+// changed looks for what is read before the call and is stored behind it, made of what was read.
+func (u *underlying) changed() *protected {
+	var found *protected
+	ast.Inspect(u.fn.body, func(n ast.Node) bool {
+		if n == nil || found != nil {
+			return false
+		}
+		line, _ := u.s.lines(n)
+		if !u.behind(line) {
+			return true
+		}
+		for _, st := range storesOf(n) {
+			read, from := u.readBefore(st.place)
+			if read == 0 {
+				continue
+			}
+			made := slices.ContainsFunc(st.values, from.through(u, line).hasName)
+			if !made && !(st.adds && u.decides(st.place)) {
+				continue
+			}
+			found = u.together(st.place, read, line)
+			break
+		}
+		return true
+	})
+	return found
+}
+
+// storedAt is a variable, field or element that a statement gives values.
+type storedAt struct {
+	place  string
+	values []ast.Expr
+	adds   bool // to what is there
+}
+
+// keepers are names of methods that keep a value.
+var keepers = []string{"Store", "Set", "Put", "Swap", "CompareAndSwap", "Save"}
+
+// storesOf are what a statement stores in something that outlives the function, by its text.
+func storesOf(n ast.Node) (all []storedAt) {
+	switch n := n.(type) {
+	case *ast.IncDecStmt:
+		if isPart(n.X) {
+			all = append(all, storedAt{place: types.ExprString(n.X), adds: true})
+		}
+	case *ast.AssignStmt:
+		for i, x := range n.Lhs {
+			if n.Tok != token.DEFINE && isPart(x) && len(n.Lhs) == len(n.Rhs) {
+				all = append(all, storedAt{types.ExprString(x), n.Rhs[i : i+1], n.Tok != token.ASSIGN})
+			}
+		}
+	case *ast.ExprStmt:
+		call, ok := n.X.(*ast.CallExpr)
+		if !ok {
+			return nil
+		}
+		if f, ok := call.Fun.(*ast.SelectorExpr); ok && slices.Contains(keepers, f.Sel.Name) && isPart(f.X) {
+			all = append(all, storedAt{place: types.ExprString(f.X), values: call.Args})
+		}
+	}
+	return all
+}
+
+// readBefore is the first line between the lock and the call that reads a place, with the
+// variables that have what is made of it there.
+func (u *underlying) readBefore(place string) (line int, from textFlow) {
+	ast.Inspect(u.fn.body, func(n ast.Node) bool {
+		if n == nil || line > 0 {
+			return false
+		}
+		first, _ := u.s.lines(n)
+		x, ok := n.(ast.Expr)
+		if ok && u.lock < first && first <= u.call && types.ExprString(x) == place {
+			line = first
+		}
+		return true
+	})
+	return line, u.s.flowsFrom(u.fn.body, u.call, place)
+}
+
+// through follows the variables of a flow from the call on to a line: what is read again behind
+// the call does not count.
+func (f textFlow) through(u *underlying, line int) textFlow {
+	return u.s.follow(textFlow{names: f.names}, u.fn.body, u.call+1, line-1)
+}
+
+// hasName tells whether an expression mentions a variable of the flow.
+func (f textFlow) hasName(x ast.Expr) bool { return len(f.names) > 0 && f.has(x) }
+
+// decides tells whether a place, read between the lock and the call, decides whether the call is
+// made.
+func (u *underlying) decides(place string) (found bool) {
+	from := u.s.flowsFrom(u.fn.body, u.call, place)
+	ast.Inspect(u.fn.body, func(n ast.Node) bool {
+		if s, ok := n.(*ast.IfStmt); ok {
+			first, last := u.s.lines(s)
+			found = found || u.lock < first && last <= u.call && leavesLoop(s.Body.List) && from.has(s.Cond)
+		}
+		return !found
+	})
+	return found
+}
+
+// together says that a value is read before and stored behind the call.
+func (u *underlying) together(place string, read, stores int) *protected {
+	p := &protected{info: true,
+		says: fmt.Sprintf("the lock keeps a change together: %s is read at line %d, before the call, and line %d stores what is made of it", place, read, stores),
+		evidence: []Evidence{
+			u.c.shownAt(u.file, read, "read before the call: %s", place),
+			u.c.shownAt(u.file, stores, "stored behind the call, made of what was read"),
+		}}
+	keep := fmt.Sprintf("Do not just move the call out of the lock: two goroutines could then read the same %s, and one of their changes would be lost. ", place)
+	if u.s.asksWith(u.fn.body, u.call, place) {
+		p.advice = keep + "The call is given what was read, too, so the calls may have to come in this order. Make the call shorter, or let one call carry the changes of several that wait (a batch)."
+		return p
+	}
+	p.advice = keep + "Make the call shorter; have one lock for each key, so that only changes of the same one wait for each other; or change the value first, unlock, make the call, and undo the change under the lock if the call fails."
+	return p
+}
+
+// connTypes are types of what is one connection, or reads or writes one.
+var connTypes = []string{"net.Conn", "*net.TCPConn", "*net.UnixConn", "*net.UDPConn", "*tls.Conn", "*websocket.Conn", "*bufio.Reader", "*bufio.Writer", "*bufio.ReadWriter", "*bufio.Scanner",
+	"*textproto.Conn", "io.ReadWriter", "io.ReadWriteCloser", "*sql.Conn", "*smtp.Client", "*json.Encoder", "*json.Decoder", "*gob.Encoder", "*gob.Decoder"}
+
+// connectionUnder finds a method, nearest to the call, that uses a connection of an object which
+// has the lock for it, too.
+func connectionUnder(c *code, holder []stack.Frame) *protected {
+	for _, f := range holder {
+		fn := c.function(f)
+		if fn == nil {
+			continue
+		}
+		in := scopeOf(fn)
+		if in.receiver == "" {
+			continue
+		}
+		fields := fieldsOf(c, in.of)
+		locked := slices.ContainsFunc(c.heldIn(f), func(h held) bool {
+			return h.has(f.Line) && (strings.HasPrefix(h.lock, in.receiver+".") || fields[""] != "")
+		})
+		conn := ""
+		for _, call := range c.lineCalls(f) {
+			ast.Inspect(call, func(n ast.Node) bool {
+				if sel, ok := n.(*ast.SelectorExpr); ok && isNamed(sel.X, in.receiver) && slices.Contains(connTypes, fields[sel.Sel.Name]) {
+					conn = types.ExprString(sel)
+				}
+				return true
+			})
+		}
+		if locked && conn != "" {
+			return &protected{
+				says:     fmt.Sprintf("the lock belongs to one connection: %s and the lock are of the same %s", conn, in.of),
+				advice:   fmt.Sprintf("Do not move the I/O out of the lock: %s is one connection, on which the requests and answers of several would mix. Open several, each with a lock of its own (a pool), if the peer accepts that; or send several requests in one exchange (a pipeline, a batch), if its protocol has that.", conn),
+				doubt:    "if the peer takes one exchange at a time, the lock is what its protocol asks for",
+				evidence: []Evidence{c.shownAt(f.File, f.Line, "under the lock: uses %s", conn)},
+			}
+		}
+	}
+	return nil
+}
+
+// fieldsOf are the types of the fields of a struct of the sources, by name; that of an embedded
+// mutex by none.
+func fieldsOf(c *code, name string) map[string]string {
+	fields := map[string]string{}
+	c.eachSource(func(_ string, s *syntax) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok || spec.Name.Name != name {
+				return true
+			}
+			if of, ok := spec.Type.(*ast.StructType); ok {
+				for _, f := range of.Fields.List {
+					text := types.ExprString(f.Type)
+					for _, id := range f.Names {
+						fields[id.Name] = text
+					}
+					switch {
+					case len(f.Names) > 0:
+					case strings.HasPrefix(text, "sync."):
+						fields[""] = text
+					default:
+						fields[lastName(strings.TrimPrefix(text, "*"))] = text
+					}
+				}
+			}
+			return false
+		})
+	})
+	return fields
+}
+
+// entry tells of a lock that it is that of an entry which the function has looked up by its key,
+// and into whose fields it puts what the call gives: then only those wait that want the same one.
+func (u *underlying) entry() *protected {
+	if !u.known {
+		return nil
+	}
+	name, field, of := strings.Cut(strings.TrimSuffix(strings.TrimSuffix(u.held.lock, ".Lock"), ".RLock"), ".")
+	if !of || strings.Contains(field, ".") || !u.lookedUp(name) {
+		return nil
+	}
+	puts, shared := false, false
+	ast.Inspect(u.fn.body, func(n ast.Node) bool {
+		if n == nil {
+			return false
+		}
+		switch x := n.(type) {
+		case *ast.IndexExpr: // what is in the entry has keys itself
+			shared = shared || rootName(x.X) == name
+		case *ast.AssignStmt:
+			line, _ := u.s.lines(n)
+			for _, left := range x.Lhs {
+				puts = puts || line >= u.call && isPart(left) && rootName(left) == name
+			}
+		}
+		return true
+	})
+	if !puts || shared {
+		return nil
+	}
+	return &protected{info: true,
+		says:   fmt.Sprintf("the lock is that of one entry (%s): only those wait that want the same one", name),
+		advice: "Have the entry before it is asked for: load it in the background, and again before it expires; or go on with the old value meanwhile. Otherwise make the call itself faster."}
+}
+
+// lookedUp tells of a variable of the function that it comes from a map, or is what a call gave for
+// some key, and not from one of a few parts that a hash chooses.
+func (u *underlying) lookedUp(name string) (found bool) {
+	ast.Inspect(u.fn.body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || len(a.Lhs) == 0 || !isNamed(a.Lhs[0], name) {
+			return true
+		}
+		switch x := a.Rhs[0].(type) {
+		case *ast.IndexExpr:
+			found = !mentionsHash(x.Index)
+		case *ast.CallExpr:
+			_, method := x.Fun.(*ast.SelectorExpr)
+			found = method && len(x.Args) > 0 && !strings.Contains(strings.ToLower(types.ExprString(x.Fun)), "shard") && !strings.Contains(strings.ToLower(types.ExprString(x.Fun)), "stripe")
+		}
+		return !found
+	})
+	return found
+}
+
+// mentionsHash tells of an index that a remainder, or the low bits, of something choose it.
+func mentionsHash(x ast.Expr) (found bool) {
+	ast.Inspect(x, func(n ast.Node) bool {
+		if b, ok := n.(*ast.BinaryExpr); ok {
+			found = found || b.Op == token.REM || b.Op == token.AND
+		}
+		return !found
+	})
+	return found
+}
