@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"maps"
 	"slices"
 
 	"loupe/value/stack"
@@ -48,9 +47,8 @@ func (l loop) chained(line int, callee string) (found bool) {
 	called := func(call *ast.CallExpr) bool { return on(call) && lastName(types.ExprString(call.Fun)) == callee }
 	w := turnsOf(l.source, l.body)
 	w.calls = called
-	w.sets = slices.DeleteFunc(w.sets, func(s *set) bool { return s.sums })
 	for name, all := range w.named {
-		w.named[name] = slices.DeleteFunc(all, func(s *set) bool { return s.sums })
+		w.named[name] = slices.DeleteFunc(all, func(s *set) bool { return s.sums || s.variable == nil && l.ranges(name) })
 	}
 	ast.Inspect(l.body, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok && called(call) {
@@ -59,6 +57,12 @@ func (l loop) chained(line int, callee string) (found bool) {
 		return !found
 	})
 	return found
+}
+
+// ranges tells of a variable that it is a new one in each turn of a range statement.
+func (l loop) ranges(name string) bool {
+	r, ok := l.stmt.(*ast.RangeStmt)
+	return ok && (r.Key != nil && isNamed(r.Key, name) || r.Value != nil && isNamed(r.Value, name))
 }
 
 // isGiven tells whether an argument of a call, or of those that it is called on the results of,
@@ -113,9 +117,7 @@ func (l loop) moves(c *code, f, callee stack.Frame) bool {
 			return false
 		}
 		root := rootName(sel.X)
-		r, ranges := l.stmt.(*ast.RangeStmt)
-		item := ranges && (r.Key != nil && rootName(r.Key) == root || r.Value != nil && rootName(r.Value) == root)
-		return root != "" && !item && w.declaration(root, call.Pos()) == nil
+		return root != "" && !l.ranges(root) && w.declaration(root, call.Pos()) == nil
 	})
 	return same && len(c.carried(fn, callee, fn.receiver)) > 0
 }
@@ -161,87 +163,20 @@ func written(n ast.Node) []ast.Expr {
 
 // asksWith tells whether what is called on a line is given the value of an expression, by its
 // text, or what the lines before have made of it.
-func (s *syntax) asksWith(body ast.Node, line int, text string) bool {
-	from := s.flowsFrom(body, line, text)
-	called, given := calledOn(s, line), false
-	ast.Inspect(body, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok && called(call) {
-			given = given || slices.ContainsFunc(call.Args, from.has)
-		}
-		return !given
+func (s *syntax) asksWith(body *ast.BlockStmt, line int, text string) bool {
+	w := s.flow(body, line, text)
+	called := calledOn(s, line)
+	return hasCall(body, func(call *ast.CallExpr) bool {
+		return called(call) && slices.ContainsFunc(call.Args, func(x ast.Expr) bool { return w.has(x) })
 	})
-	return given
 }
 
-// textFlow are the variables that have, going by the order of the lines, what was made of an
-// expression.
-type textFlow struct {
-	text  string
-	names map[string]bool
-}
-
-// flowsFrom follows an expression through the statements that begin before a line.
-func (s *syntax) flowsFrom(body ast.Node, line int, text string) textFlow {
-	return s.follow(textFlow{text, map[string]bool{}}, body, 0, line)
-}
-
-// follow goes on with what is followed through the statements that begin on some lines. A variable
-// that is set to something else has it no more.
-func (s *syntax) follow(f textFlow, body ast.Node, from, to int) textFlow {
-	f.names = maps.Clone(f.names)
-	note := func(left []ast.Expr, right ...ast.Expr) {
-		has := slices.ContainsFunc(right, f.has)
-		for _, x := range left {
-			if id, ok := x.(*ast.Ident); ok && id.Name != "_" && !isError(id.Name) {
-				f.names[id.Name] = has
-			}
-		}
+// flow follows the value that an expression has up to a line, by its text, through a function.
+func (s *syntax) flow(body *ast.BlockStmt, line int, text string) *turns {
+	w := turnsOf(s, body)
+	w.text, w.until = text, body.End()
+	if f := s.fset.File(body.Pos()); line < f.LineCount() {
+		w.until = f.LineStart(line + 1)
 	}
-	ast.Inspect(body, func(n ast.Node) bool {
-		if n == nil {
-			return false
-		}
-		first, _ := s.lines(n)
-		if first > to {
-			return false
-		}
-		if first < from {
-			return true
-		}
-		switch n := n.(type) {
-		case *ast.AssignStmt:
-			if n.Tok == token.DEFINE || n.Tok == token.ASSIGN || slices.ContainsFunc(n.Rhs, f.has) {
-				note(n.Lhs, n.Rhs...)
-			}
-		case *ast.ValueSpec:
-			for _, id := range n.Names {
-				note([]ast.Expr{id}, n.Values...)
-			}
-		case *ast.RangeStmt:
-			note([]ast.Expr{n.Key, n.Value}, n.X)
-		}
-		return true
-	})
-	maps.DeleteFunc(f.names, func(_ string, has bool) bool { return !has })
-	return f
-}
-
-// has tells whether an expression mentions it, or a variable that has it.
-func (f textFlow) has(x ast.Expr) (found bool) {
-	if x == nil {
-		return false
-	}
-	ast.Inspect(x, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.SelectorExpr:
-			found = found || types.ExprString(n) == f.text || f.has(n.X)
-			return false
-		case *ast.IndexExpr:
-			found = found || types.ExprString(n) == f.text
-		case *ast.Ident:
-			found = found || n.Name == f.text || f.names[n.Name]
-		}
-		return !found
-	})
-	return found
+	return w
 }

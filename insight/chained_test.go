@@ -29,6 +29,8 @@ func TestChainedAround(t *testing.T) {
 		{"into one buffer", "for _, id := range ids {\nbuf = get(ctx, id, buf[:0])\nuse(buf)\n}", false},
 		{"printed with a sum on the same line", "for _, id := range ids {\nfmt.Fprintln(w, get(ctx, id), total)\ntotal = w.n\n}", false},
 		{"a key that is made on the same line", "for _, id := range ids {\nv := get(ctx, key(id))\nuse(v)\n}", false},
+		{"items that the answers are put into", "for _, p := range list {\np.Found, err = get(ctx, p.ID)\nif err != nil {\nreturn err\n}\n}", false},
+		{"items by index that the answers are put into", "for i := range list {\nstate, err := get(ctx, list[i].ID)\nlist[i].State = state\n}", false},
 		{"the last error", "for _, id := range ids {\nv, err := get(ctx, id, lastErr)\nif err != nil {\nlastErr = err\n}\nuse(v)\n}", false},
 	} {
 		code, at := lineFive(c.loop)

@@ -120,7 +120,7 @@ func (u *underlying) changed() *protected {
 			if read == 0 {
 				continue
 			}
-			made := slices.ContainsFunc(st.values, from.through(u, line).hasName)
+			made := slices.ContainsFunc(st.values, func(x ast.Expr) bool { return from.has(x) })
 			if !made && !(st.adds && u.decides(st.place)) {
 				continue
 			}
@@ -167,9 +167,9 @@ func storesOf(n ast.Node) (all []storedAt) {
 	return all
 }
 
-// readBefore is the first line between the lock and the call that reads a place, with the
-// variables that have what is made of it there.
-func (u *underlying) readBefore(place string) (line int, from textFlow) {
+// readBefore is the first line between the lock and the call that reads a place, with what
+// follows its value from there.
+func (u *underlying) readBefore(place string) (line int, from *turns) {
 	ast.Inspect(u.fn.body, func(n ast.Node) bool {
 		if n == nil || line > 0 {
 			return false
@@ -181,22 +181,13 @@ func (u *underlying) readBefore(place string) (line int, from textFlow) {
 		}
 		return true
 	})
-	return line, u.s.flowsFrom(u.fn.body, u.call, place)
+	return line, u.s.flow(u.fn.body, u.call, place)
 }
-
-// through follows the variables of a flow from the call on to a line: what is read again behind
-// the call does not count.
-func (f textFlow) through(u *underlying, line int) textFlow {
-	return u.s.follow(textFlow{names: f.names}, u.fn.body, u.call+1, line-1)
-}
-
-// hasName tells whether an expression mentions a variable of the flow.
-func (f textFlow) hasName(x ast.Expr) bool { return len(f.names) > 0 && f.has(x) }
 
 // decides tells whether a place, read between the lock and the call, decides whether the call is
 // made.
 func (u *underlying) decides(place string) (found bool) {
-	from := u.s.flowsFrom(u.fn.body, u.call, place)
+	from := u.s.flow(u.fn.body, u.call, place)
 	ast.Inspect(u.fn.body, func(n ast.Node) bool {
 		if s, ok := n.(*ast.IfStmt); ok {
 			first, last := u.s.lines(s)

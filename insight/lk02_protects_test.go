@@ -22,6 +22,7 @@ func TestProtectedBy(t *testing.T) {
 		{"one connection", lock + unlock + "\tfmt.Fprintf(s.c, \"%s\", k)\n\treturn s.r.ReadString('\\n') // call\n", "s.r and the lock are of the same stock", "a pool"},
 		{"a cache", lock + unlock + "\tif v, ok := s.qty[k]; ok {\n\t\treturn v\n\t}\n\tv := fetch(k) // call\n\ts.qty[k] = v\n\treturn v\n", "", ""},
 		{"a cache, into the same variable", lock + unlock + "\tv, ok := s.qty[k]\n\tif !ok {\n\t\tv = fetch(k) // call\n\t\ts.qty[k] = v\n\t}\n\treturn v\n", "", ""},
+		{"a cache, into a result of the same name", lock + unlock + "\tif id, ok := s.qty[k]; ok {\n\t\treturn id\n\t}\n\tu := fetch(k) // call\n\tid.uid = u.ID\n\ts.qty[k] = id\n\treturn id\n", "", ""},
 		{"a cache that counts", lock + unlock + "\tif v, ok := s.qty[k]; ok {\n\t\treturn v\n\t}\n\tv := fetch(k) // call\n\ts.qty[k] = v\n\ts.n++\n\treturn v\n", "", ""},
 		{"a token that is old", lock + unlock + "\tif old(s.token) {\n\t\ts.token = fetch(k) // call\n\t}\n\treturn s.token\n", "", ""},
 		{"read again behind the call", lock + unlock + "\tv := fetch(k) // call\n\tn := s.n\n\ts.n = n + v\n", "", ""},

@@ -115,6 +115,10 @@ func slowReceiver(r *Rule, in *Input, w *facts.AllWaits, p *facts.Place) (f Find
 		f.Evidence = append(f.Evidence, in.trace().seen(p.By[0].Stack, "received here, %s times", unit.Count(p.By[0].Count)))
 	}
 	f.Advice = "Look at the receiver: what it does for each item, and what it waits for. If the Ps are not busy, more receivers help; a larger buffer only delays the wait. If nobody receives any more, the senders wait forever (SC10): give the send a way out."
+	if a, ok := affinityAt(in.code, p.At); ok {
+		f.Advice = a.advice()
+		f.Evidence = append(f.Evidence, a.Evidence)
+	}
 	f.Verify = "Record again under the same load: the wait here should fall, and more should be done in the same time."
 	if w.Precision == facts.Measured {
 		f.Doubts = append(f.Doubts, in.traceDoubts(in.trace())...)

@@ -19,6 +19,10 @@ type turns struct {
 	// not set in the body.
 	calls func(*ast.CallExpr) bool
 	outer func(name string) bool
+	// text is an expression, by its text, whose value before an instant is looked for, as it
+	// flows through a function from the top to the bottom and not by way of conditions.
+	text  string
+	until token.Pos
 	// index is a counter whose place in a list is looked for; empty where none is.
 	index string
 	// packages are the names of what the file imports: they hold no values.
@@ -37,6 +41,7 @@ type set struct {
 	begin token.Pos // of the statement
 	at    token.Pos // from here on it has the value
 	from  []ast.Node
+	conds int      // how many of from are conditions that it depends on
 	block ast.Node // the innermost block around, or statement with a variable of its own
 	// declares tells that the variable begins here, and is one of the block.
 	declares bool
@@ -92,7 +97,7 @@ func (w *turns) read(n ast.Node, around []ast.Node) {
 	}
 	add := func(x ast.Expr, at token.Pos, declares, part bool, from ...ast.Node) {
 		if name := rootName(x); name != "" && name != "_" && !w.packages[name] {
-			w.sets = append(w.sets, &set{name: name, begin: n.Pos(), at: at, from: append(from, conds...), block: block, declares: declares, part: part})
+			w.sets = append(w.sets, &set{name: name, begin: n.Pos(), at: at, from: append(from, conds...), conds: len(conds), block: block, declares: declares, part: part})
 		}
 	}
 	switch n := n.(type) {
@@ -103,11 +108,10 @@ func (w *turns) read(n ast.Node, around []ast.Node) {
 				from = nodes(n.Rhs[i : i+1])
 			}
 			_, whole := left.(*ast.Ident)
-			_, entry := left.(*ast.IndexExpr)
 			at := len(w.sets)
 			add(left, n.End(), n.Tok == token.DEFINE, !whole || n.Tok != token.DEFINE && n.Tok != token.ASSIGN, from...)
 			for _, s := range w.sets[at:] {
-				s.sums = entry || !whole && n.Tok != token.ASSIGN
+				s.sums = hasIndex(left) || !whole && n.Tok != token.ASSIGN
 			}
 		}
 	case *ast.ValueSpec:
@@ -117,7 +121,7 @@ func (w *turns) read(n ast.Node, around []ast.Node) {
 	case *ast.RangeStmt:
 		for _, x := range []ast.Expr{n.Key, n.Value} {
 			if x != nil {
-				w.sets = append(w.sets, &set{name: rootName(x), begin: n.Body.Pos(), at: n.Body.Pos(), from: append([]ast.Node{n.X}, conds...), block: n, declares: n.Tok == token.DEFINE})
+				w.sets = append(w.sets, &set{name: rootName(x), begin: n.Body.Pos(), at: n.Body.Pos(), from: append([]ast.Node{n.X}, conds...), conds: len(conds), block: n, declares: n.Tok == token.DEFINE})
 			}
 		}
 	case *ast.CallExpr:
@@ -141,6 +145,20 @@ func nodes(all []ast.Expr) (out []ast.Node) {
 		out = append(out, x)
 	}
 	return out
+}
+
+// hasIndex tells of what is set that it is, or is a part of, an element of something.
+func hasIndex(x ast.Expr) bool {
+	for {
+		switch e := x.(type) {
+		case *ast.IndexExpr:
+			return true
+		case *ast.SelectorExpr:
+			x = e.X
+		default:
+			return false
+		}
+	}
 }
 
 // declaration is the one of a name that holds at a place; nil where it is from outside.
@@ -174,6 +192,9 @@ func (w *turns) hasAt(n ast.Node, at token.Pos) (found bool) {
 		clear(w.seen)
 	}()
 	ast.Inspect(n, func(n ast.Node) bool {
+		if x, ok := n.(ast.Expr); ok && w.text != "" {
+			found = found || x.Pos() < w.until && types.ExprString(x) == w.text
+		}
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
 			found = found || w.hasAt(n.X, at)
@@ -207,7 +228,7 @@ func (w *turns) variable(name string, at token.Pos) bool {
 			return false
 		}
 	}
-	if of != nil {
+	if of != nil || w.text != "" {
 		return false
 	}
 	for _, s := range slices.Backward(w.named[name]) { // of the turn before
@@ -230,7 +251,11 @@ func (w *turns) derived(s *set) bool {
 		return false
 	}
 	w.seen[s] = true
-	return slices.ContainsFunc(s.from, func(n ast.Node) bool { return w.hasAt(n, max(s.begin, n.Pos())) })
+	from := s.from
+	if w.text != "" {
+		from = from[:len(from)-s.conds]
+	}
+	return slices.ContainsFunc(from, func(n ast.Node) bool { return w.hasAt(n, max(s.begin, n.Pos())) })
 }
 
 // calledOn tells of a call that it stands on a line, and is no call of what the language has.

@@ -353,10 +353,15 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	f.Doubts = in.traceDoubts(t, "the goroutine may have other things to wait for at the same time: then less is gained than the length of the wait")
 	if pushes {
 		f.Advice = pushedAdvice
-		f.Doubts = append(f.Doubts, pushedDoubt)
 		reason = "pushed"
+		f.Doubts = append(f.Doubts, pushedDoubt)
 	}
 	w.weigh(r, in, t, &f, reason)
+	if a, ok := affinityAt(in.code, w.site.Frame); ok && w.kind == "channel" && (pushes || w.queues()) {
+		f.Advice, f.Severity = a.advice(), Info
+		f.Evidence = append(f.Evidence, a.Evidence)
+		f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return d == pushedDoubt })
+	}
 	if w.kind == "lock" && len(w.causes) > 0 && reason != "lock" && reason != "running" {
 		if p := protectedBy(in.code, t.Frames(w.site.Stack), t.Frames(workAt(g, &w.causes[0]))); p != nil {
 			p.title = "" // of what the lock is held for

@@ -101,6 +101,16 @@ func (q *narrow) width() string {
 	return fmt.Sprintf("%d get through at a time", n)
 }
 
+// crew are the goroutines that do the same as those who serve, where these are only some of
+// them.
+func (q *narrow) crew(t *traced) (f crew, several bool) {
+	if !q.gate.Workers || q.gate.Kind.Key() == "pool" {
+		return f, false
+	}
+	f, several = t.crewOf(q.gate.Frees.Stack)
+	return f, several && f.members > int64(q.gate.Width)
+}
+
 // computes tells whether those who are inside are mostly running, or ready to.
 func (q *narrow) computes() bool {
 	busy := time.Duration(0)
@@ -116,7 +126,10 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 	g, first := q.group, q.rows[0]
 	text := fmt.Sprintf("%s waits %s of its time%s until others are done: %s of %s", unitOf(g), unit.Percent(q.share()), atPlace(q.gate.Site), unit.Duration(q.queued/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g)))
 	text += overUnits(g)
-	if width := q.width(); width != "" {
+	servers, several := q.crew(t)
+	if width := q.width(); several {
+		text += "; " + servers.who(int64(q.gate.Width))
+	} else if width != "" {
 		text += "; " + width
 	}
 	if first.Cause.Kind.Key() != "unknown" && first.Cause.Kind.Key() != "none" {
@@ -143,7 +156,14 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 	f.Advice = narrowAdvice(q)
 	f.Verify = "Record again under the same load with more at once: this wait should shrink, and requests per second grow, until what is behind it is the limit."
 	f.Doubts = in.traceDoubts(t, "the limit may be there to protect what is behind it: then that has to become faster, or the load is too high")
-	if q.gate.Workers && q.gate.Kind.Key() != "pool" {
+	if belongs, chosen := affinityAt(in.code, q.gate.Site.Frame); q.gate.Workers && chosen {
+		f.Advice, f.Severity = belongs.advice(), Info
+		f.Evidence = append(f.Evidence, belongs.Evidence)
+		f.Verify = "Record again under the same load: this wait should shrink, and requests per second grow."
+	} else if several && servers.mostlyIdle() {
+		f.Advice = "Find out why so few of them serve those who wait here, while others have nothing to do. If each has a channel of its own, let all of them receive from one, so that whoever is free takes the next."
+		f.Doubts = append(f.Doubts, pushedDoubt)
+	} else if q.gate.Workers && q.gate.Kind.Key() != "pool" {
 		tellWorkers(in, t, q, &f)
 	}
 	if q.computes() {
