@@ -128,7 +128,8 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 		}
 	}
 	var top, late *sched.Block // with most answers, with most calls that ended without one
-	var answers, most, lost, unanswered int64
+	var answers, most, lost, unanswered, cancelled, cancelledHere int64
+	var cancelling stack.ID
 	for _, b := range t.Blocks {
 		if b.Reason == exectrace.NameSelect && t.through(b.Stack, roundTrip) {
 			n, without := t.answersAt(b), t.unanswered(b)
@@ -137,6 +138,11 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 			}
 			if lost += without; late == nil || without > unanswered {
 				late, unanswered = b, without
+			}
+			if n, from := t.cancelled(b); n > 0 {
+				if cancelled += n; n > cancelledHere {
+					cancelledHere, cancelling = n, from
+				}
 			}
 		}
 	}
@@ -157,7 +163,10 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 		f.Advice = "The body is closed there: check that this happens on every path, including error statuses, and read each response to its end first (io.Copy(io.Discard, resp.Body)), or the connection is discarded; use one http.Client for all requests; and set its Transport's MaxIdleConnsPerHost (2 unless the program sets it) to at least the number of concurrent requests to one host."
 	}
 	if 2*lost >= opened {
-		return noAnswers(f, in, t, late, lost, unanswered), true
+		if float64(cancelled) > allSeen*float64(lost) {
+			return allCancelled(f, in, t, cancelling, lost), true
+		}
+		return noAnswers(f, in, t, late, lost, unanswered, answers), true
 	}
 	f.Verify = "Record a trace under the same load: the program should open a few connections and keep them."
 	f.Doubts = in.traceDoubts(t)
@@ -168,12 +177,27 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 
 // noAnswers is the finding where most new connections replace those of requests that ended without
 // an answer, which net/http closes.
-func noAnswers(f Finding, in *Input, t *traced, late *sched.Block, lost, there int64) Finding {
+func noAnswers(f Finding, in *Input, t *traced, late *sched.Block, lost, there, answers int64) Finding {
 	f.Summary += fmt.Sprintf("; %s ended before an answer came, by a time limit or because they were cancelled: net/http closes the connection of such a request", unit.Plural(lost, "call"))
 	f.Severity = Info
 	f.Evidence = []Evidence{t.seen(late.Stack, "here %s ended before an answer came", unit.Plural(there, "call"))}
-	f.Advice = "New connections follow from these calls: see to it that fewer of them end so. " + limitAdvice + " Calls that are cancelled since another answer came first cost a connection each."
+	what := limitAdvice
+	if mostInTime(lost, answers+lost) {
+		what = tailAdvice
+	}
+	f.Advice = "New connections follow from these calls: see to it that fewer of them end so. " + what + " Calls that are cancelled since another answer came first cost a connection each."
 	tellLimit(&f, in.code, t.Frames(late.Stack))
+	f.Verify = "Record a trace under the same load: fewer calls should end without an answer, and the program should open fewer connections."
+	f.Doubts = in.traceDoubts(t)
+	return f
+}
+
+// allCancelled is the finding where the program itself cancels the calls whose connections are lost.
+func allCancelled(f Finding, in *Input, t *traced, from stack.ID, lost int64) Finding {
+	f.Summary += fmt.Sprintf("; %s were cancelled by the program before an answer came: net/http closes the connection of such a request", unit.Plural(lost, "call"))
+	f.Severity = Info
+	f.Evidence = []Evidence{t.seen(from, "calls are cancelled here")}
+	f.Advice = "A call of HTTP/1.1 that is cancelled costs its connection. Cancel fewer: make the call first that decides whether the others are needed, or start a second one for the same only when the first takes longer than usual. If an early end is worth a new connection, leave it so."
 	f.Verify = "Record a trace under the same load: fewer calls should end without an answer, and the program should open fewer connections."
 	f.Doubts = in.traceDoubts(t)
 	return f

@@ -2,6 +2,7 @@ package insight
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"loupe/analysis/facts"
@@ -70,6 +71,14 @@ func (t *traced) launches() []*launch {
 	return all
 }
 
+// startedInside tells whether the go statement is one of a library that works for itself, as
+// database/sql does for each query: how much such a goroutine does is not up to the program. What is
+// given to a method Go, as of an errgroup, is.
+func (t *traced) startedInside(id stack.ID) bool {
+	frames := t.Frames(id)
+	return len(frames) > 0 && t.Scope.Origin(frames[0].Func) != stack.User && !strings.Contains(ownName(frames[0].Func), "Go")
+}
+
 func checkTinyGoroutines(r *Rule, in *Input, t *traced) []Finding {
 	all := t.launches()
 	if len(all) == 0 {
@@ -79,6 +88,9 @@ func checkTinyGoroutines(r *Rule, in *Input, t *traced) []Finding {
 	for _, l := range all {
 		if t.Scope.Origin(l.site.Func) < stack.Dependency {
 			continue // the standard library starts them, as net/http does for a connection: nobody can change that
+		}
+		if t.startedInside(l.stack) {
+			continue
 		}
 		run := l.each.Quantile(0.5)
 		if t.Rate(l.created) < r.param("rate") || l.each.Count == 0 || run.Seconds() >= r.param("run") || l.outside > l.exec || l.inside > 10*l.exec { // it is there to wait: others wait meanwhile

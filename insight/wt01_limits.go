@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/types"
 	"slices"
+	"strings"
 
 	"loupe/analysis/sched"
 	"loupe/value/stack"
@@ -16,9 +17,73 @@ import (
 // limitAdvice is what to do about them.
 const limitAdvice = "The peer is down, or slower than the time limit: find out which. Do not let each request find that out again: remember that it does not answer (a circuit breaker, a health check) and skip it for a while, or ask another one at the same time and take the first answer. A shorter limit only makes each wait shorter."
 
+// tailAdvice is what to do about them where most calls are answered.
+const tailAdvice = "Most calls are answered within the time limit: find out what makes the others slow at the peer. A second call, to another instance, after the usual time of an answer (a hedged request) shortens the wait; if an old or a default value will do instead, this is what the limit is there for. A circuit breaker would refuse the calls that are answered, too."
+
+// mostInTime tells of calls that a time limit may end whether most of them are answered before.
+func mostInTime(late, made int64) bool { return made > 2*late }
+
+// handlesLimit finds where the function of a call, or one on the way to it, looks whether a time
+// limit has ended it and goes on without an error: then it may be meant to end so.
+func handlesLimit(c *code, frames []stack.Frame) (found Evidence, ok bool) {
+	for _, f := range frames {
+		fn, s := c.scopeAt(f), c.parse(f.File)
+		if fn == nil {
+			continue
+		}
+		ast.Inspect(fn.body, func(n ast.Node) bool {
+			branch, is := n.(*ast.IfStmt)
+			if !is || ok || !asksForLimit(branch.Cond) || failsIn(branch.Body) {
+				return !ok
+			}
+			line, _ := s.lines(branch)
+			found, ok = c.shownAt(f.File, line, "the source goes on here when the time limit has ended a call"), true
+			return false
+		})
+		if ok {
+			break
+		}
+	}
+	return found, ok
+}
+
+// asksForLimit tells of a condition that it asks for the error of a time limit.
+func asksForLimit(cond ast.Expr) bool {
+	text := types.ExprString(cond)
+	return !strings.Contains(text, "!") && (strings.Contains(text, "DeadlineExceeded") || strings.Contains(text, ".Timeout()") || strings.Contains(text, "os.IsTimeout("))
+}
+
+// failsIn tells whether statements return an error, or end the program.
+func failsIn(body *ast.BlockStmt) (fails bool) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ReturnStmt:
+			last := ""
+			if len(n.Results) > 0 {
+				last = types.ExprString(n.Results[len(n.Results)-1])
+			}
+			fails = fails || strings.Contains(strings.ToLower(last), "err")
+		case *ast.CallExpr:
+			name := types.ExprString(n.Fun)
+			fails = fails || neverReturns(name) || name == "http.Error"
+		}
+		return !fails
+	})
+	return fails
+}
+
 // limited says of waits that a time limit has ended how many calls these are, of how many.
 func (w *waiting) limited(t *traced) string {
-	made := int64(0)
+	made := w.made(t)
+	if made < w.count {
+		return fmt.Sprintf("; %s got no answer in time", unit.Plural(w.count, "call"))
+	}
+	return fmt.Sprintf("; %s of %s got no answer in time", unit.Count(w.count), unit.Plural(made, "call"))
+}
+
+// made is how many calls there are among which waits are that a time limit has ended; 0 where that
+// is not known.
+func (w *waiting) made(t *traced) (made int64) {
 	for _, o := range outwards(w.group) {
 		if o.kind == "network" && o.path[0] == w.site.Frame {
 			made += o.calls
@@ -29,10 +94,22 @@ func (w *waiting) limited(t *traced) string {
 			made = 0 // others have not even been sent, and do not count as calls
 		}
 	}
-	if made < w.count {
-		return fmt.Sprintf("; %s got no answer in time", unit.Plural(w.count, "call"))
+	return made
+}
+
+// cancelled is how many waits for an answer the program itself has ended with their context, and
+// from where most often: its limit had not come.
+func (t *traced) cancelled(b *sched.Block) (n int64, most stack.ID) {
+	top := int64(0)
+	for _, w := range b.Wakers {
+		if w.Stack == 0 || !t.cancels(w.Stack) || !slices.ContainsFunc(t.Frames(w.Stack), func(f stack.Frame) bool { return t.Scope.Origin(f.Func) == stack.User }) {
+			continue
+		}
+		if n += w.Count; w.Count > top {
+			top, most = w.Count, w.Stack
+		}
 	}
-	return fmt.Sprintf("; %s of %s got no answer in time", unit.Count(w.count), unit.Plural(made, "call"))
+	return n, most
 }
 
 // unanswered is how many waits for an answer ended by a timer or with a context.
@@ -80,7 +157,7 @@ func limitAround(c *code, frames []stack.Frame) (found Evidence, ok bool) {
 			return c.shownAt(f.File, line, "the source sets a time limit here (%s)", name), true
 		}
 	}
-	n := 0
+	n, clients := 0, 0
 	c.eachSource(func(file string, s *syntax) {
 		ast.Inspect(s.file, func(node ast.Node) bool {
 			lit, is := node.(*ast.CompositeLit)
@@ -88,6 +165,9 @@ func limitAround(c *code, frames []stack.Frame) (found Evidence, ok bool) {
 				return true
 			}
 			of := types.ExprString(lit.Type)
+			if of == "http.Client" {
+				clients++
+			}
 			for _, e := range lit.Elts {
 				kv, is := e.(*ast.KeyValueExpr)
 				if !is {
@@ -101,5 +181,5 @@ func limitAround(c *code, frames []stack.Frame) (found Evidence, ok bool) {
 			return true
 		})
 	})
-	return found, n == 1
+	return found, n == 1 && clients <= 1 // of several it is not known which one calls
 }

@@ -342,6 +342,9 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		f.Advice = elsewhereAdvice
 	}
 	if reason == "time_limit" {
+		if mostInTime(w.count, w.made(t)) {
+			f.Advice = tailAdvice
+		}
 		tellLimit(&f, in.code, w.calledFrames(t))
 	}
 	if again != nil {
@@ -357,6 +360,9 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		f.Doubts = append(f.Doubts, pushedDoubt)
 	}
 	w.weigh(r, in, t, &f, reason)
+	if many && w.outside() && !asks {
+		w.tellKind(in, t, &f)
+	}
 	if a, ok := affinityAt(in.code, w.site.Frame); ok && w.kind == "channel" && (pushes || w.queues()) {
 		f.Advice, f.Severity = a.advice(), Info
 		f.Evidence = append(f.Evidence, a.Evidence)
@@ -501,6 +507,11 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 	}
 	if reason == "time_limit" {
 		f.Doubts = append(f.Doubts, "a call that waits for an event (long polling) may be meant to end so")
+		if at, ok := handlesLimit(in.code, w.calledFrames(t)); ok {
+			f.Severity = Info
+			f.Evidence = append(f.Evidence, at)
+			f.Advice = "Where the end of the limit is a normal answer, as of a long poll without news, leave it so. Otherwise: " + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
+		}
 	}
 	if w.kind == "sleep" || w.kind == "timer" {
 		if tries, ok := w.triesBetween(in, t); ok {
@@ -513,6 +524,9 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 		} else if paces(in.code, w.site.Frame) {
 			info("the pause is in a loop that goes through its items, or on until its time is over: it may keep an intended rate")
 		}
+	}
+	if w.ofAnother(reason) && paces(in.code, w.causes[0].Cause.Site.Frame) && w.causes[0].Cause.Kind.Key() == "sleep" {
+		info("the pause of the other goroutine is in a loop that goes through its items: it may keep an intended rate")
 	}
 	if window := w.kind == "timer" || w.ofAnother(reason); window && g.Unit.String() == "request" && w.each().Seconds() < r.param("window") {
 		info("the timer may be the window in which a batch is gathered: each request gains " + unit.Duration(w.each()) + " at most")
@@ -748,8 +762,10 @@ func waitAdvice(reason string, w *waiting, many bool, t *traced) string {
 		text = "It makes one call after another (N+1 queries): ask for all at once (a batch, a join, one query with many keys), or make independent calls concurrently."
 	case w.ofAnother(reason):
 		text = anotherPauses
+	case w.kind == "cond" && syncs(w.calledFrames(t)):
+		text = "They wait until another goroutine has made a file reach the disk, as in a group commit: what is left is the disk. Larger groups need fewer syncs; or answer before the data is on the disk, if it may be lost when the machine fails."
 	case !w.outside() && w.kind != "lock" && reason == "network":
-		text = "The goroutines waited for here are waiting for a peer's responses: let more of them ask at once, as far as the peer can handle it, or look at the peer."
+		text = "The goroutines waited for here are waiting for a peer's responses: look at the peer; and where only some of them ask at a time, let more ask at once, as far as the peer can handle it."
 	}
 	if w.queues() && w.kind != "lock" {
 		return "What they wait for here (a semaphore, a channel, a pool) lets in fewer at once than the load asks for. Let in more, as far as what is behind it can handle that. If it protects something else, or what is done inside needs the CPUs, this is where the limit is."

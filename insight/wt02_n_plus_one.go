@@ -122,6 +122,7 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 		f.Evidence = append(f.Evidence, t.seenAt(t.Frames(o.stack), at, "the slowest took %s: loupe trace requests %d", unit.Duration(one.Span.Len()), one.ID).during(t, one.Span.Start, one.Span.End).ofGoroutine(one.G))
 	}
 	f.Advice = manyCallsAdvice(t, o)
+	tellKind(in.code, t, o, &f)
 	f.Verify = "Record again under the same load: loupe trace requests should show one call here instead of many, and the time of a request should no longer grow with the number of items."
 	f.Doubts = in.traceDoubts(t)
 	f.more = o.kind == "query" // to read the rows is done elsewhere

@@ -1,0 +1,201 @@
+package insight
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"loupe/value/stack"
+)
+
+// What the calls of a loop have in common, by its source: whether each carries a batch already, or
+// is one of a fixed list of different ones, or all are of one transaction.
+
+// tellKind makes a finding about many calls say what fits these.
+func tellKind(c *code, t *traced, o *outward, f *Finding) {
+	if o.kind != "query" && o.kind != "network" {
+		return
+	}
+	batch, fixed := false, false
+	for i, at := range o.path {
+		loops := loopsAround(c, at)
+		if len(loops) == 0 {
+			continue
+		}
+		callee := innerOf(t.Frames(o.stack), o.path)
+		if i > 0 {
+			callee = o.path[i-1].Func
+		}
+		l := loops[len(loops)-1]
+		batch, fixed = l.batches(at.Line, ownName(callee)), l.fixedTexts(c, at.Line)
+		break
+	}
+	inTx := slices.ContainsFunc(t.Frames(o.stack), func(f stack.Frame) bool { return strings.HasPrefix(f.Func, "database/sql.(*Tx).") })
+	switch {
+	case batch:
+		f.Title, f.Severity = "Batches are asked for one after another", Info
+		f.Summary = strings.Replace(f.Summary, "the same call to a peer", "a call to a peer", 1)
+		f.Advice = "By the source, each call carries a batch already: larger batches need fewer calls; where the batches do not depend on each other, make several calls concurrently, with a limit (errgroup with SetLimit)."
+	case fixed:
+		f.Title, f.Severity = "A list of calls is made one after another", Info
+		f.Summary = strings.Replace(f.Summary, "the same call to a peer", "a call to a peer", 1)
+		f.Advice = "By the source, each call is another one of a fixed list: combine them if the peer can answer several in one exchange (one statement, a script, a pipeline), or make those concurrently that do not depend on each other."
+		f.Doubts = append(f.Doubts, "the calls may have to come in this order, as the commands of a protocol or of a transaction do")
+	case inTx:
+		f.Advice = "Ask for all at once, or change all at once: one statement with many keys or rows (IN, a join, VALUES with many rows), as the driver and the database permit. Within a transaction, which has one connection, the calls cannot be made concurrently."
+	}
+}
+
+// tellKind is tellKind for the waits of such calls.
+func (w *waiting) tellKind(in *Input, t *traced, f *Finding) {
+	for _, o := range outwards(w.group) {
+		if o.path[0] == w.site.Frame {
+			title := f.Title
+			tellKind(in.code, t, o, f)
+			f.Title = title
+			return
+		}
+	}
+}
+
+// batches tells whether a call of a function on a line of a loop is given several items: a chunk of
+// a list, or what has been gathered until it was enough.
+func (l loop) batches(line int, callee string) bool {
+	w := turnsOf(l.source, l.body)
+	chunk := ""
+	if r, ok := l.stmt.(*ast.RangeStmt); ok && r.Key != nil {
+		if call, ok := r.X.(*ast.CallExpr); ok && types.ExprString(call.Fun) == "slices.Chunk" {
+			chunk = rootName(r.Key)
+		}
+	}
+	parts := map[string]bool{} // variables of the loop that a part of a list is cut into
+	ast.Inspect(l.body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || len(a.Lhs) != len(a.Rhs) {
+			return true
+		}
+		for i, x := range a.Rhs {
+			if cut, ok := x.(*ast.SliceExpr); ok && l.cuts(cut) {
+				parts[rootName(a.Lhs[i])] = true
+			}
+		}
+		return true
+	})
+	w.outer = func(name string) bool { return name == chunk && chunk != "" }
+	on := calledOn(l.source, line)
+	carries := func(x ast.Expr) bool {
+		cut, ok := x.(*ast.SliceExpr)
+		return ok && l.cuts(cut) || w.has(x) || w.comesOf(x, parts, 4)
+	}
+	return hasCall(l.body, func(call *ast.CallExpr) bool {
+		return on(call) && lastName(types.ExprString(call.Fun)) == callee && slices.ContainsFunc(call.Args, carries)
+	})
+}
+
+// cuts tells of a slice expression that it is a part of a list that changes from turn to turn: from
+// one variable to another, or the first ones of what is then cut off.
+func (l loop) cuts(x *ast.SliceExpr) bool {
+	if x.High == nil || isLiteral(x.High) {
+		return false
+	}
+	if x.Low != nil && !isLiteral(x.Low) {
+		return true
+	}
+	rest := false
+	ast.Inspect(l.body, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 && a.Tok == token.ASSIGN {
+			cut, is := a.Rhs[0].(*ast.SliceExpr)
+			rest = rest || is && cut.Low != nil && cut.High == nil && types.ExprString(cut.X) == types.ExprString(a.Lhs[0]) && types.ExprString(cut.X) == types.ExprString(x.X)
+		}
+		return !rest
+	})
+	return rest
+}
+
+// comesOf tells whether an expression is made of some variables, within a few steps.
+func (w *turns) comesOf(x ast.Node, names map[string]bool, steps int) (found bool) {
+	if len(names) == 0 || steps == 0 {
+		return false
+	}
+	ast.Inspect(x, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && !found {
+			found = names[id.Name] || slices.ContainsFunc(w.named[id.Name], func(s *set) bool {
+				return slices.ContainsFunc(s.from, func(n ast.Node) bool { return w.comesOf(n, names, steps-1) })
+			})
+		}
+		return !found
+	})
+	return found
+}
+
+// differing are texts that are no keys: with several words, or the path of a resource.
+var differing = regexp.MustCompile(`^(/|https?://)|\S\s+\S`)
+
+// fixedTexts tells whether a loop goes through a list of texts that the source has, such as
+// statements or commands, one of which is given to what is called on a line.
+func (l loop) fixedTexts(c *code, line int) bool {
+	r, ok := l.stmt.(*ast.RangeStmt)
+	if !ok || r.Value == nil {
+		return false
+	}
+	lit := c.listOf(l.source, r.X)
+	if lit == nil {
+		return false
+	}
+	texts, different := 0, map[string]bool{}
+	ast.Inspect(lit, func(n ast.Node) bool {
+		b, ok := n.(*ast.BasicLit)
+		if ok && b.Kind == token.STRING {
+			if text, err := strconv.Unquote(b.Value); err == nil && differing.MatchString(text) {
+				texts++
+				different[text] = true
+			}
+		}
+		return true
+	})
+	if texts < 2 || len(different) < 2 || 3*texts < len(lit.Elts) {
+		return false
+	}
+	w := turnsOf(l.source, l.body)
+	w.outer = func(name string) bool { return isNamed(r.Value, name) }
+	on := calledOn(l.source, line)
+	return hasCall(l.body, func(call *ast.CallExpr) bool {
+		return on(call) && slices.ContainsFunc(call.Args, func(x ast.Expr) bool { return w.has(x) })
+	})
+}
+
+// listOf is the list that an expression is, or that the file sets a variable to and nothing else;
+// nil where there is none.
+func (c *code) listOf(s *syntax, x ast.Expr) (lit *ast.CompositeLit) {
+	if lit, ok := x.(*ast.CompositeLit); ok {
+		return lit
+	}
+	name, sets := types.ExprString(x), 0
+	note := func(left, right ast.Expr) {
+		if types.ExprString(left) == name {
+			sets++
+			lit, _ = right.(*ast.CompositeLit)
+		}
+	}
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i := range min(len(n.Lhs), len(n.Rhs)) {
+				note(n.Lhs[i], n.Rhs[i])
+			}
+		case *ast.ValueSpec:
+			for i := range min(len(n.Names), len(n.Values)) {
+				note(n.Names[i], n.Values[i])
+			}
+		}
+		return true
+	})
+	if sets != 1 {
+		return nil
+	}
+	return lit
+}

@@ -1,0 +1,85 @@
+package insight
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"loupe/analysis/account/accounttest"
+	"loupe/recording"
+	"loupe/value/stack"
+)
+
+// TestKindsOfCalls: batches, and different texts of a fixed list, are told from keys; the call of
+// get is on line 5.
+func TestKindsOfCalls(t *testing.T) {
+	for _, c := range []struct {
+		name, loop   string
+		batch, fixed bool
+	}{
+		{"chunks", "for part := range slices.Chunk(ids, 50) {\nget(ctx, part)\n}", true, false},
+		{"the first of the rest", "for len(ids) > 0 { part := ids[:n]; ids = ids[n:]\nget(ctx, query(part))\n}", true, false},
+		{"the first of the rest, gone through", "for len(ids) > 0 { part := ids[:n]; ids = ids[n:]; args := make([]any, len(part)); for i, id := range part { args[i] = id }\nget(ctx, args...)\n}", true, false},
+		{"from one to another", "for i := 0; i < len(ids); i += n {\nget(ctx, ids[i:min(i+n, len(ids))])\n}", true, false},
+		{"one id", "for _, id := range ids {\nget(ctx, id)\n}", false, false},
+		{"a prefix of an id", "for _, id := range ids {\nget(ctx, id[:8])\n}", false, false},
+		{"by index", "for i := range ids {\nget(ctx, ids[i])\n}", false, false},
+		{"statements", "for _, q := range []string{\"SELECT a FROM t\", \"SELECT b FROM u\"} {\nget(ctx, q)\n}", false, true},
+		{"commands in a variable", "steps := []string{\"RSET\", \"MAIL FROM:<\" + a + \"> x\", \"RCPT TO:<b> y\"}; for _, st := range steps {\nget(st)\n}", false, true},
+		{"paths", "for _, p := range []string{\"/users\", \"/orders\"} {\nget(base + p)\n}", false, true},
+		{"a list of keys", "for _, k := range []string{\"a\", \"b\", \"c\"} {\nget(ctx, k)\n}", false, false},
+		{"a list that is not asked with", "for _, q := range []string{\"SELECT a FROM t\", \"SELECT b FROM u\"} {\nget(ctx)\nuse(q)\n}", false, false},
+	} {
+		code, at := lineFive(c.loop)
+		loops := loopsAround(code, at)
+		l := loops[len(loops)-1]
+		if batch, fixed := l.batches(5, "get"), l.fixedTexts(code, 5); batch != c.batch || fixed != c.fixed {
+			t.Errorf("%s: batch %v, fixed %v", c.name, batch, fixed)
+		}
+	}
+}
+
+// TestWT02Kinds: batches are not to be asked for by one query with many keys, and a transaction has
+// one connection; chains are no N+1.
+func TestWT02Kinds(t *testing.T) {
+	at := func(loop string, frames ...string) Finding {
+		r := served(t, 20, func(p *accounttest.Program) {
+			for range 8 {
+				ask(p, 2*time.Millisecond, append(frames, "main.handle@a.go:5")...)
+			}
+		})
+		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main\n\nfunc handle() {\n"+loop+"\n}\n"))
+		return answers(t, r, "WT02")[0]
+	}
+	if f := at("for _, id := range ids {\nget(ctx, id)\n}", "main.get@b.go:1"); f.Severity != Warning || !strings.Contains(f.Advice, "errgroup") {
+		t.Errorf("%s: %s", f.Severity, f.Advice)
+	}
+	if f := at("for part := range slices.Chunk(ids, 50) {\nget(ctx, part)\n}", "main.get@b.go:1"); f.Severity != Info || strings.Contains(f.Advice, "one query with many keys") || strings.Contains(f.Title, "N+1") {
+		t.Errorf("%s %s: %s", f.Severity, f.Title, f.Advice)
+	}
+	if f := at("for id != 0 {\nv := get(ctx, id)\nid = v.Prev\n}", "main.get@b.go:1"); f.State != Fine || !strings.Contains(f.Summary, "needs what an earlier one has given") && !strings.Contains(f.Summary, "until the answer is accepted") {
+		t.Errorf("%s: %s", f.State, f.Summary)
+	}
+	if f := at("for _, id := range ids {\ntx.Exec(id)\n}", "database/sql.(*Tx).Exec@sql.go:1"); strings.Contains(f.Advice, "errgroup") || !strings.Contains(f.Advice, "one connection") {
+		t.Errorf("%s: %s", f.Title, f.Advice)
+	}
+}
+
+// TestHandlesLimit: the source shows whether the end of a time limit is no error.
+func TestHandlesLimit(t *testing.T) {
+	for text, want := range map[string]bool{
+		"v, err := get(ctx)\nif errors.Is(err, context.DeadlineExceeded) {\nreturn nil\n}":     true,
+		"v, err := get(ctx)\nif e.Timeout() {\ncontinue\n}":                                    true,
+		"v, err := get(ctx)\nif errors.Is(err, context.DeadlineExceeded) {\nreturn errSlow\n}": false,
+		"v, err := get(ctx)\nif !errors.Is(err, context.DeadlineExceeded) {\nreturn nil\n}":    false,
+		"v, err := get(ctx)\nif err != nil {\nreturn nil\n}":                                   false,
+	} {
+		code, at := lineFive(text)
+		if _, got := handlesLimit(code, []stack.Frame{at}); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+	if !mostInTime(60, 638) || mostInTime(227, 227) || mostInTime(227, 0) {
+		t.Error("most of 638 calls are answered when 60 are late")
+	}
+}
