@@ -119,12 +119,12 @@ func (l loop) moves(c *code, f, callee stack.Frame) bool {
 		root := rootName(sel.X)
 		return root != "" && !l.ranges(root) && w.declaration(root, call.Pos()) == nil
 	})
-	return same && len(c.carried(fn, callee, fn.receiver)) > 0
+	return same && len(carried(c, fn, callee, fn.receiver)) > 0
 }
 
 // carried are the fields of a variable that a function asks a peer with, on a frame's line, and
 // changes behind it.
-func (c *code) carried(fn *scope, f stack.Frame, of string) (fields []string) {
+func carried(c *code, fn *scope, f stack.Frame, of string) (fields []string) {
 	s := c.parse(f.File)
 	ast.Inspect(fn.body, func(n ast.Node) bool {
 		if n == nil {

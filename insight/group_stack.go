@@ -14,7 +14,7 @@ import (
 // stackIn is a stack of a line that goes through what names a group: of its own calls, or of the
 // waits there, the longest first. It is that of the site where the group has none, and 0 where
 // that one goes through another group.
-func (in *Input) stackIn(t *traced, g facts.UnitGroup, site facts.UnitSite) stack.ID {
+func stackIn(in *Input, t *traced, g facts.UnitGroup, site facts.UnitSite) stack.ID {
 	if runsThrough(t.Frames(site.Stack), g) {
 		return site.Stack
 	}
@@ -46,9 +46,9 @@ func runsThrough(frames []stack.Frame, g facts.UnitGroup) bool {
 
 // seenIn is evidence at a line that a group waits or works at; without callers where none of its
 // own are known.
-func (in *Input) seenIn(t *traced, g facts.UnitGroup, site facts.UnitSite, format string, args ...any) Evidence {
+func seenIn(in *Input, t *traced, g facts.UnitGroup, site facts.UnitSite, format string, args ...any) Evidence {
 	frames := []stack.Frame{site.Frame}
-	if id := in.stackIn(t, g, site); id != 0 {
+	if id := stackIn(in, t, g, site); id != 0 {
 		frames = t.Frames(id)
 	}
 	return t.seenAt(frames, site.Frame, format, args...)

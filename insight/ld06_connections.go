@@ -128,7 +128,7 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 		}
 	}
 	var top, late *sched.Block // with most answers, with most calls that ended without one
-	var answers, most, lost, unanswered, cancelled, cancelledHere int64
+	var answers, most, lost, unanswered, stopped, stoppedHere int64
 	var cancelling stack.ID
 	for _, b := range t.Blocks {
 		if b.Reason == exectrace.NameSelect && t.through(b.Stack, roundTrip) {
@@ -139,9 +139,9 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 			if lost += without; late == nil || without > unanswered {
 				late, unanswered = b, without
 			}
-			if n, from := t.cancelled(b); n > 0 {
-				if cancelled += n; n > cancelledHere {
-					cancelledHere, cancelling = n, from
+			if n, from := cancelled(t, b); n > 0 {
+				if stopped += n; n > stoppedHere {
+					stoppedHere, cancelling = n, from
 				}
 			}
 		}
@@ -163,7 +163,7 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 		f.Advice = "The body is closed there: check that this happens on every path, including error statuses, and read each response to its end first (io.Copy(io.Discard, resp.Body)), or the connection is discarded; use one http.Client for all requests; and set its Transport's MaxIdleConnsPerHost (2 unless the program sets it) to at least the number of concurrent requests to one host."
 	}
 	if 2*lost >= opened {
-		if float64(cancelled) > allSeen*float64(lost) {
+		if float64(stopped) > allSeen*float64(lost) {
 			return allCancelled(f, in, t, cancelling, lost), true
 		}
 		return noAnswers(f, in, t, late, lost, unanswered, answers), true

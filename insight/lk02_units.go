@@ -147,7 +147,7 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	if other {
 		f.Evidence = append(f.Evidence, t.seen(holder, "here the holder lets it go"))
 	}
-	f.Evidence = append(f.Evidence, in.seenIn(t, g, l.site, "waits for the lock, %s in each", unit.Duration(l.all()/unitCount(g))))
+	f.Evidence = append(f.Evidence, seenIn(in, t, g, l.site, "waits for the lock, %s in each", unit.Duration(l.all()/unitCount(g))))
 	f.Advice = heldAdvice
 	if sync {
 		f.Advice = syncAdvice
@@ -161,7 +161,7 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	if f.Advice == syncAdvice {
 		f.Doubts = append(f.Doubts, heldSyncDoubt(in, t.Frames(workAt(g, &l.does)), l.site.Frame.Func)...)
 	}
-	if p := protectedBy(in.code, t.Frames(in.stackIn(t, g, l.site)), t.Frames(workAt(g, &l.does))); p != nil && !sync {
+	if p := protectedBy(in.code, t.Frames(stackIn(in, t, g, l.site)), t.Frames(workAt(g, &l.does))); p != nil && !sync {
 		p.tell(&f)
 	}
 	namelessDoubt(in, g, &f)

@@ -74,7 +74,7 @@ func (t *traced) launches() []*launch {
 // startedInside tells whether the go statement is one of a library that works for itself, as
 // database/sql does for each query: how much such a goroutine does is not up to the program. What is
 // given to a method Go, as of an errgroup, is.
-func (t *traced) startedInside(id stack.ID) bool {
+func startedInside(t *traced, id stack.ID) bool {
 	frames := t.Frames(id)
 	return len(frames) > 0 && t.Scope.Origin(frames[0].Func) != stack.User && !strings.Contains(ownName(frames[0].Func), "Go")
 }
@@ -89,7 +89,7 @@ func checkTinyGoroutines(r *Rule, in *Input, t *traced) []Finding {
 		if t.Scope.Origin(l.site.Func) < stack.Dependency {
 			continue // the standard library starts them, as net/http does for a connection: nobody can change that
 		}
-		if t.startedInside(l.stack) {
+		if startedInside(t, l.stack) {
 			continue
 		}
 		run := l.each.Quantile(0.5)

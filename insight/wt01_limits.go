@@ -74,16 +74,16 @@ func failsIn(body *ast.BlockStmt) (fails bool) {
 
 // limited says of waits that a time limit has ended how many calls these are, of how many.
 func (w *waiting) limited(t *traced) string {
-	made := w.made(t)
+	made := madeCalls(t, w)
 	if made < w.count {
 		return fmt.Sprintf("; %s got no answer in time", unit.Plural(w.count, "call"))
 	}
 	return fmt.Sprintf("; %s of %s got no answer in time", unit.Count(w.count), unit.Plural(made, "call"))
 }
 
-// made is how many calls there are among which waits are that a time limit has ended; 0 where that
+// madeCalls is how many calls there are among which waits are that a time limit has ended; 0 where that
 // is not known.
-func (w *waiting) made(t *traced) (made int64) {
+func madeCalls(t *traced, w *waiting) (made int64) {
 	for _, o := range outwards(w.group) {
 		if o.kind == "network" && o.path[0] == w.site.Frame {
 			made += o.calls
@@ -99,7 +99,7 @@ func (w *waiting) made(t *traced) (made int64) {
 
 // cancelled is how many waits for an answer the program itself has ended with their context, and
 // from where most often: its limit had not come.
-func (t *traced) cancelled(b *sched.Block) (n int64, most stack.ID) {
+func cancelled(t *traced, b *sched.Block) (n int64, most stack.ID) {
 	top := int64(0)
 	for _, w := range b.Wakers {
 		if w.Stack == 0 || !t.cancels(w.Stack) || !slices.ContainsFunc(t.Frames(w.Stack), func(f stack.Frame) bool { return t.Scope.Origin(f.Func) == stack.User }) {

@@ -275,7 +275,7 @@ func (w *waiting) collects() bool {
 
 func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	g := w.group
-	w.own(in, t)
+	ownStacks(in, t, w)
 	why, reason := w.meanwhile(), w.reason()
 	n := time.Duration(max(1, g.Wall.Count))
 	what := w.clause
@@ -342,7 +342,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		f.Advice = elsewhereAdvice
 	}
 	if reason == "time_limit" {
-		if mostInTime(w.count, w.made(t)) {
+		if mostInTime(w.count, madeCalls(t, w)) {
 			f.Advice = tailAdvice
 		}
 		tellLimit(&f, in.code, w.calledFrames(t))
@@ -361,7 +361,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	}
 	w.weigh(r, in, t, &f, reason)
 	if many && w.outside() && !asks {
-		w.tellKind(in, t, &f)
+		tellKindOf(w, in, t, &f)
 	}
 	if a, ok := affinityAt(in.code, w.site.Frame); ok && w.kind == "channel" && (pushes || w.queues()) {
 		f.Advice, f.Severity = a.advice(), Info
@@ -379,13 +379,13 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	return f
 }
 
-// own sees to it that the stacks are those of the group itself, where other units come by the
+// ownStacks sees to it that the stacks are those of the group itself, where other units come by the
 // same lines.
-func (w *waiting) own(in *Input, t *traced) {
-	w.site.Stack = in.stackIn(t, w.group, w.site)
+func ownStacks(in *Input, t *traced, w *waiting) {
+	w.site.Stack = stackIn(in, t, w.group, w.site)
 	for i := range w.causes {
 		if at := &w.causes[i].Cause.Site; at.Frame.Func != "" {
-			at.Stack = cmp.Or(in.stackIn(t, w.group, *at), at.Stack)
+			at.Stack = cmp.Or(stackIn(in, t, w.group, *at), at.Stack)
 		}
 	}
 }
@@ -679,7 +679,7 @@ func writes(frames []stack.Frame) bool {
 // evidence shows the wait, what it was for, and the slowest one.
 func (w *waiting) evidence(in *Input, t *traced) []Evidence {
 	n := time.Duration(max(1, w.group.Wall.Count))
-	list := []Evidence{in.seenIn(t, w.group, w.site, "%s, %s in each", w.clause, unit.Duration(w.time/n))}
+	list := []Evidence{seenIn(in, t, w.group, w.site, "%s, %s in each", w.clause, unit.Duration(w.time/n))}
 	for _, row := range w.causes[:min(2, len(w.causes))] {
 		if row.Cause.Site.Frame.Func != "" && row.Cause.Kind.Key() != "unknown" {
 			list = append(list, t.seen(row.Cause.Site.Stack, "meanwhile the goroutine it waits for is %s here: %s in each", row.Cause.Kind.Clause(), unit.Duration(row.Time/n)))
@@ -687,7 +687,7 @@ func (w *waiting) evidence(in *Input, t *traced) []Evidence {
 	}
 	if len(w.group.Slowest) > 0 {
 		one := w.group.Slowest[0]
-		list = append(list, in.seenIn(t, w.group, w.site, "the slowest took %s: loupe trace requests %d", unit.Duration(one.Span.Len()), one.ID).during(t, one.Span.Start, one.Span.End).ofGoroutine(one.G))
+		list = append(list, seenIn(in, t, w.group, w.site, "the slowest took %s: loupe trace requests %d", unit.Duration(one.Span.Len()), one.ID).during(t, one.Span.Start, one.Span.End).ofGoroutine(one.G))
 	}
 	return list
 }

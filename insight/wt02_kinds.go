@@ -31,7 +31,7 @@ func tellKind(c *code, t *traced, o *outward, f *Finding) {
 			callee = o.path[i-1].Func
 		}
 		l := loops[len(loops)-1]
-		batch, fixed = l.batches(at.Line, ownName(callee)), l.fixedTexts(c, at.Line)
+		batch, fixed = l.batches(at.Line, ownName(callee)), l.fixedTexts(at.Line)
 		break
 	}
 	inTx := slices.ContainsFunc(t.Frames(o.stack), func(f stack.Frame) bool { return strings.HasPrefix(f.Func, "database/sql.(*Tx).") })
@@ -50,8 +50,8 @@ func tellKind(c *code, t *traced, o *outward, f *Finding) {
 	}
 }
 
-// tellKind is tellKind for the waits of such calls.
-func (w *waiting) tellKind(in *Input, t *traced, f *Finding) {
+// tellKindOf is tellKind for the waits of such calls.
+func tellKindOf(w *waiting, in *Input, t *traced, f *Finding) {
 	for _, o := range outwards(w.group) {
 		if o.path[0] == w.site.Frame {
 			title := f.Title
@@ -137,12 +137,12 @@ var differing = regexp.MustCompile(`^(/|https?://)|\S\s+\S`)
 
 // fixedTexts tells whether a loop goes through a list of texts that the source has, such as
 // statements or commands, one of which is given to what is called on a line.
-func (l loop) fixedTexts(c *code, line int) bool {
+func (l loop) fixedTexts(line int) bool {
 	r, ok := l.stmt.(*ast.RangeStmt)
 	if !ok || r.Value == nil {
 		return false
 	}
-	lit := c.listOf(l.source, r.X)
+	lit := listOf(l.source, r.X)
 	if lit == nil {
 		return false
 	}
@@ -170,7 +170,7 @@ func (l loop) fixedTexts(c *code, line int) bool {
 
 // listOf is the list that an expression is, or that the file sets a variable to and nothing else;
 // nil where there is none.
-func (c *code) listOf(s *syntax, x ast.Expr) (lit *ast.CompositeLit) {
+func listOf(s *syntax, x ast.Expr) (lit *ast.CompositeLit) {
 	if lit, ok := x.(*ast.CompositeLit); ok {
 		return lit
 	}

@@ -26,7 +26,7 @@ type crew struct {
 }
 
 // crewOf finds the goroutines that began with the same function as one of which there is a stack.
-func (t *traced) crewOf(id stack.ID) (f crew, ok bool) {
+func crewOf(t *traced, id stack.ID) (f crew, ok bool) {
 	frames := t.Frames(id)
 	if len(frames) == 0 {
 		return f, false

@@ -107,7 +107,7 @@ func (q *narrow) crew(t *traced) (f crew, several bool) {
 	if !q.gate.Workers || q.gate.Kind.Key() == "pool" {
 		return f, false
 	}
-	f, several = t.crewOf(q.gate.Frees.Stack)
+	f, several = crewOf(t, q.gate.Frees.Stack)
 	return f, several && f.members > int64(q.gate.Width)
 }
 
@@ -146,7 +146,7 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 	if q.share() < r.param("warning") {
 		f.Severity = Info
 	}
-	f.Evidence = []Evidence{in.seenIn(t, g, q.gate.Site, "%s for others in each", unit.Duration(q.queued/unitCount(g)))}
+	f.Evidence = []Evidence{seenIn(in, t, g, q.gate.Site, "%s for others in each", unit.Duration(q.queued/unitCount(g)))}
 	if first.Cause.Site.User {
 		f.Evidence = append(f.Evidence, t.seen(first.Cause.Site.Stack, "meanwhile the others are %s here", first.Cause.Kind.Clause()))
 	}
