@@ -59,6 +59,11 @@ func TestSC02(t *testing.T) {
 		t.Errorf("evidence = %+v", f.Evidence[0])
 	}
 
+	// A library that starts them for itself leaves nothing to the program.
+	g.Creator = s.stack("database/sql.(*Rows).initContextClose:/go/sql.go:3000", "database/sql.(*DB).QueryContext:/go/sql.go:1700", "shop/paint.pixels:/src/paint/modes.go:32", "main.main:/src/main.go:1")
+	s.expect("SC02", Fine, "200,000 goroutines")
+	g.Creator = at
+
 	g.Syscall = time.Second
 	s.expect("SC02", Fine, "200,000 goroutines")
 	g.Syscall = 0

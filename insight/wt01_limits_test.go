@@ -85,12 +85,14 @@ func TestWT01Limits(t *testing.T) {
 func TestLD06Limits(t *testing.T) {
 	for _, c := range []struct {
 		late     int
+		by       string
 		severity Severity
 		says     string
 		advises  string
 	}{
-		{300, Info, "for 300 answers; 300 calls ended before an answer came", "circuit breaker"},
-		{50, Warning, "for 550 answers", "MaxIdleConnsPerHost"},
+		{300, "context.WithDeadlineCause.func2", Info, "for 300 answers; 300 calls ended before an answer came", "circuit breaker"},
+		{300, "main.refuse:/src/a.go:20", Info, "for 300 answers; 300 calls were cancelled by the program before an answer came", "Cancel fewer"},
+		{50, "context.WithDeadlineCause.func2", Warning, "for 550 answers", "MaxIdleConnsPerHost"},
 	} {
 		s := newScene(t)
 		s.manifest = "clock load-trace.requests 10s\nclock load-bare.requests 1s\n"
@@ -101,7 +103,7 @@ func TestLD06Limits(t *testing.T) {
 		})
 		s.group(readLoop, 300, 300, ms, ms).Created = 300
 		ask := s.stack("runtime.selectgo", roundTrip, "main.ask:/src/a.go:9")
-		writes, ends := s.stack("runtime.chansend1", writeLoop), s.stack("runtime.closechan", "context.(*cancelCtx).cancel", "context.WithDeadlineCause.func2")
+		writes, ends := s.stack("runtime.chansend1", writeLoop), s.stack("runtime.closechan", "context.(*cancelCtx).cancel", c.by)
 		b := s.block("main.serve", exectrace.NameSelect, 600+c.late, ms, ask, 0)
 		b.Wakers = []sched.Waker{{Stack: writes, Count: 600}, {Stack: ends, Count: int64(c.late)}}
 		// The rest of net/http's waits are for no answer.
