@@ -83,6 +83,9 @@ func Attach(ctx context.Context, w *recording.Writer, s *Service, opt RecorderOp
 		err = r.startSampler()
 	}
 	if err == nil {
+		if r.pid > 0 {
+			r.sampler.follow(newFamily(r.pid, ""))
+		}
 		r.sampler.watch(r.pid)
 		r.startFollowing()
 	}

@@ -83,14 +83,15 @@ type Process struct {
 	PID     int
 	Started time.Time
 
-	cmd   *exec.Cmd
-	hurry <-chan struct{} // closed when the user wants to end; nil is never
-	agent string          // path of the agent's socket
-	own   string          // where the agent keeps what it notes
-	mark  string          // is in the environment of all that comes from it
-	ours  int64           // loupe's largest resident set when it started the process, in bytes
-	peak  int64           // its own right before it was stopped, in bytes; 0 where nobody has looked
-	done  chan struct{}
+	cmd    *exec.Cmd
+	hurry  <-chan struct{} // closed when the user wants to end; nil is never
+	agent  string          // path of the agent's socket
+	own    string          // where the agent keeps what it notes
+	mark   string          // is in the environment of all that comes from it
+	family *family         // it, and all that comes from it
+	ours   int64           // loupe's largest resident set when it started the process, in bytes
+	peak   int64           // its own as far as samples have shown it, in bytes; 0 where nobody has looked
+	done   chan struct{}
 	// Set before done is closed: what cmd.Wait returned, and when.
 	waited   error
 	finished time.Time
@@ -223,6 +224,8 @@ func (proc *Process) start() error {
 		return err
 	}
 	proc.PID = proc.cmd.Process.Pid
+	proc.family = newFamily(proc.PID, proc.mark)
+	proc.family.look(proc.PID)
 	return nil
 }
 
@@ -288,7 +291,7 @@ func (proc *Process) Kill() {
 	proc.stopped = true
 	proc.mu.Unlock()
 	signalGroup(proc.cmd.Process, os.Kill)
-	endMarked(proc.mark, 0)
+	proc.family.end(0)
 }
 
 // run describes the process for the manifest; while it runs only what is

@@ -40,6 +40,7 @@ func (r *running) begin(p Phase, plan Plan) (phase recording.Phase, end func(err
 		phase.User, phase.System = max(0, after.User-before.User), max(0, after.System-before.System)
 		phase.MaxRSS = after.MaxRSS
 		if r.proc != nil && r.proc.ended() && r.pid == r.proc.PID {
+			r.proc.peak = r.sampler.peakOf(r.pid)
 			run := r.proc.run(r.w)
 			phase.User, phase.System = max(0, run.User-before.User), max(0, run.System-before.System)
 			phase.MaxRSS = run.MaxRSS

@@ -214,6 +214,7 @@ func (r *running) start(ctx context.Context, whole, wholeFile string) error {
 	r.proc, r.log, r.out, r.pid = proc, log, to.out, proc.PID
 	r.live.Store(proc)
 	r.own.on = true
+	r.sampler.follow(proc.family)
 	r.sampler.watch(proc.PID)
 	err = r.w.UpdateTarget(func(t *recording.Target) { t.Runs = append(t.Runs, proc.run(r.w)) })
 	// The runtime counts its time from a moment after the process began;
@@ -439,12 +440,15 @@ func (r *running) stop() error {
 		return err
 	}
 	proc := r.proc
-	if last := r.sampler.take(); r.pid == proc.PID {
-		proc.peak = last.MaxRSS // a signal leaves it no time to tell
-	}
+	r.sampler.take()
+	proc.peak = r.sampler.peakOf(proc.PID) // a signal leaves it no time to tell, and it may have no agent
 	proc.Stop()
-	if ended := endMarked(proc.mark, leftGrace); ended != "" {
+	ended, survived := proc.family.end(leftGrace)
+	if ended != "" {
 		r.opt.Progress("%s had left %s running, and loupe has ended that as well", r.prog.name(), ended)
+	}
+	if survived != "" {
+		r.tell("%s has left %s running, which loupe could not end", r.prog.name(), survived)
 	}
 	err = errors.Join(err, keepLateEnd(r))
 	r.sampler.watch(0)
