@@ -443,6 +443,7 @@ func (r *running) stop() error {
 	r.sampler.take()
 	proc.peak = r.sampler.peakOf(proc.PID) // a signal leaves it no time to tell, and it may have no agent
 	proc.Stop()
+	r.noteKilled()
 	ended, survived := proc.family.end(leftGrace)
 	if ended != "" {
 		r.opt.Progress("%s had left %s running, and loupe has ended that as well", r.prog.name(), ended)
@@ -462,6 +463,21 @@ func (r *running) stop() error {
 	r.live.Store(nil)
 	r.own.on = false
 	return errors.Join(err, lerr, uerr)
+}
+
+// noteKilled tells, once in a recording, that the process did not end when it was asked to.
+func (r *running) noteKilled() {
+	const begin = "did not end within "
+	if r.proc.killed == "" || slices.ContainsFunc(r.w.Manifest().Notes, func(n string) bool { return strings.Contains(n, begin) }) {
+		return
+	}
+	how := "-stop-wait gives it more time"
+	select {
+	case <-r.proc.hurry:
+		how = "after Ctrl-C it has no more"
+	default:
+	}
+	r.tell("%s %s%s of the interrupt, and was killed: what it was still writing may be incomplete (%s)", r.prog.name(), begin, r.proc.killed, how)
 }
 
 // noteFailure remembers that the process, now that it is stopped, ended by itself
