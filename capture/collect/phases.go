@@ -164,6 +164,9 @@ func (r *Recorder) profile(ctx context.Context, p Phase, plan Plan) error {
 		entry.EndAt(at)
 	}
 	if err != nil {
+		if errors.Is(err, errNoAgent) && r.proc != nil && !r.proc.ended() {
+			err = fmt.Errorf("the agent in the program does not answer any more, although its process runs (has the program replaced itself by exec?): %w", err)
+		}
 		err = abort(entry, err)
 	} else {
 		err = entry.Close()

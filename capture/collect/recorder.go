@@ -117,6 +117,7 @@ type running struct {
 
 	answers answers // who answers the load
 
+	without string                  // why there are no profiles
 	failure string                  // how the first process that failed did
 	live    atomic.Pointer[Process] // what [Recorder.Abort] needs, which comes from another goroutine
 }
@@ -338,7 +339,32 @@ func (r *Recorder) Record(ctx context.Context, plan Plan) error {
 		return err
 	}
 	err := r.recordRunning(ctx, plan)
+	r.noteMissed(ctx, plan, err)
 	return errors.Join(err, r.stop())
+}
+
+// noteMissed keeps which phases of the plan the recording has not come to, and why.
+func (r *Recorder) noteMissed(ctx context.Context, plan Plan, err error) {
+	why := r.without
+	switch {
+	case ctx.Err() != nil:
+		why = "the recording was interrupted"
+	case err != nil:
+		why, _, _ = strings.Cut(err.Error(), "; its last words")
+	case why == "":
+		return
+	}
+	for _, p := range plan.Phases[1:] {
+		if !slices.ContainsFunc(r.w.Manifest().Phases, func(done recording.Phase) bool { return done.Profiler == p.Name }) {
+			r.w.Miss(p.Name, why)
+		}
+	}
+}
+
+// noProfiles keeps why there are none.
+func (r *running) noProfiles(why string) error {
+	r.without = why
+	return r.w.Note("no profiles: " + why)
 }
 
 func (r *Recorder) recordRunning(ctx context.Context, plan Plan) error {
@@ -382,10 +408,10 @@ func restOf(ctx context.Context, r *Recorder, plan Plan) error {
 			r.findPprof(ctx)
 		}
 		if r.src == nil && (r.proc == nil || r.pid == r.proc.PID) {
-			return r.w.Note("no profiles: the program has no agent and serves no /debug/pprof that loupe could find (tell it with -pprof)")
+			return r.noProfiles("the program has no agent and serves no /debug/pprof that loupe could find (tell it with -pprof)")
 		}
 		if r.src == nil {
-			return r.w.Note("no profiles: those of the process that was started would not be those of the requests, and what answers serves no /debug/pprof that loupe could find (tell it with -pprof)")
+			return r.noProfiles("those of the process that was started would not be those of the requests, and what answers serves no /debug/pprof that loupe could find (tell it with -pprof)")
 		}
 		err := r.profile(ctx, p, plan)
 		if ctx.Err() != nil {

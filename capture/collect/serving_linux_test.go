@@ -19,6 +19,12 @@ import (
 // recorded runs a command of the shell under a load and returns what became of it.
 func recorded(t *testing.T, command string, at Endpoint, load Load) (recording.Manifest, error) {
 	t.Helper()
+	return recordedIn(t, "bare", command, at, load)
+}
+
+// recordedIn is the same with these phases.
+func recordedIn(t *testing.T, list, command string, at Endpoint, load Load) (recording.Manifest, error) {
+	t.Helper()
 	w, err := recording.Create(filepath.Join(t.TempDir(), "rec"), recording.Manifest{})
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +33,7 @@ func recorded(t *testing.T, command string, at Endpoint, load Load) (recording.M
 	if err != nil {
 		t.Fatal(err)
 	}
-	result := r.Record(t.Context(), Plan{Phases: phases(t, "bare"), WaitFor: []Endpoint{at}, Wait: time.Minute, Load: load})
+	result := r.Record(t.Context(), Plan{Phases: phases(t, list), WaitFor: []Endpoint{at}, Wait: time.Minute, Load: load})
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
@@ -128,7 +134,7 @@ func TestServedByChild(t *testing.T) {
 	dir := t.TempDir()
 	addr := freeAddress(t)
 	child := 0
-	m, err := recorded(t, listening(addr, os.Args[0], filepath.Join(dir, "ready"))+" & wait", TCP(addr), func(context.Context, Demand) error {
+	m, err := recordedIn(t, "bare,trace", listening(addr, os.Args[0], filepath.Join(dir, "ready"))+" & wait", TCP(addr), func(context.Context, Demand) error {
 		child = listenerPID(TCP(addr))
 		return nil
 	})
@@ -141,6 +147,9 @@ func TestServedByChild(t *testing.T) {
 	}
 	if !noted(m, "in another process than the one that was started (sh)") {
 		t.Errorf("%q", m.Notes)
+	}
+	if len(m.Missed) != 1 || m.Missed[0].Profiler != "trace" || !strings.Contains(m.Missed[0].Reason, "serves no /debug/pprof") {
+		t.Errorf("the trace was asked for and is not there: %+v", m.Missed)
 	}
 }
 
