@@ -11,7 +11,7 @@ import (
 var be06 = &Rule{
 	ID: "BE06", Title: "Noisy machine: other programs or guests used the CPUs",
 	About: "How much CPU other programs, and other guests on the same hardware, used while the bare phases ran. It " +
-		"makes times longer and comparisons unreliable.",
+		"makes times longer and comparisons unreliable. What the program has started is not another program.",
 	Asks: []facts.Question{facts.Host},
 	Params: []Param{
 		{"competing_info", facts.NoisyCompeting, "share of all CPU time", "JDK Mission Control, competing CPU usage"},

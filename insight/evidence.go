@@ -315,6 +315,9 @@ type Judged struct {
 	// Record are what most rules are without, most wanted first: "execution
 	// trace (record with -phases trace)".
 	Record []string
+	// Failed are those that were asked for and are not there, with the reason: "execution trace (the program
+	// ended)".
+	Failed []string
 }
 
 // Judge counts what rules could answer.
@@ -351,10 +354,33 @@ func Judge(m *recording.Manifest, all []Finding) (j Judged) {
 	slices.SortFunc(kinds, func(a, b recording.Kind) int {
 		return cmp.Or(wanted[b]-wanted[a], strings.Compare(string(a), string(b)))
 	})
+	j.Failed, kinds = unrecorded(m, kinds)
 	for _, kind := range kinds[:min(3, len(kinds))] {
 		j.Record = append(j.Record, facts.Describe(kind))
 	}
 	return j
+}
+
+// unrecorded says of the kinds that were asked for and are not there why, those of one reason together, and
+// returns the others.
+func unrecorded(m *recording.Manifest, kinds []recording.Kind) (failed []string, others []recording.Kind) {
+	var reasons []string
+	of := map[string][]string{}
+	for _, kind := range kinds {
+		why := facts.Unrecorded(m, kind)
+		if why == "" {
+			others = append(others, kind)
+			continue
+		}
+		if of[why] == nil {
+			reasons = append(reasons, why)
+		}
+		of[why] = append(of[why], facts.Name(kind))
+	}
+	for _, why := range reasons {
+		failed = append(failed, strings.Join(of[why], ", ")+" ("+why+")")
+	}
+	return failed, others
 }
 
 // Headline says what a report without findings is worth, in one or two
@@ -370,9 +396,12 @@ func (j Judged) Headline() string {
 	default:
 		text = fmt.Sprintf("The %d of %s that could be applied found nothing.", j.Could, unit.Plural(int64(all), "rule"))
 	}
+	if len(j.Failed) > 0 {
+		text += " Asked for, but not recorded: " + strings.Join(j.Failed, "; ") + "."
+	}
 	if len(j.Record) > 0 && j.Without > 0 {
 		text += " Not recorded: " + strings.Join(j.Record, "; ") + "."
-	} else if j.Unknown > 0 {
+	} else if j.Unknown > 0 && len(j.Failed) == 0 {
 		text += " What the others need is listed below."
 	}
 	return text

@@ -217,5 +217,12 @@ func TestHeadline(t *testing.T) {
 	}
 	f(0, Fine, "No rule could judge this", "Not recorded:")
 	f(3, Fine, "Little could be judged: 3 of", "Not recorded:", "-phases")
+	for i := range all {
+		all[i].State = NotApplicable
+	}
+	m.Phases = []recording.Phase{{Name: "trace", Profiler: "trace", Error: "cannot keep trace.out: the agent does not answer"}}
+	m.Missed = []recording.Missed{{Profiler: "cpu", Reason: "the agent does not answer"}}
+	f(3, Fine, "Asked for, but not recorded: CPU profile, execution trace (the agent does not answer).", "Not recorded: allocs profile (record with -phases allocs)")
+	m.Phases, m.Missed = nil, nil
 	f(len(all)-5, Fine, "could be applied found nothing")
 }

@@ -100,6 +100,22 @@ func TestBE06(t *testing.T) {
 	expect(t, "quiet", recordingtest.New(host(1600, 2400, 0, 1500, 0, 0)), "BE06", Fine, "other programs used 2.50%")
 	expect(t, "the program and loupe alone", recordingtest.New(host(4000, 0, 0, 3000, 1000, 0)), "BE06", Fine, "0%")
 	expect(t, "a tick too many of our own", recordingtest.New(host(1000, 3000, 0, 1001, 0, 0)), "BE06", Fine, "0%")
+	// What has come from the program is not another program.
+	related := func(column string, each int) *recordingtest.Recording {
+		lines := strings.Split(strings.TrimSuffix(host(4000, 0, 0, 500, 500, 0), "\n"), "\n")
+		for i := range lines {
+			switch n := i - 6; {
+			case n == -1:
+				lines[i] += " " + column
+			case n >= 0:
+				lines[i] += fmt.Sprintf(" %dms", n*each)
+			}
+		}
+		return recordingtest.New(strings.Join(lines, "\n"))
+	}
+	expect(t, "other processes of the run", related("family_ns", 3000), "BE06", Fine, "0%")
+	expect(t, "some of the others", related("family_ns", 2000), "BE06", Found, "other programs used 25.0%")
+	expect(t, "children that were waited for", related("children_ns", 3000), "BE06", Fine, "0%")
 	expect(t, "few samples", recordingtest.New("title x\nphase bare 0s..5s\n-- os.ndjson os --\nt_ns busy_ns idle_ns\n1s 1s 0s\n2s 2s 0s\n3s 3s 0s\n"), "BE06", TooLittle, "3 samples")
 	expect(t, "samples outside of the phases", recordingtest.New("title x\nphase bare 0s..5s\n-- os.ndjson os --\nt_ns busy_ns idle_ns\n6s 1s 0s\n7s 2s 0s\n8s 3s 0s\n9s 4s 0s\n"), "BE06", TooLittle, "0 samples")
 	expect(t, "no samples", recordingtest.New("title x\nphase bare 0s..5s"), "BE06", NotApplicable)

@@ -18,6 +18,8 @@ var ld04 = &Rule{
 		{"waited", 0.5, "share of the slowest requests' time", "chosen: spent waiting to be sent; from here on the reason has to be known"},
 		{"floor", 1e-3, "s", "research: less is nothing to worry about"},
 		{"half", 0.5, "share of the CPU time", "chosen: the generator's share of the CPU time of both, if no CPU is idle"},
+		{"part", 0.25, "share of all CPUs", "chosen: what it takes of a machine where no CPU is idle, and not less than all other programs"},
+		{"delayed", 0.05, "share of the time", "chosen: for which it waited for a CPU, where that is known"},
 	},
 	Measurement: true,
 	Check:       onLoads(checkGenerator),
@@ -28,7 +30,7 @@ func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
 		return []Finding{r.answer(TooLittle, "the results of %s do not say what sending cost: loupe load measures it", by)}
 	}
 	most, beside := 0.0, 0.0
-	delayed := ""
+	late := ""
 	var unknown *Finding
 	for i := range all {
 		l := &all[i]
@@ -39,10 +41,11 @@ func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
 		}
 		most = max(most, used)
 		ofBoth := 0.0
-		if l.Round.CPU > 0 {
-			ofBoth = float64(l.Log.CPU) / float64(l.Log.CPU+l.Round.CPU)
+		if l.Round.CPU > 0 { // of the service and of the processes that have come from it
+			ofBoth = float64(l.Log.CPU) / float64(l.Log.CPU+l.Round.CPU+l.Round.Family)
 			beside = max(beside, ofBoth)
 		}
+		ofAll := ofCPUs(in, l)
 		var why string
 		severity := Warning
 		switch {
@@ -52,10 +55,10 @@ func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
 			why, severity = g.Starved, Warning
 		case used >= r.param("busy"):
 			why = "the sending thread was busy for " + unit.Percent(used) + " of the time"
-		case ofBoth >= r.param("half") && in.Facts.Noise().Full():
-			why, severity = "no CPU was idle, and the generator took "+unit.Percent(ofBoth)+" of the CPU time that it and the service used together", Info
+		case ofBoth >= r.param("half") && ofAll >= r.param("part") && delayed(l) >= r.param("delayed") && in.Facts.Noise().Full() && ofAll >= in.Facts.Noise().Competing:
+			why, severity = fmt.Sprintf("no CPU was idle, and the generator took %s of all CPUs, %s of the CPU time that it and the service used together", unit.Percent(ofAll), unit.Percent(ofBoth)), Info
 		default:
-			why = lateness(r, l, &delayed, &unknown)
+			why = lateness(r, l, &late, &unknown)
 			severity = Info
 		}
 		if why == "" {
@@ -91,7 +94,30 @@ func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
 	if beside > 0 {
 		text += "; it used " + unit.Percent(beside) + " of the CPU time of both"
 	}
-	return []Finding{r.answer(Fine, "%s%s", text, delayed)}
+	return []Finding{r.answer(Fine, "%s%s", text, late)}
+}
+
+// ofCPUs is the share of all CPUs of the machine that the generator used; 0 where that is not known.
+func ofCPUs(in *Input, l *loadRound) float64 {
+	cpus := in.Session.Manifest().Host.CPUs
+	if cpus == 0 || l.Log.Elapsed <= 0 {
+		return 0
+	}
+	return l.Log.CPU.Seconds() / l.Log.Elapsed.Seconds() / float64(cpus)
+}
+
+// delayed is for which share of the time the generator waited for a CPU, each of its threads on average; all
+// of it where that is not known.
+func delayed(l *loadRound) float64 {
+	g := &l.Load.Generator
+	if g.RunDelay == nil || l.Log.Elapsed <= 0 {
+		return 1
+	}
+	share := g.RunDelay.Seconds() / l.Log.Elapsed.Seconds()
+	if l.Log.Engine != "epoll" { // of several threads that cannot be told apart the sum is known
+		share /= float64(max(1, l.Log.Threads))
+	}
+	return share
 }
 
 // waitedForCPU says how long the generator had no CPU; of several threads it is the sum.

@@ -146,8 +146,24 @@ func TestLD04(t *testing.T) {
 	f := expect(t, "busy", underLoad(log(func(l *loadlog.Log) { l.Busy = 0.97 })), "LD04", Found, "a lower bound on the service's capacity")
 	severity(t, "busy", f, Warning)
 	expect(t, "its CPU time", underLoad(log(func(l *loadlog.Log) { l.CPU, l.Threads = 19*time.Second, 2 })), "LD04", Found, "busy for 95.0%")
-	f = expect(t, "beside", underLoad(log(func(l *loadlog.Log) { l.CPU = 6 * time.Second }), busyHost), "LD04", Found, "the generator took 60.0% of the CPU time")
+	much := func(l *loadlog.Log) { l.CPU, l.Threads, l.Elapsed = 24*time.Second, 4, 20*time.Second }
+	full := strings.Join(strings.Split(busyHost, "\n")[:3], "\n") + "\n1s 7 0s 0s 0s 0s\n2s 7 1s 3900ms 100ms 2s\n3s 7 2s 7800ms 200ms 4s\n4s 7 3s 11700ms 300ms 6s\n"
+	f = expect(t, "beside", underLoad(log(much), full), "LD04", Found, "no CPU was idle, and the generator took 30.0% of all CPUs, 85.7% of the CPU time that it and the service used together")
 	severity(t, "beside", f, Info)
+	expect(t, "it had a CPU whenever it wanted one", underLoad(log(func(l *loadlog.Log) {
+		much(l)
+		l.Engine, l.RunDelay = "http", new(100*ms)
+	}), full), "LD04", Fine, "it waited 100 ms for a CPU (all its threads together)")
+	// Where others keep the CPUs busy the share of both says nothing.
+	expect(t, "of next to nothing", underLoad(log(func(l *loadlog.Log) { l.CPU = 6 * time.Second }), busyHost), "LD04", Fine, "60.0% of the CPU time of both")
+	expect(t, "others took more", underLoad(log(much), busyHost), "LD04", Fine, "85.7% of the CPU time of both")
+	// What the children of the service use is the service's.
+	family := "\n-- os.ndjson os --\nt_ns pid user_ns family_ns busy_ns idle_ns self_ns\n"
+	for i, sec := range []int{1, 2, 3, 10, 20, 30, 40} {
+		_ = i
+		family += fmt.Sprintf("%ds 7 %dms %ds %dms 0s %dms\n", sec, 100*(sec-1), sec-1, 4000*(sec-1), 1900*(sec-1))
+	}
+	expect(t, "children of the service", underLoad(log(much), family), "LD04", Fine, "35.8% of the CPU time of both")
 	expect(t, "beside, with idle CPUs", underLoad(log(func(l *loadlog.Log) { l.CPU, l.Threads = 6*time.Second, 2 })), "LD04", Fine, "the busiest thread was 30.0% busy", "60.0% of the CPU time of both")
 	expect(t, "no load", recordingtest.New("title x\nphase bare 0s..10s"), "LD04", NotApplicable)
 }

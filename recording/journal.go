@@ -23,6 +23,7 @@ type record struct {
 	Clock  *Clock         `json:"clock,omitempty"`
 	Mark   *Mark          `json:"mark,omitempty"`
 	Note   string         `json:"note,omitempty"`
+	Missed *Missed        `json:"missed,omitempty"`
 	End    *timeline.Time `json:"end_ns,omitempty"`
 }
 
@@ -43,7 +44,7 @@ func (j *journal) manifest() Manifest {
 	m := j.m
 	m.Target.Runs = slices.Clone(m.Target.Runs)
 	m.Phases, m.Entries, m.Clocks = slices.Clone(m.Phases), slices.Clone(m.Entries), slices.Clone(m.Clocks)
-	m.Marks, m.Notes = slices.Clone(m.Marks), slices.Clone(m.Notes)
+	m.Marks, m.Notes, m.Missed = slices.Clone(m.Marks), slices.Clone(m.Notes), slices.Clone(m.Missed)
 	return m
 }
 
@@ -113,7 +114,7 @@ func (m *Manifest) fold(r record) {
 	case r.Header != nil:
 		h := *r.Header
 		h.Phases, h.Entries, h.Clocks = m.Phases, m.Entries, m.Clocks
-		h.Marks, h.Notes, h.End, h.Complete = m.Marks, m.Notes, m.End, m.Complete
+		h.Marks, h.Notes, h.Missed, h.End, h.Complete = m.Marks, m.Notes, m.Missed, m.End, m.Complete
 		*m = h
 	case r.Phase != nil:
 		m.Phases = upsert(m.Phases, *r.Phase, func(p Phase) string { return p.Name })
@@ -131,6 +132,8 @@ func (m *Manifest) fold(r record) {
 		if !slices.Contains(m.Notes, r.Note) {
 			m.Notes = append(m.Notes, r.Note)
 		}
+	case r.Missed != nil:
+		m.Missed = upsert(m.Missed, *r.Missed, func(d Missed) string { return d.Profiler })
 	case r.End != nil:
 		m.End, m.Complete = *r.End, true
 	}
@@ -139,7 +142,7 @@ func (m *Manifest) fold(r record) {
 // header returns the part of m that a header record holds.
 func (m *Manifest) header() *Manifest {
 	h := *m
-	h.Phases, h.Entries, h.Clocks, h.Marks, h.Notes = nil, nil, nil, nil, nil
+	h.Phases, h.Entries, h.Clocks, h.Marks, h.Notes, h.Missed = nil, nil, nil, nil, nil, nil
 	return &h
 }
 

@@ -81,6 +81,8 @@ type Manifest struct {
 	Clocks  []Clock  `json:"clocks,omitempty"`
 	Marks   []Mark   `json:"marks,omitempty"`
 	Notes   []string `json:"notes,omitempty"`
+	// Missed are the phases that were asked for and that it did not come to.
+	Missed []Missed `json:"missed,omitempty"`
 	// Turns is how the programs that took turns were put in order; nil where none did,
 	// and where the order was fixed.
 	Turns *stats.Order `json:"turns,omitempty"`
@@ -267,6 +269,12 @@ type Clock struct {
 type Mark struct {
 	At   timeline.Time `json:"at_ns"`
 	Text string        `json:"text"`
+}
+
+// Missed is a phase that was asked for and that a recording did not come to, and why.
+type Missed struct {
+	Profiler string `json:"profiler"`
+	Reason   string `json:"reason"`
 }
 
 // TestFlag begins the source of an entry that a test binary wrote, in a run of its own, because of

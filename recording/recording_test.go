@@ -34,6 +34,7 @@ func write(t *testing.T) *Writer {
 	check(t, w.SetClock(Clock{Path: "stderr.log", Clock: timeline.Clock{Offset: 5}}))
 	check(t, w.Mark("interrupted"))
 	check(t, w.Note("once"))
+	check(t, w.Miss("cpu", "why"))
 	check(t, w.Note("once"))
 	t.Cleanup(func() { log.Close() })
 	return w
@@ -55,7 +56,7 @@ func TestRoundTrip(t *testing.T) {
 	r, err := OpenFile(dirOf(w))
 	check(t, err)
 	defer r.Close()
-	if !r.Complete || r.Title != "test" || len(r.Phases) != 1 || r.Phases[0].Span.End != 7 || len(r.Notes) != 1 {
+	if !r.Complete || r.Title != "test" || len(r.Phases) != 1 || r.Phases[0].Span.End != 7 || len(r.Notes) != 1 || len(r.Missed) != 1 || r.Missed[0] != (Missed{"cpu", "why"}) {
 		t.Errorf("read back %+v", r.Manifest)
 	}
 	if got := r.Of(CPU); len(got) != 1 || got[0].Bytes != 7 || got[0].SHA256 == "" || got[0].Partial {

@@ -37,6 +37,10 @@ func (r record) redacted() record {
 		m := *r.Mark
 		m.Text = secret.Text(m.Text)
 		r.Mark = &m
+	case r.Missed != nil:
+		m := *r.Missed
+		m.Reason = secret.Text(m.Reason)
+		r.Missed = &m
 	}
 	r.Note = secret.Text(r.Note)
 	return r

@@ -32,6 +32,7 @@ func TestRedacted(t *testing.T) {
 	must(w.UpdateTarget(func(to *Target) { to.Args = append(to.Args, "-token="+word) }))
 	must(w.SetPhase(Phase{Name: "bare", Error: "cannot fetch http://h/?sig=" + word + ": 401"}))
 	must(w.Note("Authorization: Bearer " + word))
+	must(w.Miss("cpu", "Authorization: Bearer "+word))
 	must(w.Mark("alert: password=" + word))
 	must(w.Put(Entry{Path: "sub/cpu.pb.gz", Kind: CPU, Source: "https://u:" + word + "@h/debug/pprof/"}, []byte("x")))
 	log, err := w.Append(Entry{Path: "stderr.log", Kind: Stderr, Source: "http://" + word + "@h/"})

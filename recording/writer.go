@@ -92,6 +92,11 @@ func (w *Writer) Mark(text string) error {
 // Note records a remark about the whole recording; the same one only once.
 func (w *Writer) Note(text string) error { return w.journal.add(record{Note: text}) }
 
+// Miss keeps that a phase which was asked for was not come to, and why.
+func (w *Writer) Miss(profiler, reason string) error {
+	return w.journal.add(record{Missed: &Missed{profiler, reason}})
+}
+
 // Close writes the manifest and ends the recording. An error means that
 // something is missing; what was written before is still readable.
 func (w *Writer) Close() error {

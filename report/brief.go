@@ -22,8 +22,8 @@ const (
 
 // briefFigures are the rows of the table that a brief report has, by their id.
 var briefFigures = []string{
-	"requests", "requests_per_sec", "latency_p50", "latency_p99", "errors", "wall_time", "cpu", "cpu_per_request", "bytes_per_request",
-	"gc_cpu_percent", "gc_pace", "collections", "peak_heap", "max_rss",
+	"requests", "requests_per_sec", "latency_p50", "latency_p99", "errors", "wall_time", "cpu", "cpu_per_request", "other_processes_cpu_per_request", "bytes_per_request",
+	"gc_cpu_percent", "gc_pace", "collections", "peak_heap", "max_rss", "other_processes_rss",
 }
 
 // WriteBriefMarkdown is the same for an issue or a pull request.

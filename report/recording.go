@@ -138,8 +138,12 @@ func writeRuns(w *lines, m *recording.Manifest, s Style) {
 		if run.Stopped {
 			end += " (stopped by loupe)"
 		}
+		peak := "–" // nobody has looked in time
+		if run.MaxRSS > 0 {
+			peak = unit.BytesOf(float64(run.MaxRSS))
+		}
 		g.add(cell{text: processName(m, i), left: true}, cell{text: unit.Duration(run.Span.Len())}, cell{text: unit.Duration(run.User)},
-			cell{text: unit.Duration(run.System)}, cell{text: unit.BytesOf(float64(run.MaxRSS))}, cell{text: clean(end), left: true})
+			cell{text: unit.Duration(run.System)}, cell{text: peak}, cell{text: clean(end), left: true})
 	}
 	if shown > 0 {
 		w.printf("\n")

@@ -156,6 +156,25 @@ const (
 // silent are the rows that are not shown where all of their values are zero.
 var silent = map[string]bool{errorsRow: true, failingRow: true, lockWait: true, lockWaitPerRequest: true}
 
+// The rows of the processes of a run besides the one that is recorded.
+const (
+	familyCPU = "other_processes_cpu_per_request"
+	familyRSS = "other_processes_rss"
+)
+
+// The shares of the recorded process's own CPU time and memory from which on those of the others are shown. Chosen:
+// a shell around a program does not reach them.
+const (
+	noticedCPU = 0.03
+	noticedRSS = 0.25
+)
+
+// shown tells of rows that are not always shown whether a round has reason to.
+var shown = map[string]func(r *facts.Round) bool{
+	familyCPU: func(r *facts.Round) bool { return float64(r.Family) > noticedCPU*float64(r.CPU) },
+	familyRSS: func(r *facts.Round) bool { return float64(r.FamilyRSS) > noticedRSS*float64(r.MaxRSS) && r.MaxRSS > 0 },
+}
+
 // metricRows is the table of rows, in the order in which they are shown: the
 // ones that a comparison by hand begins with, and what it leaves out.
 var metricRows = []metric{
@@ -196,6 +215,9 @@ var metricRows = []metric{
 	{"cpu_per_request", "CPU time/request", Nanoseconds, Lower, true, ofLoad(func(r *facts.Round) float64 {
 		return positive(float64(r.CPU) / float64(r.Load.Responses))
 	})},
+	{familyCPU, "CPU time/request of the other processes of the run", Nanoseconds, Lower, false, ofLoad(func(r *facts.Round) float64 {
+		return float64(r.Family) / float64(r.Load.Responses)
+	})},
 	{"cpu", "CPU time", Nanoseconds, Lower, true, func(r *facts.Round) float64 {
 		if r.Load != nil || !r.Ended {
 			return unknown
@@ -224,6 +246,7 @@ var metricRows = []metric{
 	{"assist_percent", "Assist share of marking", Share, Lower, false, ofGC(func(d *gc.Derived) float64 { return none(d, d.AssistPercent) / 100 })},
 	{"peak_heap", "Peak heap", Bytes, Lower, false, ofGC(func(d *gc.Derived) float64 { return float64(d.PeakHeapMB) * (1 << 20) })},
 	{"max_rss", "Peak memory (RSS)", Bytes, Lower, false, func(r *facts.Round) float64 { return positive(float64(r.MaxRSS)) }},
+	{familyRSS, "Peak memory of the other processes of the run", Bytes, Lower, false, func(r *facts.Round) float64 { return float64(r.FamilyRSS) }},
 	{"goroutines", "Peak goroutines", Count, Neither, false, func(r *facts.Round) float64 { return positive(float64(r.Goroutines)) }},
 }
 
@@ -301,6 +324,12 @@ func blocksOf(all []*facts.Facts, when func(f *facts.Facts) []time.Time) (of blo
 	return of
 }
 
+// worthShowing tells whether a row that is not always shown has something to say of a recording.
+func worthShowing(id string, f *facts.Facts) bool {
+	reason := shown[id]
+	return reason == nil || slices.ContainsFunc(f.Rounds, func(r facts.Round) bool { return reason(&r) })
+}
+
 // row is that of a metric: the figures of the recordings, judged by those of the same
 // recordings as they are judged.
 func (m metric) row(all, judged []*facts.Facts, of blocks, confidence float64) (row Row, ok bool) {
@@ -316,7 +345,7 @@ func (m metric) row(all, judged []*facts.Facts, of blocks, confidence float64) (
 	for k, f := range all {
 		c, as := cell(f), cell(judged[k])
 		c.all, c.rounds = as.all, as.rounds
-		ok = ok || len(c.all) > 0 && (!silent[m.id] || slices.Max(c.Rounds) > 0)
+		ok = ok || len(c.all) > 0 && (!silent[m.id] || slices.Max(c.Rounds) > 0) && worthShowing(m.id, judged[k])
 		row.Cells = append(row.Cells, c)
 	}
 	for i, f := range all[1:] {

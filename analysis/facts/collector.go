@@ -1,6 +1,8 @@
 package facts
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"loupe/recording"
@@ -49,7 +51,25 @@ func (f *Facts) Collector() Collector {
 	case len(f.Manifest.Of(recording.Stderr)) == 0:
 		c.Untold = "there is no data on individual collections: that needs gctrace, and the recording has no " + Describe(recording.Stderr)
 	default:
-		c.Untold = "the runtime printed nothing about its collections: not a Go program, gctrace=0 in GODEBUG, or a closed standard error"
+		c.Untold = untold(f.Manifest)
 	}
 	return c
+}
+
+// untold says why a recording with the standard error of a program has nothing of its collections, as far as
+// that is known.
+func untold(m *recording.Manifest) string {
+	if slices.ContainsFunc(m.Target.Runs, func(r recording.Run) bool { return r.Server != 0 }) {
+		return "there is no data on individual collections: the process that answers is not the one that was started, and its runtime printed none (has it GODEBUG=gctrace=1, and the same standard error?)"
+	}
+	var may []string
+	if m.Target.Go == "" {
+		may = append(may, "it may not be a Go program")
+	}
+	if !asked(m, "gctrace") {
+		may = append(may, "gctrace=1 is not in its GODEBUG")
+	} else {
+		may = append(may, "it may have closed its standard error, or have replaced itself by another program")
+	}
+	return "the runtime printed nothing about its collections: " + strings.Join(may, ", or ")
 }

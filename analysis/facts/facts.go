@@ -41,8 +41,13 @@ type Round struct {
 	Load  *loadlog.Summary
 	GC    *gc.Summary
 	Sched *sched.Summary
-	// CPU is the CPU time of the program; 0 when unknown.
+	// CPU is the CPU time of the recorded process; 0 when unknown. Where it has ended by itself, the children
+	// that it has waited for are in it.
 	CPU time.Duration
+	// Family is the CPU time of the other processes of the run, beyond CPU; FamilyRSS the largest resident
+	// memory of them together, in bytes. Both are 0 where there are none, or they are unknown.
+	Family    time.Duration
+	FamilyRSS int64
 	// AllocRate is how many bytes a second the program allocated, by
 	// runtime/metrics; NaN when unknown.
 	AllocRate float64
@@ -175,6 +180,7 @@ func partOfRound(s *session.Session, m *recording.Manifest, p recording.Phase, s
 		run := m.Target.Runs[p.Run]
 		r.CPU, r.MaxRSS = used(s, cmp.Or(run.Server, run.PID), part)
 	}
+	r.Family, r.FamilyRSS = familyIn(s, part)
 	r.gatherRuntime(s, m, part)
 	return r.ofRequests()
 }
@@ -231,6 +237,9 @@ func gatherRound(s *session.Session, m *recording.Manifest, p recording.Phase) *
 			r.MaxRSS = max(r.MaxRSS, run.MaxRSS)
 		}
 	}
+	if r.Family, r.FamilyRSS = familyIn(s, p.Span); r.Ended {
+		r.Family = 0 // in CPU, as far as it was waited for
+	}
 	work := r.gatherLoad(s, m)
 	r.gatherRuntime(s, m, work)
 	return r.ofRequests()
@@ -257,7 +266,7 @@ func (r *Round) gatherLoad(s *session.Session, m *recording.Manifest) timeline.S
 		}
 	}
 	if damaged {
-		r.CPU = 0 // known for all requests together, not for those that are left
+		r.CPU, r.Family = 0, 0 // known for all requests together, not for those that are left
 		r.damaged(err, "is shown up to the end of its first %s requests, without its CPU time", unit.Count(int64(l.Len())))
 	}
 	return work

@@ -44,6 +44,25 @@ func TestQuestions(t *testing.T) {
 	f(WaitTimes, "the recording has no block profile and no execution trace (record with -phases block or trace)")
 }
 
+// TestUnrecorded: what was asked for and is not there has a reason.
+func TestUnrecorded(t *testing.T) {
+	m := &recording.Manifest{
+		Phases:  []recording.Phase{{Name: "bare", Error: "x"}, {Name: "trace", Profiler: "trace", Error: "cannot keep trace.out: it: is gone"}, {Name: "heap", Profiler: "heap", Error: "odd: x"}, {Name: "cpu", Profiler: "cpu"}},
+		Missed:  []recording.Missed{{Profiler: "allocs", Reason: "no agent"}, {Profiler: "block", Reason: "y"}},
+		Entries: []recording.Entry{{Kind: recording.Block}},
+	}
+	for kind, want := range map[recording.Kind]string{
+		recording.ExecTrace: "it: is gone", recording.Heap: "odd: x", recording.CPU: "", recording.Allocs: "no agent", recording.Block: "", recording.Load: "", recording.Mutex: "",
+	} {
+		if got := Unrecorded(m, kind); got != want {
+			t.Errorf("%s: %q, want %q", kind, got, want)
+		}
+	}
+	if got := Kept.Missing(m); got != "the recording has no heap profile, although it was asked for (see the phases and the notes)" {
+		t.Error(got)
+	}
+}
+
 // TestReason reads what a stack waits for from its leaf.
 func TestReason(t *testing.T) {
 	f := func(frames string, want Reason) {

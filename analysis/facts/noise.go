@@ -8,6 +8,7 @@ import (
 
 	"loupe/format/metrics"
 	"loupe/recording"
+	"loupe/session"
 	"loupe/value/timeline"
 	"loupe/value/unit"
 )
@@ -114,21 +115,61 @@ func noiseOf(runs []recording.Run, parts ...[]metrics.OSSample) *Noise {
 	return n
 }
 
-// usedBetween is the CPU time of the program between two samples. One that has ended before the second shows nothing there; what
-// it had used by then is what its run has.
+// usedBetween is the CPU time of the program and of what has come from it between two samples. A program that has ended before the second
+// shows nothing there; what it had used by then, with the children that it has waited for, is what its run has.
 func usedBetween(runs []recording.Run, a, b *metrics.OSSample) time.Duration {
 	before, after := a.User+a.System, b.User+b.System
+	used := familyBetween(a, b)
 	if a.PID == b.PID && after >= before {
-		return after - before
+		return used + after - before
 	}
-	used := time.Duration(0)
 	if i := slices.IndexFunc(runs, func(r recording.Run) bool { return r.PID == a.PID && a.PID > 0 && r.Span.Start <= a.At }); i >= 0 {
-		used += max(0, runs[i].User+runs[i].System-before)
+		used += max(0, runs[i].User+runs[i].System-before-max(a.Family, a.Children))
 	}
 	if b.PID != a.PID {
 		used += after
 	}
 	return used
+}
+
+// familyBetween is the CPU time of the other processes of the run between two samples; 0 in recordings
+// that do not have it.
+func familyBetween(a, b *metrics.OSSample) time.Duration {
+	used := b.Family - a.Family
+	if used < 0 {
+		used = b.Family // of another run
+	}
+	if a.PID == b.PID {
+		used = max(used, b.Children-a.Children) // where nobody has looked for the others
+	}
+	return used
+}
+
+// familyIn is what the other processes of the run used in a span: the CPU time, taken to be spread evenly
+// between two samples, 0 where most of it is not known, and the largest resident memory of them together.
+func familyIn(s *session.Session, span timeline.Span) (cpu time.Duration, rss int64) {
+	samples, err := s.OS()
+	if err != nil {
+		return 0, 0
+	}
+	sum, covered := 0.0, time.Duration(0)
+	for i := range samples {
+		if span.Start <= samples[i].At && samples[i].At <= span.End {
+			rss = max(rss, samples[i].FamilyRSS)
+		}
+		if i == 0 {
+			continue
+		}
+		between := timeline.Span{Start: samples[i-1].At, End: samples[i].At}
+		if d := between.Overlap(span); d > 0 {
+			sum += float64(familyBetween(&samples[i-1], &samples[i])) * float64(d) / float64(between.Len())
+			covered += d
+		}
+	}
+	if covered < span.Len()*4/5 {
+		return 0, rss
+	}
+	return time.Duration(sum * float64(span.Len()) / float64(covered)), rss
 }
 
 // within returns the samples of a span.

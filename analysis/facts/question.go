@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -119,6 +120,9 @@ func (q Question) Missing(m *recording.Manifest) string {
 	}
 	from := q.From()
 	if len(from) == 1 {
+		if Unrecorded(m, from[0]) != "" {
+			return "the recording has no " + files[from[0]].name + ", although it was asked for (see the phases and the notes)"
+		}
 		return "the recording has no " + Describe(from[0])
 	}
 	var names, phases, how []string
@@ -179,6 +183,32 @@ var files = map[recording.Kind]file{
 	recording.Core: {"core of the process", "core", ""},
 
 	recording.GoroutineLeak: {"search for leaked goroutines", "goroutineleak", ""},
+}
+
+// Name names what an entry of a kind holds.
+func Name(kind recording.Kind) string { return cmp.Or(files[kind].name, string(kind)) }
+
+// Unrecorded says why a recording has no entry of a kind that it was to have; empty where it was not asked for.
+func Unrecorded(m *recording.Manifest, kind recording.Kind) string {
+	phase := files[kind].phase
+	if phase == "" || len(m.Of(kind)) > 0 {
+		return ""
+	}
+	for _, p := range m.Phases {
+		if p.Profiler == phase && p.Error != "" {
+			_, why, ok := strings.Cut(p.Error, ": ") // behind "cannot keep trace.out"
+			if !ok || !strings.HasPrefix(p.Error, "cannot keep ") {
+				why = p.Error
+			}
+			return why
+		}
+	}
+	for _, p := range m.Missed {
+		if p.Profiler == phase {
+			return p.Reason
+		}
+	}
+	return ""
 }
 
 // Describe names what an entry of a kind holds and says how to get it.

@@ -83,6 +83,9 @@ func Attach(ctx context.Context, w *recording.Writer, s *Service, opt RecorderOp
 		err = r.startSampler()
 	}
 	if err == nil {
+		if r.pid > 0 {
+			r.sampler.follow(newFamily(r.pid, ""))
+		}
 		r.sampler.watch(r.pid)
 		r.startFollowing()
 	}
@@ -145,7 +148,9 @@ func (r *Recorder) RecordAttached(ctx context.Context, plan Plan) error {
 	if plan.Load != nil {
 		reached(&r.running, plan.WaitFor)
 	}
-	return r.recordRunning(ctx, plan)
+	err := r.recordRunning(ctx, plan)
+	r.noteMissed(ctx, plan, err)
+	return err
 }
 
 // buildInfoText is what `go version -m` prints of an executable, without what was

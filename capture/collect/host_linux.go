@@ -133,6 +133,7 @@ func sampleProcess(s *metrics.OSSample, pid int) {
 		if all, ok := processClock(pid); ok {
 			s.User = max(0, all-s.System) // how it is split is known in ticks alone
 		}
+		s.Children = time.Duration(number(16)+number(17)) * tick
 		s.Threads = int(number(20))
 		s.RSS = number(24) * int64(os.Getpagesize())
 	}

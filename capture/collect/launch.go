@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -37,6 +38,8 @@ type LaunchOptions struct {
 	// possible: for programs that write more than 200 KB at once or open
 	// /dev/stderr.
 	Pipe bool
+	// StopWait is how long the program may take to end after an interrupt; [DefaultStopWait] when zero.
+	StopWait time.Duration
 	// GODEBUG is merged with the user's own setting, which wins.
 	GODEBUG string
 	// Whole asks the agent for one capture over the whole life of the
@@ -83,21 +86,24 @@ type Process struct {
 	PID     int
 	Started time.Time
 
-	cmd   *exec.Cmd
-	hurry <-chan struct{} // closed when the user wants to end; nil is never
-	agent string          // path of the agent's socket
-	own   string          // where the agent keeps what it notes
-	mark  string          // is in the environment of all that comes from it
-	ours  int64           // loupe's largest resident set when it started the process, in bytes
-	peak  int64           // its own right before it was stopped, in bytes; 0 where nobody has looked
-	done  chan struct{}
+	cmd    *exec.Cmd
+	hurry  <-chan struct{} // closed when the user wants to end; nil is never
+	grace  time.Duration   // to end after an interrupt
+	agent  string          // path of the agent's socket
+	own    string          // where the agent keeps what it notes
+	mark   string          // is in the environment of all that comes from it
+	family *family         // it, and all that comes from it
+	ours   int64           // loupe's largest resident set when it started the process, in bytes
+	peak   int64           // its own as far as samples have shown it, in bytes; 0 where nobody has looked
+	done   chan struct{}
 	// Set before done is closed: what cmd.Wait returned, and when.
 	waited   error
 	finished time.Time
 
 	mu      sync.Mutex
-	stopped bool // loupe asked it to end
-	server  int  // the process that answers, where it is another one
+	stopped bool   // loupe asked it to end
+	killed  string // how long it had to end when it was killed; empty where it was not
+	server  int    // the process that answers, where it is another one
 }
 
 // output is where a process writes to: its standard error goes through reader to
@@ -135,7 +141,7 @@ func (o output) begin(ended <-chan struct{}) {
 // launch starts p. The process dies when loupe does (on Linux, whatever way
 // loupe dies).
 func (p *Program) launch(opt LaunchOptions, temp string, to output) (*Process, error) {
-	proc := &Process{done: make(chan struct{}), own: opt.Own, ours: ownPeak(), mark: newMark()}
+	proc := &Process{done: make(chan struct{}), grace: cmp.Or(opt.StopWait, DefaultStopWait), own: opt.Own, ours: ownPeak(), mark: newMark()}
 	if p.Agent {
 		proc.agent = filepath.Join(temp, fmt.Sprintf("agent-%d", time.Now().UnixNano()))
 	}
@@ -223,6 +229,8 @@ func (proc *Process) start() error {
 		return err
 	}
 	proc.PID = proc.cmd.Process.Pid
+	proc.family = newFamily(proc.PID, proc.mark)
+	proc.family.look(proc.PID)
 	return nil
 }
 
@@ -236,11 +244,18 @@ func (proc *Process) ended() bool {
 	}
 }
 
+// DefaultStopWait is how long a program may take to end after an interrupt, and TerminateWait how long after the
+// SIGTERM that follows it, before it is killed.
+const (
+	DefaultStopWait = 5 * time.Second
+	TerminateWait   = 2 * time.Second
+)
+
 // stopGrace is how long a program may take to end after each signal.
 var stopGrace = []struct {
 	signal os.Signal
 	wait   time.Duration
-}{{os.Interrupt, 5 * time.Second}, {terminate, 2 * time.Second}, {os.Kill, 5 * time.Second}}
+}{{os.Interrupt, DefaultStopWait}, {terminate, TerminateWait}, {os.Kill, 5 * time.Second}}
 
 // hurriedGrace is the same for each of them when the user has pressed Ctrl-C,
 // and waits.
@@ -250,15 +265,23 @@ const hurriedGrace = 250 * time.Millisecond
 // is doing, then firmly, and sooner when the user waits. It returns when the process
 // has ended, or after the last signal's wait.
 func (proc *Process) Stop() {
+	began := time.Now()
 	for _, s := range stopGrace {
 		if proc.ended() {
 			return
 		}
 		proc.mu.Lock()
 		proc.stopped = true
+		if s.signal == os.Kill {
+			proc.killed = time.Since(began).Round(10 * time.Millisecond).String()
+		}
 		proc.mu.Unlock()
 		signalGroup(proc.cmd.Process, s.signal)
-		if proc.endsWithin(s.wait) {
+		wait := s.wait
+		if s.signal == os.Interrupt {
+			wait = proc.grace
+		}
+		if proc.endsWithin(wait) {
 			// Children of a script may outlive it.
 			signalGroup(proc.cmd.Process, os.Kill)
 			return
@@ -288,7 +311,7 @@ func (proc *Process) Kill() {
 	proc.stopped = true
 	proc.mu.Unlock()
 	signalGroup(proc.cmd.Process, os.Kill)
-	endMarked(proc.mark, 0)
+	proc.family.end(0)
 }
 
 // run describes the process for the manifest; while it runs only what is

@@ -332,30 +332,6 @@ func hasMark(pid int, mark string) bool {
 	return err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(kv []byte) bool { return string(kv) == mark })
 }
 
-// leftGrace is how long a process that was left running may take to end.
-const leftGrace = 2 * time.Second
-
-// endMarked ends the processes that were started with a mark, wherever they are now: politely, and
-// then firmly. It returns how they are called.
-func endMarked(mark string, grace time.Duration) (ended string) {
-	left := marked(mark)
-	ended = withNumbers(left)
-	for _, signal := range []os.Signal{terminate, os.Kill} {
-		for _, pid := range left {
-			p, err := os.FindProcess(pid) // which holds on to the process, and not to its number
-			if err == nil && hasMark(pid, mark) {
-				p.Signal(signal)
-			}
-		}
-		for end := time.Now().Add(grace); len(left) > 0 && time.Now().Before(end); {
-			time.Sleep(5 * time.Millisecond)
-			left = slices.DeleteFunc(left, func(pid int) bool { return !ProcessExists(pid) })
-		}
-		left = marked(mark)
-	}
-	return ended
-}
-
 // commandOf is the name of a process, empty where it is not known.
 func commandOf(pid int) string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))

@@ -40,6 +40,7 @@ func (r *running) begin(p Phase, plan Plan) (phase recording.Phase, end func(err
 		phase.User, phase.System = max(0, after.User-before.User), max(0, after.System-before.System)
 		phase.MaxRSS = after.MaxRSS
 		if r.proc != nil && r.proc.ended() && r.pid == r.proc.PID {
+			r.proc.peak = r.sampler.peakOf(r.pid)
 			run := r.proc.run(r.w)
 			phase.User, phase.System = max(0, run.User-before.User), max(0, run.System-before.System)
 			phase.MaxRSS = run.MaxRSS
@@ -163,6 +164,9 @@ func (r *Recorder) profile(ctx context.Context, p Phase, plan Plan) error {
 		entry.EndAt(at)
 	}
 	if err != nil {
+		if errors.Is(err, errNoAgent) && r.proc != nil && !r.proc.ended() {
+			err = fmt.Errorf("the agent in the program does not answer any more, although its process runs (has the program replaced itself by exec?): %w", err)
+		}
 		err = abort(entry, err)
 	} else {
 		err = entry.Close()

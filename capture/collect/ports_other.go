@@ -43,11 +43,6 @@ func (l *lookout) who() (serving, error) { return serving{}, nil }
 // marked is not known: other systems do not show the environment of a process.
 func marked(string) []int { return nil }
 
-func endMarked(string, time.Duration) string { return "" }
-
 func commandOf(int) string { return "" }
 
 func startOf(int) time.Time { return time.Now() }
-
-// leftGrace is how long a process that was left running may take to end.
-const leftGrace = 2 * time.Second

@@ -117,6 +117,7 @@ type running struct {
 
 	answers answers // who answers the load
 
+	without string                  // why there are no profiles
 	failure string                  // how the first process that failed did
 	live    atomic.Pointer[Process] // what [Recorder.Abort] needs, which comes from another goroutine
 }
@@ -214,6 +215,7 @@ func (r *running) start(ctx context.Context, whole, wholeFile string) error {
 	r.proc, r.log, r.out, r.pid = proc, log, to.out, proc.PID
 	r.live.Store(proc)
 	r.own.on = true
+	r.sampler.follow(proc.family)
 	r.sampler.watch(proc.PID)
 	err = r.w.UpdateTarget(func(t *recording.Target) { t.Runs = append(t.Runs, proc.run(r.w)) })
 	// The runtime counts its time from a moment after the process began;
@@ -337,7 +339,32 @@ func (r *Recorder) Record(ctx context.Context, plan Plan) error {
 		return err
 	}
 	err := r.recordRunning(ctx, plan)
+	r.noteMissed(ctx, plan, err)
 	return errors.Join(err, r.stop())
+}
+
+// noteMissed keeps which phases of the plan the recording has not come to, and why.
+func (r *Recorder) noteMissed(ctx context.Context, plan Plan, err error) {
+	why := r.without
+	switch {
+	case ctx.Err() != nil:
+		why = "the recording was interrupted"
+	case err != nil:
+		why, _, _ = strings.Cut(err.Error(), "; its last words")
+	case why == "":
+		return
+	}
+	for _, p := range plan.Phases[1:] {
+		if !slices.ContainsFunc(r.w.Manifest().Phases, func(done recording.Phase) bool { return done.Profiler == p.Name }) {
+			r.w.Miss(p.Name, why)
+		}
+	}
+}
+
+// noProfiles keeps why there are none.
+func (r *running) noProfiles(why string) error {
+	r.without = why
+	return r.w.Note("no profiles: " + why)
 }
 
 func (r *Recorder) recordRunning(ctx context.Context, plan Plan) error {
@@ -381,10 +408,10 @@ func restOf(ctx context.Context, r *Recorder, plan Plan) error {
 			r.findPprof(ctx)
 		}
 		if r.src == nil && (r.proc == nil || r.pid == r.proc.PID) {
-			return r.w.Note("no profiles: the program has no agent and serves no /debug/pprof that loupe could find (tell it with -pprof)")
+			return r.noProfiles("the program has no agent and serves no /debug/pprof that loupe could find (tell it with -pprof)")
 		}
 		if r.src == nil {
-			return r.w.Note("no profiles: those of the process that was started would not be those of the requests, and what answers serves no /debug/pprof that loupe could find (tell it with -pprof)")
+			return r.noProfiles("those of the process that was started would not be those of the requests, and what answers serves no /debug/pprof that loupe could find (tell it with -pprof)")
 		}
 		err := r.profile(ctx, p, plan)
 		if ctx.Err() != nil {
@@ -439,12 +466,16 @@ func (r *running) stop() error {
 		return err
 	}
 	proc := r.proc
-	if last := r.sampler.take(); r.pid == proc.PID {
-		proc.peak = last.MaxRSS // a signal leaves it no time to tell
-	}
+	r.sampler.take()
+	proc.peak = r.sampler.peakOf(proc.PID) // a signal leaves it no time to tell, and it may have no agent
 	proc.Stop()
-	if ended := endMarked(proc.mark, leftGrace); ended != "" {
+	r.noteKilled()
+	ended, survived := proc.family.end(leftGrace)
+	if ended != "" {
 		r.opt.Progress("%s had left %s running, and loupe has ended that as well", r.prog.name(), ended)
+	}
+	if survived != "" {
+		r.tell("%s has left %s running, which loupe could not end", r.prog.name(), survived)
 	}
 	err = errors.Join(err, keepLateEnd(r))
 	r.sampler.watch(0)
@@ -458,6 +489,21 @@ func (r *running) stop() error {
 	r.live.Store(nil)
 	r.own.on = false
 	return errors.Join(err, lerr, uerr)
+}
+
+// noteKilled tells, once in a recording, that the process did not end when it was asked to.
+func (r *running) noteKilled() {
+	const begin = "did not end within "
+	if r.proc.killed == "" || slices.ContainsFunc(r.w.Manifest().Notes, func(n string) bool { return strings.Contains(n, begin) }) {
+		return
+	}
+	how := "-stop-wait gives it more time"
+	select {
+	case <-r.proc.hurry:
+		how = "after Ctrl-C it has no more"
+	default:
+	}
+	r.tell("%s %s%s of the interrupt, and was killed: what it was still writing may be incomplete (%s)", r.prog.name(), begin, r.proc.killed, how)
 }
 
 // noteFailure remembers that the process, now that it is stopped, ended by itself

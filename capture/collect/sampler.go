@@ -12,12 +12,14 @@ import (
 // sampler writes what the operating system tells at an interval, and at the
 // moments it is asked.
 type sampler struct {
-	w     *recording.Writer
-	mu    sync.Mutex
-	entry *recording.EntryWriter
-	pid   int
-	quit  chan struct{}
-	done  chan struct{}
+	w      *recording.Writer
+	mu     sync.Mutex
+	entry  *recording.EntryWriter
+	pid    int
+	family *family       // of the process that is recorded now
+	peaks  map[int]int64 // largest resident set by process, in bytes
+	quit   chan struct{}
+	done   chan struct{}
 }
 
 func (r *running) startSampler() error {
@@ -25,7 +27,7 @@ func (r *running) startSampler() error {
 	if err != nil {
 		return err
 	}
-	s := &sampler{w: r.w, entry: entry, quit: make(chan struct{}), done: make(chan struct{})}
+	s := &sampler{w: r.w, entry: entry, peaks: map[int]int64{}, quit: make(chan struct{}), done: make(chan struct{})}
 	r.sampler = s
 	go func() {
 		defer close(s.done)
@@ -50,11 +52,27 @@ func (s *sampler) watch(pid int) {
 	s.mu.Unlock()
 }
 
+// follow says whose family is looked at from now on.
+func (s *sampler) follow(f *family) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.family = f
+}
+
+// peakOf is the largest resident set of a process that a sample has shown, in bytes.
+func (s *sampler) peakOf(pid int) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.peaks[pid]
+}
+
 // take writes a sample and returns it.
 func (s *sampler) take() metrics.OSSample {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sample := sampleOS(s.pid)
+	sample.Family, sample.FamilyRSS = s.family.look(s.pid)
+	s.peaks[s.pid] = max(s.peaks[s.pid], sample.MaxRSS)
 	sample.At = s.w.Now()
 	if line, err := json.Marshal(sample); err == nil {
 		s.entry.Write(append(line, '\n')) // a failure is remembered for close

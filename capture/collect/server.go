@@ -20,6 +20,7 @@ type Server struct {
 	at      Endpoint
 	cmd     *exec.Cmd
 	mark    string
+	family  *family
 	done    chan struct{}
 	output  tail
 	lookout *lookout
@@ -58,6 +59,8 @@ func StartServer(ctx context.Context, command string, at Endpoint, wait time.Dur
 	if err := <-started; err != nil {
 		return nil, fmt.Errorf("cannot start %q: %w", command, err)
 	}
+	s.family = newFamily(s.cmd.Process.Pid, s.mark)
+	s.family.look(0)
 	ended := func() error {
 		select {
 		case <-s.done:
@@ -133,6 +136,7 @@ func (s *Server) Stop() {
 	if s.watched != nil {
 		s.watched.stop()
 	}
+	s.family.look(0) // what comes from it is to be seen as long as it is there
 	ended := false
 	for _, g := range stopGrace {
 		if ended {
@@ -147,7 +151,7 @@ func (s *Server) Stop() {
 	}
 	// Children of a shell may outlive it, for a moment even the last signal.
 	signalGroup(s.cmd.Process, os.Kill)
-	endMarked(s.mark, leftGrace)
+	s.family.end(leftGrace)
 	for range 100 {
 		if portFree(s.at) == nil {
 			return

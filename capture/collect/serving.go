@@ -68,7 +68,7 @@ func takeFiguresOf(r *running, s serving) {
 		r.log.decide(r.proc.PID, true)
 		follows(r, r.proc.PID)
 	case pid > 0:
-		r.tell("%s answers on %s in another process than the one that was started (%s): CPU time, memory and the collector's figures are those of the process that answers", cmp.Or(commandOf(pid), "a program"), at, r.prog.name())
+		r.tell("%s answers on %s in another process than the one that was started (%s): CPU time and memory are those of the process that answers, and so are the collector's figures where its runtime prints them", cmp.Or(commandOf(pid), "a program"), at, r.prog.name())
 		r.log.decide(pid, false)
 		r.w.SetClock(runtimeClock(r.log.path, r.w.At(startOf(pid))))
 		follows(r, pid)

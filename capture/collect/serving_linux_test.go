@@ -19,6 +19,12 @@ import (
 // recorded runs a command of the shell under a load and returns what became of it.
 func recorded(t *testing.T, command string, at Endpoint, load Load) (recording.Manifest, error) {
 	t.Helper()
+	return recordedIn(t, "bare", command, at, load)
+}
+
+// recordedIn is the same with these phases.
+func recordedIn(t *testing.T, list, command string, at Endpoint, load Load) (recording.Manifest, error) {
+	t.Helper()
 	w, err := recording.Create(filepath.Join(t.TempDir(), "rec"), recording.Manifest{})
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +33,7 @@ func recorded(t *testing.T, command string, at Endpoint, load Load) (recording.M
 	if err != nil {
 		t.Fatal(err)
 	}
-	result := r.Record(t.Context(), Plan{Phases: phases(t, "bare"), WaitFor: []Endpoint{at}, Wait: time.Minute, Load: load})
+	result := r.Record(t.Context(), Plan{Phases: phases(t, list), WaitFor: []Endpoint{at}, Wait: time.Minute, Load: load})
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
@@ -128,7 +134,7 @@ func TestServedByChild(t *testing.T) {
 	dir := t.TempDir()
 	addr := freeAddress(t)
 	child := 0
-	m, err := recorded(t, listening(addr, os.Args[0], filepath.Join(dir, "ready"))+" & wait", TCP(addr), func(context.Context, Demand) error {
+	m, err := recordedIn(t, "bare,trace", listening(addr, os.Args[0], filepath.Join(dir, "ready"))+" & wait", TCP(addr), func(context.Context, Demand) error {
 		child = listenerPID(TCP(addr))
 		return nil
 	})
@@ -141,6 +147,9 @@ func TestServedByChild(t *testing.T) {
 	}
 	if !noted(m, "in another process than the one that was started (sh)") {
 		t.Errorf("%q", m.Notes)
+	}
+	if len(m.Missed) != 1 || m.Missed[0].Profiler != "trace" || !strings.Contains(m.Missed[0].Reason, "serves no /debug/pprof") {
+		t.Errorf("the trace was asked for and is not there: %+v", m.Missed)
 	}
 }
 
@@ -212,5 +221,37 @@ func TestLookPause(t *testing.T) {
 		if got := lookPause(took); got != want {
 			t.Errorf("after %v: %v, want %v", took, got, want)
 		}
+	}
+}
+
+// TestKilledAtItsEnd: the recording says that a program did not end when it was asked to, and nothing of one that did.
+func TestKilledAtItsEnd(t *testing.T) {
+	of := func(command string, wait time.Duration) recording.Manifest {
+		w, err := recording.Create(filepath.Join(t.TempDir(), "rec"), recording.Manifest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ready := filepath.Join(t.TempDir(), "ready")
+		launch := LaunchOptions{Args: []string{"-c", strings.ReplaceAll(command, "READY", ready)}, StopWait: wait}
+		r, err := NewRecorder(w, &Program{Path: "/bin/sh", Target: recording.Target{Kind: "binary", Name: "sh"}}, RecorderOptions{Temp: t.TempDir(), Launch: launch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.start(t.Context(), "", ""); err != nil {
+			t.Fatal(err)
+		}
+		fileThere(ready)
+		if err := errors.Join(r.stop(), r.Close()); err != nil {
+			t.Error(err)
+		}
+		return w.Manifest()
+	}
+	m := of("trap '' INT TERM; touch READY; while :; do sleep 1; done", time.Millisecond)
+	if run := m.Target.Runs[0]; !noted(m, "sh did not end within ") || !noted(m, "was killed") || !noted(m, "-stop-wait") || run.Exit != "signal: killed" || !run.Stopped {
+		t.Errorf("what ignores signals: %q, %+v", m.Notes, run)
+	}
+	m = of("trap 'exit 0' INT; touch READY; while :; do sleep 0.01; done", time.Hour)
+	if run := m.Target.Runs[0]; len(m.Notes) > 0 || run.Exit != "exit status 0" || !run.Stopped {
+		t.Errorf("what ends: %q, %+v", m.Notes, run)
 	}
 }

@@ -100,6 +100,7 @@ const maxWriters = 64
 // started tells which process was started: where that is a Go program, nobody
 // else's lines are its own. A script has none, and what it starts speaks for it.
 func (l *stderrLog) started(pid int) {
+	l.kids.began = pid
 	if l.goProgram {
 		l.whose = pid
 	}
@@ -221,6 +222,7 @@ type childLines struct {
 	err   error
 	lines int
 	pids  map[int]bool
+	began int // the process that was started, which is one of them where another one is recorded
 }
 
 // add keeps a line, with the process in front of it.
@@ -241,7 +243,14 @@ func (c *childLines) end(w *recording.Writer, path string) error {
 	if c.pids == nil {
 		return nil
 	}
-	w.Note(fmt.Sprintf("%s.children has what the runtimes of other processes printed, which the program started with its GODEBUG (processes: %d, lines: %d); it counts nowhere", path, len(c.pids), c.lines))
+	whose := "the runtimes of other processes that have the program's standard error"
+	switch {
+	case c.pids[c.began] && len(c.pids) == 1:
+		whose = "the runtime of the process that was started, which is not the recorded one,"
+	case c.pids[c.began]:
+		whose = "the runtimes of the process that was started, which is not the recorded one, and of others that have its standard error"
+	}
+	w.Note(fmt.Sprintf("%s.children has what %s printed (processes: %d, lines: %d); it counts nowhere", path, whose, len(c.pids), c.lines))
 	if c.err != nil {
 		return c.err
 	}

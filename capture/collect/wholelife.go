@@ -24,9 +24,9 @@ func (r *Recorder) wholeLives(ctx context.Context, phases []Phase, plan Plan) er
 	stdin := r.opt.Launch.Stdin
 	switch {
 	case !r.prog.ExitHook:
-		return r.w.Note("no profiles: the program ends by itself, and its end cannot be seen in this build (a ready binary, or Go before 1.20)")
+		return r.noProfiles("the program ends by itself, and its end cannot be seen in this build (a ready binary, or Go before 1.20)")
 	case stdin != nil && !replayable(stdin):
-		return r.w.Note(noReplay)
+		return r.noProfiles(noReplay)
 	}
 	var names []string
 	for _, p := range phases {
@@ -59,7 +59,7 @@ func (r *Recorder) wholeLives(ctx context.Context, phases []Phase, plan Plan) er
 	return errs
 }
 
-const noReplay = "no profiles: the program ends by itself and reads a pipe, so that it cannot be started again with the same input (give the input as a file: < file)"
+const noReplay = "the program ends by itself and reads a pipe, so that it cannot be started again with the same input (give the input as a file: < file)"
 
 // again prepares for another start of the program with the same input: its output was
 // shown once.

@@ -36,6 +36,13 @@ type OSSample struct {
 	Anon int64 `json:"rss_anon,omitempty"`
 	// Waited is for how long the threads that live now could have run and had no CPU.
 	Waited time.Duration `json:"waited_ns,omitempty"`
+	// Children is the CPU time of those children that the process has waited for, and of theirs.
+	Children time.Duration `json:"children_ns,omitempty"`
+	// Family is the CPU time until now of the other processes of the run, as far as they were seen: of what has
+	// come from the program, living or ended, which includes Children, and of the process that was started where
+	// another is recorded. It begins anew with each run. FamilyRSS is the resident memory of those that live, added up, in bytes.
+	Family    time.Duration `json:"family_ns,omitempty"`
+	FamilyRSS int64         `json:"family_rss,omitempty"`
 	// Threads and FDs are counts.
 	Threads int `json:"threads,omitempty"`
 	FDs     int `json:"fds,omitempty"`

@@ -67,8 +67,10 @@ func gc05() {
 func gc13() { gc05() }
 
 // gc01 collects beside programs that take the CPUs: the threads that have to stop come late.
-func gc01() {
-	defer neighbours(4 * runtime.NumCPU())()
+func gc01() { collectBeside(neighbours) }
+
+func collectBeside(others func(n int) (end func())) {
+	defer others(4 * runtime.NumCPU())()
 	root := tree(10_000)
 	end := time.Now().Add(3 * time.Second)
 	together(4, func(int) {
@@ -82,8 +84,8 @@ func gc01() {
 // gc02 is the same: what takes long is to stop.
 func gc02() { gc01() }
 
-// be06 is the same: other programs take the CPUs.
-func be06() { gc01() }
+// be06 is the same beside programs that do not belong to this one.
+func be06() { collectBeside(strangers) }
 
 // gc04 makes garbage beside a heap of next to nothing; the other form makes none.
 func gc04() {

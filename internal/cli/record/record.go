@@ -33,6 +33,7 @@ type Flags struct {
 	Length   string
 	Load     string
 	Wait     string
+	StopWait string
 	pprof    string
 	Quiet    bool
 	json     bool
@@ -66,6 +67,7 @@ func (f *Flags) declare(fs *command.FlagSet, starts bool) {
 	f.Wait = "30s"
 	if starts {
 		fs.StringVar(&f.Wait, "wait", f.Wait, "with -load: how `long` to wait until the target listens")
+		fs.StringVar(&f.StopWait, "stop-wait", "5s", "how `long` the program may take to end after an interrupt, before SIGTERM\nand, 2 s later, SIGKILL")
 		fs.StringVar(&f.pprof, "pprof", "", "`address` of the target's own /debug/pprof, when there is no agent")
 		fs.Needs([]string{"wait"}, "load")
 	}
@@ -148,6 +150,18 @@ func (f *Flags) Options(e *command.Env, temp string) (collect.RecorderOptions, e
 	return collect.RecorderOptions{
 		Temp: temp, Interval: interval, Pprof: f.pprof, Access: access, CoreLimit: int64(limit), Progress: e.Progress(f.Quiet),
 	}, nil
+}
+
+// stopWait is how long the program may take to end after an interrupt.
+func (f *Flags) stopWait() (time.Duration, error) {
+	wait, err := unit.ParseDuration(f.StopWait)
+	if err == nil && wait <= 0 {
+		err = errors.New("want more than 0s")
+	}
+	if err != nil {
+		return 0, command.Usagef("-stop-wait: %w", err)
+	}
+	return wait, nil
 }
 
 // LoadInto returns how to put the load of the flags on the target, with every

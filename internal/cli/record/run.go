@@ -50,8 +50,10 @@ as a tool: the bare phase lasts until it exits, at most a minute, and it is star
 for all other phases. Its output is kept in the recording; -output show also prints it while
 it runs. Under load, figures are those of the process that answers, which may be a child; if
 another program answers, or takes part, the load is ended and its requests are not kept. What
-the program leaves running is ended too. Ctrl-C ends the recording and keeps everything; twice
-aborts. The exit code is 1 if the program or a phase failed.
+the program leaves running is ended too. To stop the program, loupe sends an interrupt; if it
+has not ended after -stop-wait, SIGTERM; and 2 s later SIGKILL, of which the report tells.
+Ctrl-C ends the recording and keeps everything; twice aborts. The exit code is 1 if the
+program or a phase failed.
 
 With -vs a second program is interleaved with the first: the same target at a git revision, in
 another copy of the module, a binary, or anything TARGET may be. A name that is an existing
@@ -298,6 +300,10 @@ func (f *runFlags) target(e *command.Env, v version, args []string, leaks bool, 
 	if err != nil {
 		return nil, err
 	}
+	wait, err := f.stopWait()
+	if err != nil {
+		return nil, err
+	}
 	build := collect.BuildOptions{
 		Target: v.target, Dir: v.dir, Test: f.test, Flags: SplitFlags(f.build), Temp: temp, NoAgent: f.noAgent, Leaks: leaks,
 		Progress: opt.Progress,
@@ -315,7 +321,8 @@ func (f *runFlags) target(e *command.Env, v version, args []string, leaks bool, 
 		opt.Progress("%s", note)
 	}
 	opt.Launch = collect.LaunchOptions{
-		Args: args[1:], Env: f.env, Stdin: e.Stdin, KeepStdout: f.output != "discard",
+		StopWait: wait,
+		Args:     args[1:], Env: f.env, Stdin: e.Stdin, KeepStdout: f.output != "discard",
 		Pipe: f.stderr == "pipe", GODEBUG: collect.RuntimeDebug,
 	}
 	if command.IsTerminal(e.Stdin) {
