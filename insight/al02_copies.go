@@ -16,7 +16,7 @@ import (
 // copyAdvice is what to do about a copy; kept tells that it is kept, so that no memory can be
 // used again for it.
 func copyAdvice(c *code, at stack.Frame, kept bool) string {
-	if from := c.overwritten(at); from != "" {
+	if from := overwritten(c, at); from != "" {
 		return "It is a copy of " + from + ", whose memory is written to again: what is used after that needs the copy. Use it before, or put many copies into one large slice."
 	}
 	if kept {
@@ -46,7 +46,7 @@ var lentBy = []string{"ReadSlice", "Peek"}
 // overwritten names what a line copies out of, if the source shows that its memory is written to
 // again: the buffer of a scanner or a reader, or one that goes back to a pool. It is empty where
 // it does not.
-func (c *code) overwritten(at stack.Frame) (from string) {
+func overwritten(c *code, at stack.Frame) (from string) {
 	fn := c.function(at)
 	if fn == nil {
 		return ""
@@ -61,7 +61,7 @@ func (c *code) overwritten(at stack.Frame) (from string) {
 			return
 		}
 		for _, arg := range call.Args {
-			if lent := c.lentFrom(fn, arg, 2); lent != "" {
+			if lent := lentFrom(c, fn, arg, 2); lent != "" {
 				from = lent
 			}
 		}
@@ -70,12 +70,12 @@ func (c *code) overwritten(at stack.Frame) (from string) {
 }
 
 // lentFrom tells, of an expression of a function, what lends its memory.
-func (c *code) lentFrom(fn *ast.FuncDecl, e ast.Expr, deep int) string {
+func lentFrom(c *code, fn *ast.FuncDecl, e ast.Expr, deep int) string {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.SliceExpr:
-		return c.lentFrom(fn, e.X, deep)
+		return lentFrom(c, fn, e.X, deep)
 	case *ast.StarExpr:
-		return c.lentFrom(fn, e.X, deep)
+		return lentFrom(c, fn, e.X, deep)
 	case *ast.SelectorExpr:
 		if id, ok := e.X.(*ast.Ident); ok && isPutBack(fn, id.Name) {
 			return types.ExprString(e)
@@ -86,7 +86,7 @@ func (c *code) lentFrom(fn *ast.FuncDecl, e ast.Expr, deep int) string {
 			return ""
 		}
 		id, named := f.X.(*ast.Ident)
-		if slices.Contains(lentBy, f.Sel.Name) || f.Sel.Name == "Bytes" && (named && isPutBack(fn, id.Name) || c.isScanner(fn, f.X)) {
+		if slices.Contains(lentBy, f.Sel.Name) || f.Sel.Name == "Bytes" && (named && isPutBack(fn, id.Name) || isScanner(c, fn, f.X)) {
 			return types.ExprString(e)
 		}
 	case *ast.Ident:
@@ -97,7 +97,7 @@ func (c *code) lentFrom(fn *ast.FuncDecl, e ast.Expr, deep int) string {
 			return ""
 		}
 		for _, value := range assignedTo(fn, e.Name) {
-			if lent := c.lentFrom(fn, value, deep-1); lent != "" {
+			if lent := lentFrom(c, fn, value, deep-1); lent != "" {
 				return lent
 			}
 		}
@@ -106,7 +106,7 @@ func (c *code) lentFrom(fn *ast.FuncDecl, e ast.Expr, deep int) string {
 }
 
 // isScanner tells of a variable, a parameter or a field that it is a bufio.Scanner.
-func (c *code) isScanner(fn *ast.FuncDecl, x ast.Expr) bool {
+func isScanner(c *code, fn *ast.FuncDecl, x ast.Expr) bool {
 	is := func(of ast.Expr) bool { return strings.HasSuffix(types.ExprString(of), "bufio.Scanner") }
 	switch x := x.(type) {
 	case *ast.SelectorExpr:
@@ -150,7 +150,7 @@ func assignedTo(fn *ast.FuncDecl, name string) (values []ast.Expr) {
 }
 
 // isPoolNew tells whether a line is in the function that a sync.Pool makes new values with.
-func (c *code) isPoolNew(at stack.Frame) (is bool) {
+func isPoolNew(c *code, at stack.Frame) (is bool) {
 	c.parse(at.File).onLine(at.Line, func(n ast.Node, _ []ast.Node) {
 		switch n := n.(type) {
 		case *ast.CompositeLit:

@@ -38,7 +38,7 @@ func TestOverwritten(t *testing.T) {
 		{"func f(m *message) []byte {\n\treturn bytes.Clone(m.Bytes())\n}", "return", ""},
 	} {
 		source := "package main\n\n" + test.source + "\n"
-		if got := codeOf(source).overwritten(lineWith(source, test.line)); got != test.want {
+		if got := overwritten(codeOf(source), lineWith(source, test.line)); got != test.want {
 			t.Errorf("%s\n%q, want %q", source, got, test.want)
 		}
 	}
@@ -54,7 +54,7 @@ func TestPoolNew(t *testing.T) {
 		"var p = pool{New: func() any { return make([]byte, n) }}":                           false,
 	} {
 		source = "package main\n\n" + source + "\n"
-		if got := codeOf(source).isPoolNew(lineWith(source, "make(")); got != want {
+		if got := isPoolNew(codeOf(source), lineWith(source, "make(")); got != want {
 			t.Errorf("%s\n%v, want %v", source, got, want)
 		}
 	}

@@ -127,13 +127,13 @@ func (c *code) storesOf(frames []stack.Frame) []keepsAt {
 			k.text = k.makesText(f)
 		}
 		returned := k.begin(f, fn, vars)
-		k.takeHanded(f.File, f.Line)
+		takeHanded(k, f.File, f.Line)
 		returned = k.body(declaration{fn, f.File}, vars) > clean || returned
 		if len(k.stores) > 0 || !returned && len(k.handed) == 0 || i == len(frames)-1 {
 			break
 		}
 	}
-	k.receive()
+	receiveSent(k)
 	return k.stores
 }
 
@@ -190,7 +190,7 @@ func (k *keeper) begin(f stack.Frame, fn *ast.FuncDecl, vars map[string]taint) (
 		case *ast.SendStmt:
 			k.send(f.File, n, whole)
 		case *ast.CallExpr:
-			if sel, ok := n.Fun.(*ast.SelectorExpr); ok && k.isBuilder(sel.X) != "" && first == f.Line {
+			if sel, ok := n.Fun.(*ast.SelectorExpr); ok && builderOf(k.fn, sel.X) != "" && first == f.Line {
 				k.text, vars[types.ExprString(sel.X)] = true, whole
 			}
 			k.nested(n, f.Line, f.File)
@@ -239,7 +239,7 @@ func (k *keeper) body(fn declaration, vars map[string]taint) (returned taint) {
 		case *ast.RangeStmt:
 			if t := k.of(n.X, vars); t > clean {
 				each := n.Value
-				if k.isSeq(n.X) || n.Value == nil && k.isChannel(n.X) {
+				if k.isSeq(n.X) || n.Value == nil && isChannel(k, n.X) {
 					each = n.Key
 				}
 				if id, ok := each.(*ast.Ident); ok {
@@ -274,7 +274,7 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 		rhs := n.Rhs[min(i, len(n.Rhs)-1)]
 		t := k.of(rhs, vars)
 		if id, ok := lhs.(*ast.Ident); ok {
-			if t == clean && k.isChannel(id) {
+			if t == clean && isChannel(k, id) {
 				continue // its make does not empty it
 			}
 			if before, known := vars[id.Name]; known || t > clean {
@@ -349,7 +349,7 @@ func (k *keeper) call(file string, n *ast.CallExpr, vars map[string]taint) {
 		k.callBack(f, k.fileOf(f), n, vars)
 		return
 	} else if ok {
-		k.handOver(id.Name, n, vars)
+		handDown(k, id.Name, n, vars)
 	}
 	if t := k.ofReceiver(n, vars); t > clean {
 		k.down(n, receiver, t)
@@ -515,7 +515,7 @@ func (k *keeper) ofCall(e *ast.CallExpr, vars map[string]taint) (t taint) {
 	}
 	if t == clean {
 		if of := k.ofReceiver(e, vars); of > clean {
-			if k.sharesBuilder(e) {
+			if sharesBuilder(k.fn, e) {
 				return of
 			}
 			return k.down(e, receiver, of)

@@ -25,8 +25,8 @@ type handed struct {
 	at   int // the number of the parameter
 }
 
-// handOver notes that a function calls a parameter of its own with the value.
-func (k *keeper) handOver(name string, n *ast.CallExpr, vars map[string]taint) {
+// handDown notes that a function calls a parameter of its own with the value.
+func handDown(k *keeper, name string, n *ast.CallExpr, vars map[string]taint) {
 	if k.fn == nil {
 		return
 	}
@@ -42,7 +42,7 @@ func (k *keeper) handOver(name string, n *ast.CallExpr, vars map[string]taint) {
 
 // takeHanded follows what functions have called their parameters with into what a line, which
 // calls them, has passed as that.
-func (k *keeper) takeHanded(file string, line int) {
+func takeHanded(k *keeper, file string, line int) {
 	all := k.handed
 	k.handed = nil
 	k.c.parse(file).onLine(line, func(n ast.Node, _ []ast.Node) {
@@ -77,12 +77,12 @@ func (k *keeper) takeHanded(file string, line int) {
 	})
 }
 
-// receive follows what has been sent on channels to where it is received, and forgets that the
+// receiveSent follows what has been sent on channels to where it is received, and forgets that the
 // channels have it where that finds what keeps it.
-func (k *keeper) receive() {
+func receiveSent(k *keeper) {
 	for i := 0; i < len(k.sent); i++ {
 		before := len(k.stores)
-		k.receiveFrom(k.sent[i])
+		receiveFrom(k, k.sent[i])
 		if len(k.stores) > before {
 			k.stores = slices.DeleteFunc(k.stores, func(s keepsAt) bool {
 				return s.kind == intoChannel && s.container == k.sent[i].channel && s.file == k.sent[i].file
@@ -93,7 +93,7 @@ func (k *keeper) receive() {
 
 // receiveFrom follows the value of one channel: a variable within the function that has it, and
 // in a caller that passes it, a field in all functions.
-func (k *keeper) receiveFrom(s passedOn) {
+func receiveFrom(k *keeper, s passedOn) {
 	x, field := lastName(s.channel), s.channel != lastName(s.channel)
 	follow := func(d declaration, name string) {
 		delete(k.seen, d.FuncDecl)
@@ -111,7 +111,7 @@ func (k *keeper) receiveFrom(s passedOn) {
 		}
 		return
 	}
-	fn := k.enclosing(s)
+	fn := enclosing(k, s)
 	if fn == nil {
 		return
 	}
@@ -138,7 +138,7 @@ func (k *keeper) receiveFrom(s passedOn) {
 
 // isChannel tells of what is ranged over that it is a channel: the one that is followed, or a
 // parameter.
-func (k *keeper) isChannel(x ast.Expr) bool {
+func isChannel(k *keeper, x ast.Expr) bool {
 	switch x := x.(type) {
 	case *ast.SelectorExpr:
 		_, ok := k.channels[x.Sel.Name]
@@ -157,7 +157,7 @@ func (k *keeper) isChannel(x ast.Expr) bool {
 }
 
 // enclosing is the function that has the line of something sent in it.
-func (k *keeper) enclosing(s passedOn) (fn *ast.FuncDecl) {
+func enclosing(k *keeper, s passedOn) (fn *ast.FuncDecl) {
 	for _, all := range k.funcs {
 		for _, d := range all {
 			if d.file == s.file && k.lineOf(d.file, d.Pos()) <= s.line && s.line <= k.lineOf(d.file, d.End()) {
@@ -186,23 +186,24 @@ func receives(body *ast.BlockStmt, name string) (found bool) {
 	return found
 }
 
-// isBuilder tells of a variable of the function that it is a strings.Builder or a bytes.Buffer.
-func (k *keeper) isBuilder(x ast.Expr) string {
-	if k.fn == nil {
+// builderOf is the type of a variable of a function that is a strings.Builder or a bytes.Buffer;
+// empty of any other.
+func builderOf(fn *ast.FuncDecl, x ast.Expr) string {
+	if fn == nil {
 		return ""
 	}
-	if of := declaredAs(k.fn, x); of == "strings.Builder" || of == "bytes.Buffer" {
+	if of := declaredAs(fn, x); of == "strings.Builder" || of == "bytes.Buffer" {
 		return of
 	}
 	return ""
 }
 
 // sharesBuilder tells whether a call returns the memory of a builder, and no copy of it.
-func (k *keeper) sharesBuilder(call *ast.CallExpr) bool {
+func sharesBuilder(fn *ast.FuncDecl, call *ast.CallExpr) bool {
 	f, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok || len(call.Args) > 0 {
 		return false
 	}
-	of := k.isBuilder(f.X)
+	of := builderOf(fn, f.X)
 	return of == "strings.Builder" && f.Sel.Name == "String" || of == "bytes.Buffer" && f.Sel.Name == "Bytes"
 }

@@ -163,7 +163,7 @@ func (r *reasons) judge(in *Input) *judged {
 	}
 	for i := range r.sites {
 		s := &r.sites[i]
-		if in.code.isPoolNew(s.at) {
+		if isPoolNew(in.code, s.at) {
 			continue // AL15 looks at how often a pool makes new ones
 		}
 		if kind := r.kindOf(in, s); kind != "" {
