@@ -80,8 +80,8 @@ func wholeOf(x ast.Expr) (p spot, buffered, ok bool) {
 	return p, false, ok
 }
 
-// grown is a line that reads all of what grows with each turn of a loop.
-type grown struct {
+// regrown is a line that reads all of what grows with each turn of a loop.
+type regrown struct {
 	does readAgain
 	by   string // what reads it
 	of   string // what grows
@@ -98,7 +98,7 @@ type grown struct {
 
 // rereading is one thing on a line that reads all of a text.
 type rereading struct {
-	grown
+	regrown
 	x       ast.Expr   // what it reads
 	needles []ast.Expr // what it looks for
 	node    ast.Node
@@ -110,7 +110,7 @@ type rereading struct {
 func readingsAt(c *code, way []stack.Frame, under map[string]int64) (all []rereading) {
 	for _, call := range c.lineCalls(way[0]) {
 		name := types.ExprString(call.Fun)
-		r := rereading{grown: grown{by: name}, node: call}
+		r := rereading{regrown: regrown{by: name}, node: call}
 		if name == "string" || name == "[]byte" || name == "[]rune" {
 			if len(call.Args) != 1 || keptAround(c, way[0], call) {
 				continue
@@ -272,7 +272,7 @@ func givenValues(n ast.Node) (all []ast.Expr) {
 
 // grownAt finds, on the line of the first frame of a way through the user's code, what reads all of
 // something again to which a loop around it, or around its call, adds in each turn.
-func grownAt(c *code, way []stack.Frame, under map[string]int64) (g grown, ok bool) {
+func grownAt(c *code, way []stack.Frame, under map[string]int64) (g regrown, ok bool) {
 	for _, r := range readingsAt(c, way, under) {
 		p, buffered, ok := wholeOf(r.x)
 		if !ok {
@@ -282,7 +282,7 @@ func grownAt(c *code, way []stack.Frame, under map[string]int64) (g grown, ok bo
 		if !b.looksFor(r.needles) || !b.climbs(way) {
 			continue
 		}
-		if found := b.grown; found.samples > g.samples {
+		if found := b.regrown; found.samples > g.samples {
 			g = found
 		}
 	}
@@ -505,7 +505,7 @@ func (b *climb) translates(call *ast.CallExpr, fn *scope) bool {
 }
 
 // finding says what such a line costs; it is empty where the share is too small.
-func (g *grown) finding(r *Rule, in *Input, w *facts.Weights, at stack.Frame) []Finding {
+func (g *regrown) finding(r *Rule, in *Input, w *facts.Weights, at stack.Frame) []Finding {
 	share := stats.Wilson(float64(g.samples), float64(w.Total()), compare.Confidence)
 	if share.Low < r.param("share") {
 		return nil
@@ -540,7 +540,7 @@ func (g *grown) finding(r *Rule, in *Input, w *facts.Weights, at stack.Frame) []
 }
 
 // advice is what to do instead of reading all again.
-func (g *grown) advice() string {
+func (g *regrown) advice() string {
 	switch g.does {
 	case rereadSearch:
 		overlap := "Where a match may begin in what came before, begin earlier by the length of the longest possible match"
