@@ -504,6 +504,12 @@ func (b *climb) translates(call *ast.CallExpr, fn *scope) bool {
 	return true
 }
 
+// sure tells that the source shows the loop, that each turn reads, and that a search has found nothing
+// in the turns before.
+func (g *regrown) sure() bool {
+	return g.where != "" && !g.atTimes && (g.does != rereadSearch || g.decides)
+}
+
 // finding says what such a line costs; it is empty where the share is too small.
 func (g *regrown) finding(r *Rule, in *Input, w *facts.Weights, at stack.Frame) []Finding {
 	share := stats.Wilson(float64(g.samples), float64(w.Total()), compare.Confidence)
@@ -518,8 +524,7 @@ func (g *regrown) finding(r *Rule, in *Input, w *facts.Weights, at stack.Frame) 
 	f.Title = "Quadratic: all that was read so far is " + map[bool]string{true: "searched", false: "read"}[g.does == rereadSearch] + " again each time"
 	f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
 	f.Severity, f.Score = Info, score(share.Estimate, r.param("share"), 0.6)
-	sure := g.where != "" && !g.atTimes && (g.does != rereadSearch || g.decides)
-	if share.Low >= r.param("warn") && sure {
+	if share.Low >= r.param("warn") && g.sure() {
 		f.Severity = Warning
 	}
 	f.Evidence = []Evidence{in.lineAt(w.Entry, at, "%d of %d samples", g.samples, w.Total()), in.code.shownAt(g.file, g.line, "%s grows here", g.of)}
@@ -535,7 +540,7 @@ func (g *regrown) finding(r *Rule, in *Input, w *facts.Weights, at stack.Frame) 
 	default:
 		f.Doubts = []string{"if the loop ends after a turn or two, as when everything comes in one read, little is read again"}
 	}
-	f.costs, f.saves = []cost{{file: at.File, line: at.Line}}, sure
+	f.costs, f.saves = []cost{{file: at.File, line: at.Line}}, g.sure()
 	return []Finding{f}
 }
 
