@@ -5,7 +5,9 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"loupe/analysis/compare"
@@ -50,7 +52,7 @@ func spotOf(x ast.Expr) (p spot, ok bool) {
 func (p spot) isSetBy(x ast.Expr) bool {
 	root, fields := chain(x)
 	to := spot{root, fields}.text()
-	return to == p.text() || strings.HasPrefix(p.text(), to+".")
+	return to == p.text() || strings.HasPrefix(p.text(), to+".") || strings.HasPrefix(to, p.text()+".")
 }
 
 // wholeOf is the place of which an expression has all: itself, a conversion or a copy of it, or
@@ -103,6 +105,7 @@ type rereading struct {
 	needles []ast.Expr // what it looks for
 	node    ast.Node
 	own     ast.Node // the loop that it is, if it is one
+	callees []string // the functions in which its samples are
 }
 
 // readingsAt are those of the first frame of a way through the user's code. under holds the samples by
@@ -115,22 +118,17 @@ func readingsAt(c *code, way []stack.Frame, under map[string]int64) (all []rerea
 			if len(call.Args) != 1 || keptAround(c, way[0], call) {
 				continue
 			}
-			r.does, r.by, r.x = rereadCopy, "a conversion", call.Args[0]
-			for f, n := range under {
-				if strings.HasPrefix(f, "runtime.") {
-					r.samples += n
-				}
-			}
+			r.does, r.by, r.x, r.callees = rereadCopy, "a conversion", call.Args[0], conversions
 			all = append(all, r)
 			continue
 		}
 		f := ""
-		for of, n := range under {
-			if lastName(of) == calledName(call) {
-				f, r.samples = of, r.samples+n
+		for of := range under {
+			if lastName(of) == calledName(call) && readsAllOf(of) != rereadNone {
+				f = of
 			}
 		}
-		r.does = readsAllOf(f)
+		r.does, r.callees = readsAllOf(f), []string{f}
 		if r.does == rereadNone || len(call.Args) == 0 {
 			continue
 		}
@@ -144,13 +142,14 @@ func readingsAt(c *code, way []stack.Frame, under map[string]int64) (all []rerea
 		all = append(all, r)
 	}
 	if r, ok := readingLoop(c, way[0]); ok && len(all) == 0 {
-		for _, n := range under {
-			r.samples += n
-		}
+		r.callees = slices.Collect(maps.Keys(under))
 		all = append(all, r)
 	}
 	return all
 }
+
+// conversions are what the runtime calls for those of a text.
+var conversions = []string{"runtime.slicebytetostring", "runtime.stringtoslicebyte", "runtime.slicerunetostring", "runtime.stringtoslicerune"}
 
 // readsAllOf tells of a function of the library what it does with all of its first argument, which is a
 // text.
@@ -206,10 +205,10 @@ func readingLoop(c *code, at stack.Frame) (r rereading, ok bool) {
 			return r, false
 		}
 	}
-	if !looksOnly(l.body) {
+	sets := l.variables()
+	if !looksOnly(l.body, sets) {
 		return r, false
 	}
-	sets := l.variables()
 	ast.Inspect(l.body, func(n ast.Node) bool {
 		for _, x := range givenValues(n) {
 			sets[rootName(x)] = true
@@ -217,17 +216,35 @@ func readingLoop(c *code, at stack.Frame) (r rereading, ok bool) {
 		return true
 	})
 	ast.Inspect(l.body, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && !sets[id.Name] {
+		if id, ok := n.(*ast.Ident); ok && !sets[id.Name] && id.Name != types.ExprString(r.x) {
 			r.needles = append(r.needles, id)
 		}
 		return true
 	})
-	r.does, r.by, r.node, r.own = rereadSum, "a loop", l.stmt, l.stmt
+	if r.does = rereadSum; mayEndEarly(l.body) {
+		r.does = rereadSearch
+	}
+	r.by, r.node, r.own = "a loop", l.stmt, l.stmt
 	return r, true
 }
 
+// mayEndEarly tells whether a loop may be left before its end.
+func mayEndEarly(body ast.Node) (found bool) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ReturnStmt:
+			found = true
+		case *ast.BranchStmt:
+			found = found || n.Tok == token.BREAK || n.Tok == token.GOTO
+		}
+		return !found
+	})
+	return found
+}
+
 // looksOnly tells of statements that they do no more than to compare, to count and to set variables.
-func looksOnly(body ast.Node) bool {
+// names are the loop's own: a field of an element may change while that stays.
+func looksOnly(body ast.Node, names map[string]bool) bool {
 	only := true
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -237,6 +254,9 @@ func looksOnly(body ast.Node) bool {
 			default:
 				only = false
 			}
+		case *ast.SelectorExpr:
+			_, indexed := n.X.(*ast.IndexExpr)
+			only = only && !indexed && !names[rootName(n.X)]
 		case *ast.AssignStmt:
 			only = only && !slices.ContainsFunc(n.Lhs, func(x ast.Expr) bool { return !isIdent(x) })
 		case *ast.IncDecStmt:
@@ -273,7 +293,11 @@ func givenValues(n ast.Node) (all []ast.Expr) {
 // grownAt finds, on the line of the first frame of a way through the user's code, what reads all of
 // something again to which a loop around it, or around its call, adds in each turn.
 func grownAt(c *code, way []stack.Frame, under map[string]int64) (g regrown, ok bool) {
+	most, in := int64(0), map[string]bool{}
 	for _, r := range readingsAt(c, way, under) {
+		for _, f := range r.callees {
+			r.samples += under[f]
+		}
 		p, buffered, ok := wholeOf(r.x)
 		if !ok {
 			continue
@@ -282,9 +306,19 @@ func grownAt(c *code, way []stack.Frame, under map[string]int64) (g regrown, ok 
 		if !b.looksFor(r.needles) || !b.climbs(way) {
 			continue
 		}
-		if found := b.regrown; found.samples > g.samples {
-			g = found
+		if g.of != "" && g.of != b.of || b.samples == 0 {
+			continue
 		}
+		for _, f := range r.callees {
+			in[f] = true
+		}
+		if b.samples > most {
+			g, most = b.regrown, b.samples
+		}
+	}
+	g.samples = 0
+	for f := range in {
+		g.samples += under[f]
 	}
 	return g, g.of != ""
 }
@@ -361,7 +395,7 @@ func (b *climb) inLoop(at stack.Frame, fn *scope, l loop) (found, goes bool) {
 		return false, false
 	}
 	t := &turn{c: b.c, file: at.File, body: l.body, x: b.x, node: b.node, loop: true}
-	if t.once() || t.resets() {
+	if fewTurns(b.c, fn, l) || t.once() || t.resets() {
 		return false, false
 	}
 	grows := t.grows()
@@ -382,10 +416,31 @@ func (b *climb) inLoop(at stack.Frame, fn *scope, l loop) (found, goes bool) {
 		b.file, b.line = t.grewIn, t.grewAt
 	}
 	b.atTimes = b.atTimes || t.atTimes
-	b.decides = b.given && (t.decides() || l.cond != nil && within(l.cond, b.node))
+	b.decides = b.given && (t.decides() || l.cond != nil && endsWhen(l.cond, b.node, nil) == 1)
 	line, _ := l.source.lines(l.stmt)
 	b.of, b.where = b.x.text(), "in each turn of the loop at "+fileLine(at.File, line)
 	return true, false
+}
+
+// fewTurns tells of a loop that it ends after a few turns by what the source says.
+func fewTurns(c *code, fn *scope, l loop) bool {
+	few := func(x ast.Expr) bool {
+		lit, ok := x.(*ast.BasicLit)
+		n, err := 0, error(nil)
+		if ok {
+			n, err = strconv.Atoi(lit.Value)
+		}
+		return ok && err == nil && n <= 2*fewElements
+	}
+	switch n := l.stmt.(type) {
+	case *ast.RangeStmt:
+		size := literalSize(c, fn, n.X)
+		return few(n.X) || size > 0 && size <= 2*fewElements
+	case *ast.ForStmt:
+		b, ok := n.Cond.(*ast.BinaryExpr)
+		return ok && n.Post != nil && (b.Op == token.LSS || b.Op == token.LEQ) && few(b.Y)
+	}
+	return false
 }
 
 // resolves follows a variable that is made anew in each turn to what it has all of.

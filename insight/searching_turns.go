@@ -415,22 +415,79 @@ func (t *turn) decides() (found bool) {
 	}
 	delete(results, "_")
 	delete(results, "err")
-	has := func(n ast.Node) bool { return n != nil && (within(n, t.node) || mentionsAny(n, results)) }
-	ast.Inspect(t.body, func(n ast.Node) bool {
+	has := func(n ast.Node) bool { return within(n, t.node) || mentionsAny(n, results) }
+	eachNode(t.body, func(n ast.Node, around []ast.Node) {
+		if isLoop(t.node) && slices.Contains(around, t.node) {
+			return // it leaves the loop that reads
+		}
 		switch n := n.(type) {
 		case *ast.ReturnStmt:
 			found = found || has(n)
 		case *ast.IfStmt:
-			if has(n.Cond) || n.Init != nil && within(n.Init, t.node) {
-				otherwise, _ := n.Else.(*ast.BlockStmt)
-				found = found || leavesLoop(n.Body.List) || goesOn(n.Body.List) || otherwise != nil && leavesLoop(otherwise.List)
+			in := results
+			if a, ok := n.Init.(*ast.AssignStmt); ok && within(a, t.node) {
+				in = map[string]bool{}
+				for _, x := range a.Lhs {
+					in[rootName(x)] = true
+				}
+			}
+			otherwise, _ := n.Else.(*ast.BlockStmt)
+			switch endsWhen(n.Cond, t.node, in) {
+			case -1:
+				found = found || leavesLoop(n.Body.List)
+			case 1:
+				found = found || otherwise != nil && leavesLoop(otherwise.List) || goesOn(n.Body.List) && len(around) > 0 && leavesLoop(listOf(around[len(around)-1]))
 			}
 		case *ast.CaseClause:
-			found = found || slices.ContainsFunc(n.List, func(x ast.Expr) bool { return has(x) }) && leavesClause(n.Body)
+			found = found || slices.ContainsFunc(n.List, func(x ast.Expr) bool { return endsWhen(x, t.node, results) == -1 }) && leavesClause(n.Body)
 		case *ast.ForStmt:
-			found = found || n.Cond != nil && has(n.Cond) && ast.Node(n) != t.node
+			found = found || n.Cond != nil && ast.Node(n) != t.node && endsWhen(n.Cond, t.node, results) == 1
 		}
-		return !found
 	})
 	return found
+}
+
+// listOf are the statements of a block or a case.
+func listOf(n ast.Node) []ast.Stmt {
+	switch n := n.(type) {
+	case *ast.BlockStmt:
+		return n.List
+	case *ast.CaseClause:
+		return n.Body
+	case *ast.CommClause:
+		return n.Body
+	}
+	return nil
+}
+
+// endsWhen tells what a condition says of what was read at a node, or of its results: 1 that nothing was
+// found, -1 that something was, and 0 that it says neither.
+func endsWhen(cond ast.Expr, node ast.Node, results map[string]bool) int {
+	switch x := cond.(type) {
+	case *ast.ParenExpr:
+		return endsWhen(x.X, node, results)
+	case *ast.UnaryExpr:
+		if x.Op == token.NOT {
+			return -endsWhen(x.X, node, results)
+		}
+	case *ast.BinaryExpr:
+		if x.Op == token.LAND || x.Op == token.LOR {
+			if first := endsWhen(x.X, node, results); first != 0 {
+				return first
+			}
+			return endsWhen(x.Y, node, results)
+		}
+		if !within(cond, node) && !mentionsAny(cond, results) {
+			return 0
+		}
+		y := types.ExprString(x.Y)
+		if x.Op == token.LSS && y == "0" || x.Op == token.EQL && (y == "-1" || y == "nil" || y == "0" || y == "false") {
+			return 1
+		}
+		return -1
+	}
+	if within(cond, node) || mentionsAny(cond, results) {
+		return -1
+	}
+	return 0
 }
