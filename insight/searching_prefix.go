@@ -29,6 +29,7 @@ const (
 	rereadCopy
 	rereadHash
 	rereadSum // by a loop
+	rereadParse
 )
 
 // rereads are functions that go through all of what they are given, or until they have found
@@ -433,6 +434,7 @@ type rereadLine struct {
 	way     []stack.Frame // of the heaviest stack
 	samples int64
 	most    int64
+	under   map[string]int64 // by the function that is called on the line
 }
 
 // rereadsFromStart finds the lines that read a part of one thing again from its start each
@@ -454,9 +456,14 @@ func rereadsFromStart(r *Rule, in *Input) (found []Finding) {
 		at := v.t.Frame(frames[i])
 		x := by[at]
 		if x == nil {
-			x = &rereadLine{at: at}
+			x = &rereadLine{at: at, under: map[string]int64{}}
 			by[at], lines = x, append(lines, x)
 		}
+		callee := ""
+		if i > 0 {
+			callee = v.t.Frame(frames[i-1]).Func
+		}
+		x.under[callee] += n
 		if x.samples += n; n > x.most {
 			x.most, x.way = n, x.way[:0]
 			for ; i >= 0; i = nextUser(v, frames, i+1) {
@@ -471,6 +478,9 @@ func rereadsFromStart(r *Rule, in *Input) (found []Finding) {
 		}
 		g, ok := growingAt(in.code, x.way)
 		if !ok {
+			if g, ok := grownAt(in.code, x.way, x.under); ok {
+				found = append(found, g.finding(r, in, w, x.at)...)
+			}
 			continue
 		}
 		x.growing = g
