@@ -1,0 +1,143 @@
+package insight
+
+import (
+	"strings"
+	"testing"
+
+	"loupe/analysis/why"
+)
+
+// TestMapAdvice: a map that is made with its size is not to be given one, one that only grows is
+// not to be cleared and used again, and a cleared one keeps its table.
+func TestMapAdvice(t *testing.T) {
+	const fields = "package main\n\nfunc New() *cache {\n\treturn &cache{items: %s}\n}\n\nfunc (c *cache) set(k string) {\n\tc.items[k] = 1\n}\n"
+	const locals = "package main\n\nfunc f(keys []string) {\n\tseen := %s\n\tfor _, k := range keys {\n\t\tseen[k] = true\n\t}\n}\n"
+	for _, test := range []struct {
+		source, makes, line string
+		cause               why.Cause
+		kept                bool
+		want, never         string
+	}{
+		{fields, "make(map[string]int)", "c.items[k]", why.Cause{Mechanism: why.MapWrite, Expr: "c.items[k]"}, false, "is made (a.go:4), give it to make", "clear"},
+		{fields, "map[string]int{}", "c.items[k]", why.Cause{Mechanism: why.MapWrite, Expr: "c.items[~r0]"}, false, "is made (a.go:4), give it to make", "clear"},
+		{fields, "make(map[string]int, n)", "c.items[k]", why.Cause{Mechanism: why.MapWrite, Expr: "c.items[k]"}, false, "made with a size at a.go:4", "clear"},
+		{fields, "load()", "c.items[k]", why.Cause{Mechanism: why.MapWrite, Expr: "c.items[k]"}, false, "If make has no size there", "clear"},
+		{locals, "make(map[string]bool)", "seen[k]", why.Cause{Mechanism: why.MapWrite, Expr: "seen[k]"}, false, "is made (a.go:4), give it to make", "clear"},
+		{locals, "make(map[string]bool, len(keys))", "seen[k]", why.Cause{Mechanism: why.MapWrite, Expr: "seen[k]"}, false, "made with a size at a.go:4", "clear"},
+		{locals, "make(map[string]bool)", "seen :=", why.Cause{Mechanism: why.MakeMap, Expr: "make(map[string]bool)"}, false, "keeps its table at the largest size", "size already"},
+		{locals, "make(map[string]bool)", "seen :=", why.Cause{Mechanism: why.MakeMap, Expr: "make(map[string]bool)"}, true, "give it to make", "clear"},
+		{locals, "make(map[string]bool, 9)", "seen :=", why.Cause{Mechanism: why.MakeMap, Expr: "make(map[string]bool, 9)"}, false, "with its size already", "give it to make"},
+		{locals, `map[string]bool{"a": true}`, "seen :=", why.Cause{Mechanism: why.MakeMap, Expr: "map[string]bool{...}"}, false, "with its size already", "give it to make"},
+		{locals, `map[string]bool{}`, "seen :=", why.Cause{Mechanism: why.MakeMap, Expr: "map[string]bool{}"}, false, "give it to make", "size already"},
+	} {
+		source := strings.Replace(test.source, "%s", test.makes, 1)
+		got := mapAdvice(codeOf(source), lineWith(source, test.line), &test.cause, test.kept)
+		if !strings.Contains(got, test.want) || strings.Contains(got, test.never) {
+			t.Errorf("%s %s\n%s\nwant %q, never %q", test.makes, test.cause.Expr, got, test.want, test.never)
+		}
+	}
+}
+
+// TestArrayAdvice: all of an array is cleared on each call.
+func TestArrayAdvice(t *testing.T) {
+	const array = "[N]byte on the stack"
+	for _, test := range []struct {
+		sizes map[int64]allocated
+		want  bool
+	}{
+		{map[int64]allocated{1792: {objects: 9}}, true},
+		{map[int64]allocated{64: {objects: 5}, 128: {objects: 5}}, true},
+		{map[int64]allocated{160_000: {objects: 9}}, false},
+		{map[int64]allocated{64: {objects: 1000}, 8192: {objects: 10}}, false},
+		{nil, false},
+	} {
+		if got := arrayAdvice(test.sizes); strings.Contains(got, array) != test.want || test.want && !strings.Contains(got, "cleared on each call") {
+			t.Errorf("%v: %q", test.sizes, got)
+		}
+	}
+}
+
+// TestHeaviestSize: the size of most bytes, not of most objects.
+func TestHeaviestSize(t *testing.T) {
+	sizes := map[int64]allocated{64: {bytes: 6400, objects: 100, samples: 20}, 512: {bytes: 20_480, objects: 40, samples: 60}, 1024: {bytes: 10_240, objects: 10, samples: 30}}
+	if got := heaviestSize(sizes); got != 512 {
+		t.Errorf("%d, want 512", got)
+	}
+	sizes[4096] = allocated{bytes: 40_960, objects: 10, samples: 3}
+	if got := heaviestSize(sizes); got != 0 {
+		t.Errorf("%d from three samples", got)
+	}
+}
+
+// TestSplit: a Scanner that splits something else than lines is not to be replaced by them.
+func TestSplit(t *testing.T) {
+	for source, want := range map[string]string{
+		"sc := bufio.NewScanner(r)\n\tfor sc.Scan() { // here\n\t}":                                    "bufio.ScanLines",
+		"sc := bufio.NewScanner(r)\n\tsc.Split(bufio.ScanWords)\n\tfor sc.Scan() { // here\n\t}":       "bufio.ScanWords",
+		"sc := bufio.NewScanner(r)\n\tsc.Split(bufio.ScanRunes)\n\tfor sc.Scan() { // here\n\t}":       "bufio.ScanRunes",
+		"sc := bufio.NewScanner(r)\n\tsc.Split(records)\n\tfor sc.Scan() { // here\n\t}":               splitOwn,
+		"sc := bufio.NewScanner(r)\n\tsetUp(sc)\n\tfor sc.Scan() { // here\n\t}":                       splitUnknown,
+		"other := bufio.NewScanner(r)\n\tother.Split(bufio.ScanWords)\n\tfor sc.Scan() { // here\n\t}": splitUnknown,
+	} {
+		source = "package main\n\nfunc f(r io.Reader) {\n\t" + source + "\n}\n"
+		if got := codeOf(source).splitAt(lineWith(source, "// here")); got != want {
+			t.Errorf("%s\n%q, want %q", source, got, want)
+		}
+	}
+	for split, want := range map[string]bool{"bufio.ScanLines": true, "bufio.ScanWords": false, "bufio.ScanRunes": false, splitOwn: false, splitUnknown: true} {
+		if got := scannerAdvice(split); strings.Contains(got, "strings.Lines") != want {
+			t.Errorf("%s: %s", split, got)
+		}
+	}
+	if got := scannerAdvice(splitUnknown); !strings.HasPrefix(got, "If it scans lines") {
+		t.Error(got)
+	}
+}
+
+// TestPaddedVerb: strconv does not pad.
+func TestPaddedVerb(t *testing.T) {
+	for format, want := range map[string]string{
+		"%016x": "%016x", "change %d": "", "%-8s|": "%-8s", "%6.2f": "%6.2f", "%.2f": "", "%.3s": "%.3s", "%+d": "%+d", "%#v": "%#v", "%*d": "%*d",
+		"100%%": "", "%[1]d": "", "%s %5d": "%5d", "no verb": "", "%x": "",
+	} {
+		if got := paddedVerb(format); got != want {
+			t.Errorf("%s: %q, want %q", format, got, want)
+		}
+	}
+	var f Finding
+	f.Severity = Warning
+	if tellPadded(&f, "%-8s", false); f.Severity != Info || !strings.Contains(f.Advice, "do not pad") {
+		t.Error(f.Severity, f.Advice)
+	}
+}
+
+// TestPaddedMostly: the formats at most of what a finding is about decide.
+func TestPaddedMostly(t *testing.T) {
+	const source = "package main\n\nfunc f() {\n\ta := fmt.Sprintf(\"%016x\", n)\n\tb := fmt.Sprintf(\"%d\", n)\n\tc := fmt.Fprintf(w, \"%-8s\", n)\n\td := fmt.Sprintf(format, n)\n}\n"
+	line := func(at, callee string, weight int64) *hitLine {
+		l := &hitLine{}
+		l.Caller, l.Callee, l.Weight = lineWith(source, at), callee, weight
+		return l
+	}
+	a, b, c, d := line("a :=", "fmt.Sprintf", 60), line("b :=", "fmt.Sprintf", 40), line("c :=", "fmt.Fprintf", 40), line("d :=", "fmt.Sprintf", 70)
+	for _, test := range []struct {
+		lines []*hitLine
+		want  string
+		hexes bool
+	}{
+		{[]*hitLine{a}, "%016x", true},
+		{[]*hitLine{a, b}, "%016x", true},
+		{[]*hitLine{a, c}, "%016x", false},
+		{[]*hitLine{d, a}, "", false},
+		{[]*hitLine{b}, "", false},
+		{[]*hitLine{c}, "%-8s", false},
+	} {
+		h := &hit{in: &Input{code: codeOf(source)}, lines: test.lines}
+		for _, l := range test.lines {
+			h.weight += l.Weight
+		}
+		if got, hexes := paddedMostly(h); got != test.want || got != "" && hexes != test.hexes {
+			t.Errorf("%q %v, want %q %v", got, hexes, test.want, test.hexes)
+		}
+	}
+}
