@@ -43,6 +43,10 @@ func tellReason(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 			f.Advice += " " + notAgain(l)
 		}
 	}
+	if c.Mechanism == why.Concat && in.code.joinsArgument(g.at) {
+		f.Severity = Info // what takes a text needs one
+		f.Advice = "The text is made for a call: if it is a key, use a struct of its parts instead; if the same text is needed again, keep it."
+	}
 	if c.Mechanism&why.Append != 0 && isQueue(in.code, g.sites[0].Frames[0], c.Expr) {
 		f.Advice = queueAdvice
 	}

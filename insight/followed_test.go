@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"loupe/analysis/why"
+	"loupe/value/stack"
 )
 
 // TestMapAdvice: a map that is made with its size is not to be given one, one that only grows is
@@ -138,6 +139,80 @@ func TestPaddedMostly(t *testing.T) {
 		}
 		if got, hexes := paddedMostly(h); got != test.want || got != "" && hexes != test.hexes {
 			t.Errorf("%q %v, want %q %v", got, hexes, test.want, test.hexes)
+		}
+	}
+}
+
+// TestWholeFiles: no buffer makes a call rarer that writes a whole file.
+func TestWholeFiles(t *testing.T) {
+	for functions, want := range map[string]string{
+		"syscall.write internal/poll.(*FD).Write os.(*File).Write os.WriteFile main.f": "whole",
+		"syscall.openat os.OpenFile os.WriteFile main.f":                               "whole",
+		"syscall.write internal/poll.(*FD).Write os.(*File).Write main.f":              "write",
+		"syscall.openat os.OpenFile os.Open main.f":                                    "files",
+	} {
+		table := new(stack.Table)
+		var frames []stack.FrameID
+		for _, name := range strings.Fields(functions) {
+			frames = append(frames, table.InternFrame(stack.Frame{Func: name}))
+		}
+		if got := kernelReason(table, frames); got != want {
+			t.Errorf("%s: %s, want %s", functions, got, want)
+		}
+	}
+	for call, buffered := range map[fileCall]bool{fileWrites: true, fileMakes: false, fileOpens: false, fileReads: false} {
+		if strings.Contains(call.advice(), "bufio") != buffered {
+			t.Errorf("%d: %s", call, call.advice())
+		}
+	}
+}
+
+// TestGrowsBetween: an index of a list that grows between the searches has to grow with it.
+func TestGrowsBetween(t *testing.T) {
+	const search = "\nfunc in(s string, list []string) bool {\n\tfor _, v := range list { // here\n\t\tif s == v {\n\t\t\treturn true\n\t\t}\n\t}\n\treturn false\n}\n"
+	const has = "func (x *section) has(name string) bool { return in(name, x.keys) }\n"
+	for _, test := range []struct {
+		name, source string
+		want         int
+	}{
+		{"by the one that asks", "func (s *section) add(name string) {\n\tif s.has(name) {\n\t\treturn\n\t}\n\ts.keys = append(s.keys, name)\n}\n" + has + search, 7},
+		{"in the loop", "func f(all []string) (once []string) {\n\tfor _, s := range all {\n\t\tif !in(s, once) {\n\t\t\tonce = append(once, s)\n\t\t}\n\t}\n\treturn once\n}\n" + search, 6},
+		{"by the library", "func f(all []string) (once []string) {\n\tfor _, s := range all {\n\t\tif !slices.Contains(once, s) { // here\n\t\t\tonce = append(once, s)\n\t\t}\n\t}\n\treturn once\n}\n", 6},
+		{"before the loop", "func f(all, more []string) {\n\tvar once []string\n\tfor _, s := range all {\n\t\tonce = append(once, s)\n\t}\n\tfor _, s := range more {\n\t\tif in(s, once) {\n\t\t\tg()\n\t\t}\n\t}\n}\n" + search, 0},
+		{"another list", "func f(all, known []string) (once []string) {\n\tfor _, s := range all {\n\t\tif !in(s, known) {\n\t\t\tonce = append(once, s)\n\t\t}\n\t}\n\treturn once\n}\n" + search, 0},
+		{"anew in every turn", "func f(all []string) {\n\tfor _, s := range all {\n\t\tonce := list(s)\n\t\tif !in(s, once) {\n\t\t\tonce = append(once, s)\n\t\t}\n\t}\n}\n" + search, 0},
+		{"nothing", "func f(s string, known []string) bool { return in(s, known) }\n" + search, 0},
+	} {
+		source := "package main\n\n" + test.source
+		if got := codeOf(source).growsBetween(lineWith(source, "// here")); got.Line != test.want {
+			t.Errorf("%s\n%s: line %d, want %d", source, test.name, got.Line, test.want)
+		}
+	}
+}
+
+// TestAddsNumbers: what a line adds a number to is no text that grows.
+func TestAddsNumbers(t *testing.T) {
+	for source, want := range map[string]string{
+		"func f(c *cache) (sum int) {\n\tfor i := range 9 {\n\t\tsum += c.get(\"account \" + name(i))\n\t}\n\treturn sum\n}":                         "",
+		"func f(c *cache) (sum string) {\n\tfor i := range 9 {\n\t\tsum += c.get(\"account \" + name(i))\n\t}\n\treturn sum\n}":                      "sum",
+		"func f(c foreign.Cache) {\n\tsum := c.Zero()\n\tfor i := range 9 {\n\t\tsum += c.get(\"account \" + name(i))\n\t}\n}":                       "sum",
+		"type text string\n\nfunc f(c *cache) (sum text) {\n\tfor i := range 9 {\n\t\tsum += c.get(\"account \" + name(i))\n\t}\n\treturn sum\n}":    "sum",
+		"type total float64\n\nfunc f(c *cache) (sum total) {\n\tfor i := range 9 {\n\t\tsum += c.get(\"account \" + name(i))\n\t}\n\treturn sum\n}": "",
+	} {
+		source = "package main\n\n" + source + "\n"
+		at := lineWith(source, "sum +=")
+		site := &allocSite{Site: &why.Site{Frames: []stack.Frame{at}}, at: at}
+		if got := codeOf(source).growingText(site); got != want {
+			t.Errorf("%s\n%q, want %q", source, got, want)
+		}
+		if !codeOf(source).joinsArgument(at) {
+			t.Errorf("%s\nthe text is no argument", source)
+		}
+	}
+	for _, source := range []string{"func f() {\n\ts = \"a\" + b // here\n}", "func f() {\n\tb = append(b, \"a\"+b...) // here\n}", "func f() {\n\ts = \"a\" + g(\"b\"+c) // here\n}"} {
+		source = "package main\n\n" + source + "\n"
+		if codeOf(source).joinsArgument(lineWith(source, "// here")) {
+			t.Errorf("%s\nall are arguments", source)
 		}
 	}
 }
