@@ -117,6 +117,9 @@ func newCausal(in *Input, all []Finding) *causal {
 			continue
 		}
 		c.found = append(c.found, i)
+		if gc := in.Facts.Collector(); f.Rule == gc12.ID && c.spent != nil && gc.Collections > 0 {
+			c.spent.unforced = c.spent.collector * (1 - float64(gc.Forced)/float64(gc.Collections))
+		}
 		if m := c.spent.mark(f.costs); m != nil {
 			c.marks[i] = m
 		}
@@ -244,7 +247,7 @@ func (c *causal) cpuGain(i int) (stats.Interval, bool) {
 	}
 	g := c.spent.interval(m)
 	if f.Impact != nil && f.Impact.Unit == "share of allocated bytes" {
-		g = raised(g, c.spent.collector*f.Impact.Value)
+		g = raised(g, c.spent.unforced*f.Impact.Value)
 	}
 	return g, true
 }
@@ -278,6 +281,9 @@ const noticed = 0.01
 // garbageBeyond says what a gain in allocation counts.
 const garbageBeyond = "its part of garbage collection is included, page faults and cache misses come on top"
 
+// forcedBeyond says it where the program forces collections.
+const forcedBeyond = "collections that the program forces stay, page faults and cache misses come on top"
+
 // collects is the share of the CPU time that the collector takes because of what the line of a finding allocates, where
 // the finding is about work and not about the bytes, which [causal.cpuGain] counts.
 func (c *causal) collects(i int) float64 {
@@ -285,9 +291,9 @@ func (c *causal) collects(i int) float64 {
 		return 0
 	}
 	if f := &c.all[i]; f.arguments { // all that is made for them goes
-		return c.spent.collector * c.below[firstLine(f)]
+		return c.spent.unforced * c.below[firstLine(f)]
 	}
-	return c.spent.collector * c.bytes[firstLine(&c.all[i])]
+	return c.spent.unforced * c.bytes[firstLine(&c.all[i])]
 }
 
 // raised adds to a share.
@@ -303,6 +309,8 @@ func (c *causal) beyond(i int, g *Gain) *Gain {
 		g.Beyond = "what it costs elsewhere comes on top"
 	case f.grows:
 		g.Beyond = "more as the input grows"
+	case allocatesMuch(f) && g.Of == "CPU time" && c.spent != nil && c.spent.unforced < c.spent.collector:
+		g.Beyond = forcedBeyond
 	case allocatesMuch(f) && g.Of == "CPU time":
 		g.Beyond = garbageBeyond
 	}

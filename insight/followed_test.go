@@ -3,7 +3,9 @@ package insight
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"loupe/analysis/account/accounttest"
 	"loupe/analysis/why"
 	"loupe/value/stack"
 )
@@ -214,5 +216,68 @@ func TestAddsNumbers(t *testing.T) {
 		if codeOf(source).joinsArgument(lineWith(source, "// here")) {
 			t.Errorf("%s\nall are arguments", source)
 		}
+	}
+}
+
+// TestForcedStay: what a line allocates is no part of the collections that the program forces.
+func TestForcedStay(t *testing.T) {
+	c := &causal{spent: &spent{collector: 0.4, unforced: 0.1}}
+	c.all = []Finding{seenAt("AL05", Warning, 60, "/src/a.go", 8).bytesOf(0.5)}
+	c.all[0].Impact.Unit = "share of allocated bytes"
+	if g := c.beyond(0, &Gain{Of: "CPU time"}); g.Beyond != forcedBeyond {
+		t.Errorf("%q", g.Beyond)
+	}
+	c.spent.unforced = 0.4
+	if g := c.beyond(0, &Gain{Of: "CPU time"}); g.Beyond != garbageBeyond {
+		t.Errorf("%q", g.Beyond)
+	}
+}
+
+// TestExpectsEntry: a map whose entries are used unasked loses none without being told to load it again.
+func TestExpectsEntry(t *testing.T) {
+	for source, want := range map[string]int{
+		"func (x *index) f(id string) string {\n\treturn x.byHash[id].Name\n}":                                                   4,
+		"func (x *index) f(id string) string {\n\tc := x.byHash[id]\n\tg()\n\treturn c.Name\n}":                                  4,
+		"func (x *index) f(id string) string {\n\tc, ok := x.byHash[id]\n\tif !ok {\n\t\treturn \"\"\n\t}\n\treturn c.Name\n}":   0,
+		"func (x *index) f(id string) string {\n\tc := x.byHash[id]\n\tif c == nil {\n\t\tc = load(id)\n\t}\n\treturn c.Name\n}": 0,
+		"func (x *index) f(id string) int {\n\treturn x.byHash[id]\n}":                                                           0,
+		"func (x *index) f(id string) string {\n\treturn x.other[id].Name\n}":                                                    0,
+	} {
+		c := codeOf("package main\n\n" + source + "\n")
+		if got := c.expectsEntry("idx.byHash"); got.Line != want {
+			t.Errorf("%s\nline %d, want %d", source, got.Line, want)
+		}
+		if got := c.mustReload("idx.byHash"); (got != "") != (want > 0) {
+			t.Errorf("%s\n%q", source, got)
+		}
+	}
+}
+
+// TestRecorderWaits: main waits for the end of the trace that it is read from, and for
+// collections that it forces.
+func TestRecorderWaits(t *testing.T) {
+	waits := func(leaf string) Finding {
+		return answers(t, mainOf(t, func(p *accounttest.Program) {
+			p.Pass(10 * time.Millisecond)
+			p.Block("sync", leaf)
+			p.Pass(100 * time.Millisecond)
+			p.Wake(1, "")
+			p.Start(1)
+			p.Pass(10 * time.Millisecond)
+		}), "WT01")[0]
+	}
+	if f := waits("runtime.semacquire1@sema.go:1;runtime/trace.(*traceMultiplexer).removingSubscriber@subscribe.go:126;runtime/trace.Stop@trace.go:1;main.loupeEnd@zz.go:1"); f.State == Found {
+		t.Errorf("the recorder's own: %s", f.Summary)
+	}
+	f := waits("runtime.GC@mgc.go:1;main.load@main.go:7;main.main@main.go:3")
+	if f.State != Found || !strings.HasPrefix(f.Advice, "Delete the call") {
+		t.Errorf("forced: %s %s: %s", f.State, f.Summary, f.Advice)
+	}
+}
+
+// TestDatabasePool: a pool of database/sql has other settings than one of net/http.
+func TestDatabasePool(t *testing.T) {
+	if !strings.Contains(databasePool, "SetMaxOpenConns") || strings.Contains(databasePool, "MaxConnsPerHost") {
+		t.Error(databasePool)
 	}
 }
