@@ -247,7 +247,7 @@ func (c *causal) cpuGain(i int) (stats.Interval, bool) {
 	}
 	g := c.spent.interval(m)
 	if f.Impact != nil && f.Impact.Unit == "share of allocated bytes" {
-		g = raised(g, c.spent.unforced*f.Impact.Value)
+		g = raised(g, c.spent.collector*f.Impact.Value)
 	}
 	return g, true
 }
@@ -261,8 +261,8 @@ func (c *causal) gain(in *Input, i int) *Gain {
 		return nil
 	}
 	share, ok := c.cpuGain(i)
-	if !ok {
-		return nil
+	if !ok || allocatesMuch(&c.all[i]) && c.spent.unforced < c.spent.collector {
+		return nil // what a forced collection costs less with less garbage is not known
 	}
 	collects := c.collects(i)
 	share = raised(share, collects)
@@ -280,9 +280,6 @@ const noticed = 0.01
 
 // garbageBeyond says what a gain in allocation counts.
 const garbageBeyond = "its part of garbage collection is included, page faults and cache misses come on top"
-
-// forcedBeyond says it where the program forces collections.
-const forcedBeyond = "collections that the program forces stay, page faults and cache misses come on top"
 
 // collects is the share of the CPU time that the collector takes because of what the line of a finding allocates, where
 // the finding is about work and not about the bytes, which [causal.cpuGain] counts.
@@ -309,8 +306,6 @@ func (c *causal) beyond(i int, g *Gain) *Gain {
 		g.Beyond = "what it costs elsewhere comes on top"
 	case f.grows:
 		g.Beyond = "more as the input grows"
-	case allocatesMuch(f) && g.Of == "CPU time" && c.spent != nil && c.spent.unforced < c.spent.collector:
-		g.Beyond = forcedBeyond
 	case allocatesMuch(f) && g.Of == "CPU time":
 		g.Beyond = garbageBeyond
 	}

@@ -5,8 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"loupe/analysis/account"
 	"loupe/analysis/account/accounttest"
+	"loupe/analysis/facts"
 	"loupe/analysis/why"
+	"loupe/session"
 	"loupe/value/stack"
 )
 
@@ -219,17 +222,18 @@ func TestAddsNumbers(t *testing.T) {
 	}
 }
 
-// TestForcedStay: what a line allocates is no part of the collections that the program forces.
+// TestForcedStay: what is gained with less garbage is not known where the program forces collections.
 func TestForcedStay(t *testing.T) {
-	c := &causal{spent: &spent{collector: 0.4, unforced: 0.1}}
-	c.all = []Finding{seenAt("AL05", Warning, 60, "/src/a.go", 8).bytesOf(0.5)}
-	c.all[0].Impact.Unit = "share of allocated bytes"
-	if g := c.beyond(0, &Gain{Of: "CPU time"}); g.Beyond != forcedBeyond {
-		t.Errorf("%q", g.Beyond)
+	in := NewInput(session.New(working("10s").Open()))
+	much := seenAt("AL05", Warning, 60, "/src/search.go", 8).bytesOf(0.5).costing(cost{file: "/src/search.go", line: 8, callee: "strings.Contains"})
+	c := newCausal(in, []Finding{much})
+	g := c.gain(in, 0)
+	if g == nil || g.Beyond != garbageBeyond {
+		t.Fatalf("without forced collections: %+v", g)
 	}
-	c.spent.unforced = 0.4
-	if g := c.beyond(0, &Gain{Of: "CPU time"}); g.Beyond != garbageBeyond {
-		t.Errorf("%q", g.Beyond)
+	c.spent.unforced = 0
+	if g := c.gain(in, 0); g != nil {
+		t.Errorf("where all are forced: %+v", g)
 	}
 }
 
@@ -277,7 +281,11 @@ func TestRecorderWaits(t *testing.T) {
 
 // TestDatabasePool: a pool of database/sql has other settings than one of net/http.
 func TestDatabasePool(t *testing.T) {
-	if !strings.Contains(databasePool, "SetMaxOpenConns") || strings.Contains(databasePool, "MaxConnsPerHost") {
-		t.Error(databasePool)
+	q := &narrow{gate: &facts.UnitGate{Kind: account.Pool}}
+	for database, want := range map[bool]string{true: "SetMaxOpenConns", false: "MaxConnsPerHost"} {
+		got := narrowAdvice(q, database)
+		if !strings.Contains(got, want) || strings.Contains(got, "SetMaxOpenConns") != database {
+			t.Errorf("database %v: %s", database, got)
+		}
 	}
 }
