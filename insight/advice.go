@@ -20,10 +20,13 @@ func reuse(in *Input, g *reasonLine) string {
 	case l.share >= keptShare:
 		return notAgain(l)
 	case l.known && l.share == 0:
-		return "None of it was in use in the heap profile: if no callee keeps the slice or a part of it (a string made from it with unsafe, a field, a channel, a goroutine), the caller can pass in a buffer and reuse it."
+		return "None of it was in use in the heap profile: if no callee keeps the slice or a part of it (a string made from it with unsafe, a field, a channel, a goroutine), the caller can pass in a buffer and reuse it" + oldContent
 	}
 	return "Reuse is safe only if nothing keeps the slice or a part of it (a field, a map, a channel, a goroutine, a return value); otherwise the kept data is overwritten. A heap profile (-phases heap) shows whether any is kept."
 }
+
+// oldContent ends every advice to use memory again that make would have cleared.
+const oldContent = ": its old content is still in it, so that all of it has to be written or cleared (clear)."
 
 // keptShare is which part of what a line has allocated must be in use for somebody to keep
 // it. Chosen: below it is what was just being used; what is kept of it may be as little, and
@@ -113,7 +116,7 @@ func notAgain(l living) string {
 		if l.all > 0 {
 			of = fmt.Sprintf("the %s that this line had allocated", unit.BytesOf(float64(l.all)))
 		}
-		return fmt.Sprintf("At most %s of %s were in use at a time, be it by calls in progress, in a queue, or because something keeps them. Use a buffer again only when its last user is done with it and nothing keeps it or a part of it; otherwise data still in use is overwritten.", kept, of)
+		return fmt.Sprintf("At most %s of %s were in use at a time, be it by calls in progress, in a queue, or because something keeps them. Use a buffer again only when its last user is done with it and nothing keeps it or a part of it; otherwise data still in use is overwritten. Its old content is still in it: write or clear all of it.", kept, of)
 	}
 	return "Do not reuse one buffer for the next call: " + kept + " of what this line allocated were still in use in the heap profile. If something keeps them, a shared buffer would overwrite the kept data; if they are those of calls in progress, each call needs its own. Only what is put back into a sync.Pool by its last user can be used again."
 }

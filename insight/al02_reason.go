@@ -36,6 +36,17 @@ func tellReason(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 	} else if again := keptAdvice(c); l.share >= keptShare && again != "" {
 		f.Advice = again + " " + notAgain(l)
 	}
+	if c.Mechanism&(why.MapWrite|why.MakeMap) != 0 && c.Mechanism&why.Goroutine == 0 {
+		kept := l.share >= keptShare
+		f.Advice = mapAdvice(in.code, g.at, c, kept)
+		if kept && c.Mechanism&why.MakeMap != 0 {
+			f.Advice += " " + notAgain(l)
+		}
+	}
+	if c.Mechanism == why.Concat && in.code.joinsArgument(g.at) {
+		f.Severity = Info // what takes a text needs one
+		f.Advice = "The text is made for a call: if it is a key, use a struct of its parts instead; if the same text is needed again, keep it."
+	}
 	if c.Mechanism&why.Append != 0 && isQueue(in.code, g.sites[0].Frames[0], c.Expr) {
 		f.Advice = queueAdvice
 	}
@@ -86,11 +97,6 @@ func keptAdvice(c *why.Cause) string {
 		return "It is too large for the stack: make it smaller if it need not be so large."
 	case c.Mechanism&why.Goroutine != 0:
 		return ""
-	case c.Mechanism&(why.MapWrite|why.MakeMap) != 0:
-		if madeWithSize(c.Expr) {
-			return "The map is made with its size already: build it less often where its content stays the same."
-		}
-		return "Give make the map's size; for a small fixed set a slice is enough."
 	case c.Mechanism&why.Append != 0:
 		return "Preallocate the slice for everything that will be added (make([]T, 0, n))."
 	case c.Mechanism&why.Slice != 0:
@@ -123,11 +129,6 @@ func adviceFor(c *why.Cause) string {
 		return "It is too large for the stack: make it smaller if it need not be so large. Reuse is safe only if nothing keeps it or a part of it."
 	case c.Mechanism&why.Goroutine != 0 || has("go"):
 		return "A goroutine and its closure are allocated here each time: use a fixed number of workers, or pass the variables as arguments."
-	case c.Mechanism&(why.MapWrite|why.MakeMap) != 0:
-		if madeWithSize(c.Expr) {
-			return "The map is made with its size already: build it less often where its content stays the same, or clear and reuse one map if nothing keeps it; for a small fixed set a slice is enough."
-		}
-		return "Give make the map's size, or clear and reuse one map; for a small fixed set a slice is enough."
 	case c.Mechanism&why.Append != 0:
 		return "Preallocate the slice for everything that will be added (make([]T, 0, n)). Reusing it with s[:0] is safe only if nothing keeps the slice or a part of it."
 	case c.Mechanism&why.Concat != 0:
@@ -139,7 +140,7 @@ func adviceFor(c *why.Cause) string {
 	case has("captured by a closure"):
 		return "Pass the variable to the function as an argument, so that the closure does not hold it."
 	case c.Mechanism&why.Slice != 0:
-		return "Make it smaller, or allocate it less often. If nothing keeps it or a part of it, the caller can pass in the memory and reuse it."
+		return "Make it smaller, or allocate it less often. If nothing keeps it or a part of it, the caller can pass in the memory and reuse it" + oldContent
 	case has("return"):
 		return "Return a value instead of a pointer where it is small, or fill one that the caller passes in: then it can live on the caller's stack."
 	case c.Mechanism&(why.Object|why.Variable) != 0 && has("send"):

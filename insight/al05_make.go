@@ -43,8 +43,32 @@ func tellMake(in *Input, r *reasons, g *reasonLine, f *Finding) {
 		for size := range sizes {
 			f.Summary += fmt.Sprintf("; each is %s", unit.BytesOf(float64(size)))
 		}
-		f.Advice = "If the size has an upper bound, use an array of that constant size and slice it ([N]byte on the stack, then buf[:n]). This works only if nothing keeps it: what is returned, stored or sent still escapes to the heap."
+		f.Advice = arrayAdvice(sizes) + reuse(in, g)
 	default:
-		f.Advice = "If n has an upper bound, slice an array of constant size, provided that nothing keeps it. " + reuse(in, g)
+		f.Advice = arrayAdvice(sizes) + reuse(in, g)
 	}
+}
+
+// Bounds of [arrayAdvice], chosen: a larger array costs more to clear than it saves, and one that
+// is several times as long as most of the buffers is cleared mostly for nothing.
+const (
+	largestArray = 16 << 10
+	arrayTimes   = 4
+)
+
+// arrayAdvice is what to do with an array of constant size instead of buffers of these sizes;
+// empty where that costs more. All of an array is cleared on each call, so that only the
+// sizes that were seen justify one, whatever bound the source has.
+func arrayAdvice(sizes map[int64]allocated) string {
+	largest, sum, objects := int64(0), 0.0, 0.0
+	for size, a := range sizes {
+		largest = max(largest, size)
+		sum += float64(size) * float64(a.objects)
+		objects += float64(a.objects)
+	}
+	if objects == 0 || largest > largestArray || float64(largest) > arrayTimes*sum/objects {
+		return ""
+	}
+	return fmt.Sprintf("If the size has an upper bound not far above the %s seen here, use an array of that constant size and slice it ([N]byte on the stack, then buf[:n]): this works only if nothing keeps it, "+
+		"and a much larger array costs more than the buffer, because all of it is cleared on each call. ", unit.BytesOf(float64(largest)))
 }

@@ -85,11 +85,29 @@ func tellLadder(_ *Input, r *reasons, g *reasonLine, f *Finding) {
 	inner := g.sites[0].Frames[0].Func
 	switch {
 	case strings.HasPrefix(inner, "strings.(*Builder)."):
-		f.Advice = "Call Grow on the strings.Builder with the final length of the text, or an upper bound."
+		f.Advice = "Call Grow on the strings.Builder with the final length of the text, or with an estimate near the usual length."
 	case strings.HasPrefix(inner, "bytes.(*Buffer)."):
-		f.Advice = "Call Grow on the bytes.Buffer with its final length, or an upper bound."
+		f.Advice = "Call Grow on the bytes.Buffer with its final length, or with an estimate near the usual length."
 	default:
-		f.Advice = "Preallocate the slice with make([]T, 0, n); an upper bound or an estimate from last time is better than nothing."
+		f.Advice = "Preallocate the slice with make([]T, 0, n), where n is the final length or an estimate near the usual one."
 	}
-	f.Doubts = append(f.Doubts, "if the length is known only at the end, too large a capacity costs memory instead")
+	if size := heaviestSize(sizes); size > 0 {
+		f.Advice += fmt.Sprintf(" The largest part of the bytes went to arrays of %s, which may be near it.", unit.BytesOf(float64(size)))
+	}
+	f.Doubts = append(f.Doubts, "a capacity far above the usual length (an upper bound) can cost more than growing does: all of it is allocated and cleared")
+}
+
+// heaviestSize is the size that most of a ladder's bytes are of; 0 where too few samples say so.
+// Slices that grow to about one length have half of their bytes in the last step. How many end at
+// each size a profile does not show well: small objects are seldom sampled.
+func heaviestSize(sizes map[int64]allocated) (heaviest int64) {
+	for _, size := range slices.Sorted(maps.Keys(sizes)) {
+		if a := sizes[size]; heaviest == 0 || a.bytes > sizes[heaviest].bytes {
+			heaviest = size
+		}
+	}
+	if sizes[heaviest].samples < minLineSamples {
+		return 0
+	}
+	return heaviest
 }

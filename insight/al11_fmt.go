@@ -1,7 +1,14 @@
 package insight
 
 import (
+	"cmp"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"loupe/analysis/facts"
 	"loupe/value/stack"
@@ -54,7 +61,74 @@ func tellFmt(h *hit, f *Finding) {
 	case "scan":
 		f.Advice = "Split the text with strings.Cut or a bufio.Scanner and convert the parts with strconv.Atoi, ParseFloat and the like: they look at every byte once."
 	default:
+		if padded, hexes := paddedMostly(h); padded != "" {
+			tellPadded(f, padded, hexes)
+			return
+		}
 		f.Advice = "Append to a []byte with strconv.AppendInt, AppendFloat, AppendQuote and plain append; for two or three strings the + operator is enough."
 		f.Doubts = append(f.Doubts, "formats with a width, a precision or %v of a struct are not worth replacing by hand unless the line is hot")
+	}
+}
+
+// verb is a verb of package fmt with its flags, width and precision.
+var verb = regexp.MustCompile(`%([-+# 0]*)(\[\d+\])?(\d+|\*)?(\.(?:\d+|\*)?)?(\[\d+\])?([a-zA-Z%])`)
+
+// paddedVerb is the first verb of a format that strconv has no function for, because of a width or
+// a flag; empty where all are plain. A precision of a float is an argument of AppendFloat.
+func paddedVerb(format string) string {
+	for _, m := range verb.FindAllStringSubmatch(format, -1) {
+		precise := m[4] != "" && !strings.Contains("eEfFgG", m[6])
+		if m[6] != "%" && (m[1] != "" || m[3] != "" || precise) {
+			return m[0]
+		}
+	}
+	return ""
+}
+
+// paddedMostly is the first verb with a width or a flag, where by the source the formats at most
+// of what a finding is about have one. hexes tells that all of these are hexadecimal.
+func paddedMostly(h *hit) (first string, hexes bool) {
+	weight := int64(0)
+	hexes = true
+	for _, line := range h.lines {
+		for _, format := range formatsAt(h.in.code, line) {
+			if padded := paddedVerb(format); padded != "" {
+				first = cmp.Or(first, padded)
+				weight += line.Weight
+				hexes = hexes && strings.HasSuffix(strings.ToLower(padded), "x")
+				break
+			}
+		}
+	}
+	if 2*weight < h.weight {
+		return "", false
+	}
+	return first, hexes
+}
+
+// formatsAt are the constant formats that a line gives to the function of package fmt that it calls.
+func formatsAt(c *code, line *hitLine) (formats []string) {
+	for _, call := range c.lineCalls(line.Caller) {
+		if types.ExprString(call.Fun) != stack.Short(line.Callee) {
+			continue
+		}
+		for _, arg := range call.Args {
+			if lit, ok := arg.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				if text, err := strconv.Unquote(lit.Value); err == nil {
+					formats = append(formats, text)
+				}
+				break
+			}
+		}
+	}
+	return formats
+}
+
+// tellPadded is what to do about formats that no function of strconv takes the place of.
+func tellPadded(f *Finding, padded string, hexes bool) {
+	f.Severity = Info
+	f.Advice = "Format less often: keep the text while the value is unchanged. The functions of strconv do not pad, so they give another text than " + padded + "; a function of your own that pads has to be compared with it, value by value."
+	if hexes {
+		f.Advice = "Format less often: keep the text while the value is unchanged. The functions of strconv do not pad as " + padded + " does; hex.AppendEncode writes two digits for each byte of a slice (for a uint64: of binary.BigEndian.AppendUint64), which is as long as %016x."
 	}
 }

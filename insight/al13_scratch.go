@@ -1,6 +1,9 @@
 package insight
 
 import (
+	"go/ast"
+	"go/types"
+	"slices"
 	"strings"
 
 	"loupe/analysis/facts"
@@ -42,7 +45,7 @@ func scratchReason(t *stack.Table, frames []stack.FrameID) string {
 func tellScratch(h *hit, f *Finding) {
 	switch h.reasons[0].name {
 	case "scanner":
-		f.Advice = "For text that is in memory, split lines with strings.Lines or bytes.Cut. If lines are copied before the next one is read, give the Scanner a reusable buffer (Scanner.Buffer)."
+		f.Advice = scannerAdvice(h.in.code.splitAt(h.lines[0].Caller))
 	case "bufio":
 		f.Advice = "Keep it in a sync.Pool or with the connection and call Reset; if the other side is already a bytes.Buffer or a strings.Reader, no bufio is needed." + whenDone
 	default:
@@ -53,4 +56,67 @@ func tellScratch(h *hit, f *Finding) {
 		f.Advice = "Call Grow once if the size is known. A sync.Pool helps only if nothing keeps the result of Bytes: otherwise copy it before the buffer is Reset and put back." + whenDone
 		f.Doubts = append(f.Doubts, "if the buffer itself is the result, only a good initial size helps")
 	}
+}
+
+// Splits of a Scanner that are no functions of package bufio.
+const (
+	splitUnknown = "?"     // the source does not show it
+	splitOwn     = "other" // a function of the program
+)
+
+// scannerAdvice is what to do about a Scanner, by the function that splits its text.
+func scannerAdvice(split string) string {
+	const again = "If each token is copied before the next one is read, give the Scanner a reusable buffer (Scanner.Buffer)."
+	const lines = "go over its lines with strings.Lines or bytes.Lines, which leave the line break (\\n or \\r\\n) on the line, unlike Scan. "
+	switch split {
+	case "bufio.ScanLines":
+		return "For text that is in memory, " + lines + again
+	case "bufio.ScanWords":
+		return "For text that is in memory, go over its words with strings.FieldsSeq or bytes.FieldsSeq. " + again
+	case "bufio.ScanRunes":
+		return "For text that is in memory, go over its runes with range. " + again
+	case "bufio.ScanBytes":
+		return "For text that is in memory, go over its bytes. " + again
+	case splitOwn:
+		return again
+	}
+	return "If it scans lines (without a call of Split) of text that is in memory, " + lines + again
+}
+
+// splitAt is the function that splits the text of a Scanner, whose Scan a line calls.
+func (c *code) splitAt(at stack.Frame) (split string) {
+	fn, scanner := c.function(at), ""
+	for _, call := range c.lineCalls(at) {
+		if f, ok := call.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "Scan" {
+			scanner = types.ExprString(f.X)
+		}
+	}
+	if fn == nil || scanner == "" {
+		return splitUnknown
+	}
+	made, passed := false, false
+	ast.Inspect(fn, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			passed = passed || slices.ContainsFunc(n.Args, func(a ast.Expr) bool { return types.ExprString(unrefer(a)) == scanner })
+			if f, ok := n.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "Split" && len(n.Args) == 1 && types.ExprString(f.X) == scanner {
+				if split = types.ExprString(n.Args[0]); !strings.HasPrefix(split, "bufio.Scan") {
+					split = splitOwn
+				}
+			}
+		case *ast.AssignStmt:
+			for i := range min(len(n.Lhs), len(n.Rhs)) {
+				call, ok := n.Rhs[i].(*ast.CallExpr)
+				made = made || ok && types.ExprString(n.Lhs[i]) == scanner && types.ExprString(call.Fun) == "bufio.NewScanner"
+			}
+		}
+		return true
+	})
+	switch {
+	case split != "":
+		return split
+	case made && !passed:
+		return "bufio.ScanLines"
+	}
+	return splitUnknown
 }

@@ -21,7 +21,7 @@ var al16 = &Rule{
 	},
 	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "map.grow", skip: []string{"startup"},
 		direct: true, through: []string{"maps"}, what: "went into growing maps", tell: func(h *hit, f *Finding) {
-			f.Advice = "If the number of entries or an upper bound is known, use make(map[K]V, n). Otherwise use an estimate from last time; too large a size costs memory."
+			f.Advice = "If the number of entries is known, use make(map[K]V, n). Otherwise use an estimate near the usual number, such as that of last time: too large a size costs memory, and time to clear it."
 			if how := h.calledInLoop(); how != "" {
 				f.Advice = "The function that fills the map is " + how + ": if what it fills it with is the same each time, build it once before that loop and pass it in. " + f.Advice
 			}

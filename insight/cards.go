@@ -117,6 +117,9 @@ func newCausal(in *Input, all []Finding) *causal {
 			continue
 		}
 		c.found = append(c.found, i)
+		if gc := in.Facts.Collector(); f.Rule == gc12.ID && c.spent != nil && gc.Collections > 0 {
+			c.spent.unforced = c.spent.collector * (1 - float64(gc.Forced)/float64(gc.Collections))
+		}
 		if m := c.spent.mark(f.costs); m != nil {
 			c.marks[i] = m
 		}
@@ -258,8 +261,8 @@ func (c *causal) gain(in *Input, i int) *Gain {
 		return nil
 	}
 	share, ok := c.cpuGain(i)
-	if !ok {
-		return nil
+	if !ok || allocatesMuch(&c.all[i]) && c.spent.unforced < c.spent.collector {
+		return nil // what a forced collection costs less with less garbage is not known
 	}
 	collects := c.collects(i)
 	share = raised(share, collects)
@@ -285,9 +288,9 @@ func (c *causal) collects(i int) float64 {
 		return 0
 	}
 	if f := &c.all[i]; f.arguments { // all that is made for them goes
-		return c.spent.collector * c.below[firstLine(f)]
+		return c.spent.unforced * c.below[firstLine(f)]
 	}
-	return c.spent.collector * c.bytes[firstLine(&c.all[i])]
+	return c.spent.unforced * c.bytes[firstLine(&c.all[i])]
 }
 
 // raised adds to a share.

@@ -217,6 +217,10 @@ func TestGainOfGarbage(t *testing.T) {
 			t.Errorf("arguments %v: %+v, want %v", arguments, g, want)
 		}
 	}
+	c.spent.unforced = 0 // each collection is forced, and comes all the same
+	if g := c.gain(in, 0); math.Abs(g.Share-plain.Share) > 1e-9 {
+		t.Errorf("where all collections are forced: %+v, want %v", g, plain.Share)
+	}
 	if c.mostOf(1, 0) || !c.mostOf(0, 1) {
 		t.Errorf("a seventh is most of the function: %v, %v", c.spent.within(c.marks[1], c.marks[0]), c.spent.within(c.marks[0], c.marks[1]))
 	}

@@ -86,12 +86,12 @@ func text(f *ast.FuncType) bool {
 
 func tellJSON(h *hit, f *Finding) {
 	if copiesByJSON(h.in.code, h.lines[0].Caller) {
-		f.Advice = "The function encodes a value and decodes it right away, which makes a copy of it: copy it by hand (assign the struct, and clone its slices and maps with slices.Clone and maps.Clone), or generate a copy method. If the types differ, assign the fields."
+		f.Advice = "The function encodes a value and decodes it right away, which makes a copy of it: copy it by hand (assign the struct, and clone its slices and maps with slices.Clone and maps.Clone; these copy the elements only, so that slices, maps and pointers inside them need copies of their own), or generate a method for a deep copy. If the types differ, assign the fields."
 		return
 	}
 	switch callee := h.lines[0].Callee; callee {
 	case "encoding/json.Marshal", "encoding/json.MarshalIndent", "encoding/json.(*Encoder).Encode":
-		f.Advice = "Encode once and keep the bytes while the value is unchanged; leave out fields that nobody reads; give a type in the hot path its own append method (strconv.Append…) or a generated encoder."
+		f.Advice = "Encode once and keep the bytes while the value is unchanged; leave out fields that nobody reads. An append method of the type (strconv.Append…) or a generated encoder pays only if it appends to a buffer that is reused, and not always then: measure it."
 	case "encoding/json.Unmarshal", "encoding/json.(*Decoder).Decode":
 		f.Advice = "Decode into a struct with only the needed fields, not into a map or an interface; read only a part of large documents with Decoder.Token; use a generated decoder for a type in the hot path."
 	default:

@@ -45,6 +45,8 @@ func kernelReason(t *stack.Table, frames []stack.FrameID) string {
 			return "sync"
 		case method == "WriteTo": // os.File reads then, and who takes it may write to memory
 			return "files"
+		case slices.Contains(wholeFile, name):
+			return "whole"
 		case strings.HasPrefix(method, "Write"):
 			return "write"
 		case strings.HasPrefix(method, "Read") && !strings.HasPrefix(method, "ReadFile") && !strings.HasPrefix(method, "ReadDir"):
@@ -75,8 +77,10 @@ func tellKernel(h *hit, f *Finding) {
 	case "random":
 		f.Advice = "Read random bytes in larger pieces, through a bufio.Reader around crypto/rand.Reader; where they need not be unpredictable, use math/rand/v2."
 	case "write":
-		f.Advice = "Put a bufio.Writer of 64 KB in front and flush it at the end, or when somebody is waiting for the output."
+		f.Advice = "If one file or connection gets many small writes, put a bufio.Writer of 64 KB in front and flush it at the end, or when somebody is waiting for the output. If each file is written by one call, a buffer gains nothing: write fewer of them."
 		f.Doubts = append(f.Doubts, "a few large writes cannot be reduced further: check how many bytes each has (strace -c, or -e trace=write)")
+	case "whole":
+		f.Advice = wholeFilesAdvice
 	case "read":
 		f.Advice = "Put a bufio.Reader of 64 KB in front, or read the whole file if it fits into memory."
 		f.Doubts = append(f.Doubts, "a few large reads cannot be reduced further")

@@ -47,7 +47,7 @@ func moveReason(t *stack.Table, frames []stack.FrameID) string {
 func tellMoves(h *hit, f *Finding) {
 	switch h.reasons[0].name {
 	case "grow":
-		f.Advice = "Slices and buffers grow and are copied each time: preallocate them at their final size or an upper bound (make with a capacity, Grow)."
+		f.Advice = "Slices and buffers grow and are copied each time: preallocate them at their final size, or an estimate near the usual one (make with a capacity, Grow)."
 	case "convert":
 		f.Advice = "Strings are concatenated or converted: append to one []byte or strings.Builder, and use either []byte or string throughout."
 	case "channel":

@@ -62,7 +62,9 @@ func tellSearch(h *hit, f *Finding) {
 		if name, few := searchesFew(h); few > 0 {
 			adviseSearch(f, handLoop{kind: searchFew, name: name, few: few}, true)
 			f.saves, f.grows = false, false
+			return
 		}
+		h.in.code.tellGrows(line.Caller, f)
 		return
 	}
 	const many = "Search one text for all terms at once (strings.NewReplacer, one regular expression, a word index); for whole words or keys build a map, once, before the loop."
@@ -154,7 +156,9 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 		}
 		f.Evidence = []Evidence{in.lineAt(w.Entry, s.at, "%d of %d samples", s.samples, total)}
 		f.Verify = "Record again with the same input: the CPU time of this loop should vanish."
-		adviseSearch(&f, s.loop, s.looped)
+		if adviseSearch(&f, s.loop, s.looped); f.saves {
+			in.code.tellGrows(s.at, &f)
+		}
 		for at := range s.lines {
 			f.costs = append(f.costs, cost{file: at.File, line: at.Line})
 		}

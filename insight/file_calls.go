@@ -23,14 +23,22 @@ const (
 	fileExamines
 	fileReads
 	fileWrites
+	fileMakes // writes a whole file in one call, or creates, renames or removes one
+	fileOpens // for reading or for writing, as the stack does not show
 )
+
+// wholeFile are functions that write or create a whole file.
+var wholeFile = []string{"os.WriteFile", "os.Create", "os.CreateTemp", "os.MkdirTemp"}
 
 // fileCallOf tells of a stack, the leaf first, what it does with a file.
 func fileCallOf(frames []stack.Frame) fileCall {
 	if syncs(frames) {
 		return fileSyncs
 	}
-	for _, f := range frames {
+	if slices.ContainsFunc(frames, func(f stack.Frame) bool { return slices.Contains(wholeFile, f.Func) }) {
+		return fileMakes
+	}
+	for i, f := range frames {
 		switch pkg := stack.Package(f.Func); pkg {
 		case "syscall", "internal/syscall/unix", "golang.org/x/sys/unix", "os", "internal/poll":
 			name := strings.ToLower(lastName(f.Func))
@@ -38,13 +46,25 @@ func fileCallOf(frames []stack.Frame) fileCall {
 			case strings.Contains(name, "stat") || name == "info":
 				return fileExamines
 			case strings.Contains(name, "read") || strings.Contains(name, "open") || strings.Contains(name, "getdents"):
+				if opensEither(frames[i:]) {
+					return fileOpens
+				}
 				return fileReads
-			case strings.Contains(name, "write") || strings.Contains(name, "rename") || strings.Contains(name, "unlink") || strings.Contains(name, "mkdir") || strings.Contains(name, "truncate"):
+			case strings.Contains(name, "rename") || strings.Contains(name, "unlink") || strings.Contains(name, "mkdir") || strings.Contains(name, "remove"):
+				return fileMakes
+			case strings.Contains(name, "write") || strings.Contains(name, "truncate"):
 				return fileWrites
 			}
 		}
 	}
 	return fileOther
+}
+
+// opensEither tells whether it is os.OpenFile that the program calls, which opens a file for
+// whatever its flags say; os.Open and os.ReadFile call it to read.
+func opensEither(frames []stack.Frame) bool {
+	i := slices.IndexFunc(frames, func(f stack.Frame) bool { return f.Func == "os.OpenFile" })
+	return i >= 0 && (i+1 == len(frames) || stack.Package(frames[i+1].Func) != "os")
 }
 
 // advice is what to do about the time that calls of the kind take.
@@ -57,10 +77,17 @@ func (k fileCall) advice() string {
 	case fileReads:
 		return "Read less: keep in memory what is read again; read in larger blocks, or several files at once. If each request needs other data that is on the disk alone, the disk is the limit."
 	case fileWrites:
-		return "Write less often: collect small writes (bufio), or let another goroutine write if nobody needs to wait for it."
+		return "Write less often: collect the writes if they are small (bufio; large ones gain nothing from it), or let another goroutine write if nobody needs to wait for it."
+	case fileMakes:
+		return wholeFilesAdvice + " Or let another goroutine do it if nobody needs to wait for it."
+	case fileOpens:
+		return "Open fewer files: keep in memory what is read again, and collect what is written to one file, so that it is opened once for all of it."
 	}
 	return "Do less of it per request: keep what is asked for again in memory, or let another goroutine do it if nobody needs to wait for it."
 }
+
+// wholeFilesAdvice is what to do about calls each of which writes, renames or removes a whole file.
+const wholeFilesAdvice = "Create, write, rename and remove fewer files: only those whose content has changed, or several in one (an archive, a database). Each call is for a whole file, so that a buffer in front makes none of them rarer."
 
 // treeWalkers call a function for each file of a tree.
 var treeWalkers = []string{"path/filepath.WalkDir", "path/filepath.Walk", "io/fs.WalkDir"}

@@ -68,9 +68,15 @@ func TestFileCalls(t *testing.T) {
 		"syscall.fstatat os.lstatNolog os.Lstat os.(*fileStat).x":  fileExamines,
 		"os.(*unixDirent).Info":                                    fileExamines,
 		"syscall.pread syscall.Pread":                              fileReads,
-		"syscall.openat os.OpenFile":                               fileReads,
+		"syscall.openat os.OpenFile":                               fileOpens,
+		"syscall.openat os.OpenFile os.Open":                       fileReads,
+		"syscall.openat os.open os.OpenFile os.ReadFile":           fileReads,
+		"syscall.openat os.OpenFile os.WriteFile":                  fileMakes,
+		"syscall.Close os.(*File).Close os.WriteFile":              fileMakes,
+		"syscall.openat os.OpenFile os.Create":                     fileMakes,
+		"syscall.mkdirat os.Mkdir os.MkdirAll":                     fileMakes,
 		"syscall.write internal/poll.(*FD).Write os.(*File).Write": fileWrites,
-		"syscall.rename os.Rename":                                 fileWrites,
+		"syscall.rename os.Rename":                                 fileMakes,
 		"syscall.Flock":                                            fileOther,
 	} {
 		var frames []stack.Frame

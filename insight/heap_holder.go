@@ -138,14 +138,14 @@ func (t heapTeller) evidence(k *holders.Keeper) Evidence {
 }
 
 // advice fits what the keeper is; empty where its kind says nothing.
-func (heapTeller) advice(k *holders.Keeper, p holders.Place) string {
+func (t heapTeller) advice(k *holders.Keeper, p holders.Place) string {
 	switch {
 	case p.Stack && (len(k.Steps) == 0 || k.Goroutines > 1):
 		return "It lives as long as the goroutine: let that end, work in parts, or set the variable to nil when it is no longer needed."
 	case p.Expr == "":
 		return ""
 	case strings.HasPrefix(p.Type, "map["):
-		return fmt.Sprintf("It is in the map %s: check whether entries are deleted as fast as they are added, and give the map a bound (an LRU, a limit on its length), or let entries expire.", p.Expr)
+		return fmt.Sprintf("It is in the map %s: check whether entries are deleted as fast as they are added, and give the map a bound (an LRU, a limit on its length), or let entries expire.", p.Expr) + t.in.code.mustReload(p.Expr)
 	case strings.HasPrefix(p.Type, "["):
 		return fmt.Sprintf("It is in the slice %s: check whether that is ever shortened. Bound it, write it out in parts, or keep only the most recent elements in a ring buffer.", p.Expr)
 	case strings.HasPrefix(p.Type, "chan "):

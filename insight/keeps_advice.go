@@ -259,14 +259,15 @@ func (c sourceHolders) mapHolds(name string, shows []Evidence) holding {
 		f := types.ExprString(call.Fun)
 		return f != "len" && f != "append" && f != "make" && slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return lastName(types.ExprString(a)) == lastName(name) })
 	})
+	reload := c.mustReload(name)
 	if len(deletes) == 0 && len(given) > 0 {
-		return holding{advice: fmt.Sprintf("It goes into %s, which is passed to functions that may delete from it: check whether they keep up with what is added, and bound it.", name), shows: append(shows, given[0]), lets: given[0]}
+		return holding{advice: fmt.Sprintf("It goes into %s, which is passed to functions that may delete from it: check whether they keep up with what is added, and bound it.", name) + reload, shows: append(shows, given[0]), lets: given[0]}
 	}
 	if len(deletes) == 0 {
-		return holding{advice: fmt.Sprintf("It goes into %s, and nothing in the source deletes from a map of this name: give it a bound (an LRU, a limit on its length), or expire and delete entries.", name), shows: shows}
+		return holding{advice: fmt.Sprintf("It goes into %s, and nothing in the source deletes from a map of this name: give it a bound (an LRU, a limit on its length), or expire and delete entries.", name) + reload, shows: shows}
 	}
 	return holding{advice: fmt.Sprintf("It goes into %s, from which entries are deleted: check whether that keeps up with what is added, and bound it. A map keeps its table at the largest size it ever had and does not shrink when entries are deleted: "+
-		"if it has become mostly empty, create a new map, copy what is left into it, and drop the old one.", name), shows: append(shows, deletes[0]), lets: deletes[0]}
+		"if it has become mostly empty, create a new map, copy what is left into it, and drop the old one.", name) + reload, shows: append(shows, deletes[0]), lets: deletes[0]}
 }
 
 // lastName is the last name of an expression: "items" of "c.items".

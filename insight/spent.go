@@ -35,6 +35,9 @@ type spent struct {
 	cpus float64
 	// collector is the part that the collector's own goroutines took.
 	collector float64
+	// unforced is collector without the part of the collections that the program forces, where
+	// GC12 is found: these come however little is allocated.
+	unforced float64
 }
 
 // spentOf reads where the CPU time goes; nil where nothing tells.
@@ -58,6 +61,7 @@ func spentOf(in *Input) *spent {
 		s.cpus = float64(w.Profile.Total(index)) / float64(w.Profile.Duration)
 	}
 	s.collector = s.share(s.with(s.v.marks("collector")))
+	s.unforced = s.collector
 	return s
 }
 

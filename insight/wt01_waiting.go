@@ -100,6 +100,12 @@ func mostly(g facts.UnitGroup) *waiting {
 // benchmark does.
 const harness = "testing.(*B).runN"
 
+// ofRecorder tells of a site, at which no code of the program is, that it starts or stops a trace
+// or a profile: the recording itself does.
+func ofRecorder(s facts.UnitSite) bool {
+	return !s.User && slices.Contains([]string{"runtime/trace", "runtime/pprof"}, stack.Package(s.Frame.Func))
+}
+
 // gather adds up the waits of some units by line, and those that another goroutine has
 // ended by what that one did.
 func gather(g facts.UnitGroup, rows []facts.UnitRow) (lines, causes gathering) {
@@ -108,7 +114,7 @@ func gather(g facts.UnitGroup, rows []facts.UnitRow) (lines, causes gathering) {
 		row := &rows[i]
 		kind, cause := row.Kind.Key(), row.Cause.Kind.Key()
 		switch {
-		case slices.Contains(purpose, kind), row.Site.Frame.Func == harness, kind == "stop_the_world" && strings.HasSuffix(row.What, " trace"):
+		case slices.Contains(purpose, kind), row.Site.Frame.Func == harness, ofRecorder(row.Site), kind == "stop_the_world" && strings.HasSuffix(row.What, " trace"):
 			// The trace that this is read from stopped it, when it began.
 		case kind == "stop_the_world":
 			lines.add(g, kind, row)
@@ -750,6 +756,9 @@ func waitAdvice(reason string, w *waiting, many bool, t *traced) string {
 		if buffered := w.bufferAdvice(t); buffered != "" {
 			text = buffered
 		}
+	}
+	if reason == "collector" && slices.ContainsFunc(t.Frames(w.site.Stack), facts.ForcesCollection) {
+		return "Delete the call (runtime.GC, debug.FreeOSMemory), which waits for a whole collection: the runtime collects on its own. More room (GOGC) does not make a forced collection rarer or shorter. To keep memory below a bound, set GOMEMLIMIT."
 	}
 	if w.collects() {
 		text = "These stops belong to collections: the fewer there are, the fewer stops (GC03 and GC04 say what they cost, and the allocs profile where the garbage comes from). On a machine whose CPUs are busy with other programs a stop takes longer."

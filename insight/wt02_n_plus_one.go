@@ -192,6 +192,10 @@ func manyCallsAdvice(t *traced, o *outward) string {
 		return "Resolve the name once before the loop, or keep the connection that it was resolved for."
 	case o.kind == "file_call" && fileCallOf(t.Frames(o.stack)) == fileExamines:
 		return "Read a folder in one go (os.ReadDir), whose entries have names and types, instead of a call for each file. If it is the same file each time, examine it once, before the loop."
+	case o.kind == "file_call" && (fileCallOf(t.Frames(o.stack)) == fileMakes || fileCallOf(t.Frames(o.stack)) == fileWrites):
+		return fileCallOf(t.Frames(o.stack)).advice()
+	case o.kind == "file_call" && fileCallOf(t.Frames(o.stack)) == fileOpens:
+		return "If it is the same file each time, open it once, before the loop. If each is another one, keep in memory those that are read again, and write only those whose content has changed."
 	case o.kind == "file_call":
 		return "If it is the same file each time, open and read it once, before the loop, and keep the result. If each is another one, keep those that are read again in memory, or read several at once, with a limit (errgroup with SetLimit)."
 	}

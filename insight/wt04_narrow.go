@@ -153,7 +153,7 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 	if q.gate.Frees.Frame.Func != "" && q.gate.Frees.User {
 		f.Evidence = append(f.Evidence, t.seen(q.gate.Frees.Stack, "a wait is ended here"))
 	}
-	f.Advice = narrowAdvice(q)
+	f.Advice = narrowAdvice(q, q.ofDatabase(t))
 	f.Verify = "Record again under the same load with more at once: this wait should shrink, and requests per second grow, until what is behind it is the limit."
 	f.Doubts = in.traceDoubts(t, "the limit may be there to protect what is behind it: then that has to become faster, or the load is too high")
 	if belongs, chosen := affinityAt(in.code, q.gate.Site.Frame); q.gate.Workers && chosen {
@@ -181,9 +181,19 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 	return f
 }
 
+// databasePool is what to do about a pool of package database/sql.
+const databasePool = "Allow more connections to the database (SetMaxOpenConns), as far as it can serve them, and keep as many idle ones (SetMaxIdleConns); or hold each for a shorter time: close rows at once, and keep transactions short."
+
+// ofDatabase tells whether the wait, or what ends it, is in package database/sql.
+func (q *narrow) ofDatabase(t *traced) bool {
+	return slices.ContainsFunc(slices.Concat(t.Frames(q.gate.Site.Stack), t.Frames(q.gate.Frees.Stack)), func(f stack.Frame) bool { return stack.Package(f.Func) == "database/sql" })
+}
+
 // narrowAdvice is what to do, by what the slot is of.
-func narrowAdvice(q *narrow) string {
+func narrowAdvice(q *narrow, database bool) string {
 	switch {
+	case q.gate.Kind.Key() == "pool" && database:
+		return databasePool
 	case q.gate.Kind.Key() == "pool":
 		return "Allow more connections to the peer (http.Transport.MaxConnsPerHost), and keep as many idle ones (MaxIdleConnsPerHost); or hold each for a shorter time: read bodies to the end at once and close them."
 	case q.gate.Workers:

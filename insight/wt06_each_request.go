@@ -99,8 +99,11 @@ func eachRequestFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, c *fac
 	f.Doubts = in.traceDoubts(t, "if each request needs a different one, such as the file that it asks for, there is nothing to keep")
 	if c.Kind.Key() == "file_call" {
 		f.Severity = Info // a server of files does what it is there for
-		if fileCallOf(t.Frames(c.Stack)) == fileExamines {
+		switch call := fileCallOf(t.Frames(c.Stack)); call {
+		case fileExamines:
 			f.Advice = "Keep what was found out about the files, and examine them again when they may have changed, or from time to time."
+		case fileWrites, fileMakes:
+			f.Advice = call.advice()
 		}
 	}
 	namelessDoubt(in, g, &f)
