@@ -43,7 +43,7 @@ func tellReason(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 			f.Advice += " " + notAgain(l)
 		}
 	}
-	if c.Mechanism == why.Concat && in.code.joinsArgument(g.at) {
+	if c.Mechanism == why.Concat && joinsArgument(in.code, g.at) {
 		f.Severity = Info // what takes a text needs one
 		f.Advice = "The text is made for a call: if it is a key, use a struct of its parts instead; if the same text is needed again, keep it."
 	}

@@ -74,7 +74,7 @@ func tellConcat(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 
 // joinsArgument tells whether each text that a line joins is an argument of a call, other than of a
 // conversion or of an append.
-func (c *code) joinsArgument(at stack.Frame) bool {
+func joinsArgument(c *code, at stack.Frame) bool {
 	joins, arguments := 0, 0
 	for _, call := range c.lineCalls(at) {
 		for _, arg := range call.Args {

@@ -45,7 +45,7 @@ func scratchReason(t *stack.Table, frames []stack.FrameID) string {
 func tellScratch(h *hit, f *Finding) {
 	switch h.reasons[0].name {
 	case "scanner":
-		f.Advice = scannerAdvice(h.in.code.splitAt(h.lines[0].Caller))
+		f.Advice = scannerAdvice(splitAt(h.in.code, h.lines[0].Caller))
 	case "bufio":
 		f.Advice = "Keep it in a sync.Pool or with the connection and call Reset; if the other side is already a bytes.Buffer or a strings.Reader, no bufio is needed." + whenDone
 	default:
@@ -84,7 +84,7 @@ func scannerAdvice(split string) string {
 }
 
 // splitAt is the function that splits the text of a Scanner, whose Scan a line calls.
-func (c *code) splitAt(at stack.Frame) (split string) {
+func splitAt(c *code, at stack.Frame) (split string) {
 	fn, scanner := c.function(at), ""
 	for _, call := range c.lineCalls(at) {
 		if f, ok := call.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "Scan" {

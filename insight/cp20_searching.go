@@ -64,7 +64,7 @@ func tellSearch(h *hit, f *Finding) {
 			f.saves, f.grows = false, false
 			return
 		}
-		h.in.code.tellGrows(line.Caller, f)
+		tellGrows(h.in.code, line.Caller, f)
 		return
 	}
 	const many = "Search one text for all terms at once (strings.NewReplacer, one regular expression, a word index); for whole words or keys build a map, once, before the loop."
@@ -157,7 +157,7 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 		f.Evidence = []Evidence{in.lineAt(w.Entry, s.at, "%d of %d samples", s.samples, total)}
 		f.Verify = "Record again with the same input: the CPU time of this loop should vanish."
 		if adviseSearch(&f, s.loop, s.looped); f.saves {
-			in.code.tellGrows(s.at, &f)
+			tellGrows(in.code, s.at, &f)
 		}
 		for at := range s.lines {
 			f.costs = append(f.costs, cost{file: at.File, line: at.Line})

@@ -86,7 +86,7 @@ func TestSplit(t *testing.T) {
 		"other := bufio.NewScanner(r)\n\tother.Split(bufio.ScanWords)\n\tfor sc.Scan() { // here\n\t}": splitUnknown,
 	} {
 		source = "package main\n\nfunc f(r io.Reader) {\n\t" + source + "\n}\n"
-		if got := codeOf(source).splitAt(lineWith(source, "// here")); got != want {
+		if got := splitAt(codeOf(source), lineWith(source, "// here")); got != want {
 			t.Errorf("%s\n%q, want %q", source, got, want)
 		}
 	}
@@ -189,7 +189,7 @@ func TestGrowsBetween(t *testing.T) {
 		{"nothing", "func f(s string, known []string) bool { return in(s, known) }\n" + search, 0},
 	} {
 		source := "package main\n\n" + test.source
-		if got := codeOf(source).growsBetween(lineWith(source, "// here")); got.Line != test.want {
+		if got := growsBetween(codeOf(source), lineWith(source, "// here")); got.Line != test.want {
 			t.Errorf("%s\n%s: line %d, want %d", source, test.name, got.Line, test.want)
 		}
 	}
@@ -210,13 +210,13 @@ func TestAddsNumbers(t *testing.T) {
 		if got := codeOf(source).growingText(site); got != want {
 			t.Errorf("%s\n%q, want %q", source, got, want)
 		}
-		if !codeOf(source).joinsArgument(at) {
+		if !joinsArgument(codeOf(source), at) {
 			t.Errorf("%s\nthe text is no argument", source)
 		}
 	}
 	for _, source := range []string{"func f() {\n\ts = \"a\" + b // here\n}", "func f() {\n\tb = append(b, \"a\"+b...) // here\n}", "func f() {\n\ts = \"a\" + g(\"b\"+c) // here\n}"} {
 		source = "package main\n\n" + source + "\n"
-		if codeOf(source).joinsArgument(lineWith(source, "// here")) {
+		if joinsArgument(codeOf(source), lineWith(source, "// here")) {
 			t.Errorf("%s\nall are arguments", source)
 		}
 	}
@@ -248,10 +248,10 @@ func TestExpectsEntry(t *testing.T) {
 		"func (x *index) f(id string) string {\n\treturn x.other[id].Name\n}":                                                    0,
 	} {
 		c := codeOf("package main\n\n" + source + "\n")
-		if got := c.expectsEntry("idx.byHash"); got.Line != want {
+		if got := expectsEntry(c, "idx.byHash"); got.Line != want {
 			t.Errorf("%s\nline %d, want %d", source, got.Line, want)
 		}
-		if got := c.mustReload("idx.byHash"); (got != "") != (want > 0) {
+		if got := mustReload(c, "idx.byHash"); (got != "") != (want > 0) {
 			t.Errorf("%s\n%q", source, got)
 		}
 	}

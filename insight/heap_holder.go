@@ -145,7 +145,7 @@ func (t heapTeller) advice(k *holders.Keeper, p holders.Place) string {
 	case p.Expr == "":
 		return ""
 	case strings.HasPrefix(p.Type, "map["):
-		return fmt.Sprintf("It is in the map %s: check whether entries are deleted as fast as they are added, and give the map a bound (an LRU, a limit on its length), or let entries expire.", p.Expr) + t.in.code.mustReload(p.Expr)
+		return fmt.Sprintf("It is in the map %s: check whether entries are deleted as fast as they are added, and give the map a bound (an LRU, a limit on its length), or let entries expire.", p.Expr) + mustReload(t.in.code, p.Expr)
 	case strings.HasPrefix(p.Type, "["):
 		return fmt.Sprintf("It is in the slice %s: check whether that is ever shortened. Bound it, write it out in parts, or keep only the most recent elements in a ring buffer.", p.Expr)
 	case strings.HasPrefix(p.Type, "chan "):

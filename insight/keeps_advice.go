@@ -259,7 +259,7 @@ func (c sourceHolders) mapHolds(name string, shows []Evidence) holding {
 		f := types.ExprString(call.Fun)
 		return f != "len" && f != "append" && f != "make" && slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return lastName(types.ExprString(a)) == lastName(name) })
 	})
-	reload := c.mustReload(name)
+	reload := mustReload(c.code, name)
 	if len(deletes) == 0 && len(given) > 0 {
 		return holding{advice: fmt.Sprintf("It goes into %s, which is passed to functions that may delete from it: check whether they keep up with what is added, and bound it.", name) + reload, shows: append(shows, given[0]), lets: given[0]}
 	}

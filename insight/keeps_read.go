@@ -13,7 +13,7 @@ import (
 
 // expectsEntry is where the source reads an entry of a map of a name, and uses it without asking
 // whether it is there; the zero frame where it does not.
-func (c *code) expectsEntry(name string) (at stack.Frame) {
+func expectsEntry(c *code, name string) (at stack.Frame) {
 	c.eachSource(func(file string, s *syntax) {
 		for _, d := range s.file.Decls {
 			fn, ok := d.(*ast.FuncDecl)
@@ -69,8 +69,8 @@ func expectedIn(fn *ast.FuncDecl, name string) (read ast.Expr) {
 
 // mustReload says of a map that is to be bounded that its entries are expected; empty where the
 // source does not show it.
-func (c *code) mustReload(name string) string {
-	at := c.expectsEntry(name)
+func mustReload(c *code, name string) string {
+	at := expectsEntry(c, name)
 	if at.Line == 0 {
 		return ""
 	}

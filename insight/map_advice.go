@@ -37,7 +37,7 @@ var filledLiteral = regexp.MustCompile(`^(map\[.*|[\pL_][\pL\pN_.]*)\{.+\}$`)
 
 // grownMapAdvice is what to do about a map that grows where an entry is written.
 func grownMapAdvice(c *code, at stack.Frame, expr string) string {
-	sized, bare := c.mapMade(at, expr)
+	sized, bare := mapMade(c, at, expr)
 	switch {
 	case bare.Line > 0:
 		return fmt.Sprintf("If the usual number of entries is known where the map is made (%s:%d), give it to make; for a handful of entries a slice is enough.", baseName(bare.File), bare.Line)
@@ -50,7 +50,7 @@ func grownMapAdvice(c *code, at stack.Frame, expr string) string {
 // mapMade is where the source makes the map that a line writes to, as the compiler prints the
 // write: with a size, and without one. A field is looked for by its name in the files of the
 // folder, a variable in the function.
-func (c *code) mapMade(at stack.Frame, expr string) (sized, bare stack.Frame) {
+func mapMade(c *code, at stack.Frame, expr string) (sized, bare stack.Frame) {
 	name, _, indexed := strings.Cut(expr, "[")
 	if !indexed || name == "" {
 		return sized, bare

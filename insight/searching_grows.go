@@ -18,8 +18,8 @@ const searchCalls = 2
 // growsBetween is the line at which the list that a loop, or a call, on a line searches gets another
 // element between two searches; 0 where the source shows none. The function that appends also
 // searches, itself or in a function that it calls, and no loop around the one leaves out the other.
-func (c *code) growsBetween(at stack.Frame) stack.Frame {
-	lists, own := c.searchedAt(at)
+func growsBetween(c *code, at stack.Frame) stack.Frame {
+	lists, own := searchedAt(c, at)
 	if len(lists) == 0 {
 		return stack.Frame{}
 	}
@@ -33,10 +33,10 @@ func (c *code) growsBetween(at stack.Frame) stack.Frame {
 		if own && len(around) > 0 {
 			around = around[:len(around)-1]
 		}
-		if grows := c.appendsBeside(fn, at.File, line, lists, around); grows > 0 {
+		if grows := appendsBeside(c, fn, at.File, line, lists, around); grows > 0 {
 			return stack.Frame{File: at.File, Line: grows}
 		}
-		caller, ok := c.onlyCaller(fn, lists)
+		caller, ok := onlyCaller(c, fn, lists)
 		if !ok {
 			break
 		}
@@ -47,9 +47,9 @@ func (c *code) growsBetween(at stack.Frame) stack.Frame {
 
 // searchedAt are the expressions that a call on a line, or else the loop nearest to it, goes
 // through; own tells that it is the loop.
-func (c *code) searchedAt(at stack.Frame) (lists []string, own bool) {
+func searchedAt(c *code, at stack.Frame) (lists []string, own bool) {
 	for _, call := range c.lineCalls(at) {
-		if p := c.selected(call); (p == "slices" || p == "strings") && len(call.Args) > 0 {
+		if p := selected(c, call); (p == "slices" || p == "strings") && len(call.Args) > 0 {
 			lists = append(lists, types.ExprString(call.Args[0]))
 		}
 	}
@@ -71,7 +71,7 @@ func (c *code) searchedAt(at stack.Frame) (lists []string, own bool) {
 }
 
 // selected is the package name of a called function: "slices" of slices.Contains.
-func (c *code) selected(call *ast.CallExpr) string {
+func selected(c *code, call *ast.CallExpr) string {
 	if f, ok := call.Fun.(*ast.SelectorExpr); ok {
 		if id, ok := f.X.(*ast.Ident); ok {
 			return id.Name
@@ -83,7 +83,7 @@ func (c *code) selected(call *ast.CallExpr) string {
 // appendsBeside is the line at which a function appends to one of some lists, with a search of it
 // on another line, which some loops are around; 0 where it does not, or where a loop is around only
 // one of the two.
-func (c *code) appendsBeside(fn *ast.FuncDecl, file string, search int, lists []string, around []loop) (line int) {
+func appendsBeside(c *code, fn *ast.FuncDecl, file string, search int, lists []string, around []loop) (line int) {
 	s := c.parse(file)
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		a, ok := n.(*ast.AssignStmt)
@@ -115,7 +115,7 @@ type searchCaller struct {
 
 // onlyCaller is the call of a function, if the source has one only: what its parameters are called
 // there, and what is reached through its receiver.
-func (c *code) onlyCaller(fn *ast.FuncDecl, lists []string) (one searchCaller, ok bool) {
+func onlyCaller(c *code, fn *ast.FuncDecl, lists []string) (one searchCaller, ok bool) {
 	calls := 0
 	c.eachSource(func(file string, s *syntax) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
@@ -163,8 +163,8 @@ func cutReceiver(receiver, expr string) (own bool, rest string) {
 }
 
 // tellGrows says of an index that is built before a loop that it has to grow with its list.
-func (c *code) tellGrows(at stack.Frame, f *Finding) {
-	if grows := c.growsBetween(at); grows.Line > 0 {
+func tellGrows(c *code, at stack.Frame, f *Finding) {
+	if grows := growsBetween(c, at); grows.Line > 0 {
 		f.Advice += fmt.Sprintf(" The list grows between the searches (%s:%d): add to the index there as well.", baseName(grows.File), grows.Line)
 	}
 }
