@@ -205,7 +205,7 @@ func readingLoop(c *code, at stack.Frame) (r rereading, ok bool) {
 			return r, false
 		}
 	}
-	sets := l.variables()
+	sets, looksFor := l.variables(), false
 	if !looksOnly(l.body, sets) {
 		return r, false
 	}
@@ -217,10 +217,16 @@ func readingLoop(c *code, at stack.Frame) (r rereading, ok bool) {
 	})
 	ast.Inspect(l.body, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok && !sets[id.Name] && id.Name != types.ExprString(r.x) {
-			r.needles = append(r.needles, id)
+			looksFor = looksFor || types.Universe.Lookup(id.Name) == nil && id.Name != "unicode"
+		}
+		if f, ok := n.(*ast.SelectorExpr); ok && (isNamed(f.X, "unicode") || types.ExprString(f) == types.ExprString(r.x)) {
+			return false
 		}
 		return true
 	})
+	if looksFor {
+		return r, false // for what may be another one each time
+	}
 	if r.does = rereadSum; mayEndEarly(l.body) {
 		r.does = rereadSearch
 	}
@@ -511,7 +517,8 @@ func (b *climb) inFunction(way []stack.Frame, fn *scope) (found, goes bool) {
 			}
 		}
 	}
-	if b.grows && field { // called by the library
+	given := slices.ContainsFunc(b.needles, func(p spot) bool { return fn.declares(p.root) })
+	if b.grows && field && !given { // called by the library
 		b.of, b.decides = b.x.text(), b.given
 		return true, false
 	}

@@ -83,6 +83,8 @@ func TestRegrown(t *testing.T) {
 		{"copies that are kept", "runtime.slicebytetostring", "func f() {\nfor _, b := range in {\npath = append(path, b)\nall = append(all, string(path)) // here\n}\n}\n", "", false},
 		{"what a list has is compared with each", "", "func f() {\nfor _, v := range in {\ndup := false\nfor _, x := range out {\nif x == v { // here\ndup = true\n}\n}\nout = append(out, v)\n}\n}\n", "", false},
 		{"a screen is drawn again", "", "func f() {\nfor l := range in {\nlines = append(lines, l)\nfor _, x := range lines {\ndraw(x) // here\n}\n}\n}\n", "", false},
+		{"a list that is searched for another one each time", "", "func in(v string, all []string) bool {\nfor _, x := range all {\nif x == v { // here\nreturn true\n}\n}\nreturn false\n}\nfunc (s *section) add(v string) {\nif in(v, s.keys) { // second\nreturn\n}\ns.keys = append(s.keys, v)\n}\n", "", false},
+		{"a text that is searched for what each call is given", containsText, "func (s *section) add(v string) {\nif strings.Contains(s.keys, v) { // here\nreturn\n}\ns.keys += v\n}\n", "", false},
 		{"three tries", containsText, "func f() {\nfor i := 0; i < 3; i++ {\ntext += next()\nif strings.Contains(text, end) { // here\nreturn\n}\n}\n}\n", "", false},
 		{"a few parts", containsText, "func f() {\nfor _, p := range []string{a, b, c} {\ntext += p\nif strings.Contains(text, end) { // here\nreturn\n}\n}\n}\n", "", false},
 		{"fields of elements, which change", "", "func f() {\nfor p := range in {\nall = append(all, p)\nn := 0\nfor _, x := range all {\nif x.alive { // here\nn++\n}\n}\nuse(n)\n}\n}\n", "", false},
