@@ -73,23 +73,16 @@ func mapMade(c *code, at stack.Frame, expr string) (sized, bare stack.Frame) {
 				bare = stack.Frame{File: file, Line: line}
 			}
 		}
-		ast.Inspect(in, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.AssignStmt:
-				for i := range min(len(n.Lhs), len(n.Rhs)) {
-					note(n.Lhs[i], n.Rhs[i])
+		eachAssigned(in, note)
+		if field {
+			ast.Inspect(in, func(n ast.Node) bool {
+				if kv, ok := n.(*ast.KeyValueExpr); ok {
+					note(kv.Key, kv.Value)
 				}
-			case *ast.ValueSpec:
-				for i := range min(len(n.Names), len(n.Values)) {
-					note(n.Names[i], n.Values[i])
-				}
-			case *ast.KeyValueExpr:
-				if field {
-					note(n.Key, n.Value)
-				}
-			}
-			return true
-		})
+				return true
+			})
+		}
+
 	}
 	if fn := c.function(at); !field && fn != nil {
 		look(at.File, c.parse(at.File), fn.Body)

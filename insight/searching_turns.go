@@ -436,7 +436,7 @@ func (t *turn) decides() (found bool) {
 			case -1:
 				found = found || leavesLoop(n.Body.List)
 			case 1:
-				found = found || otherwise != nil && leavesLoop(otherwise.List) || goesOn(n.Body.List) && len(around) > 0 && leavesLoop(statementsIn(around[len(around)-1]))
+				found = found || otherwise != nil && leavesLoop(otherwise.List) || goesOn(n.Body.List) && len(around) > 0 && leavesLoop(statements(around[len(around)-1]))
 			}
 		case *ast.CaseClause:
 			found = found || slices.ContainsFunc(n.List, func(x ast.Expr) bool { return endsWhen(x, t.node, results) == -1 }) && leavesClause(n.Body)
@@ -445,19 +445,6 @@ func (t *turn) decides() (found bool) {
 		}
 	})
 	return found
-}
-
-// statementsIn are the statements of a block or a case.
-func statementsIn(n ast.Node) []ast.Stmt {
-	switch n := n.(type) {
-	case *ast.BlockStmt:
-		return n.List
-	case *ast.CaseClause:
-		return n.Body
-	case *ast.CommClause:
-		return n.Body
-	}
-	return nil
 }
 
 // endsWhen tells what a condition says of what was read at a node, or of its results: 1 that nothing was

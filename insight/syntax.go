@@ -247,3 +247,20 @@ func mentionsAny(n ast.Node, names map[string]bool) (found bool) {
 	})
 	return found
 }
+
+// eachAssigned calls for each variable that a node assigns to or declares, with its value.
+func eachAssigned(in ast.Node, do func(lhs, rhs ast.Expr)) {
+	ast.Inspect(in, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i := range min(len(n.Lhs), len(n.Rhs)) {
+				do(n.Lhs[i], n.Rhs[i])
+			}
+		case *ast.ValueSpec:
+			for i := range min(len(n.Names), len(n.Values)) {
+				do(n.Names[i], n.Values[i])
+			}
+		}
+		return true
+	})
+}

@@ -181,19 +181,7 @@ func listOf(s *syntax, x ast.Expr) (lit *ast.CompositeLit) {
 			lit, _ = right.(*ast.CompositeLit)
 		}
 	}
-	ast.Inspect(s.file, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.AssignStmt:
-			for i := range min(len(n.Lhs), len(n.Rhs)) {
-				note(n.Lhs[i], n.Rhs[i])
-			}
-		case *ast.ValueSpec:
-			for i := range min(len(n.Names), len(n.Values)) {
-				note(n.Names[i], n.Values[i])
-			}
-		}
-		return true
-	})
+	eachAssigned(s.file, note)
 	if sets != 1 {
 		return nil
 	}
