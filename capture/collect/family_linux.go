@@ -1,9 +1,7 @@
 package collect
 
 import (
-	"bytes"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -18,7 +16,8 @@ type family struct {
 	proc    string // /proc
 	root    int
 	began   int64  // when the root did, in ticks since boot: nothing older comes from it
-	mark    string // empty where loupe has not started it: then descendants alone belong to it
+	mark    string // empty where loupe has not started it
+	groups  bool   // who is in the process group of the root belongs to it: of others that may be a whole shell
 	looked  bool
 	members map[int]*kin
 	// others are the processes that do not belong to it, and in how many looks that was seen.
@@ -38,7 +37,7 @@ type kin struct {
 func newFamily(root int, mark string) *family { return familyIn("/proc", root, mark) }
 
 func familyIn(proc string, root int, mark string) *family {
-	return &family{proc: proc, root: root, mark: mark, members: map[int]*kin{}, others: map[int]int{}}
+	return &family{proc: proc, root: root, mark: mark, groups: mark != "", members: map[int]*kin{}, others: map[int]int{}}
 }
 
 // look takes in who has come and what they have used. It returns the CPU time until now of all of them
@@ -129,8 +128,8 @@ func (f *family) adopt(now, seen map[int]*kin) {
 	for grew := true; grew; {
 		grew = false
 		for pid, k := range seen {
-			child := now[k.parent] != nil || f.mark != "" && k.group == f.root && now[f.root] != nil
-			if k.start >= f.began && (child || f.marked(pid)) {
+			child := now[k.parent] != nil || f.groups && k.group == f.root && now[f.root] != nil
+			if k.start >= f.began && (child || f.mark != "" && hasMark(f.proc, pid, f.mark)) {
 				now[pid], grew = k, true
 				delete(seen, pid)
 			}
@@ -141,33 +140,16 @@ func (f *family) adopt(now, seen map[int]*kin) {
 	}
 }
 
-// marked tells whether a process has the mark of the family.
-func (f *family) marked(pid int) bool {
-	if f.mark == "" {
-		return false
-	}
-	env, err := os.ReadFile(filepath.Join(f.proc, strconv.Itoa(pid), "environ"))
-	return err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(kv []byte) bool { return string(kv) == f.mark })
-}
-
-// read reads /proc/PID/stat, see proc_pid_stat(5).
+// read is a process as it is now.
 func (f *family) read(pid int) (*kin, bool) {
-	stat, err := os.ReadFile(filepath.Join(f.proc, strconv.Itoa(pid), "stat"))
-	if err != nil {
+	stat, ok := readStat(f.proc, pid)
+	if !ok {
 		return nil, false
-	}
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // behind the name
-	if len(fields) <= 24-3 {
-		return nil, false
-	}
-	number := func(i int) int64 {
-		n, _ := strconv.ParseInt(string(fields[i-3]), 10, 64)
-		return n
 	}
 	return &kin{
-		parent: int(number(4)), group: int(number(5)), start: number(22),
-		own: time.Duration(number(14)+number(15)) * tick, waited: time.Duration(number(16)+number(17)) * tick,
-		rss: number(24) * int64(os.Getpagesize()),
+		parent: int(stat.number(statParent)), group: int(stat.number(statGroup)), start: stat.number(statStart),
+		own: time.Duration(stat.number(statUser)+stat.number(statSystem)) * tick, waited: time.Duration(stat.number(statWaitedUser)+stat.number(statWaitedSys)) * tick,
+		rss: stat.number(statResident) * int64(os.Getpagesize()),
 	}, true
 }
 
@@ -190,9 +172,6 @@ func (f *family) runs(pid int) bool {
 	k, ok := f.read(pid)
 	return ok && f.members[pid] != nil && k.start == f.members[pid].start && ProcessExists(pid)
 }
-
-// leftGrace is how long a process that was left running may take to end.
-const leftGrace = 2 * time.Second
 
 // end ends what has come from the family's root and still runs: politely, and then firmly. It returns
 // how they are called, and those that could not be ended.

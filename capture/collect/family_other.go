@@ -12,6 +12,3 @@ func newFamily(int, string) *family { return &family{} }
 func (f *family) look(int) (used time.Duration, rss int64) { return 0, 0 }
 
 func (f *family) end(time.Duration) (ended, survived string) { return "", "" }
-
-// leftGrace is how long a process that was left running may take to end.
-const leftGrace = 2 * time.Second

@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -9,12 +8,11 @@ import (
 	"syscall"
 	"time"
 
-	"loupe/format/metrics"
-	"loupe/source/system"
-
-	"loupe/recording"
-
 	"golang.org/x/sys/unix"
+
+	"loupe/format/metrics"
+	"loupe/recording"
+	"loupe/source/system"
 )
 
 // tick is the unit of the CPU times in /proc: USER_HZ is 100 on every
@@ -117,26 +115,18 @@ func processClock(pid int) (used time.Duration, ok bool) {
 // sampleProcess reads /proc/PID/stat and status, see proc(5).
 func sampleProcess(s *metrics.OSSample, pid int) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
-	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
-	if err != nil {
+	stat, ok := readStat("/proc", pid)
+	if !ok {
 		return
 	}
-	// The second field is the name in parentheses and may hold anything.
-	rest := stat[bytes.LastIndexByte(stat, ')')+1:]
-	if f := bytes.Fields(rest); len(f) > 21 {
-		number := func(i int) int64 {
-			n, _ := strconv.ParseInt(string(f[i-3]), 10, 64)
-			return n
-		}
-		s.User = time.Duration(number(14)) * tick
-		s.System = time.Duration(number(15)) * tick
-		if all, ok := processClock(pid); ok {
-			s.User = max(0, all-s.System) // how it is split is known in ticks alone
-		}
-		s.Children = time.Duration(number(16)+number(17)) * tick
-		s.Threads = int(number(20))
-		s.RSS = number(24) * int64(os.Getpagesize())
+	s.User = time.Duration(stat.number(statUser)) * tick
+	s.System = time.Duration(stat.number(statSystem)) * tick
+	if all, ok := processClock(pid); ok {
+		s.User = max(0, all-s.System) // how it is split is known in ticks alone
 	}
+	s.Children = time.Duration(stat.number(statWaitedUser)+stat.number(statWaitedSys)) * tick
+	s.Threads = int(stat.number(statThreads))
+	s.RSS = stat.number(statResident) * int64(os.Getpagesize())
 	if status, err := os.ReadFile(filepath.Join(dir, "status")); err == nil {
 		s.MaxRSS, _ = metrics.MemInfo(string(status), "VmHWM")
 		s.Anon, _ = metrics.MemInfo(string(status), "RssAnon")

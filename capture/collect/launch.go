@@ -257,6 +257,9 @@ var stopGrace = []struct {
 	wait   time.Duration
 }{{os.Interrupt, DefaultStopWait}, {terminate, TerminateWait}, {os.Kill, 5 * time.Second}}
 
+// leftGrace is how long a process that was left running may take to end.
+const leftGrace = 2 * time.Second
+
 // hurriedGrace is the same for each of them when the user has pressed Ctrl-C,
 // and waits.
 const hurriedGrace = 250 * time.Millisecond

@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -290,27 +289,17 @@ func holders(sockets []listener, family map[int]bool) (pids []int, foreign []lis
 	return pids, foreign, seen
 }
 
-// familyOf is a process with all that have come from it: its descendants, those of its
-// process group, and those that were started with its mark, wherever they are now.
+// familyOf is a process with all that have come from it, and those of its process group, by what is
+// there now.
 func familyOf(pid int, mark string) map[int]bool {
-	all := allProcesses()
-	parents, groups := map[int]int{}, map[int]int{}
-	for _, p := range all {
-		parents[p], groups[p] = parentOf(p)
+	f := newFamily(pid, mark)
+	f.groups = true
+	f.look(0)
+	all := map[int]bool{pid: true}
+	for p := range f.members {
+		all[p] = true
 	}
-	family := map[int]bool{pid: true}
-	for grew := true; grew; {
-		grew = false
-		for _, p := range all {
-			if !family[p] && (family[parents[p]] || groups[p] == pid) {
-				family[p], grew = true, true
-			}
-		}
-	}
-	for _, p := range marked(mark) {
-		family[p] = true
-	}
-	return family
+	return all
 }
 
 // marked are the processes that were started with a mark in their environment; none where it is empty.
@@ -319,17 +308,12 @@ func marked(mark string) (pids []int) {
 		return nil
 	}
 	for _, p := range allProcesses() {
-		if hasMark(p, mark) && ProcessExists(p) {
+		if hasMark("/proc", p, mark) && ProcessExists(p) {
 			pids = append(pids, p)
 		}
 	}
 	slices.Sort(pids)
 	return pids
-}
-
-func hasMark(pid int, mark string) bool {
-	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	return err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(kv []byte) bool { return string(kv) == mark })
 }
 
 // commandOf is the name of a process, empty where it is not known.
@@ -341,38 +325,14 @@ func commandOf(pid int) string {
 	return strings.TrimSpace(string(text))
 }
 
-// startOf is when a process began, to some hundredths of a second (proc_pid_stat(5)).
+// startOf is when a process began, to some hundredths of a second.
 func startOf(pid int) time.Time {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return time.Now()
-	}
-	f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	const start = 22 - 3 // the columns behind the name begin with the third
-	if len(f) <= start {
-		return time.Now()
-	}
-	ticks, err := strconv.ParseInt(f[start], 10, 64)
+	stat, ok := readStat("/proc", pid)
 	var now unix.Timespec
-	if err != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
+	if !ok || unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
 		return time.Now()
 	}
-	return time.Now().Add(time.Duration(ticks)*tick - time.Duration(now.Nano()))
-}
-
-// parentOf reads the parent and the process group of a process (proc_pid_stat(5)).
-func parentOf(pid int) (parent, group int) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, 0
-	}
-	f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // behind the name
-	if len(f) < 3 {
-		return 0, 0
-	}
-	parent, _ = strconv.Atoi(f[1])
-	group, _ = strconv.Atoi(f[2])
-	return parent, group
+	return time.Now().Add(time.Duration(stat.number(statStart))*tick - time.Duration(now.Nano()))
 }
 
 // forwarders are the programs that listen for a container in its stead.

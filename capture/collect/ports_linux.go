@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"bytes"
 	"encoding/hex"
 	"fmt"
 	"net"
@@ -15,12 +14,12 @@ import (
 // ProcessExists tells whether a local process has that number. One that has ended and
 // that its parent has not yet asked for is no more.
 func ProcessExists(pid int) bool {
-	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	if err != nil {
+	stat, ok := readStat("/proc", pid)
+	if !ok {
 		return false
 	}
-	_, state, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" ")) // behind the name, which may have anything in it
-	return !bytes.HasPrefix(state, []byte("Z")) && !bytes.HasPrefix(state, []byte("X"))
+	state := stat[statState-statFirst][0]
+	return state != 'Z' && state != 'X'
 }
 
 // listeningPorts lists the addresses on which a process accepts TCP

@@ -67,7 +67,7 @@ func (f *Flags) declare(fs *command.FlagSet, starts bool) {
 	f.Wait = "30s"
 	if starts {
 		fs.StringVar(&f.Wait, "wait", f.Wait, "with -load: how `long` to wait until the target listens")
-		fs.StringVar(&f.StopWait, "stop-wait", "5s", "how `long` the program may take to end after an interrupt, before SIGTERM\nand, 2 s later, SIGKILL")
+		fs.StringVar(&f.StopWait, "stop-wait", collect.DefaultStopWait.String(), "how `long` the program may take to end after an interrupt, before SIGTERM\nand, 2 s later, SIGKILL")
 		fs.StringVar(&f.pprof, "pprof", "", "`address` of the target's own /debug/pprof, when there is no agent")
 		fs.Needs([]string{"wait"}, "load")
 	}
