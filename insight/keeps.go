@@ -102,8 +102,9 @@ type keeper struct {
 	handed   []handed
 	channels map[string]taint
 	channel  string // the variable that is followed
-	// passed is where a part was handed to another function first, on the way that is followed.
-	passed position
+	// passed is the file and the line at which a part was handed to another function first, on the way
+	// that is followed.
+	passed stack.Frame
 }
 
 // declaration is a function with its file.
@@ -331,8 +332,8 @@ func (k *keeper) add(kind storeKind, file string, container ast.Expr, at token.P
 		s.expr, s.cutFile, s.cutLine, s.also = c.expr, c.file, c.line, c.also
 		if !c.put {
 			s.cutFile, s.cutLine = s.file, s.line
-			if k.passed.file != "" { // whoever keeps it may keep anything
-				s.cutFile, s.cutLine = k.passed.file, k.lineOf(k.passed.file, token.Pos(k.passed.offset))
+			if k.passed.File != "" { // whoever keeps it may keep anything
+				s.cutFile, s.cutLine = k.passed.File, k.passed.Line
 			}
 		}
 	}
@@ -386,9 +387,9 @@ func (k *keeper) down(call *ast.CallExpr, arg int, t taint) (returned taint) {
 	if len(all) > 1 {
 		k.among = max(k.among, len(all))
 	}
-	if t.isPart() && k.passed.file == "" {
-		k.passed = position{k.file, int(call.Pos())}
-		defer func() { k.passed = position{} }()
+	if t.isPart() && k.passed.File == "" {
+		k.passed = stack.Frame{File: k.file, Line: k.lineOf(k.file, call.Pos())}
+		defer func() { k.passed = stack.Frame{} }()
 	}
 	for _, fn := range all {
 		returned = max(returned, k.into(fn, call, arg, t))

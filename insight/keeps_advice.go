@@ -215,36 +215,8 @@ func (c sourceHolders) byMap(own []stack.Frame) (h holding, ok bool) {
 }
 
 // isSlice tells whether a file declares a slice or an array of that name.
-func isSlice(file *ast.File, name string) (is bool) {
-	array := func(e ast.Expr) bool {
-		if call, ok := e.(*ast.CallExpr); ok && len(call.Args) > 0 && types.ExprString(call.Fun) == "make" {
-			e = call.Args[0]
-		}
-		if lit, ok := e.(*ast.CompositeLit); ok {
-			e = lit.Type
-		}
-		_, ok := e.(*ast.ArrayType)
-		return ok
-	}
-	named := func(e ast.Expr) bool { return lastName(types.ExprString(e)) == name }
-	ast.Inspect(file, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.AssignStmt:
-			for i := range min(len(n.Lhs), len(n.Rhs)) {
-				is = is || named(n.Lhs[i]) && array(n.Rhs[i])
-			}
-		case *ast.ValueSpec:
-			for i, id := range n.Names {
-				is = is || id.Name == name && (n.Type != nil && array(n.Type) || i < len(n.Values) && array(n.Values[i]))
-			}
-		case *ast.Field:
-			for _, id := range n.Names {
-				is = is || id.Name == name && array(n.Type)
-			}
-		}
-		return true
-	})
-	return is
+func isSlice(file *ast.File, name string) bool {
+	return declaresOfType(file, name, func(of ast.Expr) bool { _, is := of.(*ast.ArrayType); return is })
 }
 
 // mapHolds is what to do about a map that holds memory, by whether anything is deleted from

@@ -298,18 +298,12 @@ func (r *removerSearch) prepare() {
 			if fn, ok := r.info.Uses[n].(*types.Func); ok {
 				r.mentions[fn.Origin()] = append(r.mentions[fn.Origin()], mention{n, slices.Clone(around)})
 			}
-		case *ast.AssignStmt:
-			for i := range min(len(n.Lhs), len(n.Rhs)) {
-				if lit, ok := n.Rhs[i].(*ast.FuncLit); ok {
-					r.lits[r.place(n.Lhs[i])] = lit
+		default:
+			assigned(n, func(lhs, rhs ast.Expr) {
+				if lit, ok := rhs.(*ast.FuncLit); ok {
+					r.lits[r.place(lhs)] = lit
 				}
-			}
-		case *ast.ValueSpec:
-			for i := range min(len(n.Names), len(n.Values)) {
-				if lit, ok := n.Values[i].(*ast.FuncLit); ok {
-					r.lits[r.place(n.Names[i])] = lit
-				}
-			}
+			})
 		}
 	})
 }

@@ -115,7 +115,7 @@ func (u *underlying) changed() *protected {
 		if !u.behind(line) {
 			return true
 		}
-		for _, st := range storesOf(n) {
+		for _, st := range storedBy(n) {
 			read, from := u.readBefore(st.place)
 			if read == 0 {
 				continue
@@ -139,11 +139,11 @@ type storedAt struct {
 	adds   bool // to what is there
 }
 
-// keepers are names of methods that keep a value.
-var keepers = []string{"Store", "Set", "Put", "Swap", "CompareAndSwap", "Save"}
+// storeMethods are names of methods that store a value.
+var storeMethods = []string{"Store", "Set", "Put", "Swap", "CompareAndSwap", "Save"}
 
-// storesOf are what a statement stores in something that outlives the function, by its text.
-func storesOf(n ast.Node) (all []storedAt) {
+// storedBy are what a statement stores in something that outlives the function, by its text.
+func storedBy(n ast.Node) (all []storedAt) {
 	switch n := n.(type) {
 	case *ast.IncDecStmt:
 		if isPart(n.X) {
@@ -160,7 +160,7 @@ func storesOf(n ast.Node) (all []storedAt) {
 		if !ok {
 			return nil
 		}
-		if f, ok := call.Fun.(*ast.SelectorExpr); ok && slices.Contains(keepers, f.Sel.Name) && isPart(f.X) {
+		if f, ok := call.Fun.(*ast.SelectorExpr); ok && slices.Contains(storeMethods, f.Sel.Name) && isPart(f.X) {
 			all = append(all, storedAt{place: types.ExprString(f.X), values: call.Args})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"loupe/recording"
 	"loupe/session"
@@ -248,19 +249,60 @@ func mentionsAny(n ast.Node, names map[string]bool) (found bool) {
 	return found
 }
 
-// eachAssigned calls for each variable that a node assigns to or declares, with its value.
+// eachAssigned calls for each variable that is assigned to or declared in a node, with its value.
 func eachAssigned(in ast.Node, do func(lhs, rhs ast.Expr)) {
 	ast.Inspect(in, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.AssignStmt:
-			for i := range min(len(n.Lhs), len(n.Rhs)) {
-				do(n.Lhs[i], n.Rhs[i])
-			}
-		case *ast.ValueSpec:
-			for i := range min(len(n.Names), len(n.Values)) {
-				do(n.Names[i], n.Values[i])
-			}
-		}
+		assigned(n, do)
 		return true
 	})
+}
+
+// assigned calls for each variable that a statement assigns to or declares, with its value.
+func assigned(n ast.Node, do func(lhs, rhs ast.Expr)) {
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		for i := range min(len(n.Lhs), len(n.Rhs)) {
+			do(n.Lhs[i], n.Rhs[i])
+		}
+	case *ast.ValueSpec:
+		for i := range min(len(n.Names), len(n.Values)) {
+			do(n.Names[i], n.Values[i])
+		}
+	}
+}
+
+// declaresOfType tells whether a file declares something of a name, a variable or a field, with a type, or
+// with a value that is made of a type, which is one that is looked for.
+func declaresOfType(file *ast.File, name string, is func(of ast.Expr) bool) (found bool) {
+	declares := func(names []*ast.Ident, of ast.Expr) bool {
+		return of != nil && is(of) && slices.ContainsFunc(names, func(id *ast.Ident) bool { return id.Name == name })
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Field:
+			found = found || declares(n.Names, n.Type)
+		case *ast.ValueSpec:
+			found = found || declares(n.Names, n.Type)
+		}
+		assigned(n, func(lhs, rhs ast.Expr) {
+			of := typeMade(rhs)
+			found = found || of != nil && lastName(types.ExprString(lhs)) == name && is(of)
+		})
+		return !found
+	})
+	return found
+}
+
+// typeMade is the type that a literal, the address of one, or a call of make names; nil where an
+// expression is none.
+func typeMade(x ast.Expr) ast.Expr {
+	switch x := unrefer(ast.Unparen(x)).(type) {
+	case *ast.CompositeLit:
+		return x.Type
+	case *ast.CallExpr:
+		if isNamed(x.Fun, "make") && len(x.Args) > 0 {
+			return x.Args[0]
+		}
+	}
+	return nil
 }

@@ -199,39 +199,8 @@ func (x *choice) counts(name string) (found bool) {
 }
 
 // isMap tells of a variable or a field, by its declarations, that it is a map.
-func (x *choice) isMap(e ast.Expr) (found bool) {
-	name := lastName(types.ExprString(e))
-	is := func(e ast.Expr) bool {
-		switch e := unrefer(e).(type) {
-		case *ast.MapType:
-			return true
-		case *ast.CompositeLit:
-			_, ok := e.Type.(*ast.MapType)
-			return ok
-		case *ast.CallExpr:
-			if len(e.Args) > 0 && isNamed(e.Fun, "make") {
-				_, ok := e.Args[0].(*ast.MapType)
-				return ok
-			}
-		}
-		return false
-	}
-	ast.Inspect(x.s.file, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.Field:
-			found = found || slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return id.Name == name }) && is(n.Type)
-		case *ast.AssignStmt:
-			for i := range min(len(n.Lhs), len(n.Rhs)) {
-				found = found || lastName(types.ExprString(n.Lhs[i])) == name && is(n.Rhs[i])
-			}
-		case *ast.ValueSpec:
-			for i, id := range n.Names {
-				found = found || id.Name == name && (n.Type != nil && is(n.Type) || i < len(n.Values) && is(n.Values[i]))
-			}
-		}
-		return !found
-	})
-	return found
+func (x *choice) isMap(e ast.Expr) bool {
+	return declaresOfType(x.s.file, lastName(types.ExprString(e)), func(of ast.Expr) bool { _, is := of.(*ast.MapType); return is })
 }
 
 // looksUp tells of a call that a function of the sources finds what it returns by an argument: in a

@@ -177,15 +177,8 @@ func semaphoreMade(c *code, file string, x ast.Expr, made func(call *ast.CallExp
 			}
 		}
 		ast.Inspect(s.file, func(n ast.Node) bool {
+			assigned(n, pair)
 			switch n := n.(type) {
-			case *ast.AssignStmt:
-				for i := range min(len(n.Lhs), len(n.Rhs)) {
-					pair(n.Lhs[i], n.Rhs[i])
-				}
-			case *ast.ValueSpec:
-				for i := range min(len(n.Names), len(n.Values)) {
-					pair(n.Names[i], n.Values[i])
-				}
 			case *ast.KeyValueExpr:
 				pair(n.Key, n.Value)
 			case *ast.CallExpr:
@@ -229,27 +222,13 @@ func byCPUs(s *syntax, limit ast.Expr) bool {
 		return false
 	}
 	set, by := 0, 0
-	note := func(x ast.Expr) {
-		if set++; counts(x) {
+	eachAssigned(s.file, func(lhs, rhs ast.Expr) {
+		if !isNamed(lhs, id.Name) {
+			return
+		}
+		if set++; counts(rhs) {
 			by++
 		}
-	}
-	ast.Inspect(s.file, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.AssignStmt:
-			for i := range min(len(n.Lhs), len(n.Rhs)) {
-				if isNamed(n.Lhs[i], id.Name) {
-					note(n.Rhs[i])
-				}
-			}
-		case *ast.ValueSpec:
-			for i := range min(len(n.Names), len(n.Values)) {
-				if n.Names[i].Name == id.Name {
-					note(n.Values[i])
-				}
-			}
-		}
-		return true
 	})
 	return set == 1 && by == 1
 }

@@ -82,7 +82,6 @@ func mapMade(c *code, at stack.Frame, expr string) (sized, bare stack.Frame) {
 				return true
 			})
 		}
-
 	}
 	if fn := c.function(at); !field && fn != nil {
 		look(at.File, c.parse(at.File), fn.Body)
@@ -100,17 +99,14 @@ func mapMade(c *code, at stack.Frame, expr string) (sized, bare stack.Frame) {
 func makesMap(x ast.Expr) (sized, is bool) {
 	switch x := ast.Unparen(x).(type) {
 	case *ast.CompositeLit:
-		_, is = x.Type.(*ast.MapType)
+		_, is = typeMade(x).(*ast.MapType)
 		return len(x.Elts) > 0, is
 	case *ast.CallExpr:
-		if !isNamed(x.Fun, "make") || len(x.Args) == 0 {
+		switch typeMade(x).(type) {
+		case nil, *ast.ArrayType, *ast.ChanType:
 			return false, false
 		}
-		switch x.Args[0].(type) {
-		case *ast.ArrayType, *ast.ChanType:
-			return false, false
-		}
-		return len(x.Args) > 1, true
+		return len(x.Args) > 1, true // the compiler has said that it is a map
 	}
 	return false, false
 }
