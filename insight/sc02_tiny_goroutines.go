@@ -1,8 +1,8 @@
 package insight
 
 import (
+	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"loupe/analysis/facts"
@@ -71,12 +71,15 @@ func (t *traced) launches() []*launch {
 	return all
 }
 
+// givenToGo are names of functions that start a goroutine for what they are given: Go, TryGo, GoContext.
+var givenToGo = regexp.MustCompile(`(^|[a-z])Go([A-Z]|$)`)
+
 // startedInside tells whether the go statement is one of a library that works for itself, as
 // database/sql does for each query: how much such a goroutine does is not up to the program. What is
 // given to a method Go, as of an errgroup, is.
 func startedInside(t *traced, id stack.ID) bool {
 	frames := t.Frames(id)
-	return len(frames) > 0 && t.Scope.Origin(frames[0].Func) != stack.User && !strings.Contains(ownName(frames[0].Func), "Go")
+	return len(frames) > 0 && t.Scope.Origin(frames[0].Func) != stack.User && !givenToGo.MatchString(ownName(frames[0].Func))
 }
 
 func checkTinyGoroutines(r *Rule, in *Input, t *traced) []Finding {
