@@ -140,7 +140,39 @@ func (l *lookout) sockets() string {
 // who finds the processes that accept the connections. The error wraps [ErrForeign]: somebody else
 // does so, alone or besides. What cannot be seen, as the sockets of a program that has changed
 // its user, is no reason for that.
+//
+// A process that another one has just started has the sockets of that one until it is another
+// program. So one that has only begun is given a moment.
 func (l *lookout) who() (serving, error) {
+	for began := time.Now(); ; time.Sleep(lookAgain) {
+		s, err := l.look()
+		if err != nil || len(s.pids) < 2 {
+			return s, err
+		}
+		settled := slices.DeleteFunc(slices.Clone(s.pids), func(pid int) bool { return justStarted(pid, s.pids, startTime) })
+		if len(settled) == len(s.pids) || time.Since(began) > startTime+lookAgain {
+			s.pids = settled
+			return s, nil
+		}
+	}
+}
+
+// How long a process may take to become another program, chosen, and how often it is looked at
+// meanwhile.
+const (
+	startTime = time.Second
+	lookAgain = 50 * time.Millisecond
+)
+
+// justStarted tells whether one of some processes has been started by another of them, not longer ago
+// than that.
+func justStarted(pid int, pids []int, ago time.Duration) bool {
+	stat, ok := readStat("/proc", pid)
+	return ok && slices.Contains(pids, int(stat.number(statParent))) && time.Since(startOf(pid)) < ago
+}
+
+// look is who, as it is at this moment.
+func (l *lookout) look() (serving, error) {
 	var all serving
 	family := familyOf(l.pid, l.mark)
 	for i := range l.spots {

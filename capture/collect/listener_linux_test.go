@@ -192,3 +192,25 @@ func TestReservePort(t *testing.T) {
 		t.Errorf("%s is taken, and was reserved", taken)
 	}
 }
+
+// TestJustStarted: a process that another one of those who listen has just started may be about to
+// become another program; whoever is older, or comes from elsewhere, is not.
+func TestJustStarted(t *testing.T) {
+	child := exec.Command("sleep", "600")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer child.Wait()
+	defer child.Process.Kill()
+	own, pid := os.Getpid(), child.Process.Pid
+	for _, test := range []struct {
+		pid  int
+		of   []int
+		ago  time.Duration
+		want bool
+	}{{pid, []int{own, pid}, time.Hour, true}, {pid, []int{own, pid}, -time.Hour, false}, {pid, []int{1, pid}, time.Hour, false}, {own, []int{own, pid}, time.Hour, false}} {
+		if got := justStarted(test.pid, test.of, test.ago); got != test.want {
+			t.Errorf("%d of %v within %s: %v, want %v", test.pid, test.of, test.ago, got, test.want)
+		}
+	}
+}
