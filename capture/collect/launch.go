@@ -101,9 +101,10 @@ type Process struct {
 	finished time.Time
 
 	mu      sync.Mutex
-	stopped bool   // loupe asked it to end
-	killed  string // how long it had to end when it was killed; empty where it was not
-	server  int    // the process that answers, where it is another one
+	stopped bool          // loupe asked it to end
+	late    time.Duration // how long it had had to end at the last signal after the interrupt; 0 where none was needed
+	killed  bool          // that was the last one that there is
+	server  int           // the process that answers, where it is another one
 }
 
 // output is where a process writes to: its standard error goes through reader to
@@ -275,8 +276,8 @@ func (proc *Process) Stop() {
 		}
 		proc.mu.Lock()
 		proc.stopped = true
-		if s.signal == os.Kill {
-			proc.killed = time.Since(began).Round(10 * time.Millisecond).String()
+		if s.signal != os.Interrupt {
+			proc.late, proc.killed = time.Since(began), s.signal == os.Kill
 		}
 		proc.mu.Unlock()
 		signalGroup(proc.cmd.Process, s.signal)

@@ -494,7 +494,10 @@ func (r *running) stop() error {
 // noteKilled tells, once in a recording, that the process did not end when it was asked to.
 func (r *running) noteKilled() {
 	const begin = "did not end within "
-	if r.proc.killed == "" || slices.ContainsFunc(r.w.Manifest().Notes, func(n string) bool { return strings.Contains(n, begin) }) {
+	told := slices.ContainsFunc(r.w.Manifest().Notes, func(n string) bool { return strings.Contains(n, begin) })
+	state := r.proc.cmd.ProcessState
+	byItself := !r.proc.killed && (state == nil || state.Exited()) // at SIGTERM, which it handles
+	if r.proc.late == 0 || byItself || told {
 		return
 	}
 	how := "-stop-wait gives it more time"
@@ -503,7 +506,11 @@ func (r *running) noteKilled() {
 		how = "after Ctrl-C it has no more"
 	default:
 	}
-	r.tell("%s %s%s of the interrupt, and was killed: what it was still writing may be incomplete (%s)", r.prog.name(), begin, r.proc.killed, how)
+	by := "SIGTERM ended it at once"
+	if r.proc.killed {
+		by = "was killed"
+	}
+	r.tell("%s %s%s of the interrupt, and %s: what it was still writing may be incomplete (%s)", r.prog.name(), begin, r.proc.late.Round(10*time.Millisecond), by, how)
 }
 
 // noteFailure remembers that the process, now that it is stopped, ended by itself

@@ -250,6 +250,14 @@ func TestKilledAtItsEnd(t *testing.T) {
 	if run := m.Target.Runs[0]; !noted(m, "sh did not end within ") || !noted(m, "was killed") || !noted(m, "-stop-wait") || run.Exit != "signal: killed" || !run.Stopped {
 		t.Errorf("what ignores signals: %q, %+v", m.Notes, run)
 	}
+	m = of("trap '' INT; touch READY; while :; do sleep 1; done", time.Millisecond)
+	if run := m.Target.Runs[0]; !noted(m, "sh did not end within ") || !noted(m, "SIGTERM ended it at once") || run.Exit != "signal: terminated" || !run.Stopped {
+		t.Errorf("what ignores the interrupt alone: %q, %+v", m.Notes, run)
+	}
+	m = of("trap '' INT; trap 'exit 0' TERM; touch READY; while :; do sleep 0.01; done", time.Millisecond)
+	if run := m.Target.Runs[0]; len(m.Notes) > 0 || run.Exit != "exit status 0" || !run.Stopped {
+		t.Errorf("what ends by itself at SIGTERM: %q, %+v", m.Notes, run)
+	}
 	m = of("trap 'exit 0' INT; touch READY; while :; do sleep 0.01; done", time.Hour)
 	if run := m.Target.Runs[0]; len(m.Notes) > 0 || run.Exit != "exit status 0" || !run.Stopped {
 		t.Errorf("what ends: %q, %+v", m.Notes, run)

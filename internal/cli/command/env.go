@@ -103,11 +103,14 @@ func (e *Env) AtAbort(f func()) {
 	e.onAbort = append(e.onAbort, f)
 }
 
-// watchSignals cancels at the first interrupt and leaves at the second, or when the
+// watchSignals cancels at the first interrupt, SIGTERM or SIGHUP and leaves at the second, or when the
 // command has not ended soon after the first one.
 func watchSignals(e *Env, cancel func()) (stop func()) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		signal.Notify(signals, syscall.SIGHUP) // the terminal is gone, and what was recorded is to be kept
+	}
 	quit := make(chan struct{})
 	go func() {
 		var late <-chan time.Time

@@ -52,8 +52,8 @@ it runs. Under load, figures are those of the process that answers, which may be
 another program answers, or takes part, the load is ended and its requests are not kept. What
 the program leaves running is ended too. To stop the program, loupe sends an interrupt; if it
 has not ended after -stop-wait, SIGTERM; and 2 s later SIGKILL, of which the report tells.
-Ctrl-C ends the recording and keeps everything; twice aborts. The exit code is 1 if the
-program or a phase failed.
+Ctrl-C ends the recording and keeps everything, and the program has a quarter of a second for
+each of these; twice aborts. The exit code is 1 if the program or a phase failed.
 
 With -vs a second program is interleaved with the first: the same target at a git revision, in
 another copy of the module, a binary, or anything TARGET may be. A name that is an existing
