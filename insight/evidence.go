@@ -92,6 +92,9 @@ func (in gaps) cut(e recording.Entry) string {
 			return fmt.Sprintf("not all of %s could be read (%v): record the trace again", e.Path, t.Info.Problems[0])
 		}
 	}
+	if n := in.Session.Unread(e); n > 0 {
+		return fmt.Sprintf("%s of %s cannot be read, and what depends on them is not known: record it again", unit.Plural(n, "line"), e.Path)
+	}
 	return partial(e)
 }
 
@@ -144,17 +147,18 @@ func (in gaps) unnamed(kind recording.Kind) string {
 }
 
 // named is the share of a profile with a named function on its stacks, by the
-// first type of sample that has any weight; 1 where none has. A stack without frames, as
+// first type of sample that has any weight; 1 where none has. A stack without code, as
 // a profile has of goroutines that have not begun yet, has nothing to be named.
 func named(p *profile.Profile) float64 {
 	for index := range p.SampleTypes {
 		all, known := int64(0), int64(0)
 		for id, w := range p.Samples(index) {
-			if w <= 0 || len(p.Stacks.Frames(id)) == 0 {
+			frames := p.Stacks.Frames(id)
+			if w <= 0 || !slices.ContainsFunc(frames, func(f stack.FrameID) bool { return p.Stacks.Frame(f).Address != beforeZero }) {
 				continue
 			}
 			all += w
-			if slices.ContainsFunc(p.Stacks.Frames(id), func(f stack.FrameID) bool { return isName(p.Stacks.Frame(f).Func) }) {
+			if slices.ContainsFunc(frames, func(f stack.FrameID) bool { return isName(p.Stacks.Frame(f).Func) }) {
 				known += w
 			}
 		}
@@ -164,6 +168,10 @@ func named(p *profile.Profile) float64 {
 	}
 	return 1
 }
+
+// beforeZero is where a call would be that returns to 0. Package runtime/pprof writes the unused rest of
+// the stacks of a threadcreate profile as such calls.
+const beforeZero = math.MaxUint64
 
 // isName tells a name from none, and from an address that somebody has put in
 // its place.

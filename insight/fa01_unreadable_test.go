@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"strings"
 	"testing"
 
 	"loupe/recording"
@@ -40,6 +41,25 @@ func TestCutLog(t *testing.T) {
 				t.Errorf("%q: FA01 is %s (%s)", text, f.State, f.Summary)
 			}
 		}
+	}
+}
+
+// TestUnreadLines: samples that cannot be read are told of, and a last one that was cut off is none.
+func TestUnreadLines(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"t_ns":1,"busy_ns":5}` + "\n" + `{"t_ns":2,"bu`:                     "",
+		`{"t_ns":1,"busy_ns":"5"}` + "\n" + `{"t_ns":2,"busy_ns":"x"}` + "\n": "2 lines of os.ndjson cannot be read",
+	} {
+		r := recordingtest.New("title x\nphase bare 0s..10s\n")
+		r.Put(recording.Entry{Path: "os.ndjson", Kind: recording.OS}, []byte(text))
+		if got := NewInput(session.New(r.Open())).Incomplete(); len(got) > 0 != (want != "") || want != "" && !strings.HasPrefix(got[0], want) {
+			t.Errorf("%q: incomplete is %q", text, got)
+		}
+	}
+	r := recordingtest.New("title x\nphase bare 0s..10s\n")
+	r.Put(recording.Entry{Path: "metrics.ndjson", Kind: recording.Metrics}, []byte("none\n"))
+	if got := NewInput(session.New(r.Open())).Incomplete(); len(got) != 1 {
+		t.Errorf("metrics: incomplete is %q", got)
 	}
 }
 

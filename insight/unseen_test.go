@@ -7,6 +7,7 @@ import (
 
 	"loupe/analysis/sched"
 	"loupe/format/exectrace"
+	"loupe/format/profile"
 	"loupe/format/profile/profiletest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
@@ -111,6 +112,15 @@ func TestUnnamedEmpty(t *testing.T) {
 	r.Put(recording.Entry{Path: "goroutine.pb.gz", Kind: recording.Goroutine, Phase: "goroutine"}, profiletest.Encode("main.f\n= 3\n", profiletest.Options{Types: []string{"goroutine/count"}}))
 	if got := NewInput(session.New(r.Open())).Incomplete(); len(got) != 0 {
 		t.Errorf("%q", got)
+	}
+	stacks := &stack.Table{}
+	rest := stacks.InternFrame(stack.Frame{Address: beforeZero})
+	started := stacks.InternFrame(stack.Frame{Func: "runtime.newm", Address: 0x457304})
+	nameless := stacks.InternFrame(stack.Frame{Address: 0x400000})
+	p := &profile.Profile{SampleTypes: []profile.ValueType{{Type: "threadcreate", Unit: "count"}}, Stacks: stacks, Values: [][]int64{{11, 3, 1}}}
+	p.StackIDs = []stack.ID{stacks.Intern([]stack.FrameID{rest, rest}), stacks.Intern([]stack.FrameID{started, rest}), stacks.Intern([]stack.FrameID{nameless})}
+	if got := named(p); got != 0.75 {
+		t.Errorf("of 11 threads without a stack, 3 with names and 1 without: %v", got)
 	}
 }
 

@@ -407,20 +407,44 @@ func (s *Session) Load(phase string) (*loadlog.Log, error) {
 	return nil, fmt.Errorf("requests of phase %s: %w", phase, ErrNone)
 }
 
-// OS returns the samples of the operating system.
+// osSamples are the samples of the operating system, and how many lines of them are unreadable.
+type osSamples struct {
+	samples []metrics.OSSample
+	bad     int
+}
+
+// OS returns the samples of the operating system, those that can be read: see [Session.Unread].
 func (s *Session) OS() ([]metrics.OSSample, error) {
 	found := s.rec.Of(recording.OS)
 	if len(found) == 0 {
 		return nil, fmt.Errorf("samples of the operating system: %w", ErrNone)
 	}
-	return decoded(s, found[0].Path, func(s *Session) ([]metrics.OSSample, error) {
-		data, err := s.rec.ReadFile(found[0].Path, maxEntry)
-		if err != nil {
-			return nil, err
+	os, err := s.osSamples(found[0].Path)
+	return os.samples, err
+}
+
+func (s *Session) osSamples(path string) (osSamples, error) {
+	return decoded(s, path, func(s *Session) (os osSamples, err error) {
+		data, err := s.rec.ReadFile(path, maxEntry)
+		if err == nil {
+			os.samples, os.bad = metrics.ParseOS(data)
 		}
-		samples, _ := metrics.ParseOS(data)
-		return samples, nil
+		return os, err
 	})
+}
+
+// Unread counts the lines that cannot be read of an entry that [Session.OS] or [Session.Metrics] reads.
+func (s *Session) Unread(e recording.Entry) int {
+	switch e.Kind {
+	case recording.OS:
+		os, _ := s.osSamples(e.Path)
+		return os.bad
+	case recording.Metrics, recording.Vars:
+		if set, err := s.Metrics(e.Run); err == nil {
+			return set.Bad
+		}
+	}
+	return 0
 }
 
 // Metrics returns the samples of runtime/metrics, or of /debug/vars where
