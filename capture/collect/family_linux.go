@@ -23,6 +23,8 @@ type family struct {
 	// others are the processes that do not belong to it, and in how many looks that was seen.
 	others map[int]int
 	used   time.Duration
+	// several says that there was another process than the root.
+	several bool
 }
 
 // kin is a process of a family, as it was at the last look.
@@ -89,7 +91,19 @@ func (f *family) look(but int) (used time.Duration, rss int64) {
 		}
 	}
 	f.members, f.looked = now, true
+	root := now[f.root]
+	f.several = f.several || len(now) > 1 || root != nil && root.waited > 0
 	return f.used, rss
+}
+
+// met tells whether another process than the root has been seen, or been waited for by it.
+func (f *family) met() bool {
+	if f == nil {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.several
 }
 
 // newcomers are the processes of which it is not known whether they belong to it.

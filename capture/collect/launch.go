@@ -335,8 +335,11 @@ func (proc *Process) run(w *recording.Writer) recording.Run {
 	proc.mu.Unlock()
 	state := proc.cmd.ProcessState
 	r.User, r.System, r.MaxRSS = state.UserTime(), state.SystemTime(), system.PeakMemory(state)
-	if atMost(r.MaxRSS, proc.ours) {
-		r.MaxRSS = max(endPeak(proc.own), proc.peak)
+	// The kernel tells the largest of the process, of loupe when it started it, and of the children that
+	// it has waited for.
+	end := endPeak(proc.own)
+	if own := max(end, proc.peak); atMost(r.MaxRSS, proc.ours) || end > 0 || own > 0 && proc.family.met() {
+		r.MaxRSS = own
 	}
 	r.Exit = state.String()
 	return r

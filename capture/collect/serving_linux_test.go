@@ -224,41 +224,52 @@ func TestLookPause(t *testing.T) {
 	}
 }
 
+// TestPeakOfItsOwn: the peak memory of a program is not that of a child that it has waited for.
+func TestPeakOfItsOwn(t *testing.T) {
+	m := stoppedShell(t, "trap 'exit 0' INT; dd if=/dev/zero of=/dev/null bs=256M count=1 2>/dev/null; touch READY; while :; do sleep 0.01; done", time.Hour)
+	if run := m.Target.Runs[0]; run.MaxRSS == 0 || run.MaxRSS > 128<<20 {
+		t.Errorf("%d bytes", run.MaxRSS)
+	}
+}
+
+// stoppedShell is the recording of a shell that is asked to end when it has made the file READY.
+func stoppedShell(t *testing.T, command string, wait time.Duration) recording.Manifest {
+	t.Helper()
+	w, err := recording.Create(filepath.Join(t.TempDir(), "rec"), recording.Manifest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready := filepath.Join(t.TempDir(), "ready")
+	launch := LaunchOptions{Args: []string{"-c", strings.ReplaceAll(command, "READY", ready)}, StopWait: wait}
+	r, err := NewRecorder(w, &Program{Path: "/bin/sh", Target: recording.Target{Kind: "binary", Name: "sh"}}, RecorderOptions{Temp: t.TempDir(), Launch: launch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.start(t.Context(), "", ""); err != nil {
+		t.Fatal(err)
+	}
+	fileThere(ready)
+	if err := errors.Join(r.stop(), r.Close()); err != nil {
+		t.Error(err)
+	}
+	return w.Manifest()
+}
+
 // TestKilledAtItsEnd: the recording says that a program did not end when it was asked to, and nothing of one that did.
 func TestKilledAtItsEnd(t *testing.T) {
-	of := func(command string, wait time.Duration) recording.Manifest {
-		w, err := recording.Create(filepath.Join(t.TempDir(), "rec"), recording.Manifest{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ready := filepath.Join(t.TempDir(), "ready")
-		launch := LaunchOptions{Args: []string{"-c", strings.ReplaceAll(command, "READY", ready)}, StopWait: wait}
-		r, err := NewRecorder(w, &Program{Path: "/bin/sh", Target: recording.Target{Kind: "binary", Name: "sh"}}, RecorderOptions{Temp: t.TempDir(), Launch: launch})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.start(t.Context(), "", ""); err != nil {
-			t.Fatal(err)
-		}
-		fileThere(ready)
-		if err := errors.Join(r.stop(), r.Close()); err != nil {
-			t.Error(err)
-		}
-		return w.Manifest()
-	}
-	m := of("trap '' INT TERM; touch READY; while :; do sleep 1; done", time.Millisecond)
+	m := stoppedShell(t, "trap '' INT TERM; touch READY; while :; do sleep 1; done", time.Millisecond)
 	if run := m.Target.Runs[0]; !noted(m, "sh did not end within ") || !noted(m, "was killed") || !noted(m, "-stop-wait") || run.Exit != "signal: killed" || !run.Stopped {
 		t.Errorf("what ignores signals: %q, %+v", m.Notes, run)
 	}
-	m = of("trap '' INT; touch READY; while :; do sleep 1; done", time.Millisecond)
+	m = stoppedShell(t, "trap '' INT; touch READY; while :; do sleep 1; done", time.Millisecond)
 	if run := m.Target.Runs[0]; !noted(m, "sh did not end within ") || !noted(m, "SIGTERM ended it at once") || run.Exit != "signal: terminated" || !run.Stopped {
 		t.Errorf("what ignores the interrupt alone: %q, %+v", m.Notes, run)
 	}
-	m = of("trap '' INT; trap 'exit 0' TERM; touch READY; while :; do sleep 0.01; done", time.Millisecond)
+	m = stoppedShell(t, "trap '' INT; trap 'exit 0' TERM; touch READY; while :; do sleep 0.01; done", time.Millisecond)
 	if run := m.Target.Runs[0]; len(m.Notes) > 0 || run.Exit != "exit status 0" || !run.Stopped {
 		t.Errorf("what ends by itself at SIGTERM: %q, %+v", m.Notes, run)
 	}
-	m = of("trap 'exit 0' INT; touch READY; while :; do sleep 0.01; done", time.Hour)
+	m = stoppedShell(t, "trap 'exit 0' INT; touch READY; while :; do sleep 0.01; done", time.Hour)
 	if run := m.Target.Runs[0]; len(m.Notes) > 0 || run.Exit != "exit status 0" || !run.Stopped {
 		t.Errorf("what ends: %q, %+v", m.Notes, run)
 	}
