@@ -414,6 +414,7 @@ func (t *Table) note(all []*facts.Facts, fewest int) {
 			}
 		}
 		t.Notes = append(t.Notes, failures(f)...)
+		t.Notes = append(t.Notes, others(f)...)
 	}
 	if len(all) > 1 {
 		t.Notes = append(t.Notes, unended(all)...)
@@ -426,6 +427,30 @@ func (t *Table) note(all []*facts.Facts, fewest int) {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s was built with %s, %s with %s", t.Titles[0], a, t.Titles[i+1], b))
 		}
 	}
+}
+
+// ofOthers is the share of the other processes of the run in all CPU time from which on a note tells that profiles are
+// not about it. Chosen: a fifth moves no finding far.
+const ofOthers = 0.2
+
+// others tells where the other processes of the run used much of the CPU time, in the round where that was most.
+func others(f *facts.Facts) []string {
+	most, text := ofOthers, ""
+	for _, r := range f.Rounds {
+		theirs, all := r.Family+r.Waited, r.Family+r.CPU
+		if float64(theirs) <= most*float64(all) {
+			continue
+		}
+		most = float64(theirs) / float64(all)
+		text = fmt.Sprintf("the other processes of the run used %s of CPU time beside its %s", unit.Duration(theirs), unit.Duration(r.CPU))
+		if r.Waited > 0 {
+			text = fmt.Sprintf("%s or more of the %s of CPU time are those of the other processes of the run", unit.Duration(theirs), unit.Duration(all))
+		}
+	}
+	if text == "" {
+		return nil
+	}
+	return []string{f.Title + ": " + text + "; profiles, and shares of the CPU time, are of the recorded process alone"}
 }
 
 // failures says what the load of a recording met instead of answers. The

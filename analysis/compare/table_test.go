@@ -226,6 +226,20 @@ func TestBadStatus(t *testing.T) {
 	}
 }
 
+// TestOthersNote: who reads shares of the CPU time learns that they are not about the children.
+func TestOthersNote(t *testing.T) {
+	for want, r := range map[string]facts.Round{
+		"": {CPU: 9 * time.Second, Family: time.Second},
+		"x: the other processes of the run used 3.00 s of CPU time beside its 1.00 s; ": {CPU: time.Second, Family: 3 * time.Second},
+		"x: 3.00 s or more of the 4.00 s of CPU time are those of":                      {CPU: 4 * time.Second, Waited: 3 * time.Second},
+	} {
+		notes := others(&facts.Facts{Title: "x", Rounds: []facts.Round{{CPU: time.Second}, r}})
+		if got := strings.Join(notes, "\n"); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%+v: %q", r, got)
+		}
+	}
+}
+
 func TestNotes(t *testing.T) {
 	base := []float64{100, 101, 99, 102, 100}
 	f := func(what, want string, change func(a, b *facts.Facts)) {

@@ -48,6 +48,8 @@ type Round struct {
 	// memory of them together, in bytes. Both are 0 where there are none, or they are unknown.
 	Family    time.Duration
 	FamilyRSS int64
+	// Waited is what of CPU is known to be of other processes of the run.
+	Waited time.Duration
 	// AllocRate is how many bytes a second the program allocated, by
 	// runtime/metrics; NaN when unknown.
 	AllocRate float64
@@ -238,7 +240,7 @@ func gatherRound(s *session.Session, m *recording.Manifest, p recording.Phase) *
 		}
 	}
 	if r.Family, r.FamilyRSS = familyIn(s, p.Span); r.Ended {
-		r.Family = 0 // in CPU, as far as it was waited for
+		r.Family, r.Waited = 0, min(r.Family, r.CPU) // in CPU, as far as it was waited for
 	}
 	work := r.gatherLoad(s, m)
 	r.gatherRuntime(s, m, work)
