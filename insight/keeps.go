@@ -32,10 +32,14 @@ type keepsAt struct {
 	text    bool // it is a part of a string, or of a slice of bytes
 	// also are the lines that put other parts into the same value: "scan.go:61".
 	also string
+	// copied is the line that copies the part before it is kept, in a branch: "scan.go:61".
+	copied string
 	// name is the container by the type that it belongs to: "Cache.items".
 	name string
 	// among is how many functions a call on the way may mean; 0 where there is one.
 	among int
+	// branch tells that it stands in a branch, or a call on the way does.
+	branch bool
 }
 
 // storeKind is what a value goes into.
@@ -68,6 +72,7 @@ type cut struct {
 	line       int
 	put        bool
 	also       string
+	copied     string // where it may be copied before it is kept: "scan.go:61"
 }
 
 // maxKeepDepth is how far calls are followed down, and maxKeepUp how far up to callers.
@@ -96,7 +101,8 @@ type keeper struct {
 	fields map[string]bool
 	file   string // that of the function which is followed
 	fn     *ast.FuncDecl
-	among  int // how many functions a call that was followed may mean
+	among  int  // how many functions a call that was followed may mean
+	branch bool // a call that was followed stands in a branch
 	// What goes on without a call by name, and the fields whose channels have something.
 	sent     []passedOn
 	handed   []handed
@@ -271,6 +277,7 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 		}
 		return
 	}
+	k.copied(file, n, vars)
 	for i, lhs := range n.Lhs {
 		rhs := n.Rhs[min(i, len(n.Rhs)-1)]
 		t := k.of(rhs, vars)
@@ -285,9 +292,8 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 				if n.Tok == token.DEFINE || !known || t > before || !mentions(rhs, id.Name) {
 					vars[id.Name] = t
 				}
-				if copied, ok := rhs.(*ast.CallExpr); ok && copies(copied) {
-					// A copy on one way alone may be left out.
-					vars[id.Name] = max(t, before)
+				if copied, ok := rhs.(*ast.CallExpr); ok && copies(copied) && before > clean {
+					vars[id.Name] = before // it is another one, or may be left out: see [keeper.copied]
 				}
 			}
 			continue
@@ -326,10 +332,10 @@ func (k *keeper) send(file string, n *ast.SendStmt, t taint) {
 }
 
 func (k *keeper) add(kind storeKind, file string, container ast.Expr, at token.Pos, t taint) {
-	s := keepsAt{kind: kind, container: types.ExprString(container), file: file, line: k.lineOf(file, at), part: t.isPart(), name: nameOf(k, container), among: k.among, text: k.text}
+	s := keepsAt{kind: kind, container: types.ExprString(container), file: file, line: k.lineOf(file, at), part: t.isPart(), name: nameOf(k, container), among: k.among, text: k.text, branch: k.branch || k.fn != nil && mayNotRun(k.fn.Body, container, "")}
 	if s.part {
 		c := k.cuts[t-part]
-		s.expr, s.cutFile, s.cutLine, s.also = c.expr, c.file, c.line, c.also
+		s.expr, s.cutFile, s.cutLine, s.also, s.copied = c.expr, c.file, c.line, c.also, c.copied
 		if !c.put {
 			s.cutFile, s.cutLine = s.file, s.line
 			if k.passed.File != "" { // whoever keeps it may keep anything
@@ -383,7 +389,8 @@ func (k *keeper) down(call *ast.CallExpr, arg int, t taint) (returned taint) {
 	if len(all) == 0 || len(all) > maxFitting || call.Ellipsis.IsValid() {
 		return clean
 	}
-	defer func(n int) { k.among = n }(k.among)
+	defer func(n int, b bool) { k.among, k.branch = n, b }(k.among, k.branch)
+	k.branch = k.branch || k.fn != nil && mayNotRun(k.fn.Body, call, "")
 	if len(all) > 1 {
 		k.among = max(k.among, len(all))
 	}

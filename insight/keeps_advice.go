@@ -162,10 +162,18 @@ func (c sourceHolders) byPart(own []stack.Frame) (h holding, ok bool) {
 		h.says = fmt.Sprintf("what keeps it is a part of it, %s, stored at %s", s.expr, at)
 		h.wastes, h.ends = mayWaste, endsBefore(s.expr)
 		h.doubt = "if the part is nearly all of it, little of the memory is wasted"
+		if s.copied != "" {
+			h.wastes, h.ends = noWaste, false
+			h.says = fmt.Sprintf("what may keep it is a part of it, %s, stored at %s, unless that is copied at %s", s.expr, at, s.copied)
+			h.doubt = fmt.Sprintf("where the branch with the copy at %s runs, something else keeps it, which the source does not tell", s.copied)
+		}
 		if s.text && s.also == "" {
 			h.part = constantPart(c.code, s.expr)
 		}
 		h.advice = fmt.Sprintf("According to the source, a part of it (a slice or a substring) goes into %s and keeps the whole alive: copy the part at %s, before it is stored (%s). If nearly all of it is needed, or it is already a copy, bound %s.", s.container, at, c.clones(own[0]), s.container)
+		if s.copied != "" {
+			h.advice = fmt.Sprintf("If the branch at %s did not run, the part in %s keeps the whole alive: copy it always (%s). If it did, look for what else keeps the whole.", s.copied, s.container, c.clones(own[0]))
+		}
 		return h, true
 	}
 	return h, false
@@ -313,13 +321,17 @@ func (c sourceHolders) givesBack(f declaration, of string) (line int) {
 
 // byStore: the whole of it is stored. What is emptied as a whole keeps less than what is not.
 func (c sourceHolders) byStore(own []stack.Frame) (h holding, ok bool) {
-	for _, s := range c.storesOf(own) {
+	all := c.storesOf(own)
+	for _, s := range all {
 		if s.part {
 			continue
 		}
 		one, is := c.stored(s)
 		if !is {
 			continue
+		}
+		if i := slices.IndexFunc(all, func(o keepsAt) bool { return o.part && o.kind != intoField }); i >= 0 && s.branch {
+			one.says += fmt.Sprintf(" in a branch, and a part of it, %s, into %s at %s:%d: where the branch does not run, it is the part that keeps it", all[i].expr, all[i].container, baseName(all[i].file), all[i].line)
 		}
 		at, empties := c.emptied(s)
 		if !empties {
@@ -389,6 +401,8 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 	switch {
 	case h.wastes > noWaste:
 		tellNeeded(in, own, &h)
+		doubt = h.doubt
+	case h.doubt != "":
 		doubt = h.doubt
 	case bounded:
 		if fails = b.exceeded(in, own); fails != "" {

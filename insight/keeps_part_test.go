@@ -89,6 +89,44 @@ func scan(s *store, n int) {
 func (d doc) title() string {
 	return strings.TrimSpace(d.text[:40])
 }`, "copy the part at a.go:5, before it is stored (strings.Clone)", 5, nil},
+		{"a key that is copied first", `func scan(s *store, name string) {
+	content := read(name)
+	e := entry{key: content[:8]}
+	e.key = strings.Clone(e.key)
+	s.files[name] = e
+}`, "", 0, nil},
+		{"a variable that is copied first", `func scan(s *store, name string) {
+	content := read(name)
+	key := content[:8]
+	key = append([]byte(nil), key...)
+	s.files[name] = key
+}`, "", 0, nil},
+		{"a key that may be copied", `func scan(s *store, name string) {
+	content := read(name)
+	e := entry{key: content[:8]}
+	if s.clones {
+		e.key = bytes.Clone(e.key)
+	}
+	s.files[name] = e
+}`, "If the branch at a.go:7 did not run, the part in s.files keeps the whole alive: copy it always", 5, nil},
+		{"a variable of the branch that copies", `func scan(s *store, name string) {
+	content := read(name)
+	if s.clones {
+		e := entry{key: content[:8]}
+		e.key = bytes.Clone(e.key)
+		s.files[name] = e
+	}
+}`, "", 0, nil},
+		{"the whole in a branch, and a part of it", `func scan(s *store, name string) {
+	content := read(name)
+	s.files[name] = content[:8]
+	if s.retries {
+		s.again(content)
+	}
+}
+func (s *store) again(content []byte) {
+	s.todo = append(s.todo, content)
+}`, "It is appended to s.todo", 0, nil},
 	} {
 		c.check(t)
 	}

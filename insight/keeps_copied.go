@@ -1,0 +1,85 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"strings"
+)
+
+// A piece that is copied on the way to what keeps it does not keep the whole: always, or where a
+// branch says so.
+
+// copied takes in that a statement replaces what it assigns to, a variable or a field of one, by a
+// copy of that. In a branch that only may be so, which is noted of the piece.
+func (k *keeper) copied(file string, n *ast.AssignStmt, vars map[string]taint) {
+	for i, lhs := range n.Lhs {
+		name := rootName(lhs)
+		t := vars[name]
+		if len(n.Rhs) != len(n.Lhs) || t == clean || !copiesItself(lhs, n.Rhs[i]) {
+			continue
+		}
+		more := t.isPart() && k.cuts[t-part].also != "" // of which this is one
+		if k.fn != nil && !mayNotRun(k.fn.Body, n, name) && !more {
+			vars[name] = clean
+		} else if t.isPart() {
+			k.cuts[t-part].copied = fmt.Sprintf("%s:%d", baseName(file), k.lineOf(file, n.Pos()))
+		}
+	}
+}
+
+// copiesItself tells of what is assigned that it is a copy of what was there: of a variable or a field, as an element
+// is one of many.
+func copiesItself(lhs, rhs ast.Expr) bool {
+	call, ok := rhs.(*ast.CallExpr)
+	if !ok || !copies(call) && types.ExprString(call.Fun) != "append" {
+		return false
+	}
+	args := call.Args
+	if !copies(call) { // append([]byte(nil), x...)
+		if len(args) != 2 || !isFresh(args[0]) {
+			return false
+		}
+		args = args[1:]
+	}
+	text := types.ExprString(lhs)
+	return len(args) == 1 && types.ExprString(args[0]) == text && !strings.Contains(text, "[")
+}
+
+// isFresh tells of what is appended to that it is nothing yet: []byte(nil), []byte{}.
+func isFresh(x ast.Expr) bool {
+	switch x := x.(type) {
+	case *ast.CallExpr:
+		_, slice := x.Fun.(*ast.ArrayType)
+		return slice
+	case *ast.CompositeLit:
+		return len(x.Elts) == 0
+	}
+	return false
+}
+
+// mayNotRun tells of a piece of a function that it stands in a branch; with a name, in one which a variable of that name
+// does not begin in.
+func mayNotRun(body *ast.BlockStmt, n ast.Node, name string) (may bool) {
+	is := func(x ast.Expr) bool { id, ok := x.(*ast.Ident); return ok && id.Name == name }
+	ast.Inspect(body, func(x ast.Node) bool {
+		if x == nil || x.Pos() > n.Pos() || n.End() > x.End() {
+			return false
+		}
+		switch x := x.(type) {
+		case *ast.IfStmt, *ast.CaseClause:
+			may = true
+		case *ast.CommClause:
+			recv, ok := x.Comm.(*ast.AssignStmt)
+			may = may || !ok || !is(recv.Lhs[0])
+		case *ast.RangeStmt:
+			may = may && !(x.Key != nil && is(x.Key) || x.Value != nil && is(x.Value))
+		case *ast.BlockStmt:
+			may = may && !declares(x, name)
+		case *ast.FuncLit:
+			may = false // of that alone
+		}
+		return true
+	})
+	return may
+}
