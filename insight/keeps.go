@@ -277,7 +277,7 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 		}
 		return
 	}
-	k.copied(file, n, vars)
+	takeCopies(k, file, n, vars)
 	for i, lhs := range n.Lhs {
 		rhs := n.Rhs[min(i, len(n.Rhs)-1)]
 		t := k.of(rhs, vars)
@@ -293,7 +293,7 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 					vars[id.Name] = t
 				}
 				if copied, ok := rhs.(*ast.CallExpr); ok && copies(copied) && before > clean {
-					vars[id.Name] = before // it is another one, or may be left out: see [keeper.copied]
+					vars[id.Name] = before // it is another one, or may be left out: see [takeCopies]
 				}
 			}
 			continue

@@ -10,9 +10,9 @@ import (
 // A piece that is copied on the way to what keeps it does not keep the whole: always, or where a
 // branch says so.
 
-// copied takes in that a statement replaces what it assigns to, a variable or a field of one, by a
+// takeCopies takes in that a statement replaces what it assigns to, a variable or a field of one, by a
 // copy of that. In a branch that only may be so, which is noted of the piece.
-func (k *keeper) copied(file string, n *ast.AssignStmt, vars map[string]taint) {
+func takeCopies(k *keeper, file string, n *ast.AssignStmt, vars map[string]taint) {
 	for i, lhs := range n.Lhs {
 		name := rootName(lhs)
 		t := vars[name]
