@@ -91,7 +91,7 @@ func registered(in *Input, at stack.Frame) (h holding, ok bool) {
 	}
 	h.shows = []Evidence{in.lineAt(entry, most.at, "%s objects in use were made here by %s", unit.Count(n), stack.Short(most.with))}
 	h.says = fmt.Sprintf("%s objects in use, made at %s:%d by %s, hold what they refer to", unit.Count(n), baseName(most.at.File), most.at.Line, stack.Short(most.with))
-	h.forgotten = in.code.forgets(most.at, most.with)
+	h.forgotten = forgets(in.code, most.at, most.with)
 	if h.forgotten {
 		h.says += ", and nothing in the source takes them back"
 	}
@@ -108,7 +108,7 @@ func registered(in *Input, at stack.Frame) (h holding, ok bool) {
 
 // forgets tells whether the source of a line that registers something keeps nothing by which that could be
 // taken back, or does nothing with what it keeps.
-func (c *code) forgets(at stack.Frame, with string) bool {
+func forgets(c *code, at stack.Frame, with string) bool {
 	fn, name, found := c.function(at), "", false
 	takes := func(lhs ast.Expr, rhs ast.Expr) {
 		if call, ok := rhs.(*ast.CallExpr); ok && lastName(types.ExprString(call.Fun)) == lastName(with) {
