@@ -172,7 +172,18 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	f.Doubts = in.traceDoubts(t)
 	sources := connSources{in.code}
 	tellSettings(&f, sources, t.Frames(top.Stack), sources.httpSettings())
+	tellOpening(in, &f, cost{callee: "net/http.(*Transport).dialConn"}, cost{callee: "crypto/tls.(*Conn).clientHandshake"})
 	return f, true
+}
+
+// tellOpening says which CPU time is that of opening connections: whatever else is found in it, as
+// hashing passwords for a login, is done for these. It is told as a gain where it is much.
+func tellOpening(in *Input, f *Finding, costs ...cost) {
+	f.costs = costs
+	s := spentOf(in)
+	if m := s.mark(costs); m != nil {
+		f.saves = s.interval(m).Estimate >= leastOfMuch
+	}
 }
 
 // noAnswers is the finding where most new connections replace those of requests that ended without

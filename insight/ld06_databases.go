@@ -107,6 +107,7 @@ func dialsOfPool(r *Rule, in *Input, t *traced) (f Finding, ok bool) {
 	f.Verify = "Record a trace under the same load: it should show hardly any new connections."
 	f.Doubts = in.traceDoubts(t)
 	tellSettings(&f, sources, frames, set)
+	tellOpening(in, &f, cost{callee: sqlConn}, cost{callee: sqlOpens})
 	return f, true
 }
 
