@@ -46,7 +46,7 @@ func (c sourceHolders) bySeries(at stack.Frame, frames []stack.Frame) (h holding
 		labels = strings.Join(values, ", ")
 	}
 	h.says = fmt.Sprintf("they are series of metrics, of which %s keeps one for each new set of label values", stack.Short(maker))
-	if deleted, found := c.deletesSeries(at); found {
+	if deleted, found := deletesSeries(c, at); found {
 		h.lets, h.shows = deleted, []Evidence{deleted}
 		h.advice = fmt.Sprintf("Each new set of values among %s makes a series, which is kept and sent at each scrape until it is deleted, as the source does at %s:%d: check whether that happens for each one that is over. Labels of which there are few values (the pattern of a route instead of the path) need fewer series.", labels, baseName(deleted.File), deleted.Line)
 		return h, true
@@ -56,7 +56,7 @@ func (c sourceHolders) bySeries(at stack.Frame, frames []stack.Frame) (h holding
 }
 
 // deletesSeries finds where the source deletes series of the metric that a line uses.
-func (c sourceHolders) deletesSeries(at stack.Frame) (Evidence, bool) {
+func deletesSeries(c sourceHolders, at stack.Frame) (Evidence, bool) {
 	metric := ""
 	for _, call := range c.lineCalls(at) {
 		if sel, ok := call.Fun.(*ast.SelectorExpr); ok && metric == "" && makesSeries(sel.Sel.Name) {
