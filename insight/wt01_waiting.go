@@ -369,7 +369,10 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	if many && w.outside() && !asks {
 		tellKindOf(w, in, t, &f)
 	}
-	if a, ok := affinityAt(in.code, w.site.Frame); ok && w.kind == "channel" && (pushes || w.queues()) {
+	if q := servedAt(in, t, w); q != nil && !pushes && w.queues() {
+		q.tellServers(in, t, &f) // what WT04 knows
+	}
+	if a, ok := affinityIn(in, t, g, w.site); ok && w.kind == "channel" && (pushes || w.queues()) {
 		f.Advice, f.Severity = a.advice(), Info
 		f.Evidence = append(f.Evidence, a.Evidence)
 		f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return d == pushedDoubt })
