@@ -192,14 +192,26 @@ func noAnswers(f Finding, in *Input, t *traced, late *sched.Block, lost, there, 
 	f.Summary += fmt.Sprintf("; %s ended before an answer came, by a time limit or because they were cancelled: net/http closes the connection of such a request", unit.Plural(lost, "call"))
 	f.Severity = Info
 	f.Evidence = []Evidence{t.seen(late.Stack, "here %s ended before an answer came", unit.Plural(there, "call"))}
-	what := limitAdvice
-	if mostInTime(lost, answers+lost) {
-		what = tailAdvice
-	}
-	f.Advice = "New connections follow from these calls: see to it that fewer of them end so. " + what + " Calls that are cancelled since another answer came first cost a connection each."
-	tellLimit(&f, in.code, t.Frames(late.Stack))
 	f.Verify = "Record a trace under the same load: fewer calls should end without an answer, and the program should open fewer connections."
 	f.Doubts = in.traceDoubts(t)
+	frames := t.Frames(late.Stack)
+	if left := t.hungUp(late); float64(left) > allSeen*float64(there) {
+		f.Summary += "; they ended with the requests that they belong to, whose clients had gone"
+		f.Advice = "New connections follow from these calls: find out why the clients do not wait for the answers (their own time limit, a user who goes on), and make these requests faster. That a call ends with its request is right."
+		return f
+	}
+	f.Advice = limitAdvice
+	if mostInTime(lost, answers+lost) {
+		f.Advice = tailAdvice
+	}
+	polls := tellPoll(in.code, frames, &f)
+	f.Advice += " Calls that are cancelled since another answer came first cost a connection each."
+	if polls {
+		f.Advice = "Each of these calls costs its connection. " + strings.Replace(f.Advice, "leave it so.", "leave it so; if the peer answers before the limit comes, the connection is kept.", 1)
+	} else {
+		f.Advice = "New connections follow from these calls: see to it that fewer of them end so. " + f.Advice
+	}
+	tellLimit(&f, in.code, frames, t.untilLost(late), 0)
 	return f
 }
 

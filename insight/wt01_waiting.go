@@ -351,7 +351,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		if mostInTime(w.count, madeCalls(t, w)) {
 			f.Advice = tailAdvice
 		}
-		tellLimit(&f, in.code, w.calledFrames(t))
+		tellLimit(&f, in.code, w.calledFrames(t), w.time/time.Duration(max(1, w.count)), g.All.Wall/unitCount(g))
 	}
 	if again != nil {
 		f.Advice = againAdvice
@@ -516,11 +516,7 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 	}
 	if reason == "time_limit" {
 		f.Doubts = append(f.Doubts, "a call that waits for an event (long polling) may be meant to end so")
-		if at, ok := handlesLimit(in.code, w.calledFrames(t)); ok {
-			f.Severity = Info
-			f.Evidence = append(f.Evidence, at)
-			f.Advice = "Where the end of the limit is a normal answer, as of a long poll without news, leave it so. Otherwise: " + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
-		}
+		tellPoll(in.code, w.calledFrames(t), f)
 	}
 	if w.kind == "sleep" || w.kind == "timer" {
 		if tries, ok := w.triesBetween(in, t); ok {

@@ -8,7 +8,6 @@ import (
 
 	"loupe/analysis/account/accounttest"
 	"loupe/recording"
-	"loupe/value/stack"
 )
 
 // TestKindsOfCalls: batches, and different texts of a fixed list, are told from keys; the call of
@@ -63,25 +62,6 @@ func TestWT02Kinds(t *testing.T) {
 	}
 	if f := at("for _, id := range ids {\ntx.Exec(id)\n}", "database/sql.(*Tx).Exec@sql.go:1"); strings.Contains(f.Advice, "errgroup") || !strings.Contains(f.Advice, "one connection") {
 		t.Errorf("%s: %s", f.Title, f.Advice)
-	}
-}
-
-// TestHandlesLimit: the source shows whether the end of a time limit is no error.
-func TestHandlesLimit(t *testing.T) {
-	for text, want := range map[string]bool{
-		"v, err := get(ctx)\nif errors.Is(err, context.DeadlineExceeded) {\nreturn nil\n}":     true,
-		"v, err := get(ctx)\nif e.Timeout() {\ncontinue\n}":                                    true,
-		"v, err := get(ctx)\nif errors.Is(err, context.DeadlineExceeded) {\nreturn errSlow\n}": false,
-		"v, err := get(ctx)\nif !errors.Is(err, context.DeadlineExceeded) {\nreturn nil\n}":    false,
-		"v, err := get(ctx)\nif err != nil {\nreturn nil\n}":                                   false,
-	} {
-		code, at := lineFive(text)
-		if _, got := handlesLimit(code, []stack.Frame{at}); got != want {
-			t.Errorf("%s: %v", text, got)
-		}
-	}
-	if !mostInTime(60, 638) || mostInTime(227, 227) || mostInTime(227, 0) {
-		t.Error("most of 638 calls are answered when 60 are late")
 	}
 }
 
