@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -136,4 +137,110 @@ func endsWithError(s ast.Stmt) bool {
 		return s.Init == nil && errorCheck(s.Cond) && failsIn(s.Body)
 	}
 	return false
+}
+
+// endNames are names of channels that end something, and bring no news.
+var endNames = regexp.MustCompile(`(?i)done|quit|stop|clos|cancel|shutdown|exit`)
+
+// eventOrTimer finds that a select on a line waits for news, but no longer than a timer allows, and that
+// the function takes the end of the timer for an answer: a long poll of one's own.
+func eventOrTimer(c *code, at stack.Frame) (found Evidence, ok bool) {
+	fn, s := c.scopeAt(at), c.parse(at.File)
+	if fn == nil {
+		return found, false
+	}
+	eachNode(fn.body, func(n ast.Node, around []ast.Node) {
+		sel, is := n.(*ast.SelectStmt)
+		if !is || ok {
+			return
+		}
+		if first, _ := s.lines(sel); first != at.Line {
+			return
+		}
+		news, line := false, 0
+		for _, x := range sel.Body.List {
+			clause := x.(*ast.CommClause)
+			from := receivedFrom(clause.Comm)
+			switch {
+			case from == nil:
+			case fn.timerIn(from):
+				if endsWell(clause, sel, around) {
+					line, _ = s.lines(clause)
+				}
+			case !endNames.MatchString(types.ExprString(from)):
+				news = true
+			}
+		}
+		if ok = news && line > 0; ok {
+			found = c.shownAt(at.File, line, "the source takes the end of the timer for an answer here")
+		}
+	})
+	return found, ok
+}
+
+// receivedFrom is the channel that a clause of a select receives from; nil of others.
+func receivedFrom(comm ast.Stmt) ast.Expr {
+	var x ast.Expr
+	switch s := comm.(type) {
+	case *ast.ExprStmt:
+		x = s.X
+	case *ast.AssignStmt:
+		x = s.Rhs[0]
+	}
+	if u, ok := x.(*ast.UnaryExpr); ok && u.Op == token.ARROW {
+		return u.X
+	}
+	return nil
+}
+
+// timerIn tells of a channel of the function that a timer sends on it, once, or closes it.
+func (fn *scope) timerIn(from ast.Expr) bool {
+	switch x := from.(type) {
+	case *ast.Ident:
+		made := fn.made(x.Name)
+		return made != nil && fn.timerIn(made)
+	case *ast.SelectorExpr:
+		return x.Sel.Name == "C" && !strings.Contains(strings.ToLower(types.ExprString(x.X)), "tick")
+	case *ast.CallExpr:
+		name := types.ExprString(x.Fun)
+		if name == "time.After" {
+			return true
+		}
+		ctx, isDone := strings.CutSuffix(name, ".Done")
+		return isDone && hasNode(fn.body, func(n ast.Node) bool {
+			a, ok := n.(*ast.AssignStmt)
+			if !ok || !isNamed(a.Lhs[0], ctx) {
+				return false
+			}
+			call, ok := a.Rhs[0].(*ast.CallExpr)
+			return ok && slices.Contains(contextLimits, types.ExprString(call.Fun))
+		})
+	}
+	return false
+}
+
+// hasNode tells whether a node, or one below it, is wanted.
+func hasNode(top ast.Node, wanted func(ast.Node) bool) (found bool) {
+	ast.Inspect(top, func(n ast.Node) bool {
+		found = found || n != nil && wanted(n)
+		return !found
+	})
+	return found
+}
+
+// timeouts are the statuses of HTTP that say that something took too long.
+var timeouts = regexp.MustCompile(`Status(GatewayTimeout|RequestTimeout|ServiceUnavailable)|\b(408|503|504)\b`)
+
+// endsWell tells of a clause of a select, with the nodes around that, that the function ends after it
+// and reports no error.
+func endsWell(clause *ast.CommClause, sel ast.Node, around []ast.Node) bool {
+	body := &ast.BlockStmt{List: clause.Body}
+	fails := failsIn(body) || hasNode(body, func(n ast.Node) bool {
+		x, ok := n.(ast.Expr)
+		return ok && timeouts.MatchString(types.ExprString(x))
+	})
+	if endsInReturn(clause.Body) {
+		return !fails
+	}
+	return !fails && !slices.ContainsFunc(around, isLoop) && !failsBehind(sel, around, false)
 }

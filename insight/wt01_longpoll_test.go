@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"loupe/analysis/account/accounttest"
 	"strings"
 	"testing"
 	"time"
@@ -82,5 +83,46 @@ func TestPollKeepsAdvice(t *testing.T) {
 	f := Finding{Severity: Warning, Advice: limitAdvice}
 	if !tellPoll(code, []stack.Frame{at}, &f) || f.Severity != Info || !strings.HasPrefix(f.Advice, pollAdvice+"the peer is down") || len(f.Evidence) != 1 {
 		t.Errorf("%+v", f)
+	}
+}
+
+// TestEventOrTimer: a select of one's own that waits for news no longer than a timer allows is a long
+// poll where the function takes the end of the timer for an answer. The select is on line 5.
+func TestEventOrTimer(t *testing.T) {
+	for text, want := range map[string]bool{
+		"\nselect {\ncase v := <-news:\nreturn v, nil\ncase <-time.After(d):\nreturn none, nil\n}":                                                 true,
+		"t := time.NewTimer(d)\nselect {\ncase v := <-s.ch:\nwrite(w, v)\ncase <-t.C:\nw.WriteHeader(http.StatusNoContent)\ncase <-ctx.Done():\n}": true,
+		"ctx, cancel := context.WithTimeout(ctx, d)\nselect {\ncase v := <-news:\nreturn v, nil\ncase <-ctx.Done():\nreturn none, nil\n}":          true,
+		"after := time.After(d); for {\nselect {\ncase v := <-news:\nif v.key == key {\nreturn v, nil\n}\ncase <-after:\nreturn none, nil\n}\n}":   true,
+		"\nselect {\ncase v := <-news:\nreturn v, nil\ncase <-time.After(d):\nreturn none, errSlow\n}":                                             false,
+		"\nselect {\ncase v := <-news:\nwrite(w, v)\ncase <-time.After(d):\nw.WriteHeader(http.StatusGatewayTimeout)\n}":                           false,
+		"\nselect {\ncase v = <-news:\ncase <-time.After(d):\n}\nreturn v, errors.New(\"none\")":                                                   false,
+		"\nselect {\ncase <-ctx.Done():\nreturn none, ctx.Err()\ncase <-time.After(d):\nreturn none, nil\n}":                                       false,
+		"\nselect {\ncase <-s.quit:\nreturn none, nil\ncase <-time.After(d):\nreturn none, nil\n}":                                                 false,
+		"for !ready() {\nselect {\ncase <-news:\ncase <-time.After(d):\n}\n}":                                                                      false,
+		"for {\nselect {\ncase v := <-news:\nreturn v, nil\ncase <-tick.C:\nreturn none, nil\n}\n}":                                                false,
+		"\nselect {\ncase v := <-news:\nreturn v, nil\ncase <-other:\nreturn none, nil\n}":                                                         false,
+	} {
+		code, at := lineFive(text)
+		if _, got := eventOrTimer(code, at); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+// TestWT01OwnPoll: a request that waits in such a select is told as what may be meant.
+func TestWT01OwnPoll(t *testing.T) {
+	for end, want := range map[string]Severity{"return nil": Info, "return errSlow": Warning} {
+		r := served(t, 20, func(p *accounttest.Program) {
+			p.Block("select", accounttest.In("runtime.selectgo@select.go:1", "main.handle@a.go:4"))
+			p.Pass(50 * time.Millisecond)
+			p.Wake(5, "")
+			p.Start(5)
+		})
+		withSource(r, "a.go", "package main\n\nfunc handle() error {\n\tselect {\n\tcase <-news:\n\t\treturn nil\n\tcase <-time.After(d):\n\t\t"+end+"\n\t}\n}\n")
+		f := answers(t, r, "WT01")[0]
+		if f.State != Found || f.Severity != want {
+			t.Errorf("%s: %s %s: %s", end, f.State, f.Severity, f.Summary)
+		}
 	}
 }

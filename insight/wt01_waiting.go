@@ -518,7 +518,10 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 		f.Doubts = append(f.Doubts, "a call that waits for an event (long polling) may be meant to end so")
 		tellPoll(in.code, w.calledFrames(t), f)
 	}
-	if w.kind == "sleep" || w.kind == "timer" {
+	if at, ok := eventOrTimer(in.code, w.site.Frame); ok && w.kind == "timer" {
+		f.Evidence = append(f.Evidence, at)
+		info("a wait for news that ends with the timer may be meant to (long polling): then it loses nothing")
+	} else if w.kind == "sleep" || w.kind == "timer" {
 		if tries, ok := w.triesBetween(in, t); ok {
 			f.Advice = againAdvice
 			if tries.bounded {
