@@ -195,7 +195,7 @@ func noAnswers(f Finding, in *Input, t *traced, late *sched.Block, lost, there, 
 	f.Verify = "Record a trace under the same load: fewer calls should end without an answer, and the program should open fewer connections."
 	f.Doubts = in.traceDoubts(t)
 	frames := t.Frames(late.Stack)
-	if left := t.hungUp(late); float64(left) > allSeen*float64(there) {
+	if left := endedByClients(t, late); float64(left) > allSeen*float64(there) {
 		f.Summary += "; they ended with the requests that they belong to, whose clients had gone"
 		f.Advice = "New connections follow from these calls: find out why the clients do not wait for the answers (their own time limit, a user who goes on), and make these requests faster. That a call ends with its request is right."
 		return f
@@ -211,7 +211,7 @@ func noAnswers(f Finding, in *Input, t *traced, late *sched.Block, lost, there, 
 	} else {
 		f.Advice = "New connections follow from these calls: see to it that fewer of them end so. " + f.Advice
 	}
-	tellLimit(&f, in.code, frames, t.untilLost(late), 0)
+	tellLimit(&f, in.code, frames, untilLost(t, late), 0)
 	return f
 }
 

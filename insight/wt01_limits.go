@@ -69,12 +69,20 @@ func madeCalls(t *traced, w *waiting) (made int64) {
 	return made
 }
 
-// cancelled is how many waits for an answer the program itself has ended with their context, and
-// from where most often: its limit had not come.
+// ofLimit tells of a frame of who ends a context that its time limit does, ofClient that whoever has
+// sent the request which it belongs to has closed the connection.
+func ofLimit(f stack.Frame) bool {
+	return strings.HasPrefix(f.Func, "context.WithDeadline") || strings.HasPrefix(f.Func, "net/http.setRequestCancel") || strings.HasPrefix(f.Func, "time.")
+}
+
+func ofClient(f stack.Frame) bool { return strings.HasPrefix(f.Func, "net/http.(*connReader).") }
+
+// cancelled is how many waits for an answer the program itself, or a library for it such as errgroup,
+// has ended with their context, and from where most often: its limit had not come.
 func cancelled(t *traced, b *sched.Block) (n int64, most stack.ID) {
 	top := int64(0)
 	for _, w := range b.Wakers {
-		if w.Stack == 0 || !t.cancels(w.Stack) || !slices.ContainsFunc(t.Frames(w.Stack), func(f stack.Frame) bool { return t.Scope.Origin(f.Func) == stack.User }) {
+		if w.Stack == 0 || !t.cancels(w.Stack) || slices.ContainsFunc(t.Frames(w.Stack), func(f stack.Frame) bool { return ofLimit(f) || ofClient(f) }) {
 			continue
 		}
 		if n += w.Count; w.Count > top {
@@ -95,7 +103,7 @@ func (t *traced) unanswered(b *sched.Block) (n int64) {
 }
 
 // untilLost is how long waits for an answer took, on average, that ended by a timer or with a context.
-func (t *traced) untilLost(b *sched.Block) time.Duration {
+func untilLost(t *traced, b *sched.Block) time.Duration {
 	n, sum := int64(0), time.Duration(0)
 	for _, w := range b.Wakers {
 		if w.Stack == 0 || t.cancels(w.Stack) {
@@ -105,11 +113,11 @@ func (t *traced) untilLost(b *sched.Block) time.Duration {
 	return sum / time.Duration(max(1, n))
 }
 
-// hungUp is how many waits for an answer ended with the context of a request that the program was
+// endedByClients is how many waits for an answer ended with the context of a request that the program was
 // serving, as its client had closed the connection.
-func (t *traced) hungUp(b *sched.Block) (n int64) {
+func endedByClients(t *traced, b *sched.Block) (n int64) {
 	for _, w := range b.Wakers {
-		if w.Stack != 0 && t.cancels(w.Stack) && slices.ContainsFunc(t.Frames(w.Stack), func(f stack.Frame) bool { return strings.HasPrefix(f.Func, "net/http.(*connReader).") }) {
+		if w.Stack != 0 && t.cancels(w.Stack) && slices.ContainsFunc(t.Frames(w.Stack), ofClient) {
 			n += w.Count
 		}
 	}

@@ -95,6 +95,7 @@ func TestLD06Limits(t *testing.T) {
 		{300, "context.WithDeadlineCause.func2", "_, err := client.Do(req)\n\tif errors.Is(err, context.DeadlineExceeded) {\n\t\treturn nil\n\t}\n\treturn err", Info, "300 calls ended before an answer came", "Each of these calls costs its connection. Where the end of the limit is a normal answer"},
 		{300, "net/http.(*connReader).handleReadErrorLocked", "", Info, "whose clients had gone", "why the clients do not wait"},
 		{300, "main.refuse:/src/a.go:20", "", Info, "for 300 answers; 300 calls were cancelled by the program before an answer came", "Cancel fewer"},
+		{300, "golang.org/x/sync/errgroup.(*Group).Go.func1", "", Info, "300 calls were cancelled by the program before an answer came", "Cancel fewer"},
 		{50, "context.WithDeadlineCause.func2", "", Warning, "for 550 answers", "MaxIdleConnsPerHost"},
 	} {
 		s := newScene(t)
