@@ -147,6 +147,9 @@ func (u *underlying) changed() *protected {
 				continue
 			}
 			made := slices.ContainsFunc(st.values, func(x ast.Expr) bool { return from.has(x) })
+			if made && !st.leads && !u.behind(line) { // on the line of the call: what is made of its answer there needs no lock before
+				made = slices.ContainsFunc(st.values, func(x ast.Expr) bool { return u.givenTo(x, from) })
+			}
 			if !made && !(st.adds && u.decides(st.place)) {
 				continue
 			}
@@ -299,6 +302,16 @@ func (u *underlying) inOrder(place string, line int) *protected {
 		says:     fmt.Sprintf("the lock keeps the calls in order: %s is advanced at line %d, and the call is given it", place, line),
 		advice:   fmt.Sprintf("Do not just move the call out of the lock: the calls would then arrive in another order than that of %s. If the peer needs that order, let one call carry what several have to send (a batch), let one goroutine send what the others put in a queue, or make the call shorter. Only if %s does no more than tell the calls apart: take it under the lock, unlock, and make the call.", place, place),
 		evidence: []Evidence{u.c.shownAt(u.file, line, "under the lock: advances %s, which the call is given", place)}}
+}
+
+// givenTo tells whether the call, where it is a part of an expression, is given a value that is looked
+// for.
+func (u *underlying) givenTo(x ast.Expr, from *turns) bool {
+	named := func(call *ast.CallExpr) bool { return calledName(call) == ownName(u.callee.Func) }
+	known := hasCall(x, named)
+	return hasCall(x, func(call *ast.CallExpr) bool {
+		return (!known || named(call)) && slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return from.has(a) })
+	})
 }
 
 // connTypes are types of what is one connection, or reads or writes one.

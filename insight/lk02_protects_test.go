@@ -85,6 +85,8 @@ func TestProtectedWithin(t *testing.T) {
 		{"in the method", "return s.renew()", "func (s *session) renew() string {\n\tv := get(s.value) // goes on\n\ts.value = v\n\treturn v\n}", "s.value is read at line 15"},
 		{"given to the method", "return s.renew(s.value)", "func (s *session) renew(old string) string {\n\tv := get(old) // goes on\n\ts.value = v\n\treturn v\n}", "s.value is read at line 11"},
 		{"stored in front of the call", "return s.renew(s.value)", "func (s *session) renew(old string) string {\n\ts.value = old + \"x\"\n\treturn get(k) // goes on\n}", ""},
+		{"added to what is there", "s.value = merge(s.value, s.renew(k))", "func (s *session) renew(k string) string {\n\treturn get(k) // goes on\n}", ""},
+		{"made of what is there", "s.value = merge(k, s.renew(s.value))", "func (s *session) renew(k string) string {\n\treturn get(k) // goes on\n}", "s.value is read at line 11"},
 		{"a new one", "return s.renew()", "func (s *session) renew() string {\n\tv := get(k) // goes on\n\ts.value = v\n\treturn v\n}", ""},
 	} {
 		text := fmt.Sprintf(head, c.call, c.method)
