@@ -142,6 +142,9 @@ func endsWithError(s ast.Stmt) bool {
 // endNames are names of channels that end something, and bring no news.
 var endNames = regexp.MustCompile(`(?i)done|quit|stop|clos|cancel|shutdown|exit`)
 
+// newsAdvice is what to do about such a wait.
+const newsAdvice = "Where no news is a normal answer, as of a long poll, leave it so. Otherwise find out why the news does not come before the timer ends the wait."
+
 // eventOrTimer finds that a select on a line waits for news, but no longer than a timer allows, and that
 // the function takes the end of the timer for an answer: a long poll of one's own.
 func eventOrTimer(c *code, at stack.Frame) (found Evidence, ok bool) {

@@ -519,7 +519,7 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 		tellPoll(in.code, w.calledFrames(t), f)
 	}
 	if at, ok := eventOrTimer(in.code, w.site.Frame); ok && w.kind == "timer" {
-		f.Evidence = append(f.Evidence, at)
+		f.Evidence, f.Advice = append(f.Evidence, at), newsAdvice
 		info("a wait for news that ends with the timer may be meant to (long polling): then it loses nothing")
 	} else if w.kind == "sleep" || w.kind == "timer" {
 		if tries, ok := w.triesBetween(in, t); ok {

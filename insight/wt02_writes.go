@@ -86,7 +86,7 @@ func httpMethod(calls []*ast.CallExpr) (method string) {
 // tellWrites makes a finding about many calls of a loop say that they change something, and that their
 // order may matter.
 func tellWrites(c *code, how string, path []stack.Frame, f *Finding) {
-	f.Advice = "Send all at once: one statement with many rows (VALUES, COPY), a bulk or batch call, a pipeline, which keep the order. Make the calls concurrently only if none of them depends on what one before it has changed."
+	f.Advice = "Send all at once: a bulk or batch call, one statement with many rows (VALUES, COPY), or a pipeline; these keep the order. Make the calls concurrently only if none of them depends on what one before it has changed."
 	doubt := fmt.Sprintf("each call may change something at the peer (%s): a later one may depend on the effect of an earlier one", how)
 	for l, at := range loopsOn(c, path) {
 		if line, ends := l.endsOnFailure(at.Line); ends {
