@@ -66,6 +66,13 @@ func changedBy(n ast.Node) (all []ast.Expr) {
 		}
 	case *ast.IncDecStmt:
 		all = []ast.Expr{n.X}
+	case *ast.RangeStmt:
+		if n.Tok == token.ASSIGN {
+			all = []ast.Expr{n.Key}
+			if n.Value != nil {
+				all = append(all, n.Value)
+			}
+		}
 	case *ast.CallExpr:
 		name := calledName(n)
 		switch {
@@ -180,8 +187,9 @@ func callsNamed(c *code, name string) []callFrom {
 
 // given is a package's variable or a field that an argument is made of, in a function.
 type given struct {
-	x  ast.Expr
-	fn *scope
+	x   ast.Expr
+	fn  *scope
+	way []stack.Frame // from that function outward
 }
 
 // text is how the source names it.
