@@ -45,7 +45,7 @@ func withRereads(reads, all []Finding) []Finding {
 func mergeAgain(all []Finding) (merged []Finding) {
 	for _, f := range all {
 		i := slices.IndexFunc(merged, func(m Finding) bool {
-			return m.State == Found && m.Advice == f.Advice && m.saves == f.saves
+			return m.State == Found && m.Advice == f.Advice && (m.saves == f.saves || m.Evidence[0].Function == f.Evidence[0].Function)
 		})
 		if i < 0 {
 			merged = append(merged, f)

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
 
 	"loupe/value/stack"
@@ -35,7 +36,7 @@ func itemsOf(kind string, c *code, v *view, frames []stack.FrameID, at int) item
 	if !own && !slices.Contains(ownTexts, kind) || at == 0 {
 		return sameItem
 	}
-	w := &itemWay{c: c, names: map[string]bool{}}
+	w := &itemWay{c: c, names: map[string]bool{}, index: map[string]bool{}}
 	for i := at; i < len(frames); i++ {
 		switch v.origins[frames[i]] {
 		case stack.User:
@@ -59,6 +60,7 @@ type itemWay struct {
 	way   []stack.Frame
 	back  []int           // the places of the way that a library calls back
 	names map[string]bool // the variables that the work depends on
+	index map[string]bool // those that say which one of what is there already
 	// crossed tells that it depends on what a loop has in each turn, fresh that this comes from a
 	// call, which may give something else next time; pending that it depends on what somebody gives
 	// to a function without a name, for each of some items as it seems.
@@ -72,20 +74,26 @@ func (w *itemWay) follow(callee string, kept bool) itemwise {
 	if call == nil {
 		return sameItem
 	}
-	w.depend(call)
+	w.depend(call, w.names)
 	if kept {
 		if _, as := becomes(w.c, call, w.way); as == keptByEach {
 			return eachItem
 		}
 	}
 	for i := range w.way {
-		if slices.Contains(w.back, i) && !w.passes() || w.loops(i) {
-			return w.repeated()
+		switch {
+		case slices.Contains(w.back, i) && !w.passes():
+			return w.calledBack()
+		case !w.loops(i):
+		case w.crossed && w.fresh:
+			return otherItem
+		default:
+			return sameItem
 		}
 		w.outward(i)
 	}
 	if slices.Contains(w.back, len(w.way)) && !w.passes() || !w.crossed {
-		return w.repeated()
+		return w.calledBack()
 	}
 	return eachItem
 }
@@ -97,8 +105,8 @@ func (w *itemWay) passes() bool {
 	return pending
 }
 
-// repeated is the answer where what is around is repeated.
-func (w *itemWay) repeated() itemwise {
+// calledBack is the answer where a library calls back, with other arguments each time.
+func (w *itemWay) calledBack() itemwise {
 	if w.crossed && (w.fresh || len(w.names) > 0) {
 		return otherItem
 	}
@@ -115,10 +123,16 @@ func (w *itemWay) callOf(i int, callee string) (found *ast.CallExpr) {
 	return found
 }
 
-// depend adds the variables of an expression. It notes the functions that are called in it, but not
-// what the language has.
-func (w *itemWay) depend(x ast.Node) (calls bool) {
+// depend adds the variables of an expression to some. It notes the functions that are called in it, but
+// not what the language has. Whatever the index is, the element was there before.
+func (w *itemWay) depend(x ast.Node, to map[string]bool) (calls bool) {
 	ast.Inspect(x, func(n ast.Node) bool {
+		all := func(of ...ast.Expr) bool {
+			for _, x := range of {
+				calls = w.depend(x, to) || calls
+			}
+			return false
+		}
 		switch n := n.(type) {
 		case *ast.FuncLit:
 			return false
@@ -128,28 +142,23 @@ func (w *itemWay) depend(x ast.Node) (calls bool) {
 				calls = calls || !converts
 			}
 			if sel, ok := n.Fun.(*ast.SelectorExpr); ok {
-				calls = w.depend(sel.X) || calls
+				all(sel.X)
 			}
-			for _, a := range n.Args {
-				calls = w.depend(a) || calls
-			}
-			return false
+			return all(n.Args...)
 		case *ast.SelectorExpr:
-			calls = w.depend(n.X) || calls
-			return false
+			return all(n.X)
 		case *ast.CompositeLit:
-			for _, x := range n.Elts {
-				calls = w.depend(x) || calls
-			}
-			return false
+			return all(n.Elts...)
 		case *ast.KeyValueExpr:
-			calls = w.depend(n.Value) || calls
-			return false
+			return all(n.Value)
+		case *ast.IndexExpr:
+			w.depend(n.Index, w.index)
+			return all(n.X)
 		case *ast.UnaryExpr:
 			calls = calls || n.Op == token.ARROW
 		case *ast.Ident:
 			if n.Name != "_" && types.Universe.Lookup(n.Name) == nil && !namesOf(w.c).packages[n.Name] {
-				w.names[n.Name] = true
+				to[n.Name] = true
 			}
 		}
 		return true
@@ -204,7 +213,7 @@ func (w *itemWay) literal(lit *ast.FuncLit, around []ast.Node) {
 			if w.names[id.Name] {
 				delete(w.names, id.Name)
 				if call != nil && call.Fun == ast.Expr(lit) && k < len(call.Args) {
-					w.fresh = w.depend(call.Args[k]) || w.fresh
+					w.fresh = w.depend(call.Args[k], w.names) || w.fresh
 				} else if !ofRequest(lit.Type.Params) {
 					w.pending, w.fresh = true, true
 				} else {
@@ -218,21 +227,29 @@ func (w *itemWay) literal(lit *ast.FuncLit, around []ast.Node) {
 
 // resolve puts what variables that a node sets are made of in their place, and tells whether there are
 // any.
-func (w *itemWay) resolve(in ast.Node) (found bool) {
+func (w *itemWay) resolve(in ast.Node) bool {
+	found := w.resolveOf(in, w.names)
+	fresh := w.fresh // which one it is may be asked of a function
+	found = w.resolveOf(in, w.index) || found
+	w.fresh = fresh
+	return found
+}
+
+func (w *itemWay) resolveOf(in ast.Node, names map[string]bool) (found bool) {
 	done := map[string]bool{}
 	for again := true; again; {
 		again = false
 		set := func(left, right ast.Expr) {
 			id, ok := left.(*ast.Ident)
-			if !ok || !w.names[id.Name] && !done[id.Name] {
+			if !ok || !names[id.Name] && !done[id.Name] {
 				return
 			}
-			if w.names[id.Name] && !done[id.Name] {
+			if names[id.Name] && !done[id.Name] {
 				again = true
 			}
 			found, done[id.Name] = true, true
 			if right != nil {
-				w.fresh = w.depend(right) || w.fresh
+				w.fresh = w.depend(right, names) || w.fresh
 			}
 		}
 		eachAssignment(in, set)
@@ -247,7 +264,7 @@ func (w *itemWay) resolve(in ast.Node) (found bool) {
 			return true
 		})
 		for name := range done {
-			delete(w.names, name)
+			delete(names, name)
 		}
 	}
 	return found
@@ -260,6 +277,7 @@ func (w *itemWay) outward(i int) {
 	if d == nil {
 		w.fresh = true
 		clear(w.names)
+		clear(w.index)
 		return
 	}
 	fn := scopeOf(d)
@@ -272,18 +290,28 @@ func (w *itemWay) outward(i int) {
 		}
 		return
 	}
-	inner := w.names
-	w.names = map[string]bool{}
-	call := w.callOf(i+1, d.Name.Name)
+	call, fresh := w.callOf(i+1, d.Name.Name), w.fresh
+	inner := w.index
+	w.index = map[string]bool{}
+	names, calls := w.byCaller(fn, call, w.names)
+	index, _ := w.byCaller(fn, call, inner)
+	maps.Copy(w.index, index)
+	w.names, w.fresh = names, fresh || calls
+}
+
+// byCaller are the names that the caller of a function has for some of its own.
+func (w *itemWay) byCaller(fn *scope, call *ast.CallExpr, inner map[string]bool) (names map[string]bool, fresh bool) {
+	names = map[string]bool{}
 	for name := range inner {
 		k := fn.parameter(name)
 		switch {
 		case call != nil && name == fn.receiver && receiverOf(call) != call.Fun:
-			w.fresh = w.depend(receiverOf(call)) || w.fresh
+			fresh = w.depend(receiverOf(call), names) || fresh
 		case call != nil && k >= 0 && k < len(call.Args):
-			w.fresh = w.depend(call.Args[k]) || w.fresh
-		case k >= 0 || name == fn.receiver:
-			w.fresh = true
+			fresh = w.depend(call.Args[k], names) || fresh
+		case k >= 0:
+			fresh = true
 		}
 	}
+	return names, fresh
 }
