@@ -39,7 +39,7 @@ func isConversion(s *allocSite, c *why.Cause) bool {
 func tellConversion(in *Input, r *reasons, g *reasonLine, f *Finding) {
 	inner, c := g.sites[0].Frames[0].Func, &g.sites[0].Causes[0]
 	where := r.storedAt(in, g, c)
-	if where != nil || outlives(c) || in.code.keepsConverted(g.at) {
+	if where != nil || outlives(c) || keepsConverted(in.code, g.at) {
 		// Something may have to hold the text: only where the bytes are not used
 		// again could they be it.
 		f.Severity = Info
@@ -78,7 +78,7 @@ func tellConversion(in *Input, r *reasons, g *reasonLine, f *Finding) {
 
 // keepsConverted tells whether what a line converts becomes a part of something, as an element, a field
 // or a key, or is returned or sent.
-func (c *code) keepsConverted(at stack.Frame) bool {
+func keepsConverted(c *code, at stack.Frame) bool {
 	return slices.ContainsFunc(c.lineCalls(at), func(call *ast.CallExpr) bool {
 		switch types.ExprString(call.Fun) {
 		case "string", "[]byte", "[]rune":

@@ -6,6 +6,7 @@ import (
 	"go/types"
 	"regexp"
 	"slices"
+	"strings"
 
 	"loupe/value/stack"
 )
@@ -59,40 +60,123 @@ func lastUser(v *view, frames []stack.FrameID) int {
 var callsOnce = regexp.MustCompile(`^(sync\.\(\*(WaitGroup|Once)\)\.|sync\.Once|golang\.org/x/sync/errgroup\.|testing\.(tRunner|\(\*[BTM]\)\.)|time\.goFunc|context\.|reflect\.|runtime/pprof\.|github\.com/(spf13/cobra|urfave/cli)\b)`)
 
 // calledInTurns tells whether a line calls a function in each turn of a loop. What a loop begins
-// with, or goes through, is called once. Where the line does not show which call it is, all of it counts.
+// with, or goes through, is called once, as is what a loop tries until it succeeds; and what a loop
+// calls by what it goes through is another function each time. Where the line does not show which call
+// it is, all of it counts.
 func calledInTurns(c *code, f stack.Frame, callee string) bool {
-	name, known, again := ownName(callee), false, false
-	c.parse(f.File).onLine(f.Line, func(n ast.Node, around []ast.Node) {
-		call, ok := n.(*ast.CallExpr)
-		if !ok || name == "" || calledName(call) != name {
-			return
+	name := ownName(callee)
+	for _, is := range []func(*ast.CallExpr) bool{
+		func(call *ast.CallExpr) bool { return name != "" && calledName(call) == name },
+		func(call *ast.CallExpr) bool { return callsValue(c, call) },
+	} {
+		known, again := false, false
+		c.parse(f.File).onLine(f.Line, func(n ast.Node, around []ast.Node) {
+			if call, ok := n.(*ast.CallExpr); ok && is(call) {
+				known, again = true, again || slices.ContainsFunc(turnsAround(append(slices.Clone(around), n)), func(l ast.Node) bool {
+					return !triesUntil(l, call) && !callsItem(c, f.File, l, call)
+				})
+			}
+		})
+		if known {
+			return again
 		}
-		known, again = true, again || inTurns(append(slices.Clone(around), n))
-	})
-	if known {
-		return again
 	}
 	return lineInLoop(c, f) == loopYes
 }
 
-// inTurns tells of the last of some nodes, each inside of the one before, whether it is run in each
-// turn of a loop.
-func inTurns(nodes []ast.Node) bool {
+// callsValue tells of a call that it is of a variable or a field that holds a function.
+func callsValue(c *code, call *ast.CallExpr) bool {
+	root := rootName(call.Fun)
+	return root != "" && len(c.functions()[calledName(call)]) == 0 && types.Universe.Lookup(root) == nil && !namesOf(c).packages[root]
+}
+
+// callsItem tells whether a loop calls one of what it goes through: a function, or a method of an
+// interface.
+func callsItem(c *code, file string, l ast.Node, call *ast.CallExpr) bool {
+	r, ok := l.(*ast.RangeStmt)
+	root := rootName(call.Fun)
+	if !ok || root == "" || !isNamed(r.Value, root) && !isNamed(r.Key, root) {
+		return false
+	}
+	if callsValue(c, call) {
+		return true
+	}
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && typedOf(c).isInterface(c.parse(file), file, sel.X)
+}
+
+// isInterface tells of an expression in a file of the sources that its type is an interface.
+func (t *typed) isInterface(s *syntax, file string, x ast.Expr) (found bool) {
+	offset := s.fset.PositionFor(x.Pos(), false).Offset
+	for _, f := range t.files {
+		if f.name != file {
+			continue
+		}
+		ast.Inspect(f.file, func(n ast.Node) bool {
+			if e, ok := n.(ast.Expr); ok && !found && types.ExprString(e) == types.ExprString(x) {
+				if _, _, at := t.at(e.Pos()); at == offset {
+					of := t.typeOf(e)
+					found = of != nil && types.IsInterface(of)
+				}
+			}
+			return !found
+		})
+	}
+	return found
+}
+
+// triesUntil tells whether a loop is left as soon as a call in it has succeeded: it ends with that, or
+// there was no error.
+func triesUntil(l ast.Node, call *ast.CallExpr) (found bool) {
+	body := loopBody([]ast.Node{l})
+	if body == nil {
+		return false
+	}
+	errs := map[string]bool{}
+	ast.Inspect(body, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok && len(a.Rhs) == 1 && a.Rhs[0] == ast.Expr(call) {
+			last := types.ExprString(a.Lhs[len(a.Lhs)-1])
+			errs[last] = isError(last)
+		}
+		return true
+	})
+	leaves := func(list []ast.Stmt) bool { return leavesLoop(list) && !goesOn(list[:len(list)-1]) }
+	for _, s := range body.List {
+		x, ok := s.(*ast.IfStmt)
+		if !ok {
+			continue
+		}
+		by, ok := x.Cond.(*ast.BinaryExpr)
+		if a, is := x.Init.(*ast.AssignStmt); is && len(a.Rhs) == 1 && a.Rhs[0] == ast.Expr(call) {
+			last := types.ExprString(a.Lhs[len(a.Lhs)-1])
+			errs[last] = isError(last)
+		}
+		found = found || ok && by.Op == token.EQL && types.ExprString(by.Y) == "nil" && errs[types.ExprString(by.X)] && leavesLoop(x.Body.List)
+	}
+	return found || leaves(body.List) && slices.ContainsFunc(body.List, func(s ast.Stmt) bool { return within(s, call) })
+}
+
+// turnsAround are the loops that run the last of some nodes, each inside of the one before, in each of
+// their turns.
+func turnsAround(nodes []ast.Node) (loops []ast.Node) {
 	for i, n := range nodes[:len(nodes)-1] {
 		next := nodes[i+1]
 		switch n := n.(type) {
 		case *ast.ForStmt:
 			if next == ast.Node(n.Body) || n.Cond != nil && next == ast.Node(n.Cond) || n.Post != nil && next == ast.Node(n.Post) {
-				return true
+				loops = append(loops, n)
 			}
 		case *ast.RangeStmt:
 			if next == ast.Node(n.Body) {
-				return true
+				loops = append(loops, n)
 			}
 		}
 	}
-	return false
+	return loops
 }
+
+// inTurns tells of the last of some nodes whether a loop runs it in each turn.
+func inTurns(nodes []ast.Node) bool { return len(turnsAround(nodes)) > 0 }
 
 // startDepth is how many functions around a go statement are asked for a loop.
 const startDepth = 3
@@ -105,7 +189,7 @@ func startedAgain(c *code, fn string, depth int) bool {
 		return false
 	}
 	again := func(from callFrom) bool {
-		return inTurns(append(slices.Clone(from.around), from.call)) || ofRequest(from.in.Type.Params) || startedAgain(c, from.in.Name.Name, depth+1)
+		return inTurns(append(slices.Clone(from.around), from.call)) || servesRequest(from.in.Type.Params) || startedAgain(c, from.in.Name.Name, depth+1)
 	}
 	for _, from := range callsNamed(c, name) {
 		if _, starts := parent(from.around).(*ast.GoStmt); (starts || depth > 0) && again(from) {
@@ -120,6 +204,14 @@ func startedAgain(c *code, fn string, depth int) bool {
 		}
 	}
 	return false
+}
+
+// servesRequest tells whether a function is given a request, and not only a context.
+func servesRequest(params *ast.FieldList) bool {
+	return slices.ContainsFunc(params.List, func(p *ast.Field) bool {
+		name := lastName(strings.TrimPrefix(types.ExprString(p.Type), "*"))
+		return name == "Request" || name == "ResponseWriter"
+	})
 }
 
 // fillsOnce tells whether a line calls a function only where its result is not there yet: the call

@@ -78,6 +78,9 @@ func (s *sameCall) judge(c *code, call *ast.CallExpr, from []given, way []stack.
 			if why != "" && s.unsure == "" {
 				s.unsure = why + ": it may give something else each time"
 			}
+			if at, of := readsChanging(c, declaration{d, way[i-1].File}); at != "" && s.unsure == "" {
+				s.unsure = at + " changes " + of + ", which it reads, while the program runs: it may give something else then"
+			}
 		}
 	}
 	switch {
@@ -105,6 +108,12 @@ func (s *sameCall) owned(c *code, call *ast.CallExpr, way []stack.Frame, i int) 
 				s.changed, s.unsure = true, where+" changes such a value after it was made: kept, it would be changed for all"
 				return true
 			}
+		}
+	}
+	if d := c.function(way[i]); d != nil {
+		if where := givenToChange(c, d, call, way[i].File); where != "" {
+			s.changed, s.unsure = true, where+" gives it to what changes it: kept, it would have to be copied first"
+			return true
 		}
 	}
 	switch where, how := becomes(c, call, way[i:]); {

@@ -62,11 +62,13 @@ func becomes(c *code, call *ast.CallExpr, way []stack.Frame) (where string, how 
 				if i > 0 && len(n.Lhs) != len(n.Rhs) || !has(n.Rhs[min(i, len(n.Rhs)-1)]) {
 					continue
 				}
-				switch left.(type) {
+				switch left := left.(type) {
 				case *ast.IndexExpr:
 					note(n, keptByEach)
 				case *ast.SelectorExpr:
-					note(n, keptInside)
+					if root := rootName(left); root != scopeOf(d).receiver && scopeOf(d).declares(root) {
+						note(n, keptInside)
+					}
 				}
 			}
 		case *ast.ReturnStmt:
@@ -116,6 +118,60 @@ func isOrHas(x ast.Node, call *ast.CallExpr, names map[string]bool) bool {
 		return slices.ContainsFunc(x.Elts, func(e ast.Expr) bool { return isOrHas(e, call, names) })
 	}
 	return false
+}
+
+// givenToChange finds where the result of a call is given to a function of the program that changes
+// what it is given.
+func givenToChange(c *code, d *ast.FuncDecl, call *ast.CallExpr, file string) (where string) {
+	names := map[string]bool{}
+	eachAssignment(d.Body, func(left, right ast.Expr) {
+		if id, ok := left.(*ast.Ident); ok && right == ast.Expr(call) && id.Name != "_" && !isError(id.Name) {
+			names[id.Name] = true
+		}
+	})
+	ast.Inspect(d.Body, func(n ast.Node) bool {
+		x, ok := n.(*ast.CallExpr)
+		if !ok || where != "" {
+			return where == ""
+		}
+		for i, a := range x.Args {
+			id, ok := unrefer(a).(*ast.Ident)
+			if (a == ast.Expr(call) || ok && names[id.Name]) && changesParameter(c, calledName(x), i, 0) {
+				line, _ := c.parse(file).lines(x)
+				where = fileLine(file, line)
+			}
+		}
+		return where == ""
+	})
+	return where
+}
+
+// changesParameter tells whether the functions of a name change what they are given in a place, or give
+// it to one that does.
+func changesParameter(c *code, name string, i, depth int) (found bool) {
+	all := c.functions()[name]
+	if depth > 2 || len(all) == 0 || len(all) > 2 {
+		return false
+	}
+	for _, d := range all {
+		params := parameters(d.Type)
+		if i >= len(params) {
+			continue
+		}
+		ast.Inspect(d.Body, func(n ast.Node) bool {
+			for _, x := range changedBy(n) {
+				root, _ := chain(x)
+				found = found || root == params[i] && !isIdent(x)
+			}
+			if call, ok := n.(*ast.CallExpr); ok && !found {
+				for k, a := range call.Args {
+					found = found || isNamed(a, params[i]) && changesParameter(c, calledName(call), k, depth+1)
+				}
+			}
+			return !found
+		})
+	}
+	return found
 }
 
 // changesType finds where the program changes a value of the type that a function returns, after it
