@@ -21,7 +21,7 @@ var cp18 = &Rule{
 	},
 	Check: func(r *Rule, in *Input) []Finding {
 		all := withRereads(readsAgain(r, in), mergeAgain(makesAgain(r, in)))
-		if slices.ContainsFunc(all, func(f Finding) bool { return f.State == Found }) {
+		if slices.ContainsFunc(all, func(f Finding) bool { return f.State == Found && f.saves }) {
 			return all // that says what the work is
 		}
 		return withRereads(callsAgain(r, in), all)
@@ -198,9 +198,13 @@ func tellAgain(h *hit, f *Finding) {
 	}
 	if v, frames, at := stackOf(h, h.lines[0]); itemsOf(a.set, h.in.code, v, frames, at) == otherItem {
 		f.Severity, f.saves = Info, false
+		f.Advice = itemAdvice
 		f.Doubts = append(f.Doubts, itemDoubt)
 	}
 }
+
+// itemAdvice is what to do about such work.
+const itemAdvice = "If some of these are the same, make each once and keep it, in a map by its text or its key, with a bound; if each is another, this is the work itself."
 
 // itemDoubt is what speaks against work that may be for another item each time.
 const itemDoubt = "the source makes it from what a loop goes through: if each of these is another, and comes only once, there is nothing to keep"

@@ -100,7 +100,7 @@ func callAgainFinding(r *Rule, in *Input, w *facts.Weights, call sameCall, sampl
 	if i := slices.IndexFunc(agains, func(a again) bool { return a.set == againProgram }); compiles(call.callee) {
 		f.Advice, f.Doubts = agains[i].advice, append(f.Doubts, agains[i].doubt)
 		if call.unsure != "" {
-			f.Severity, f.saves = Info, false
+			f.Severity, f.saves, f.Advice = Info, false, itemAdvice
 			f.Doubts = append(f.Doubts, call.unsure)
 		}
 		return f

@@ -33,7 +33,7 @@ var (
 // done for another item each time.
 func itemsOf(kind string, c *code, v *view, frames []stack.FrameID, at int) itemwise {
 	own := slices.Contains(ownItems, kind)
-	if !own && !slices.Contains(ownTexts, kind) || at == 0 {
+	if !own && !slices.Contains(ownTexts, kind) || at <= 0 {
 		return sameItem
 	}
 	w := &itemWay{c: c, names: map[string]bool{}, index: map[string]bool{}}

@@ -129,6 +129,9 @@ func TestCP18Items(t *testing.T) {
 		}
 		if f.Severity == Info && f.State == Found {
 			doubted(t, f, "if each of these is another")
+			if f.Advice != itemAdvice {
+				t.Errorf("%s: %s", c.name, f.Advice)
+			}
 		}
 	}
 }

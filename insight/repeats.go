@@ -185,13 +185,14 @@ const startDepth = 3
 // again: in a loop, for a request, or in a function of which one of both is true.
 func startedAgain(c *code, fn string, depth int) bool {
 	name := ownName(fn)
-	if depth > startDepth || name == "main" {
+	calls := callsNamed(c, name)
+	if depth > startDepth || name == "main" || len(calls) > mostCallers {
 		return false
 	}
 	again := func(from callFrom) bool {
 		return inTurns(append(slices.Clone(from.around), from.call)) || servesRequest(from.in.Type.Params) || startedAgain(c, from.in.Name.Name, depth+1)
 	}
-	for _, from := range callsNamed(c, name) {
+	for _, from := range calls {
 		if _, starts := parent(from.around).(*ast.GoStmt); (starts || depth > 0) && again(from) {
 			return true
 		}

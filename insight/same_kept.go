@@ -324,6 +324,9 @@ func madeHere(fn *scope, name string) bool {
 	return ok && isNamed(call.Fun, "new")
 }
 
+// mostCallers bounds how many calls of a name are followed: those of more are of several functions.
+const mostCallers = 20
+
 // ofMaking tells whether a function is a part of what another one does: it is that one, or only
 // such call it.
 func ofMaking(c *code, name, maker string, depth int) bool {
@@ -331,5 +334,5 @@ func ofMaking(c *code, name, maker string, depth int) bool {
 		return true
 	}
 	calls := callsNamed(c, name)
-	return depth < 3 && len(calls) > 0 && !slices.ContainsFunc(calls, func(from callFrom) bool { return !ofMaking(c, from.in.Name.Name, maker, depth+1) })
+	return depth < 3 && len(calls) > 0 && len(calls) <= mostCallers && !slices.ContainsFunc(calls, func(from callFrom) bool { return !ofMaking(c, from.in.Name.Name, maker, depth+1) })
 }
