@@ -81,7 +81,7 @@ func takesFront(n ast.Node, is func(spot) bool) bool {
 			right := n.Rhs[min(i, len(n.Rhs)-1)]
 			if call, ok := right.(*ast.CallExpr); ok {
 				name := types.ExprString(call.Fun)
-				if name == "append" {
+				if name == "append" && len(call.Args) > 0 {
 					s, ok := call.Args[0].(*ast.SliceExpr)
 					return ok && s.Low == nil && isPlace(s.X) && slices.ContainsFunc(call.Args[1:], rest) ||
 						!isPlace(call.Args[0]) && slices.ContainsFunc(call.Args[1:], rest)
