@@ -27,6 +27,8 @@ func FuzzSource(f *testing.F) {
 		"b := make()\nb, c := string(b), make([]byte, 4)\nq <- b[:1]\ngo func() { g(b) }()\nx.y = T{z: b[1:], b[2:]}\nvar w = b\nreturn append(b)",
 		"log.Debug(f(a), string(b), a+b)\nlog.V(1).Info(f())\nlog.Debug().Str(f()).Msg()\nif x := v.V(); x {\nDebug()(f(a))\n}\nreturn w.Write(f(b))",
 		"m[k] = v\nif err := g(m, k); err != nil {\nreturn err\n}\ndelete(m, k)\nx := m\nx, m = m, nil\nh.Load().m = m\n*p = T{m, n: m}\nfor _, y := range m {\ny.Delete(k)\n}\n}\ntype T struct { sync.Map; n map[int]T }\nfunc (t T) g(m map[int]T) T {\nt.Store(m, t)\nreturn t.n[1]",
+		"for {\nx, ok := m[k]\nif !ok {\nx, err = g(k)\nm[k] = x\n}\nif err == nil {\nbreak\n}\nselect {\ncase <-t.C:\ngo func(y int) { g(y) }(x)\ndefault:\nh.x = []T{g(x)}\nwg.Go(g)\n}\n}\n}\nfunc g(k string) (x *T, err error) {\nt.n[k]++\nreturn x, nil\n}\nvar t T\ntype T struct { n map[string]int }\nfunc (x *T) h() { x.n = nil",
+		"for i, x = range a {\nb = append(b[:0], b[i:]...)\nre.Match(b)\nt.b = cut(t.b)\ncopy(t.b, t.b[1:])\nb = append(b, r[:n]...)\nio.CopyN(b, r, size<<3*2)\n}\n}\nconst size, re = 1, size\nfunc g() {\nre := regexp.MustCompile(re + \"x\")",
 	} {
 		f.Add(text)
 	}
@@ -46,6 +48,39 @@ func FuzzSource(f *testing.F) {
 		conns.httpSettings()
 		conns.idleSettings()
 	})
+}
+
+// askAgain asks of the lines of a way whether what they call is done again, for the same.
+func askAgain(c *code, way []stack.Frame) {
+	f := way[0]
+	d := c.function(f)
+	keepsConverted(c, f)
+	for _, call := range c.lineCalls(f) {
+		callee := "main." + calledName(call)
+		calledInTurns(c, f, callee)
+		fillsOnce(c, f, callee)
+		atIntervals(c, f, callee)
+		startedAgain(c, callee, 0)
+		becomes(c, call, way)
+		for _, kept := range []bool{false, true} {
+			(&itemWay{c: c, way: way, back: []int{2}, names: map[string]bool{}, index: map[string]bool{}}).follow(callee, kept)
+		}
+		expression(c, c.scopeAt(f), receiverOf(call))
+		sameCallOn(c, append([]stack.Frame{f}, way...), callee)
+		if d != nil {
+			givenToChange(c, d, call, f.File)
+		}
+		for _, x := range call.Args {
+			if p, ok := spotOf(x); ok && d != nil {
+				frontCut(c, f.File, d.Body, p)
+			}
+		}
+	}
+	readSize(c, f.File, f.Line)
+	if d != nil {
+		changesType(c, d, f.File)
+		readsChanging(c, declaration{d, f.File})
+	}
 }
 
 // askSource asks of a line all that rules ask.
@@ -69,6 +104,7 @@ func askSource(c *code, f, caller stack.Frame) {
 	for _, callee := range []string{"main.f", "main.(*T).g", "runtime.concatstrings", "runtime.slicebytetostring"} {
 		logsAround(c, f, callee)
 	}
+	askAgain(c, way)
 	answersWith(c, way, f)
 	isDynamic(c, f, "a.b")
 	c.heldIn(f)
