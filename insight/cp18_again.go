@@ -185,6 +185,20 @@ func filledOnce(c *code, v *view, frames []stack.FrameID) bool {
 	return false
 }
 
+// openers are functions of the standard library that make a connection for a pool.
+var openers = []string{sqlConn, sqlOpens, httpDials}
+
+// opensConnection finds on a stack what makes a connection for a pool.
+func opensConnection(t *stack.Table, frames []stack.FrameID) (opener string, ok bool) {
+	for _, f := range frames {
+		if name := t.Frame(f).Func; slices.Contains(openers, name) {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// tellAgain says what is done again, and what to do about it.
 func tellAgain(h *hit, f *Finding) {
 	i := slices.IndexFunc(agains, func(a again) bool { return a.set == h.reasons[0].name })
 	a := &agains[i]
@@ -196,7 +210,14 @@ func tellAgain(h *hit, f *Finding) {
 	if a.doubt != "" {
 		f.Doubts = append(f.Doubts, a.doubt)
 	}
-	if v, frames, at := stackOf(h, h.lines[0]); itemsOf(a.set, h.in.code, v, frames, at) == otherItem {
+	v, frames, at := stackOf(h, h.lines[0])
+	if opener, ok := opensConnection(v.t, frames[max(at, 0):]); ok {
+		f.Severity, f.saves = Info, false
+		f.Advice = "It is done for each new connection, in " + stack.Short(opener) + ": keep connections open between uses (of database/sql: SetMaxIdleConns, which is 2 unless the program sets it; of net/http: MaxIdleConnsPerHost, also 2)."
+		f.Doubts = []string{"that of the first connections is no fault: rule LD06 says whether new ones are opened all the time, from a trace"}
+		return
+	}
+	if itemsOf(a.set, h.in.code, v, frames, at) == otherItem {
 		f.Severity, f.saves = Info, false
 		f.Advice = itemAdvice
 		f.Doubts = append(f.Doubts, itemDoubt)

@@ -172,9 +172,12 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	f.Doubts = in.traceDoubts(t)
 	sources := connSources{in.code}
 	tellSettings(&f, sources, t.Frames(top.Stack), sources.httpSettings())
-	tellOpening(in, &f, cost{callee: "net/http.(*Transport).dialConn"}, cost{callee: "crypto/tls.(*Conn).clientHandshake"})
+	tellOpening(in, &f, cost{callee: httpDials}, cost{callee: "crypto/tls.(*Conn).clientHandshake"})
 	return f, true
 }
+
+// httpDials is what makes a connection for a client of package net/http.
+const httpDials = "net/http.(*Transport).dialConn"
 
 // tellOpening says which CPU time is that of opening connections: whatever else is found in it, as
 // hashing passwords for a login, is done for these. It is told as a gain where it is much.
