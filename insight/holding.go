@@ -30,10 +30,10 @@ func HoldingOf(in *Input, at stack.Frame, frames []stack.Frame) Holding {
 	tellHolder(in, &f, at, frames, heldBy)
 	h := Holding{Bounded: f.Severity == Info}
 	own := userFrames(in.code, at, frames)
-	if timers := f.timers; timers.File != "" {
-		timers.Text = "the source has a bound here: each timer is held until it fires"
+	if made := f.expires; made.File != "" {
+		made.Text = "the source has a bound here: each is held until its time is over"
 		h.Bounded = true
-		f.Evidence = append(f.Evidence, timers)
+		f.Evidence = append(f.Evidence, made)
 	} else if _, known := boundedAt(in.code, own); !known && len(own) > 0 { // that one may have failed
 		if e, found := nearBound(in.code, own); found {
 			h.Bounded = true

@@ -143,8 +143,8 @@ type Finding struct {
 	wastes waste
 	// ends tells of such a part that the source says where it ends.
 	ends bool
-	// timers is, of memory that timers hold until they fire, where these are started.
-	timers Evidence
+	// expires is, of memory that is held until a time is over, by a timer or a context, where these are made.
+	expires Evidence
 	// waits are the parts of the time of units that it is about.
 	waits []*facts.UnitRow
 }

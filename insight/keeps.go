@@ -298,7 +298,7 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 			}
 			continue
 		}
-		if t > clean {
+		if holder := vars[rootName(lhs)]; t > clean && !(t.isPart() && holder == whole && k.text) { // which has the whole besides
 			k.carry(lhs, vars, t)
 			k.store(file, lhs, rhs, t)
 		}
@@ -482,11 +482,14 @@ func (k *keeper) of(e ast.Expr, vars map[string]taint) (t taint) {
 		for _, x := range e.Elts {
 			one := k.of(x, vars)
 			k.put(one, x)
-			if t.isPart() && one.isPart() {
-				k.beside(t, one)
-				continue // the first one is named
+			switch {
+			case t.isPart() && one.isPart():
+				k.beside(t, one) // the first one is named
+			case t == whole || one == whole:
+				t = whole // a part beside it keeps nothing more
+			default:
+				t = max(t, one)
 			}
-			t = max(t, one)
 		}
 		return t
 	case *ast.SelectorExpr:

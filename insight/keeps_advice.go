@@ -36,9 +36,10 @@ type holding struct {
 	part   int64
 	result int
 	surely string
-	// forgotten tells of what is registered somewhere that nothing takes it back; timers is where, of timers.
+	// forgotten tells of what is registered somewhere that nothing takes it back; expires is where, of what ends
+	// by itself after a time.
 	forgotten bool
-	timers    Evidence
+	expires   Evidence
 }
 
 // sourceHolders looks in the source for what holds memory.
@@ -105,6 +106,12 @@ func (c sourceHolders) byContext(own []stack.Frame) (h holding, ok bool) {
 		case "context.WithCancel", "context.WithTimeout", "context.WithDeadline", "context.WithCancelCause", "context.WithTimeoutCause", "context.WithDeadlineCause":
 			h.advice = "The line creates a context, which its parent holds, with all its values, until it is cancelled or expires: call its cancel function on every path (defer cancel()). Check whether there is a path " +
 				"without the call, and whether the parent lives long."
+			if name, handed := handedOn(c.code, own[0]); handed {
+				h.advice = fmt.Sprintf("The line creates a context, which its parent holds, with all its values, until it is cancelled or expires. %s is handed on: check that whoever has it calls it when what the context is for is over. A call here (defer) would end the context too early.", name)
+			}
+			if timed := types.ExprString(call.Fun); strings.Contains(timed, "Timeout") || strings.Contains(timed, "Deadline") {
+				h.expires = c.shownAt(own[0].File, own[0].Line, "each context made here ends when its time is over")
+			}
 			return h, true
 		}
 	}
@@ -407,9 +414,9 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 	b, bounded := boundedAt(in.code, own)
 	fails, doubt := "", ""
 	switch {
-	case h.timers.File != "":
-		doubt = "a timer is held until it fires: under the same load memory stops growing when as many fire as are started"
-		f.timers = h.timers
+	case h.expires.File != "":
+		doubt = "each is held until its time is over: under the same load memory stops growing when as many end as begin"
+		f.expires = h.expires
 	case h.wastes > noWaste:
 		tellNeeded(in, own, &h)
 		doubt = h.doubt

@@ -125,6 +125,15 @@ func TestHolderCopied(t *testing.T) {
 		s.files[name] = e
 	}
 }`, "", 0, nil},
+		{"the whole in the same object", `func scan(s *store, name string) {
+	d := &doc{raw: string(read(name))}
+	d.title = d.raw[:8]
+	s.files[name] = d
+}`, "It goes into s.files", 0, nil},
+		{"the whole in the same literal", `func scan(s *store, name string) {
+	content := read(name)
+	s.files[name] = doc{raw: content, title: content[:8]}
+}`, "It goes into s.files", 0, nil},
 		{"the whole in a branch, and a part of it", `func scan(s *store, name string) {
 	content := read(name)
 	s.files[name] = content[:8]

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"slices"
 	"strings"
 
 	"loupe/recording"
@@ -57,6 +58,18 @@ func registered(in *Input, at stack.Frame) (h holding, ok bool) {
 		with string
 	}
 	v, counts, kept := in.view(p), map[place]int64{}, int64(0)
+	heaviest := stack.ID(0)
+	if space, err := p.Index("inuse_space"); err == nil {
+		most := int64(0)
+		for id, n := range p.Samples(space) {
+			frames := v.t.Frames(id)
+			if user := nextUser(v, frames, 0); user >= 0 && n > most {
+				if f := v.t.Frame(frames[user]); f.Func == at.Func && f.Line == at.Line {
+					heaviest, most = id, n
+				}
+			}
+		}
+	}
 	for id, n := range p.Samples(index) {
 		if n <= 0 {
 			continue
@@ -69,7 +82,9 @@ func registered(in *Input, at stack.Frame) (h holding, ok bool) {
 		f := v.t.Frame(frames[user])
 		line := stack.Frame{Func: f.Func, File: f.File, Line: f.Line}
 		if line.Func == at.Func && line.Line == at.Line {
-			kept += n
+			if heaviest == 0 || id == heaviest { // of small objects a profile does not know the number well
+				kept += n
+			}
 			continue
 		}
 		for _, id := range frames[:user] {
@@ -98,10 +113,10 @@ func registered(in *Input, at stack.Frame) (h holding, ok bool) {
 	h.advice = fmt.Sprintf("What %s:%d registers with %s is held, with all that it refers to, and about as often as what is kept was allocated: look whether it is taken back. %s",
 		baseName(most.at.File), most.at.Line, stack.Short(most.with), registers[most.with])
 	if strings.HasPrefix(most.with, "time.") && most.with != "time.NewTicker" {
-		h.timers = h.shows[0]
+		h.expires = h.shows[0]
 	}
 	if h.forgotten && most.with == "time.AfterFunc" {
-		h.advice = fmt.Sprintf("Stop the timer that %s:%d starts (time.AfterFunc) when what it is for is over, as when the answer is there: until it fires it holds its function, with all that this refers to.", baseName(most.at.File), most.at.Line)
+		h.advice = fmt.Sprintf("Stop the timer that %s:%d starts (time.AfterFunc) when what it is for is over, as when the answer is there: until it fires it holds its function, with all that this refers to. If it is meant to fire, bound how many wait at once.", baseName(most.at.File), most.at.Line)
 	}
 	return h, true
 }
@@ -141,6 +156,38 @@ func forgets(c *code, at stack.Frame, with string) bool {
 		return !used
 	}
 	return name == "_" || !uses(fn, name, false)
+}
+
+// handedOn tells whether the cancel function of the context that a line makes is stored, returned or passed
+// to somebody, and its name.
+func handedOn(c *code, at stack.Frame) (name string, handed bool) {
+	fn := c.function(at)
+	c.parse(at.File).onLine(at.Line, func(n ast.Node, _ []ast.Node) {
+		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 2 && len(a.Rhs) == 1 {
+			name = types.ExprString(a.Lhs[1])
+		}
+	})
+	if fn == nil || name == "" || name == "_" {
+		return name, false
+	}
+	if strings.Contains(name, ".") {
+		return name, true // a field
+	}
+	eachWithin(fn.Body, func(n, in ast.Node) {
+		id, ok := n.(*ast.Ident)
+		if !ok || id.Name != name {
+			return
+		}
+		switch in := in.(type) {
+		case *ast.CallExpr:
+			handed = handed || in.Fun != ast.Expr(id)
+		case *ast.AssignStmt:
+			handed = handed || slices.Contains(in.Rhs, ast.Expr(id))
+		case *ast.ReturnStmt, *ast.KeyValueExpr, *ast.CompositeLit, *ast.SendStmt:
+			handed = true
+		}
+	})
+	return name, handed
 }
 
 // uses tells whether source has something to do with what is in a variable, or in a field, but assign to it and compare it.

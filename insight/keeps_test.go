@@ -96,8 +96,14 @@ func tidy(s *server) {
 }`, "does not shrink when entries are deleted", 8, nil},
 		{"a context", `func run(parent context.Context) {
 	ctx, cancel := context.WithTimeout(parent, time.Hour)
-	work(ctx, cancel)
+	if work(ctx) {
+		cancel()
+	}
 }`, "defer cancel()", 0, nil},
+		{"a context whose cancel function somebody else calls", `func run(parent context.Context) {
+	ctx, cancel := context.WithTimeout(parent, time.Hour)
+	work(ctx, cancel)
+}`, "cancel is handed on: check that whoever has it calls it", 0, nil},
 		{"a value in a context", `func run(parent context.Context) {
 	ctx := context.WithValue(parent, key{}, make([]byte, 100))
 	work(ctx)

@@ -156,7 +156,7 @@ func (c *caller) reply(m message) {
 			"shop.call:a.go:4 shop.call:a.go:5\nbytes.Clone      time.AfterFunc\n= 6000           9000\n", profiletest.Options{Types: []string{"inuse_objects/count"}}))
 		f, at := Finding{}, stack.Frame{Func: "shop.call", File: "a.go", Line: 4}
 		tellHolder(NewInput(session.New(r.Open())), &f, at, []stack.Frame{at}, "otherwise")
-		if timers := f.timers.File != ""; !strings.HasPrefix(f.Advice, one.want) || timers != (one.want != inMap) {
+		if timers := f.expires.File != ""; !strings.HasPrefix(f.Advice, one.want) || timers != (one.want != inMap) {
 			t.Errorf("%s, %s: %s (timers %v)", one.start, one.more, f.Advice, timers)
 		}
 	}
