@@ -298,6 +298,13 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 			}
 			continue
 		}
+		if t > clean && oneOfNew(k, lhs, rhs, n) {
+			vars[rootName(lhs)] = max(t, vars[rootName(lhs)])
+			continue
+		}
+		if t.isPart() && keepsAllParts(n) && k.cuts[t-part].file == file && k.cuts[t-part].line == k.lineOf(file, n.Pos()) {
+			t = whole
+		}
 		if holder := vars[rootName(lhs)]; t > clean && !(t.isPart() && holder == whole && k.text) { // which has the whole besides
 			k.carry(lhs, vars, t)
 			k.store(file, lhs, rhs, t)

@@ -123,7 +123,13 @@ func (c sourceHolders) byTimer(own []stack.Frame) (h holding, ok bool) {
 	for _, call := range c.lineCalls(own[0]) {
 		switch name := types.ExprString(call.Fun); name {
 		case "time.AfterFunc", "time.After", "time.NewTimer", "time.NewTicker", "time.Tick":
-			h.advice = fmt.Sprintf("The line calls %s: a timer is kept until it fires, with everything its function refers to. Stop it when it is no longer needed, or reuse one timer (Reset) instead of creating one per iteration.", name)
+			h.advice = fmt.Sprintf("The line calls %s: a timer is kept until it fires, with everything its function refers to. Stop it when it is no longer needed.", name)
+			if lineInLoop(c.code, own[0]) == loopYes {
+				h.advice = strings.TrimSuffix(h.advice, ".") + ", or reuse one timer (Reset) instead of creating one per iteration."
+			}
+			if name != "time.NewTicker" && name != "time.Tick" {
+				h.expires = c.shownAt(own[0].File, own[0].Line, "each timer made here is held until it fires")
+			}
 			return h, true
 		}
 	}
@@ -242,7 +248,7 @@ func isSlice(file *ast.File, name string) bool {
 func (c sourceHolders) mapHolds(name string, shows []Evidence) holding {
 	deletes := c.callsIn("delete", func(_ *ast.File, call *ast.CallExpr) bool {
 		f := types.ExprString(call.Fun)
-		return (f == "delete" || f == "clear" || f == "maps.DeleteFunc") && len(call.Args) > 0 && lastName(types.ExprString(call.Args[0])) == lastName(name)
+		return (f == "delete" || f == "clear" || f == "maps.DeleteFunc") && len(call.Args) > 0 && sameContainer(c.code, name, call.Args[0])
 	})
 	// A function that is given the map may delete from it by another name.
 	given := c.callsIn("a function with it", func(_ *ast.File, call *ast.CallExpr) bool {

@@ -58,9 +58,9 @@ func boundedAt(c *code, own []stack.Frame) (b bound, found bool) {
 			cond, body := conditionOf(n)
 			if cond != nil && !found && comparesLength(cond) {
 				of, limit := lengthLimit(c, cond)
-				keeps := of != nil && keptIn(stores, of)
+				keeps := of != nil && keptIn(c, stores, of)
 				if anyCall(body, removes) || keeps && madeAnew(body, types.ExprString(of)) {
-					b, found = bound{of: of, limit: limit, keeps: keeps || i == 0 && of != nil && inStep(fn.Body, body, of, stores), depth: i}, true
+					b, found = bound{of: of, limit: limit, keeps: keeps || i == 0 && of != nil && inStep(c, fn.Body, body, of, stores), depth: i}, true
 					b.at = c.shownAt(f.File, c.parse(f.File).fset.PositionFor(cond.Pos(), false).Line, "something is removed when this length is reached")
 					id, bare := of.(*ast.Ident)
 					in := scopeOf(fn)
@@ -75,13 +75,29 @@ func boundedAt(c *code, own []stack.Frame) (b bound, found bool) {
 }
 
 // keptIn tells whether a variable is what is stored into.
-func keptIn(stores []keepsAt, x ast.Expr) bool {
-	return slices.ContainsFunc(stores, func(k keepsAt) bool { return lastName(k.container) == lastName(types.ExprString(x)) })
+func keptIn(c *code, stores []keepsAt, x ast.Expr) bool {
+	return slices.ContainsFunc(stores, func(k keepsAt) bool { return sameContainer(c, k.container, x) })
+}
+
+// sameContainer tells of an expression that it may be a container, by the last name of both. A variable or a
+// parameter is a field of that name only where the field is passed to a function.
+func sameContainer(c *code, container string, x ast.Expr) bool {
+	text, name := types.ExprString(x), lastName(container)
+	if lastName(text) != name {
+		return false
+	}
+	if container != name || text == name {
+		return true
+	}
+	return len(c.callsIn("what is given it", func(_ *ast.File, call *ast.CallExpr) bool {
+		return !isNamed(call.Fun, "delete") && !isNamed(call.Fun, "clear") && !isNamed(call.Fun, "len") &&
+			slices.ContainsFunc(call.Args, func(arg ast.Expr) bool { return types.ExprString(arg) == text })
+	})) > 0
 }
 
 // inStep tells of another variable, such as a list of the keys, that a function adds one to it
 // each time, and that what is stored into is deleted from when it is too long.
-func inStep(all, body *ast.BlockStmt, of ast.Expr, stores []keepsAt) bool {
+func inStep(c *code, all, body *ast.BlockStmt, of ast.Expr, stores []keepsAt) bool {
 	text := types.ExprString(of)
 	adds := slices.ContainsFunc(all.List, func(s ast.Stmt) bool {
 		a, ok := s.(*ast.AssignStmt)
@@ -94,7 +110,7 @@ func inStep(all, body *ast.BlockStmt, of ast.Expr, stores []keepsAt) bool {
 	deletes := false
 	ast.Inspect(body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
-		deletes = deletes || ok && isNamed(call.Fun, "delete") && len(call.Args) > 0 && keptIn(stores, call.Args[0])
+		deletes = deletes || ok && isNamed(call.Fun, "delete") && len(call.Args) > 0 && keptIn(c, stores, call.Args[0])
 		return !deletes
 	})
 	return adds && deletes
@@ -179,7 +195,7 @@ func madeAnew(body ast.Node, text string) (found bool) {
 			case *ast.CompositeLit:
 				found = found || len(x.Elts) == 0
 			case *ast.CallExpr:
-				found = found || types.ExprString(x.Fun) == "make"
+				found = found || types.ExprString(x.Fun) == "make" || shortens(x, text)
 			case *ast.Ident:
 				found = found || x.Name == "nil"
 			case *ast.SliceExpr:
@@ -189,6 +205,15 @@ func madeAnew(body ast.Node, text string) (found bool) {
 		return !found
 	})
 	return found
+}
+
+// shortens tells of a call that it is given a part of a variable that does not begin with it, as in
+// append(x[:0], x[n:]...).
+func shortens(call *ast.CallExpr, text string) bool {
+	return slices.ContainsFunc(call.Args, func(arg ast.Expr) bool {
+		part, ok := arg.(*ast.SliceExpr)
+		return ok && part.Low != nil && types.ExprString(part.X) == text
+	})
 }
 
 // How far past a bound what is in use has to be before the bound is said to fail: two

@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"strings"
 )
@@ -83,3 +84,51 @@ func mayNotRun(body *ast.BlockStmt, n ast.Node, name string) (may bool) {
 	})
 	return may
 }
+
+// keepsAllParts tells of a statement that it stores what is before a separator and what is behind it.
+func keepsAllParts(n *ast.AssignStmt) bool {
+	if len(n.Rhs) != 1 || len(n.Lhs) < 2 {
+		return false
+	}
+	call, ok := n.Rhs[0].(*ast.CallExpr)
+	if !ok || lastName(types.ExprString(call.Fun)) != "Cut" {
+		return false
+	}
+	for _, lhs := range n.Lhs[:2] {
+		if id, ok := lhs.(*ast.Ident); ok && id.Name == "_" {
+			return false
+		}
+	}
+	return true
+}
+
+// oneOfNew tells of a statement that it appends to a field of an object that its function makes, and that not
+// in a loop: the object has one of it, and what keeps the object is to be found.
+func oneOfNew(k *keeper, lhs, rhs ast.Expr, n ast.Node) bool {
+	call, ok := rhs.(*ast.CallExpr)
+	sel, field := lhs.(*ast.SelectorExpr)
+	if !ok || !field || !isNamed(call.Fun, "append") || k.fn == nil {
+		return false
+	}
+	id, ok := sel.X.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	made, again := false, false
+	ast.Inspect(k.fn.Body, func(x ast.Node) bool {
+		switch x := x.(type) {
+		case *ast.AssignStmt:
+			for i, l := range x.Lhs {
+				made = made || x.Tok == token.DEFINE && isNamed(l, id.Name) && i < len(x.Rhs) && isComposite(x.Rhs[i])
+			}
+		case *ast.ForStmt:
+			again = again || covers(x.Body, n) && !declares(x.Body, id.Name)
+		case *ast.RangeStmt:
+			again = again || covers(x.Body, n) && !declares(x.Body, id.Name)
+		}
+		return true
+	})
+	return made && !again
+}
+
+func covers(in, n ast.Node) bool { return in.Pos() <= n.Pos() && n.End() <= in.End() }

@@ -44,23 +44,28 @@ func nearBound(c *code, own []stack.Frame) (at Evidence, found bool) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallExpr:
-				if isNamed(n.Fun, "delete") && len(n.Args) > 0 && keptIn(stores, n.Args[0]) {
+				if isNamed(n.Fun, "delete") && len(n.Args) > 0 && keptIn(c, stores, n.Args[0]) {
+					note(file, n, "the source has a bound here: entries are deleted")
+				}
+				if f, ok := n.Fun.(*ast.SelectorExpr); ok && slices.ContainsFunc(stores, func(k keepsAt) bool {
+					return k.kind == intoSyncMap && removesFrom(n, lastName(k.container)) && sameContainer(c, k.container, f.X)
+				}) {
 					note(file, n, "the source has a bound here: entries are deleted")
 				}
 			case *ast.AssignStmt:
 				for i, lhs := range n.Lhs {
-					if i < len(n.Rhs) && keptIn(stores, lhs) {
+					if i < len(n.Rhs) && keptIn(c, stores, lhs) {
 						roomOrCut(n.Rhs[i], types.ExprString(lhs), stores, func(text string) { note(file, n, text) })
 					}
 				}
 			case *ast.ValueSpec:
 				for i, name := range n.Names {
-					if i < len(n.Values) && keptIn(stores, name) {
+					if i < len(n.Values) && keptIn(c, stores, name) {
 						roomOrCut(n.Values[i], name.Name, stores, func(text string) { note(file, n, text) })
 					}
 				}
 			case *ast.KeyValueExpr:
-				if key, ok := n.Key.(*ast.Ident); ok && keptIn(stores, key) {
+				if key, ok := n.Key.(*ast.Ident); ok && keptIn(c, stores, key) {
 					roomOrCut(n.Value, key.Name, stores, func(text string) { note(file, n, text) })
 				}
 			}
@@ -75,6 +80,9 @@ func nearBound(c *code, own []stack.Frame) (at Evidence, found bool) {
 func roomOrCut(x ast.Expr, container string, stores []keepsAt, note func(text string)) {
 	switch x := x.(type) {
 	case *ast.CallExpr:
+		if shortens(x, container) {
+			note("the source has a bound here: it is cut")
+		}
 		channel := slices.ContainsFunc(stores, func(k keepsAt) bool { return k.kind == intoChannel && lastName(k.container) == lastName(container) })
 		if channel && isNamed(x.Fun, "make") && len(x.Args) == 2 {
 			if _, ok := x.Args[0].(*ast.ChanType); ok {
