@@ -127,7 +127,7 @@ func (s *derivedScan) add(id stack.ID, n int64) {
 		if !ok || seen[in.decl] || i+1 == len(frames) {
 			continue
 		}
-		f := s.d.of(in.decl)
+		f := s.d.value(in.decl)
 		if f == nil || !f.works {
 			continue
 		}

@@ -35,6 +35,8 @@ type derived struct {
 	over ast.Expr
 	// reads are the fields and the package's variables that it, and what it calls, reads.
 	reads map[types.Object]bool
+	// fills are the parameters into which it puts something: what they refer to is its caller's.
+	fills map[types.Object]bool
 	// locks tells that it takes a lock: others may change what it reads.
 	locks bool
 }
@@ -44,6 +46,7 @@ type derived struct {
 type definition struct {
 	x       ast.Expr
 	ranged  bool
+	part    bool // only a part of it is set
 	unknown bool
 	at      token.Pos
 }
@@ -57,17 +60,25 @@ func newDerivations(c *code) *derivations {
 	return d
 }
 
-// of is what a function computes; nil where it changes something, or may give something else each time.
+// value is what a function that returns something computes; nil where it changes something, or may give
+// something else each time.
+func (d *derivations) value(decl *ast.FuncDecl) *derived {
+	if decl.Type.Results == nil {
+		return nil
+	}
+	if f := d.of(decl); f != nil && len(f.fills) == 0 {
+		return f
+	}
+	return nil
+}
+
+// of is what a function does, the filling in of what it is given included; nil where it changes something, or may give something else each time.
 func (d *derivations) of(decl *ast.FuncDecl) *derived {
 	if f, ok := d.known[decl]; ok {
 		return f
 	}
-	f := &derived{decl: decl, reads: map[types.Object]bool{}}
+	f := &derived{decl: decl, reads: map[types.Object]bool{}, fills: map[types.Object]bool{}}
 	d.known[decl] = f // one that calls itself changes nothing by that
-	if decl.Type.Results == nil || decl.Body == nil {
-		d.known[decl] = nil
-		return nil
-	}
 	w := &derivedWalk{d: d, f: f}
 	if w.walk(decl.Body); w.other {
 		d.known[decl] = nil
@@ -132,6 +143,9 @@ func (d *derivations) definitions(decl *ast.FuncDecl) map[types.Object][]definit
 		case *ast.AssignStmt:
 			for i, lhs := range n.Lhs {
 				add(lhs, definition{x: n.Rhs[min(i, len(n.Rhs)-1)]})
+				if root := innermost(lhs); root != lhs { // a part of it
+					add(root, definition{x: n.Rhs[min(i, len(n.Rhs)-1)], part: true})
+				}
 			}
 		case *ast.ValueSpec:
 			for i, id := range n.Names {
@@ -151,10 +165,8 @@ func (d *derivations) definitions(decl *ast.FuncDecl) map[types.Object][]definit
 		case *ast.IncDecStmt:
 			add(n.X, definition{x: n.X})
 		case *ast.UnaryExpr:
-			if n.Op == token.AND && isIdent(n.X) {
-				if of := d.t.typeOf(n.X); of == nil || !isStruct(of) {
-					add(n.X, definition{unknown: true})
-				}
+			if n.Op == token.AND {
+				add(n.X, definition{unknown: true}) // somebody else may set it
 			}
 		}
 		return true
@@ -205,7 +217,10 @@ func (d *derivations) isMade(decl *ast.FuncDecl, x ast.Expr) bool {
 		return false
 	}
 	for _, def := range d.definitions(decl)[v] {
-		if def.unknown || def.ranged || def.x != nil && !d.makes(decl, v, def.x) {
+		if def.part || def.unknown {
+			continue
+		}
+		if def.ranged || def.x != nil && !d.makes(decl, v, def.x) {
 			return false
 		}
 	}
@@ -270,19 +285,18 @@ type derivedWalk struct {
 }
 
 func (w *derivedWalk) walk(body ast.Node) {
-	decl := w.f.decl
 	ast.Inspect(body, func(n ast.Node) bool {
 		if w.other {
 			return false
 		}
 		switch n := n.(type) {
 		case *ast.AssignStmt:
-			w.other = slices.ContainsFunc(n.Lhs, func(x ast.Expr) bool { return !w.d.isOwn(decl, x) })
+			w.other = slices.ContainsFunc(n.Lhs, func(x ast.Expr) bool { return !w.sets(x) })
 		case *ast.IncDecStmt:
-			w.other = !w.d.isOwn(decl, n.X)
+			w.other = !w.sets(n.X)
 		case *ast.RangeStmt:
 			for _, x := range []ast.Expr{n.Key, n.Value} {
-				w.other = w.other || x != nil && !w.d.isOwn(decl, x)
+				w.other = w.other || x != nil && !w.sets(x)
 			}
 			w.loop(n.X)
 		case *ast.ForStmt:
@@ -370,8 +384,8 @@ func (w *derivedWalk) call(n *ast.CallExpr) {
 		w.other = w.other || !isLocal(decl, v) || isGiven(decl, v)
 		return
 	}
-	if fn := d.t.callee(n); fn != nil {
-		w.calls(fn)
+	if fn := d.t.callee(n); fn != nil && len(d.declsOf(fn)) > 0 {
+		w.calls(n, fn)
 		return
 	}
 	w.library(n)
@@ -382,9 +396,9 @@ func (w *derivedWalk) builtin(n *ast.CallExpr, name string) bool {
 	d, decl := w.d, w.f.decl
 	switch name {
 	case "append":
-		return len(n.Args) > 0 && (d.makes(decl, nil, n.Args[0]) || d.isMade(decl, n.Args[0]))
+		return len(n.Args) > 0 && (d.makes(decl, nil, n.Args[0]) || w.fills(n.Args[0]))
 	case "copy", "clear", "delete":
-		return len(n.Args) > 0 && d.isMade(decl, pointed(n.Args[0]))
+		return len(n.Args) > 0 && w.fills(n.Args[0])
 	case "print", "println", "close", "recover":
 		return false
 	}
@@ -392,20 +406,70 @@ func (w *derivedWalk) builtin(n *ast.CallExpr, name string) bool {
 }
 
 // calls tells of a function of the sources what it does.
-func (w *derivedWalk) calls(fn *types.Func) {
-	callees := w.d.declsOf(fn)
-	w.other = len(callees) == 0
-	for _, decl := range callees {
+func (w *derivedWalk) calls(n *ast.CallExpr, fn *types.Func) {
+	for _, decl := range w.d.declsOf(fn) {
 		f := w.d.of(decl)
 		if f == nil {
 			w.other = true
 			return
 		}
-		w.f.works, w.f.locks = w.f.works || f.works, w.f.locks || f.locks
+		for v := range f.fills { // into what it is given
+			x := argumentFor(w.d, decl, n, v)
+			w.other = w.other || x == nil || !w.fills(x)
+		}
+		w.f.works, w.f.locks = w.f.works || f.works || decl == w.f.decl, w.f.locks || f.locks
 		for v := range f.reads {
 			w.f.reads[v] = true
 		}
 	}
+}
+
+// fills tells whether something may be put into what an expression refers to: it is the function's own,
+// or what it was given for that.
+func (w *derivedWalk) fills(x ast.Expr) bool {
+	if u, ok := ast.Unparen(x).(*ast.UnaryExpr); ok && u.Op == token.AND {
+		return w.sets(u.X)
+	}
+	if w.d.isMade(w.f.decl, pointed(x)) {
+		return true
+	}
+	v := w.d.variable(ast.Unparen(x))
+	if v == nil || !isGiven(w.f.decl, v) {
+		return false
+	}
+	w.f.fills[v] = true
+	return true
+}
+
+// sets tells whether a place may be given another value: it is the function's own, or a part of what it
+// was given for that.
+func (w *derivedWalk) sets(x ast.Expr) bool {
+	if w.d.isOwn(w.f.decl, x) {
+		return true
+	}
+	v := w.d.variable(innermost(x))
+	if v == nil || !isGiven(w.f.decl, v) || isIdent(x) {
+		return false
+	}
+	w.f.fills[v] = true
+	return true
+}
+
+// argumentFor is what a call gives for a parameter, or its receiver.
+func argumentFor(d *derivations, decl *ast.FuncDecl, n *ast.CallExpr, v types.Object) ast.Expr {
+	i := 0
+	for _, field := range decl.Type.Params.List {
+		for _, id := range field.Names {
+			if d.variable(id) == v && i < len(n.Args) {
+				return n.Args[i]
+			}
+			i++
+		}
+	}
+	if sel, ok := ast.Unparen(n.Fun).(*ast.SelectorExpr); ok && decl.Recv != nil && v.Pos() < decl.Recv.End() {
+		return sel.X
+	}
+	return nil
 }
 
 // declsOf are the declarations that a call of a function may mean: those of methods of its name where it
@@ -427,7 +491,11 @@ func (w *derivedWalk) library(n *ast.CallExpr) {
 	if pkg := d.t.fromPackage(n.Fun); pkg != "" {
 		switch {
 		case (pkg == "sort" || pkg == "slices") && (strings.HasPrefix(name, "Sort") && name != "Sorted" || name == "Reverse" || pkg == "sort" && !strings.HasPrefix(name, "Search")):
-			w.other = len(n.Args) == 0 || !d.isMade(decl, pointed(n.Args[0]))
+			w.other = len(n.Args) == 0 || !w.fills(n.Args[0])
+		case pkg == "fmt" && strings.HasPrefix(name, "Fprint") && len(n.Args) > 0, pkg == "io" && name == "WriteString" && len(n.Args) > 0, pkg == "encoding/binary" && name == "Write" && len(n.Args) > 0:
+			w.other = !w.fills(n.Args[0])
+		case pkg == "encoding/json" && name == "Unmarshal" && len(n.Args) == 2:
+			w.other = !w.fills(n.Args[1])
 		case !computes(pkg, name):
 			w.other = true
 		}
@@ -440,18 +508,30 @@ func (w *derivedWalk) library(n *ast.CallExpr) {
 		w.other = true
 	case lockNames.MatchString(name):
 		w.f.locks = true
-	case tells[name]:
-	case d.isMade(decl, pointed(sel.X)): // a strings.Builder of its own
+	case name == "Load" && len(n.Args) == 0:
+		w.f.locks = true
+	case tells[name], strings.HasPrefix(name, "Get"), strings.HasPrefix(name, "Is"), strings.HasPrefix(name, "Has"):
+	case (name == "Next" || name == "Prev") && d.ofList(decl, sel.X):
+	case w.fills(sel.X): // a strings.Builder of its own
 		w.f.works = true
 	default:
 		w.other = true
 	}
 }
 
+// ofList tells of a variable that it goes through a container/list.
+func (d *derivations) ofList(decl *ast.FuncDecl, x ast.Expr) bool {
+	return slices.ContainsFunc(d.definitions(decl)[d.variable(x)], func(def definition) bool {
+		call, ok := def.x.(*ast.CallExpr)
+		return ok && (calledName(call) == "Front" || calledName(call) == "Back")
+	})
+}
+
 // tells are methods of the library's types that tell something and change nothing.
 var tells = map[string]bool{"Before": true, "After": true, "Equal": true, "Sub": true, "Unix": true, "UnixNano": true, "UnixMilli": true, "Seconds": true, "Hours": true, "Minutes": true, "Milliseconds": true, "Nanoseconds": true,
 	"Microseconds": true, "IsZero": true, "Year": true, "Month": true, "Day": true, "Weekday": true, "YearDay": true, "Hour": true, "Minute": true, "Second": true, "Format": true, "Truncate": true, "Round": true, "AddDate": true,
-	"MatchString": true, "FindStringSubmatch": true, "FindString": true, "FindStringIndex": true, "Cmp": true, "Compare": true, "Sign": true, "IsLoopback": true, "Contains": true}
+	"MatchString": true, "FindStringSubmatch": true, "FindString": true, "FindStringIndex": true, "Cmp": true, "Compare": true, "Sign": true, "IsLoopback": true, "Contains": true,
+	"Len": true, "Front": true, "Back": true, "String": true, "Error": true, "Name": true}
 
 // computes tells of a function of the library that it does nothing but to compute a result from its
 // arguments.
@@ -469,6 +549,8 @@ func computes(pkg, name string) bool {
 		return strings.HasSuffix(name, "Escape")
 	case "encoding/json":
 		return name == "Marshal" || name == "Valid"
+	case "os":
+		return name == "Getenv" || name == "LookupEnv"
 	case "time":
 		return name == "Date" || name == "Unix" || name == "Duration" || name == "UnixMilli"
 	}

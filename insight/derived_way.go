@@ -68,7 +68,7 @@ type derivedWay struct {
 	// inner is the loop that goes through the elements, with the function that it is in.
 	inner   ast.Node
 	innerIn *ast.FuncDecl
-	kept    bool
+	call    *ast.CallExpr // the one on the way that is looked at
 }
 
 // frameCode is the function of the sources around a frame's line.
@@ -173,7 +173,7 @@ func (d *derivations) again(f *derived, way []stack.Frame, user []bool) (rec rec
 	return rec, false
 }
 
-// parametersOf are the receiver and the parameters of a function, those without names left out.
+// parametersOf are the receiver and the parameters of a function that it uses, contexts left out.
 func parametersOf(d *derivations, decl *ast.FuncDecl) (all []types.Object) {
 	for _, list := range []*ast.FieldList{decl.Recv, decl.Type.Params} {
 		if list == nil {
@@ -181,13 +181,23 @@ func parametersOf(d *derivations, decl *ast.FuncDecl) (all []types.Object) {
 		}
 		for _, field := range list.List {
 			for _, id := range field.Names {
-				if v := d.variable(id); v != nil {
+				if v := d.variable(id); v != nil && lastName(types.ExprString(field.Type)) != "Context" && d.mentions(decl.Body, v) {
 					all = append(all, v)
 				}
 			}
 		}
 	}
 	return all
+}
+
+// mentions tells whether a variable is used in a node.
+func (d *derivations) mentions(n ast.Node, v types.Object) (found bool) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		found = found || ok && d.variable(id) == v
+		return !found
+	})
+	return found
 }
 
 // through goes from a call to the end of the function that makes it: found tells that a loop there
@@ -209,6 +219,7 @@ func (w *derivedWay) through(in frameCode, at stack.Frame, callee *ast.FuncDecl,
 		if !w.enters(call, callee, lit) {
 			return rec, false, false
 		}
+		w.call = call
 		around := nodesAround(in.body(), call)
 		if rec, found, goes = w.outward(in, call, around); found || !goes && i == len(calls)-1 || len(calls) == 1 {
 			return rec, found, goes
@@ -379,7 +390,7 @@ func (w *derivedWay) resolvesCall(x *ast.CallExpr, to map[types.Object]bool, dep
 		if decl == nil {
 			return false
 		}
-		f := w.of(decl)
+		f := w.value(decl)
 		if f == nil {
 			return false
 		}
@@ -579,9 +590,30 @@ func (w *derivedWay) replaces(decl *ast.FuncDecl, vars map[types.Object]bool, wh
 		known = known && len(defs) > 0
 		for _, def := range defs {
 			known = known && !def.unknown && (def.x == nil || w.resolvesBeside(def.x, v, vars))
+			if known && !def.part && (def.x == nil && !isBasic(v.Type()) || def.x != nil && w.makes(decl, nil, def.x) && !isBasic(v.Type())) {
+				known = !w.handsOn(decl, v) // who fills it in?
+			}
 		}
 	}
 	return known
+}
+
+func isBasic(t types.Type) bool { _, ok := t.Underlying().(*types.Basic); return ok }
+
+// handsOn tells whether a function gives a variable to another one than that on the way, which may put
+// something into what it refers to.
+func (w *derivedWay) handsOn(decl *ast.FuncDecl, v types.Object) (found bool) {
+	ast.Inspect(decl.Body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || call == w.call || isNamed(call.Fun, "len") || isNamed(call.Fun, "append") {
+			return !found
+		}
+		is := func(x ast.Expr) bool { return w.variable(pointed(x)) == v }
+		sel, method := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+		found = found || slices.ContainsFunc(call.Args, is) || method && is(sel.X) && !tells[sel.Sel.Name]
+		return !found
+	})
+	return found
 }
 
 // resolvesBeside is resolves of what a variable is set to, that variable left out.
