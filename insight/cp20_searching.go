@@ -32,6 +32,7 @@ var cp20 = &Rule{
 			own[i].grows = true
 		}
 		own = append(own, searchesByHand(r, in)...)
+		own = append(own, otherThan(own, takenAgain(r, in))...)
 		if len(own) == 0 {
 			return found
 		}

@@ -23,9 +23,10 @@ type changing struct {
 
 // derivedCall is a function that another one calls.
 type derivedCall struct {
-	callee *ast.FuncDecl
-	at     token.Pos
-	looped bool
+	callee  *ast.FuncDecl
+	at      token.Pos
+	looped  bool
+	guarded bool // a condition decides whether it is called
 }
 
 // writes are the places of all sources that change something.
@@ -195,7 +196,7 @@ func (d *derivations) callsOf(decl *ast.FuncDecl) []derivedCall {
 			callees = d.named[calledName(call)]
 		}
 		for _, c := range callees {
-			all = append(all, derivedCall{c, call.Pos(), slices.ContainsFunc(around, isLoop)})
+			all = append(all, derivedCall{c, call.Pos(), slices.ContainsFunc(around, isLoop), guardedBy(append(slices.Clone(around), n), nil)})
 		}
 	})
 	d.calls[decl] = all
