@@ -127,23 +127,21 @@ func (s takenScan) adds(n ast.Node, of types.Object) bool {
 		if len(n.Lhs) != 1 || n.Tok == token.DEFINE || !is(n.Lhs[0]) {
 			return false
 		}
+		if n.Tok == token.ADD_ASSIGN {
+			return true
+		}
 		switch x := n.Rhs[0].(type) {
 		case *ast.CallExpr:
 			return isNamed(x.Fun, "append") && len(x.Args) > 1 && is(x.Args[0])
 		case *ast.BinaryExpr:
 			return n.Tok == token.ASSIGN && x.Op == token.ADD && is(leftmost(x))
 		}
-		return n.Tok == token.ADD_ASSIGN
-	case *ast.ExprStmt, *ast.CallExpr:
-		call, ok := n.(*ast.CallExpr)
-		if !ok {
-			return false
-		}
-		if sel, ok := call.Fun.(*ast.SelectorExpr); ok && is(sel.X) {
+	case *ast.CallExpr:
+		if sel, ok := n.Fun.(*ast.SelectorExpr); ok && is(sel.X) {
 			return strings.HasPrefix(sel.Sel.Name, "Write") && sel.Sel.Name != "WriteTo" || sel.Sel.Name == "ReadFrom"
 		}
-		name := types.ExprString(call.Fun)
-		return (strings.HasPrefix(name, "fmt.Fprint") || name == "io.Copy" || name == "io.CopyN") && len(call.Args) > 1 && is(call.Args[0])
+		name := types.ExprString(n.Fun)
+		return (strings.HasPrefix(name, "fmt.Fprint") || name == "io.Copy" || name == "io.CopyN") && len(n.Args) > 1 && is(n.Args[0])
 	}
 	return false
 }
