@@ -41,7 +41,7 @@ type derivedValue struct {
 	samples int64
 	sure    int64 // those where nothing speaks against the same result
 	rec     recomputed
-	recMost int64
+	loops   map[codeLine]int64 // the samples by the loop that repeats it
 	calls   map[stack.Frame]int64 // the lines that call it
 	stacks  map[stack.ID]int64
 	depth   int // how many functions of the program are around it
@@ -138,12 +138,17 @@ func (s *derivedScan) add(id stack.ID, n int64) {
 		}
 		x := s.values[in.decl]
 		if x == nil {
-			x = &derivedValue{f: f, name: at.Func, lines: map[stack.Frame]int64{}, calls: map[stack.Frame]int64{}, stacks: map[stack.ID]int64{}}
+			x = &derivedValue{f: f, name: at.Func, lines: map[stack.Frame]int64{}, calls: map[stack.Frame]int64{}, loops: map[codeLine]int64{}, stacks: map[stack.ID]int64{}}
 			s.values[in.decl] = x
 		}
-		x.add(rec, id, at, s.v.t.Frame(frames[i+1]), n)
+		x.add(rec, id, lineOnly(at), lineOnly(s.v.t.Frame(frames[i+1])), n)
 		x.depth = len(frames) - i
 	}
+}
+
+// lineOnly is a frame by its function and its line alone.
+func lineOnly(f stack.Frame) stack.Frame {
+	return stack.Frame{Func: f.Func, File: f.File, Line: f.Line}
 }
 
 func (x *derivedValue) add(rec *recomputed, id stack.ID, at, caller stack.Frame, n int64) {
@@ -153,13 +158,12 @@ func (x *derivedValue) add(rec *recomputed, id stack.ID, at, caller stack.Frame,
 	if x.lines[at] += n; x.lines[at] > x.most {
 		x.at, x.most = at, x.lines[at]
 	}
-	weight := n
 	if rec.certain() {
 		x.sure += n
-		weight *= 1000 // that is what is told
 	}
-	if weight > x.recMost {
-		x.rec, x.recMost = *rec, weight
+	// What is told is the heaviest one of those of which nothing speaks against it.
+	if x.loops[rec.loop] += n; x.rec.kind == againNot || rec.certain() && !x.rec.certain() || rec.certain() == x.rec.certain() && x.loops[rec.loop] > x.loops[x.rec.loop] {
+		x.rec = *rec
 	}
 }
 
@@ -245,6 +249,9 @@ func (rec *recomputed) where() string {
 		}
 		return "is called" + on + " in each call of the function at " + rec.loop.text() + ", which a server makes again and again"
 	}
+	if rec.elements == "" && rec.on != "" && rec.inner.line > 0 {
+		return "is called for the same values of " + rec.on + " (" + rec.inner.text() + ") again in each turn of the loop at " + rec.loop.text()
+	}
 	if rec.elements == "" {
 		return "is called in loops that go through the same elements again in each turn of the loop at " + rec.loop.text()
 	}
@@ -277,7 +284,7 @@ func (x *derivedValue) changesText(in *Input) string {
 	case x.rec.kind == againCompared:
 		return "; nothing that it reads changes meanwhile"
 	case !ok:
-		return "; nothing in the source changes what it reads"
+		return "; nothing in the source changes what it reads once that is made"
 	case !x.rec.others():
 		return "; the source changes what it reads only before that, as at " + typedOf(in.code).placeAt(c).text()
 	}

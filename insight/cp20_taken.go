@@ -69,7 +69,7 @@ func (s *takenStacks) add(id stack.ID, n int64) {
 		}
 		x.samples += n
 		x.copies, x.lists = x.copies || w.copies, x.lists || w.lists
-		x.lines[s.v.t.Frame(frames[i])] += n
+		x.lines[lineOnly(s.v.t.Frame(frames[i]))] += n
 		x.to[w.to] += n
 		return
 	}

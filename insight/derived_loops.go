@@ -33,12 +33,14 @@ func (w *derivedWay) inLoop(in frameCode, stmt ast.Node, body *ast.BlockStmt, in
 	}
 	if elements {
 		w.inner, w.innerIn = stmt, in.decl
-		if on, of := l.element(before); of != "" {
+		if on, of := l.element(before); l.places == "" && of != "" {
 			w.rec.on, w.rec.elements, w.rec.inner = on, of, w.placeOf(stmt)
+		} else if w.rec.elements == "" && l.places != "" {
+			w.rec.on, w.rec.inner = l.places, w.placeOf(stmt)
 		}
 		return rec, false, true
 	}
-	if !stays || l.once(inside) || l.repeats() || len(before) == 0 && len(w.dep.reads) == 0 {
+	if !stays || l.once(inside) || l.repeats(inside[1]) || len(before) == 0 && len(w.dep.reads) == 0 {
 		return rec, false, true
 	}
 	w.rec.kind, w.rec.loop = againSame, w.placeOf(stmt)
@@ -86,8 +88,35 @@ type derivedLoop struct {
 	stmt ast.Node
 	body *ast.BlockStmt
 	own  map[types.Object]bool // its variables
-	// elements tells that something depended on them.
+	// elements tells that something depended on them, places that it was on a place alone: its name.
 	elements bool
+	places   string
+}
+
+// counts tells of a variable of the loop that it counts from the same number each time: 0 to the length of
+// a slice, say.
+func (l *derivedLoop) counts(v types.Object) bool {
+	switch n := l.stmt.(type) {
+	case *ast.RangeStmt:
+		of := l.t.typeOf(n.X)
+		if of == nil || l.variable(n.Key) != v {
+			return false
+		}
+		switch u := of.Underlying().(type) {
+		case *types.Slice, *types.Array, *types.Pointer:
+			return true
+		case *types.Basic:
+			return u.Info()&types.IsInteger != 0
+		}
+	case *ast.ForStmt:
+		a, ok := n.Init.(*ast.AssignStmt)
+		if !ok || len(a.Lhs) != 1 || n.Post == nil {
+			return false
+		}
+		_, counts := n.Post.(*ast.IncDecStmt)
+		return counts && l.t.info.Types[a.Rhs[0]].Value != nil
+	}
+	return false
 }
 
 // variables are those that the loop declares.
@@ -116,7 +145,9 @@ func (l *derivedLoop) settle(vars map[types.Object]bool) bool {
 			case l.own[v]:
 				delete(vars, v)
 				l.elements, again = true, true
-				if !l.through(vars) {
+				if l.counts(v) {
+					l.places = v.Name() // the same places in whatever the loop goes through
+				} else if !l.through(vars) {
 					return false
 				}
 			case l.body.Pos() <= v.Pos() && v.Pos() < l.body.End():
@@ -239,7 +270,7 @@ var measures = regexp.MustCompile(`\.(Loop|Since|Now|Before|After|Next|N)\b|\.N$
 
 // repeats tells of a loop that all it does is to do the same several times, as to measure it, or that it
 // has few turns.
-func (l *derivedLoop) repeats() bool {
+func (l *derivedLoop) repeats(by ast.Node) bool {
 	used := func() bool {
 		found := false
 		ast.Inspect(l.body, func(n ast.Node) bool {
@@ -257,15 +288,39 @@ func (l *derivedLoop) repeats() bool {
 	switch n := l.stmt.(type) {
 	case *ast.RangeStmt:
 		lit, _ := n.X.(*ast.CompositeLit)
-		return !used() || few(n.X) || measures.MatchString(types.ExprString(n.X)) || lit != nil && len(lit.Elts) <= fewElements
+		return !used() && !l.carries() || few(n.X) || measures.MatchString(types.ExprString(n.X)) || lit != nil && len(lit.Elts) <= fewElements
 	case *ast.ForStmt:
-		if n.Init != nil && !used() || n.Cond != nil && measures.MatchString(types.ExprString(n.Cond)) {
+		if n.Init != nil && !used() && by == ast.Node(l.body) && !l.carries() || n.Cond != nil && measures.MatchString(types.ExprString(n.Cond)) {
 			return true
 		}
 		b, ok := n.Cond.(*ast.BinaryExpr)
-		return ok && (few(b.Y) || n.Init != nil && measures.MatchString(types.ExprString(b.Y)))
+		return ok && (few(b.Y) || n.Init != nil && measures.MatchString(types.ExprString(b.Y)) && !l.carries())
 	}
 	return false
+}
+
+// carries tells whether a turn leaves something to the next one: a variable from outside of the loop that is
+// set and read in it, and not only added to.
+func (l *derivedLoop) carries() (found bool) {
+	ast.Inspect(l.body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || a.Tok != token.ASSIGN {
+			return !found
+		}
+		for _, lhs := range a.Lhs {
+			v := l.variable(lhs)
+			if v == nil || l.body.Pos() <= v.Pos() && v.Pos() < l.body.End() {
+				continue
+			}
+			ast.Inspect(l.body, func(n ast.Node) bool {
+				id, ok := n.(*ast.Ident)
+				found = found || ok && ast.Expr(id) != lhs && l.variable(id) == v
+				return !found
+			})
+		}
+		return !found
+	})
+	return found
 }
 
 // sorts are functions of the library that compare elements again and again.

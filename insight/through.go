@@ -51,7 +51,7 @@ func throughOf(in *Input, s *spent, all []Finding) *Through {
 		}
 		seen := map[stack.Frame]bool{}
 		for ; at >= 0; at = nextUser(s.v, frames, at+1) {
-			f := s.v.t.Frame(frames[at])
+			f := lineOnly(s.v.t.Frame(frames[at]))
 			if seen[f] {
 				continue
 			}
