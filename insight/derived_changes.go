@@ -249,7 +249,7 @@ func (w *derivedWay) changed(decl *ast.FuncDecl, body *ast.BlockStmt) bool {
 			_, each := inner[x.in]
 			switch {
 			case !in:
-			case w.rec.kind != againElements, each, w.inner != nil && x.in == w.innerIn && within(w.inner, x), looped, x.looped && x.in != decl:
+			case w.rec.kind != againElements, !w.ofElement(v), each, w.inner != nil && x.in == w.innerIn && within(w.inner, x), looped, x.looped && x.in != decl:
 				return false
 			}
 			x.inTurn, x.starts = in, !in && w.startsWith(x)
@@ -259,6 +259,29 @@ func (w *derivedWay) changed(decl *ast.FuncDecl, body *ast.BlockStmt) bool {
 	slices.SortFunc(w.rec.changes, func(a, b changing) int { return int(a.at - b.at) })
 	w.rec.waits = w.rec.waits || w.waitsIn(decl, body, turn)
 	return true
+}
+
+// ofElement tells of a field that it is one of the elements themselves, and of nothing that they have in common: a
+// change of it changes one of them.
+func (w *derivedWay) ofElement(v types.Object) bool {
+	params := parametersOf(w.derivations, w.f.decl)
+	if len(params) != 1 || w.rec.elements == "" {
+		return false
+	}
+	of := params[0].Type()
+	if p, ok := of.(*types.Pointer); ok {
+		of = p.Elem()
+	}
+	s, ok := of.Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	for i := range s.NumFields() {
+		if types.Object(s.Field(i).Origin()) == v {
+			return true
+		}
+	}
+	return false
 }
 
 // nodesAt are the nodes of a body around a position, that body left out.

@@ -219,6 +219,9 @@ func (l *derivedLoop) stays(vars map[types.Object]bool) bool {
 		if l.own[v] {
 			return false
 		}
+		if l.fillsElements(l.in.decl, l.stmt, v) {
+			return false
+		}
 		for _, def := range l.definitions(l.in.decl)[v] {
 			if l.stmt.Pos() <= def.at && def.at < l.stmt.End() || def.unknown {
 				return false

@@ -567,7 +567,48 @@ func (w *derivedWay) locals(in frameCode) bool {
 			w.rec.sure = false
 		}
 	}
-	return !slices.ContainsFunc(sorted(w.dep.vars), in.declares)
+	return !slices.ContainsFunc(sorted(w.dep.vars), func(v types.Object) bool { return in.declares(v) || w.fillsElements(in.decl, in.body(), v) })
+}
+
+// fillsElements tells of a slice or a map that a part of a function sets elements of it, or gives it to a
+// function that may do so.
+func (w *derivedWay) fillsElements(decl *ast.FuncDecl, part ast.Node, v types.Object) bool {
+	switch v.Type().Underlying().(type) {
+	case *types.Slice, *types.Map:
+	default:
+		return false
+	}
+	if slices.ContainsFunc(w.definitions(decl)[v], func(def definition) bool { return def.part && part.Pos() <= def.at && def.at < part.End() }) {
+		return true
+	}
+	found := false
+	ast.Inspect(part, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || call == w.call || found {
+			return !found
+		}
+		i := slices.IndexFunc(call.Args, func(x ast.Expr) bool { return w.variable(pointed(x)) == v })
+		if i < 0 {
+			return true
+		}
+		pkg := w.t.fromPackage(ast.Unparen(call.Fun))
+		name := calledName(call)
+		switch fn := w.t.callee(call); {
+		case fn != nil && len(w.declsOf(fn)) > 0:
+			for _, d := range w.declsOf(fn) {
+				f := w.of(d)
+				found = found || f == nil || f.fills[(takenScan{w.derivations}).given(d, i)]
+			}
+		case isIdent(call.Fun):
+			found = found || i == 0 && (name == "copy" || name == "clear" || name == "delete")
+		case computes(pkg, name) || pkg == "fmt" || pkg == "log":
+			found = found || pkg == "slices" && (strings.HasPrefix(name, "Sort") && name != "Sorted" || name == "Reverse")
+		default:
+			found = true
+		}
+		return !found
+	})
+	return found
 }
 
 // declares tells of a variable that the innermost function declares it, its parameters left out.
