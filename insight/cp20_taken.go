@@ -31,7 +31,7 @@ func takenAgain(r *Rule, in *Input) (found []Finding) {
 		return nil
 	}
 	v := in.view(w.Profile)
-	s := &takenStacks{takenScan: takenScan{newDerivations(in.code)}, v: v, known: map[string]*takenWhole{}, all: map[types.Object]*takenReading{}}
+	s := &takenStacks{takenScan: newTakenScan(newDerivations(in.code)), v: v, known: map[string]*takenWhole{}, all: map[types.Object]*takenReading{}}
 	for id, n := range w.Profile.Samples(w.Index) {
 		s.add(id, n)
 	}

@@ -597,7 +597,7 @@ func (w *derivedWay) fillsElements(decl *ast.FuncDecl, part ast.Node, v types.Ob
 		case fn != nil && len(w.declsOf(fn)) > 0:
 			for _, d := range w.declsOf(fn) {
 				f := w.of(d)
-				found = found || f == nil || f.fills[(takenScan{w.derivations}).given(d, i)]
+				found = found || f == nil || f.fills[w.given(d, i)]
 			}
 		case isIdent(call.Fun):
 			found = found || i == 0 && (name == "copy" || name == "clear" || name == "delete")

@@ -75,8 +75,14 @@ func (w *takenWhole) atTimes() bool {
 	})
 }
 
+// newTakenScan has nothing yet.
+func newTakenScan(d *derivations) takenScan { return takenScan{d, map[types.Object]bool{}} }
+
 // takenScan follows what is taken outward.
-type takenScan struct{ *derivations }
+type takenScan struct {
+	*derivations
+	through map[types.Object]bool // what functions and fields are known to be gone through
+}
 
 // wholeIn is what an expression has all of: a field or a variable, as it is, joined, copied or converted.
 func (s takenScan) wholeIn(decl *ast.FuncDecl, x ast.Expr, depth int) (of ast.Expr, copies, ok bool) {
@@ -210,6 +216,11 @@ func (s takenScan) goesThrough(decl *ast.FuncDecl, v types.Object, depth int) (f
 	if decl == nil || v == nil || depth > 4 {
 		return false
 	}
+	if known, ok := s.through[v]; ok {
+		return known
+	}
+	s.through[v] = false // until it is known
+	defer func() { s.through[v] = found }()
 	is := func(x ast.Expr) bool {
 		of, _, ok := s.wholeIn(decl, x, 0)
 		return ok && s.thing(of) == v
@@ -269,12 +280,12 @@ func (s takenScan) callGoesThrough(n *ast.CallExpr, is func(ast.Expr) bool, dept
 }
 
 // given is the i-th parameter of a function.
-func (s takenScan) given(decl *ast.FuncDecl, i int) types.Object {
+func (d *derivations) given(decl *ast.FuncDecl, i int) types.Object {
 	at := 0
 	for _, field := range decl.Type.Params.List {
 		for _, id := range field.Names {
 			if at == i {
-				return s.variable(id)
+				return d.variable(id)
 			}
 			at++
 		}
@@ -284,6 +295,10 @@ func (s takenScan) given(decl *ast.FuncDecl, i int) types.Object {
 
 // fieldGoneThrough tells whether a function goes through all of a field, or up to its end.
 func (s takenScan) fieldGoneThrough(f types.Object) (found bool) {
+	if known, ok := s.through[f]; ok {
+		return known
+	}
+	defer func() { s.through[f] = found }()
 	for _, decl := range s.t.decls {
 		ast.Inspect(decl.Body, func(n ast.Node) bool {
 			switch n := n.(type) {

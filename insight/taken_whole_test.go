@@ -47,7 +47,7 @@ func TestTakenWhole(t *testing.T) {
 		{"a scanner that goes on", "type lexer struct { src string; pos int }\nfunc (l *lexer) feed(s string) {\nl.src += s\n}\nfunc (l *lexer) step() byte {\nfor l.pos < len(l.src) {\nl.pos++ // 1\n}\nreturn 0\n}\nfunc run(sc *bufio.Scanner) {\nl := &lexer{}\nfor sc.Scan() {\nl.feed(sc.Text())\nl.step() // 2\n}\n}\n", "", false},
 	} {
 		text := "package main\nimport (\"bufio\"; \"bytes\"; \"io\"; \"strings\"; \"encoding/json\")\n" + c.source
-		s := takenScan{newDerivations(sourceOf(text))}
+		s := newTakenScan(newDerivations(sourceOf(text)))
 		way, user := derivedStack(text, "")
 		in, ok := s.at(way[0])
 		if !ok {
