@@ -41,7 +41,7 @@ type derivedValue struct {
 	samples int64
 	sure    int64 // those where nothing speaks against the same result
 	rec     recomputed
-	loops   map[codeLine]int64 // the samples by the loop that repeats it
+	loops   map[codeLine]int64    // the samples by the loop that repeats it
 	calls   map[stack.Frame]int64 // the lines that call it
 	stacks  map[stack.ID]int64
 	depth   int // how many functions of the program are around it
