@@ -2,6 +2,8 @@ package insight
 
 import (
 	"fmt"
+	"go/ast"
+	"go/types"
 	"slices"
 	"strings"
 
@@ -36,22 +38,27 @@ func isConversion(s *allocSite, c *why.Cause) bool {
 
 func tellConversion(in *Input, r *reasons, g *reasonLine, f *Finding) {
 	inner, c := g.sites[0].Frames[0].Func, &g.sites[0].Causes[0]
-	if outlives(c) {
+	where := r.storedAt(in, g, c)
+	if where != nil || outlives(c) || keepsConverted(in.code, g.at) {
 		// Something may have to hold the text: only where the bytes are not used
 		// again could they be it.
 		f.Severity = Info
-		if where := r.storedAt(in, g, c); where != nil {
+		f.Doubts = append(f.Doubts, "the copy is needed if it is kept while the bytes are used for something else, as a reader or a scanner reads the next ones into them")
+		if where == nil && outlives(c) {
+			f.Advice = "Return the other type where callers can use it, or append to a buffer of the caller's (func(dst []byte) []byte), and convert only where the other type is needed. If the same text recurs, look it up (m[string(b)] copies nothing) and share one string."
+			return
+		}
+		f.Advice = "If the bytes are not used for anything else, keep them instead; if the same text recurs, look it up (m[string(b)] copies nothing) and keep one string."
+		if strings.HasSuffix(g.sites[0].Runtime, "stringtoslicebyte") {
+			f.Advice = "If nobody changes the bytes, keep the string itself; or have the text as bytes from the start, if those are not used for anything else."
+		}
+		if where != nil {
 			f.Summary += "; " + where.Text
+			f.Evidence = append(f.Evidence, *where)
 			if l := livesOn(in, g.at); l.share >= keptShare && l.surely() {
 				f.Summary += fmt.Sprintf(", and %s of what the line allocated were still in use in the heap profile", unit.BytesOf(float64(l.kept)))
 			}
-			f.Evidence = append(f.Evidence, *where)
-			f.Advice = "If the bytes are not used for anything else, keep them instead; if the same text recurs, look it up (m[string(b)] copies nothing) and keep one string."
-			f.Doubts = append(f.Doubts, "the copy is needed if it is kept while the bytes are used for something else")
-			return
 		}
-		f.Advice = "Return the other type where callers can use it, or append to a buffer of the caller's (func(dst []byte) []byte), and convert only where the other type is needed. If the same text recurs, look it up (m[string(b)] copies nothing) and share one string."
-		f.Doubts = append(f.Doubts, "the copy is needed if the text is kept while the bytes are used for something else")
 		return
 	}
 	switch {
@@ -62,7 +69,23 @@ func tellConversion(in *Input, r *reasons, g *reasonLine, f *Finding) {
 	default:
 		f.Advice = "Use only one of the two types: package bytes has nearly all of package strings; look up with m[string(b)] in one expression; convert once and pass the result on."
 	}
-	f.Doubts = append(f.Doubts, "if a function needs the other type, it is that function that has to change")
+	doubt := "if a function needs the other type, it is that function that has to change"
+	if strings.HasSuffix(g.sites[0].Runtime, "slicebytetostring") && inner != "bytes.(*Buffer).String" {
+		doubt += "; if it keeps the text while the bytes are used for something else, the copy is needed"
+	}
+	f.Doubts = append(f.Doubts, doubt)
+}
+
+// keepsConverted tells whether what a line converts becomes a part of something, as an element, a field
+// or a key, or is returned or sent.
+func keepsConverted(c *code, at stack.Frame) bool {
+	return slices.ContainsFunc(c.lineCalls(at), func(call *ast.CallExpr) bool {
+		switch types.ExprString(call.Fun) {
+		case "string", "[]byte", "[]rune":
+			return keptAround(c, at, call)
+		}
+		return calledName(call) == "String" && len(call.Args) == 0 && keptAround(c, at, call)
+	})
 }
 
 // outlives tells whether the compiler says that the result outlives its

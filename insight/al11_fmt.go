@@ -61,6 +61,9 @@ func tellFmt(h *hit, f *Finding) {
 	case "scan":
 		f.Advice = "Split the text with strings.Cut or a bufio.Scanner and convert the parts with strconv.Atoi, ParseFloat and the like: they look at every byte once."
 	default:
+		if tellKey(h, f) {
+			return
+		}
 		if padded, hexes := paddedMostly(h); padded != "" {
 			tellPadded(f, padded, hexes)
 			return

@@ -23,7 +23,7 @@ var cp18 = &Rule{
 	},
 	Check: func(r *Rule, in *Input) []Finding {
 		all := withRereads(readsAgain(r, in), mergeAgain(makesAgain(r, in)))
-		if slices.ContainsFunc(all, func(f Finding) bool { return f.State == Found }) {
+		if slices.ContainsFunc(all, func(f Finding) bool { return f.State == Found && f.saves }) {
 			return withDerived(r, in, all) // that says what the work is
 		}
 		return withDerived(r, in, withRereads(callsAgain(r, in), all))
@@ -46,7 +46,9 @@ func withRereads(reads, all []Finding) []Finding {
 // at one line is escaped at another, where it is executed first.
 func mergeAgain(all []Finding) (merged []Finding) {
 	for _, f := range all {
-		i := slices.IndexFunc(merged, func(m Finding) bool { return m.State == Found && m.Advice == f.Advice })
+		i := slices.IndexFunc(merged, func(m Finding) bool {
+			return m.State == Found && m.Advice == f.Advice && (m.saves == f.saves || m.Evidence[0].Function == f.Evidence[0].Function)
+		})
 		if i < 0 {
 			merged = append(merged, f)
 			continue
@@ -156,41 +158,49 @@ func doneOnce(t *stack.Table, frames []stack.FrameID, outside int) bool {
 	return !ok && slices.ContainsFunc(frames[:outside], once)
 }
 
-// repeated tells whether a line runs more than once: some caller's line is in a loop, or,
-// on a goroutine other than main's, somebody calls back, as a server does for each request.
+// repeated tells whether a line does the same more than once: some caller's line is in a loop, or,
+// on a goroutine other than main's, somebody calls back, as a server does for each request; and it
+// is not for another item each time.
 func repeated(h *hit, line *hitLine) bool {
-	t, v := h.p.Stacks, h.in.view(h.p)
-	frames := t.Frames(line.heavy)
-	at := slices.IndexFunc(frames, func(id stack.FrameID) bool {
+	v, frames, at := stackOf(h, line)
+	return at >= 0 && repeatsFrom(h.in.code, v, frames, at) && !filledOnce(h.in.code, v, frames) &&
+		itemsOf(byWeight(line.reasons)[0].name, h.in.code, v, frames, at) != eachItem
+}
+
+// stackOf is the heaviest stack of a line, and the position of the line in it; -1 for none.
+func stackOf(h *hit, line *hitLine) (v *view, frames []stack.FrameID, at int) {
+	t := h.p.Stacks
+	frames = t.Frames(line.heavy)
+	return h.in.view(h.p), frames, slices.IndexFunc(frames, func(id stack.FrameID) bool {
 		f := t.Frame(id)
 		return f.Func == line.Caller.Func && f.File == line.Caller.File && f.Line == line.Caller.Line
 	})
-	if at < 0 {
-		return false
-	}
-	return repeatsAbove(h.in.code, v, frames[at:])
 }
 
-// repeatsAbove tells whether what the first frame of a way outward does is done more than
-// once: some line of the program is in a loop, or, on a goroutine other than main's, somebody
-// calls back.
-func repeatsAbove(c *code, v *view, frames []stack.FrameID) bool {
-	main := v.t.Frame(frames[len(frames)-1]).Func == "runtime.main"
-	for _, id := range frames {
-		switch v.origins[id] {
-		case stack.User:
-			if lineInLoop(c, v.t.Frame(id)) == loopYes {
-				return true
-			}
-		case stack.Standard, stack.Dependency:
-			if !main {
-				return true
-			}
+// filledOnce tells whether one of the calls on a stack is made only where its result is not there yet.
+func filledOnce(c *code, v *view, frames []stack.FrameID) bool {
+	for i, f := range frames[1:] {
+		if v.origins[f] == stack.User && fillsOnce(c, v.t.Frame(f), v.t.Frame(frames[i]).Func) {
+			return true
 		}
 	}
 	return false
 }
 
+// openers are functions of the standard library that make a connection for a pool.
+var openers = []string{sqlConn, sqlOpens, httpDials}
+
+// opensConnection finds on a stack what makes a connection for a pool.
+func opensConnection(t *stack.Table, frames []stack.FrameID) (opener string, ok bool) {
+	for _, f := range frames {
+		if name := t.Frame(f).Func; slices.Contains(openers, name) {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// tellAgain says what is done again, and what to do about it.
 func tellAgain(h *hit, f *Finding) {
 	i := slices.IndexFunc(agains, func(a again) bool { return a.set == h.reasons[0].name })
 	a := &agains[i]
@@ -202,4 +212,22 @@ func tellAgain(h *hit, f *Finding) {
 	if a.doubt != "" {
 		f.Doubts = append(f.Doubts, a.doubt)
 	}
+	v, frames, at := stackOf(h, h.lines[0])
+	if opener, ok := opensConnection(v.t, frames[max(at, 0):]); ok {
+		f.Severity, f.saves = Info, false
+		f.Advice = "It is done for each new connection, in " + stack.Short(opener) + ": keep connections open between uses (of database/sql: SetMaxIdleConns, which is 2 unless the program sets it; of net/http: MaxIdleConnsPerHost, also 2)."
+		f.Doubts = []string{"that of the first connections is no fault: rule LD06 says whether new ones are opened all the time, from a trace"}
+		return
+	}
+	if itemsOf(a.set, h.in.code, v, frames, at) == otherItem {
+		f.Severity, f.saves = Info, false
+		f.Advice = itemAdvice
+		f.Doubts = append(f.Doubts, itemDoubt)
+	}
 }
+
+// itemAdvice is what to do about such work.
+const itemAdvice = "If some of these are the same, make each once and keep it, in a map by its text or its key, with a bound; if each is another, this is the work itself."
+
+// itemDoubt is what speaks against work that may be for another item each time.
+const itemDoubt = "the source makes it from what a loop goes through: if each of these is another, and comes only once, there is nothing to keep"

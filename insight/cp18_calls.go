@@ -24,8 +24,9 @@ func callsAgain(r *Rule, in *Input) (found []Finding) {
 	total, at, known := int64(0), map[sameCall]int64{}, map[string]*sameCall{}
 	for id, n := range w.Profile.Samples(w.Index) {
 		total += n
-		way, inner := v.program(v.t.Frames(id))
-		if len(way) == 0 || !repeatsAbove(in.code, v, v.t.Frames(id)) {
+		frames := v.t.Frames(id)
+		way, inner := v.program(frames)
+		if len(way) == 0 || slices.ContainsFunc(frames, func(f stack.FrameID) bool { return inSet("once", v.t.Frame(f).Func) }) {
 			continue
 		}
 		key := fmt.Sprint(way, inner)
@@ -38,9 +39,18 @@ func callsAgain(r *Rule, in *Input) (found []Finding) {
 			}
 			known[key] = call
 		}
-		if call != nil {
-			at[*call] += n
+		if call == nil || filledOnce(in.code, v, frames) {
+			continue
 		}
+		i := placeOf(v, frames, call.at)
+		if i < 0 || !repeatsFrom(in.code, v, frames, i) {
+			continue
+		}
+		one := *call
+		if compiles(inner) && itemsOf(againProgram, in.code, v, frames, i) == otherItem {
+			one.unsure = itemDoubt
+		}
+		at[one] += n
 	}
 	calls := slices.SortedFunc(maps.Keys(at), func(a, b sameCall) int { return int(at[b] - at[a]) })
 	for _, call := range calls {
@@ -67,6 +77,16 @@ func (v *view) program(frames []stack.FrameID) (way []stack.Frame, inner string)
 	return way, inner
 }
 
+// placeOf is the position of the outermost frame of a line of the program on a stack; -1 for none.
+func placeOf(v *view, frames []stack.FrameID, line stack.Frame) int {
+	for i, f := range slices.Backward(frames) {
+		if v.origins[f] == stack.User && v.t.Frame(f) == line {
+			return i
+		}
+	}
+	return -1
+}
+
 func callAgainFinding(r *Rule, in *Input, w *facts.Weights, call sameCall, samples int64, share stats.Interval) Finding {
 	with := " " + call.sameness("")
 	if compiles(call.callee) {
@@ -79,6 +99,10 @@ func callAgainFinding(r *Rule, in *Input, w *facts.Weights, call sameCall, sampl
 	f.Advice = "Call it once and keep the result: at startup, or when it is first needed (sync.OnceValue). If what it is made from can change, make it again when that has changed."
 	if i := slices.IndexFunc(agains, func(a again) bool { return a.set == againProgram }); compiles(call.callee) {
 		f.Advice, f.Doubts = agains[i].advice, append(f.Doubts, agains[i].doubt)
+		if call.unsure != "" {
+			f.Severity, f.saves, f.Advice = Info, false, itemAdvice
+			f.Doubts = append(f.Doubts, call.unsure)
+		}
 		return f
 	}
 	if call.unsure != "" {

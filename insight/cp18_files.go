@@ -48,7 +48,7 @@ func readsAgain(r *Rule, in *Input) (found []Finding) {
 		total += n
 		frames := v.t.Frames(id)
 		at := slices.IndexFunc(frames, func(f stack.FrameID) bool { return both[v.t.Frame(f).Func] })
-		if at < 0 || !repeatsAbove(in.code, v, frames[at:]) {
+		if at < 0 || !opensAgain(in.code, v, frames, at) {
 			continue
 		}
 		name := v.t.Frame(frames[at]).Func
@@ -75,6 +75,28 @@ func readsAgain(r *Rule, in *Input) (found []Finding) {
 		}
 	}
 	return found
+}
+
+// opensAgain tells whether the function at a place of a stack, which reads a file, is called more than
+// once, or opens one in a loop of its own: one over the lines of a file reads it once.
+func opensAgain(c *code, v *view, frames []stack.FrameID, at int) bool {
+	if filledOnce(c, v, frames) || doneOnce(v.t, frames, at) {
+		return false
+	}
+	if repeatsFrom(c, v, frames, at+1) {
+		return true
+	}
+	f, again := v.t.Frame(frames[at]), false
+	fn := c.scopeAt(f)
+	if fn == nil {
+		return false
+	}
+	for _, open := range fn.opened() {
+		eachNode(fn.body, func(n ast.Node, around []ast.Node) {
+			again = again || n == ast.Node(open) && inTurns(append(slices.Clone(around), n))
+		})
+	}
+	return again
 }
 
 // readAndParse are the functions of the program that read a file and parse, as far as samples show,
@@ -163,7 +185,7 @@ func fixedName(c *code, way []stack.Frame) (call string, at stack.Frame, from []
 		}
 		for _, open := range fn.opened() {
 			o := newOrigins(c)
-			if !o.fixed(open.Args[0], fn, way[i:]) {
+			if !o.fixed(open.Args[0], fn, way[i:]) || o.ofOthers() {
 				return "", at, nil, false
 			}
 			from = append(from, o.from...)

@@ -9,6 +9,23 @@ import (
 	"loupe/recording/recordingtest"
 )
 
+// TestCP18Login: what a driver does for each connection, as hashing a password, is no login of the
+// program's users.
+func TestCP18Login(t *testing.T) {
+	for opener, severity := range map[string]Severity{"database/sql.(*DB).conn\n": Info, "net/http.(*Transport).dialConn\n": Info, "": Warning} {
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu")
+		r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"},
+			profiletest.Profile("net/http.(*conn).serve\nnet/http.HandlerFunc.ServeHTTP\nmain.get:/src/main.go:3\n"+opener+"main.login:/src/main.go:9\ncrypto/pbkdf2.Key\n= 100\n"))
+		f := expect(t, opener, r, "CP18", Found, "hashing passwords")
+		if f.Severity != severity {
+			t.Errorf("%q: %s", opener, f.Severity)
+		}
+		if strings.Contains(f.Advice, "for each new connection") != (opener != "") || strings.Contains(f.Advice, "hand out a session") != (opener == "") {
+			t.Errorf("%q: %s", opener, f.Advice)
+		}
+	}
+}
+
 // TestCP18Once: what main does at its start is no finding, however long it takes; in a
 // loop, in a worker or below a server it is.
 func TestCP18Once(t *testing.T) {

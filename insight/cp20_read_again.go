@@ -2,6 +2,7 @@ package insight
 
 import (
 	"cmp"
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -96,6 +97,12 @@ type regrown struct {
 	decides bool
 	atTimes bool  // it is under a condition of its own
 	samples int64 // that are in what reads it
+	// expr is the regular expression that is searched for, where the source has its text.
+	expr string
+	// cut is where the program takes from the front what was found; it has no line where nobody does.
+	cut stack.Frame
+	// reads is how many bytes one read may have, where the source says so.
+	reads int
 }
 
 // rereading is one thing on a line that reads all of a text.
@@ -320,6 +327,9 @@ func grownAt(c *code, way []stack.Frame, under map[string]int64) (g regrown, ok 
 		}
 		if b.samples > most {
 			g, most = b.regrown, b.samples
+			if fn := c.scopeAt(way[0]); len(r.needles) == 1 && isRegexp(r.callees) {
+				g.expr = expression(c, fn, r.needles[0])
+			}
 		}
 	}
 	g.samples = 0
@@ -425,6 +435,7 @@ func (b *climb) inLoop(at stack.Frame, fn *scope, l loop) (found, goes bool) {
 	b.decides = b.given && (t.decides() || l.cond != nil && endsWhen(l.cond, b.node, nil) == 1)
 	line, _ := l.source.lines(l.stmt)
 	b.of, b.where = b.x.text(), "in each turn of the loop at "+fileLine(at.File, line)
+	b.cut, b.reads = frontCut(b.c, at.File, l.body, b.x), readSize(b.c, b.file, b.line)
 	return true, false
 }
 
@@ -520,6 +531,7 @@ func (b *climb) inFunction(way []stack.Frame, fn *scope) (found, goes bool) {
 	given := slices.ContainsFunc(b.needles, func(p spot) bool { return fn.declares(p.root) })
 	if b.grows && field && !given { // called by the library
 		b.of, b.decides = b.x.text(), b.given
+		b.cut = frontCut(b.c, way[0].File, fn.body, b.x)
 		return true, false
 	}
 	return false, false
@@ -567,10 +579,18 @@ func (b *climb) translates(call *ast.CallExpr, fn *scope) bool {
 }
 
 // sure tells that the source shows the loop, that each turn reads, and that a search has found nothing
-// in the turns before.
+// in the turns before; and nothing of what speaks for few turns.
 func (g *regrown) sure() bool {
-	return g.where != "" && !g.atTimes && (g.does != rereadSearch || g.decides)
+	return g.where != "" && !g.atTimes && (g.does != rereadSearch || g.decides) && !g.fewReads()
 }
+
+// fewReads tells whether the source shows that a loop may end after a read or two: what is behind the
+// match stays for the next, or one read may have very much.
+func (g *regrown) fewReads() bool { return g.cut.Line > 0 || g.reads >= largeRead }
+
+// largeRead is a size of one read that is likely to have all of a message. Source: chosen, twice what
+// io.Copy reads.
+const largeRead = 64 << 10
 
 // finding says what such a line costs; it is empty where the share is too small.
 func (g *regrown) finding(r *Rule, in *Input, w *facts.Weights, at stack.Frame) []Finding {
@@ -582,27 +602,45 @@ func (g *regrown) finding(r *Rule, in *Input, w *facts.Weights, at stack.Frame) 
 	if g.does == rereadSearch {
 		does = "searches"
 	}
-	f := r.answer(Found, "quadratic time: %s %s all of %s again %s, and %s grows each time: %s of the CPU time%s", g.by, does, g.of, cmp.Or(g.where, "in each call"), g.of, unit.Percent(share.Estimate), atFrame(at))
-	f.Title = "Quadratic: all that was read so far is " + map[bool]string{true: "searched", false: "read"}[g.does == rereadSearch] + " again each time"
+	title, quadratic := "All that was read so far is "+map[bool]string{true: "searched", false: "read"}[g.does == rereadSearch]+" again each time", ""
+	if g.sure() {
+		title, quadratic = "Quadratic: a"+title[1:], "quadratic time: "
+	}
+	f := r.answer(Found, "%s%s %s all of %s again %s, and %s grows each time: %s of the CPU time%s", quadratic, g.by, does, g.of, cmp.Or(g.where, "in each call"), g.of, unit.Percent(share.Estimate), atFrame(at))
+	if g.cut.Line > 0 {
+		f.Summary = fmt.Sprintf("%s %s all of %s again %s, which adds to it; what was found is cut off at %s: %s of the CPU time%s", g.by, does, g.of, cmp.Or(g.where, "in each call"),
+			fileLine(g.cut.File, g.cut.Line), unit.Percent(share.Estimate), atFrame(at))
+	}
+	f.Title = title
 	f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
 	f.Severity, f.Score = Info, score(share.Estimate, r.param("share"), 0.6)
 	if share.Low >= r.param("warn") && g.sure() {
 		f.Severity = Warning
 	}
 	f.Evidence = []Evidence{in.lineAt(w.Entry, at, "%d of %d samples", g.samples, w.Total()), in.code.shownAt(g.file, g.line, "%s grows here", g.of)}
+	if g.cut.Line > 0 {
+		f.Evidence = append(f.Evidence, in.code.shownAt(g.cut.File, g.cut.Line, "%s loses its front here", g.of))
+	}
 	f.Advice = g.advice()
-	f.Verify = "Record again with the same input: the CPU time of this line should vanish. Twice the input should then take twice as long, not four times."
+	f.Verify = "Record again with the same input: the CPU time of this line should be less."
+	if g.sure() {
+		f.Verify = "Record again with the same input: the CPU time of this line should vanish. Twice the input should then take twice as long, not four times."
+	}
 	switch {
 	case g.where == "":
 		f.Doubts = []string{"the source does not show what calls this: if each call has a buffer of its own, all of it is new"}
+	case g.cut.Line > 0:
+		f.Doubts = []string{"how many reads one message takes is not known: with one or two, little is read again, and the time is that of going through what has come; with many, it grows with the square of their number"}
 	case g.does == rereadSearch && !g.decides:
 		f.Doubts = []string{"a search ends at the first match: if there is one near the start, it does not read all again"}
 	case g.atTimes:
 		f.Doubts = []string{"it is read under a condition: if that holds only once or twice, little is read again"}
+	case g.fewReads():
+		f.Doubts = []string{"one read may have " + unit.BytesOf(float64(g.reads)) + ": if the loop ends after a turn or two, little is read again, and the time is that of going through what has come; after many, it grows with the square of their number"}
 	default:
 		f.Doubts = []string{"if the loop ends after a turn or two, as when everything comes in one read, little is read again"}
 	}
-	f.costs, f.saves = []cost{{file: at.File, line: at.Line}}, g.sure()
+	f.costs, f.saves, f.grows = []cost{{file: at.File, line: at.Line}}, g.sure(), g.sure()
 	return []Finding{f}
 }
 
@@ -610,12 +648,15 @@ func (g *regrown) finding(r *Rule, in *Input, w *facts.Weights, at stack.Frame) 
 func (g *regrown) advice() string {
 	switch g.does {
 	case rereadSearch:
-		overlap := "Where a match may begin in what came before, begin earlier by the length of the longest possible match"
-		if strings.Contains(g.by, ".Index") || strings.Contains(g.by, ".Contains") || strings.HasSuffix(g.by, ".Cut") {
-			overlap = "As a match may begin in what came before, begin earlier by the length of what is searched for, less one"
+		switch {
+		case g.by == "a loop":
+			return "Go through only what is new: keep what the loop has found out so far (a count, a depth, a state) with the place where it has ended, and go on from there in the next turn."
+		case strings.Contains(g.by, ".Index") || strings.Contains(g.by, ".Contains") || strings.HasSuffix(g.by, ".Cut") || strings.Contains(g.by, ".LastIndex"):
+			return "Search only what is new: remember how far the last search has come, and begin there in the next turn. As a match may begin in what came before, begin earlier by the length of what is searched for, less one. " +
+				"Where only the end decides (a prompt, a terminator), search the last line, or the last N bytes, of " + g.of + "."
 		}
-		return "Search only what is new: remember how far the last search has come, and begin there in the next turn. " + overlap +
-			". Where only the end decides (a prompt, a terminator), search the last line, or the last N bytes, of " + g.of + "."
+		shape := shapeOf(g.expr)
+		return shape.from(g.of)
 	case rereadCount:
 		return "Process only what is new: remember how far it has been processed, and go on from there. Keep an unfinished last piece for the next turn."
 	case rereadCopy:

@@ -22,6 +22,7 @@ const (
 func TestRegrown(t *testing.T) {
 	const feed = "func (c *conn) feed(b []byte) bool {\nc.buf = append(c.buf, b...)\nreturn c.re.Match(c.buf) // here\n}\n"
 	const fill = "type conn struct { buf bytes.Buffer; re *regexp.Regexp }\nfunc (c *conn) fill() {\nn, err := c.r.Read(c.b)\nif n > 0 {\nc.buf.Write(c.b[:n])\n}\n}\n"
+	const next = "func (c *conn) next() []byte {\nfor {\nif i := bytes.Index(c.buf, nl); i >= 0 { // here\nreturn c.buf[:i]\n}\nc.buf = append(c.buf, read()...)\n}\n}\n"
 	for _, c := range []struct {
 		name, under, source string
 		want                string // what grows
@@ -36,7 +37,17 @@ func TestRegrown(t *testing.T) {
 		{"a builder", containsText, "func f() {\nsb := strings.Builder{}\nfor line := range lines {\nsb.WriteString(line)\nif strings.Contains(sb.String(), end) { // here\nreturn\n}\n}\n}\n", "sb", true},
 		{"what comes by a channel", matchesText, "func f() {\nfor {\nselect {\ncase b := <-in:\nout = append(out, b...)\nif re.Match(out) { // here\nreturn\n}\ncase <-timeout:\nreturn\n}\n}\n}\n", "out", true},
 		{"for one pattern after the other", matchesText, "func f(all []*regexp.Regexp) {\nfor {\nout = append(out, read()...)\nfor _, re := range all {\nif re.Match(out) { // here\nreturn\n}\n}\n}\n}\n", "out", true},
-		{"it is cut when the loop ends", findsText, "func (c *conn) line() []byte {\nfor {\nif i := bytes.Index(c.buf, nl); i >= 0 { // here\nline := c.buf[:i]\nc.buf = c.buf[i+1:]\nreturn line\n}\nc.buf = append(c.buf, read()...)\n}\n}\n", "c.buf", true},
+		{"it is cut when the loop ends", findsText, "func (c *conn) line() []byte {\nfor {\nif i := bytes.Index(c.buf, nl); i >= 0 { // here\nline := c.buf[:i]\nc.buf = c.buf[i+1:]\nreturn line\n}\nc.buf = append(c.buf, read()...)\n}\n}\n", "c.buf", false},
+		{"a caller cuts off what was found", findsText, next + "func f(c *conn) {\nfor {\nmsg := c.next()\nc.buf = append(c.buf[:0], c.buf[len(msg):]...)\n}\n}\n", "c.buf", false},
+		{"a method of another file cuts it", findsText, next + "func (c *conn) drop(n int) {\nc.buf = c.buf[n:]\n}\n", "c.buf", false},
+		{"somebody copies the rest down", findsText, next + "func use(c *conn, n int) {\nk := copy(c.buf, c.buf[n:])\nc.buf = c.buf[:k]\n}\n", "c.buf", false},
+		{"a function returns the rest", findsText, next + "func use(c *conn, n int) {\nc.buf = cut(c.buf, n)\n}\n", "c.buf", false},
+		{"the rest of a buffer is read elsewhere", findsText, fill + "func (c *conn) wait() {\nfor {\nif bytes.Index(c.buf.Bytes(), end) >= 0 { // here\nreturn\n}\nc.fill()\n}\n}\nfunc (c *conn) take(n int) []byte {\nreturn c.buf.Next(n)\n}\n", "c.buf", false},
+		{"the loop around cuts a variable", findsText, "func f() {\nvar buf []byte\nfor {\nfor {\nif bytes.Index(buf, end) >= 0 { // here\nbreak\n}\nbuf = append(buf, read()...)\n}\nbuf = buf[use(buf):]\n}\n}\n", "buf", false},
+		{"it begins anew with each command", findsText, next + "func (c *conn) run(cmd string) {\nc.buf = c.buf[:0]\nc.send(cmd)\nc.next()\n}\n", "c.buf", true},
+		{"a field of the same name of another type is cut", findsText, next + "type conn struct { buf []byte }\ntype ring struct { buf []byte }\nfunc (r *ring) drop(n int) {\nr.buf = r.buf[n:]\n}\n", "c.buf", true},
+		{"reads of a megabyte", findsText, "func f() {\nb := make([]byte, 1<<20)\nfor {\nn, _ := r.Read(b)\nout = append(out, b[:n]...)\nif bytes.Index(out, end) >= 0 { // here\nreturn\n}\n}\n}\n", "out", false},
+		{"reads of a kilobyte", findsText, "const size = 1 << 10\nfunc f() {\nvar b [size]byte\nfor {\nn, _ := r.Read(b[:])\nout = append(out, b[:n]...)\nif bytes.Index(out, end) >= 0 { // here\nreturn\n}\n}\n}\n", "out", true},
 		{"a function that is given it", matchesText, "func done(b []byte, re *regexp.Regexp) bool {\nreturn re.Match(b) // here\n}\nfunc f(re *regexp.Regexp) {\nvar out []byte\nfor {\nout = append(out, read()...)\nif done(out, re) { // second\nbreak\n}\n}\n}\n", "out", true},
 		{"methods that fill and look", findsText, fill + "func (c *conn) ready() bool {\nreturn bytes.Index(c.buf.Bytes(), end) >= 0 // here\n}\nfunc (c *conn) wait() {\nfor !c.ready() { // second\nc.fill()\n}\n}\n", "c.buf", true},
 		{"a method that does both", matchesText, feed + "func f(c *conn) {\nfor b := range in {\nif c.feed(b) { // second\nreturn\n}\n}\n}\n", "c.buf", true},
@@ -132,7 +143,18 @@ func TestCP20Grown(t *testing.T) {
 	// The samples of the line that are in something else do not count.
 	f = expect(t, "little of the line", record(loop, "shop.f:/src/a.go:6                                   shop.f:/src/a.go:6\nbytes.Index:/go/bytes.go:3                              other.g:/go/g.go:3\n= 3                                   97\n"), "CP20", Fine)
 	const watch = "package main\nfunc f() {\nfor p := range parts {\ntext += p\nif strings.Contains(text, bad) {\nfailed = true\n}\n}\n}\n"
+	const framer = "package main\nfunc (c *conn) next() []byte {\nfor {\nc.buf = append(c.buf, read()...)\nif i := bytes.Index(c.buf, end); i >= 0 {\nreturn c.buf[:i]\n}\n}\n}\nfunc (c *conn) drop(n int) {\nc.buf = c.buf[n:]\n}\n"
+	f = expect(t, "a framer", record(framer, "shop.f:/src/a.go:5                                     shop.g:/src/b.go:1\nbytes.Index:/go/bytes.go:3\n= 90                             10\n"), "CP20", Found,
+		"bytes.Index searches all of c.buf again in each turn of the loop at a.go:3, which adds to it; what was found is cut off at a.go:11: 90.0% of the CPU time")
+	severity(t, "a framer", f, Info)
+	doubted(t, f, "how many reads one message takes is not known")
+	if strings.Contains(f.Title+f.Summary, "uadratic") || f.saves || f.grows {
+		t.Errorf("a framer: %s: %s", f.Title, f.Summary)
+	}
 	f = expect(t, "it goes on", record(watch, "shop.f:/src/a.go:5                                     shop.g:/src/b.go:1\nstrings.Contains:/go/strings.go:3\n= 90                             10\n"), "CP20", Found, "searches all of text again")
 	severity(t, "it goes on", f, Info)
+	if strings.Contains(f.Title+f.Summary, "uadratic") {
+		t.Errorf("it goes on: %s: %s", f.Title, f.Summary)
+	}
 	doubted(t, f, "a search ends at the first match")
 }

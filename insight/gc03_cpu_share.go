@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"loupe/analysis/compare"
 	"loupe/analysis/facts"
 	"loupe/value/stats"
 	"loupe/value/unit"
@@ -83,14 +84,11 @@ func checkGCShare(r *Rule, in *Input) []Finding {
 	}
 	slices.Sort(shares)
 	share := stats.Quantile(shares, 0.5)
-	sampled, path := math.NaN(), ""
-	if cpu, err := in.Facts.CPU(); err == nil {
-		sampled, path = cpu.Collecting(r.param("samples")), cpu.Entry.Path
-	}
-	refuted := share >= r.param("info") && sampled < share/2
-	if refuted {
-		shares = []float64{sampled, share}
-		share, source = sampled, "the CPU profile "+path+", of the CPU time used"
+	profile, known := sampledCollecting(r, in)
+	refuted := known && share >= r.param("info") && profile.High < share
+	if refuted { // by samples: time of Ps is no CPU time where threads wait for a CPU
+		shares = []float64{profile.Estimate, share}
+		share, source = profile.Estimate, "the CPU profile "+profile.path+", of the CPU time used"
 	}
 	_, base, _ := strings.Cut(source, ", of the ")
 	if share < r.param("info") {
@@ -115,9 +113,36 @@ func checkGCShare(r *Rule, in *Input) []Finding {
 	f.Advice = "Allocate less where the allocation findings point."
 	adviseRoom(in, &f, worst, 200)
 	f.Verify = "Record again under the same load: the share should fall below 5%."
-	if refuted {
+	switch {
+	case refuted:
 		f.Doubts = append(f.Doubts, fmt.Sprintf("the runtime's clocks say up to %s, which includes waiting for a CPU", unit.Percent(most)))
+	case known:
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of the %s samples of the CPU profile are in the collector, its assists, or its write barriers", unit.Percent(profile.Estimate), unit.Count(profile.samples)), Path: profile.path})
 	}
-	f.Doubts = append(append(f.Doubts, in.doubts()...), "the runtime counts the time of Ps: if more threads want to run than there are CPUs, that is more than CPU time")
+	f.Doubts = append(f.Doubts, in.doubts()...)
+	if !known {
+		f.Doubts = append(f.Doubts, "the runtime counts the time of Ps: if more threads want to run than there are CPUs, that is more than CPU time")
+	}
 	return []Finding{f}
+}
+
+// collectingSamples is the collector's share of the samples of a CPU profile.
+type collectingSamples struct {
+	stats.Interval
+	samples int64
+	path    string
+}
+
+// sampledCollecting is that of the recording's CPU profile; unknown below a number of samples.
+func sampledCollecting(r *Rule, in *Input) (x collectingSamples, known bool) {
+	cpu, err := in.Facts.CPU()
+	if err != nil {
+		return x, false
+	}
+	share := cpu.Collecting(r.param("samples"))
+	if math.IsNaN(share) {
+		return x, false
+	}
+	n := float64(cpu.Samples)
+	return collectingSamples{stats.Wilson(share*n, n, compare.Confidence), cpu.Samples, cpu.Entry.Path}, true
 }

@@ -111,6 +111,37 @@ func TestGC03(t *testing.T) {
 	}
 }
 
+// TestGC03Sampled: where the samples of a CPU profile are certainly fewer than what the runtime says,
+// the figure and the severity are theirs; where they agree, they are evidence, and no doubt is left.
+func TestGC03Sampled(t *testing.T) {
+	for _, c := range []struct {
+		collecting, other int64
+		severity          Severity // empty is fine
+		says              string
+		agrees            bool
+	}{
+		{150, 850, Warning, "15.8% of the busy time", true},
+		{70, 930, Info, "7.00% of the CPU time used", false},
+		{20, 980, "", "2.00% of the CPU time used", false},
+		{7, 93, Warning, "15.8% of the busy time", false}, // too few to say so
+	} {
+		r := collecting(60, 100*time.Millisecond, nil, cpuClasses(4, 1))
+		withProfile(r, recording.CPU, "bare", column{"runtime.gcBgMarkWorker runtime.gcDrain", []int64{c.collecting / 2}},
+			column{"main.main runtime.mallocgc runtime.gcmarknewobject", []int64{c.collecting - c.collecting/2}}, column{"main.main main.work", []int64{c.other}})
+		f := answers(t, r, "GC03")[0]
+		if f.Severity != c.severity || !strings.Contains(f.Summary, c.says) {
+			t.Errorf("%d of %d: %s: %s", c.collecting, c.other, f.Severity, f.Summary)
+		}
+		said := false
+		for _, e := range f.Evidence {
+			said = said || strings.Contains(e.Text, "samples of the CPU profile are in the collector")
+		}
+		if said != c.agrees {
+			t.Errorf("%d of %d: %+v", c.collecting, c.other, f.Evidence)
+		}
+	}
+}
+
 func TestGC04(t *testing.T) {
 	// The phase lasts for 10 s, so n collections have a pace of 10 s / n.
 	dense := func(n int, change func(i int, c *recordingtest.Cycle)) *recordingtest.Recording {

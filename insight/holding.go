@@ -30,7 +30,11 @@ func HoldingOf(in *Input, at stack.Frame, frames []stack.Frame) Holding {
 	tellHolder(in, &f, at, frames, heldBy)
 	h := Holding{Bounded: f.Severity == Info}
 	own := userFrames(in.code, at, frames)
-	if _, known := boundedAt(in.code, own); !known && len(own) > 0 { // that one may have failed
+	if timers := f.timers; timers.File != "" {
+		timers.Text = "the source has a bound here: each timer is held until it fires"
+		h.Bounded = true
+		f.Evidence = append(f.Evidence, timers)
+	} else if _, known := boundedAt(in.code, own); !known && len(own) > 0 { // that one may have failed
 		if e, found := nearBound(in.code, own); found {
 			h.Bounded = true
 			f.Evidence = append(f.Evidence, e)

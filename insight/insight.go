@@ -143,6 +143,8 @@ type Finding struct {
 	wastes waste
 	// ends tells of such a part that the source says where it ends.
 	ends bool
+	// timers is, of memory that timers hold until they fire, where these are started.
+	timers Evidence
 	// waits are the parts of the time of units that it is about.
 	waits []*facts.UnitRow
 }

@@ -36,6 +36,9 @@ type holding struct {
 	part   int64
 	result int
 	surely string
+	// forgotten tells of what is registered somewhere that nothing takes it back; timers is where, of timers.
+	forgotten bool
+	timers    Evidence
 }
 
 // sourceHolders looks in the source for what holds memory.
@@ -396,9 +399,17 @@ func (c sourceHolders) syncMapHolds(name string, shows []Evidence) holding {
 func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, otherwise string) {
 	h, ok := sourceHolders{in.code}.holder(at, frames)
 	own := userFrames(in.code, at, frames)
+	if !ok || h.lets.File != "" { // what is taken out of there may be held elsewhere
+		if r, is := registered(in, at); is && (!ok || r.forgotten) {
+			h, ok = r, true
+		}
+	}
 	b, bounded := boundedAt(in.code, own)
 	fails, doubt := "", ""
 	switch {
+	case h.timers.File != "":
+		doubt = "a timer is held until it fires: under the same load memory stops growing when as many fire as are started"
+		f.timers = h.timers
 	case h.wastes > noWaste:
 		tellNeeded(in, own, &h)
 		doubt = h.doubt
@@ -421,9 +432,6 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 	}
 	if doubt != "" && !slices.Contains(f.Doubts, doubt) { // it may be asked for twice
 		f.Doubts = append(f.Doubts, doubt)
-	}
-	if !ok {
-		h, ok = registered(in, at)
 	}
 	if !ok {
 		f.Advice = fails + otherwise

@@ -89,6 +89,14 @@ func scan(s *store, n int) {
 func (d doc) title() string {
 	return strings.TrimSpace(d.text[:40])
 }`, "copy the part at a.go:5, before it is stored (strings.Clone)", 5, nil},
+	} {
+		c.check(t)
+	}
+}
+
+// TestHolderCopied: a piece that is replaced by its copy does not keep the whole; in a branch it may.
+func TestHolderCopied(t *testing.T) {
+	for _, c := range []heldCase{
 		{"a key that is copied first", `func scan(s *store, name string) {
 	content := read(name)
 	e := entry{key: content[:8]}

@@ -2,6 +2,9 @@ package insight
 
 import (
 	"fmt"
+	"go/ast"
+	"go/types"
+	"strings"
 
 	"loupe/recording"
 	"loupe/value/stack"
@@ -87,7 +90,91 @@ func registered(in *Input, at stack.Frame) (h holding, ok bool) {
 		return h, false
 	}
 	h.shows = []Evidence{in.lineAt(entry, most.at, "%s objects in use were made here by %s", unit.Count(n), stack.Short(most.with))}
+	h.says = fmt.Sprintf("%s objects in use, made at %s:%d by %s, hold what they refer to", unit.Count(n), baseName(most.at.File), most.at.Line, stack.Short(most.with))
+	h.forgotten = forgets(in.code, most.at, most.with)
+	if h.forgotten {
+		h.says += ", and nothing in the source takes them back"
+	}
 	h.advice = fmt.Sprintf("What %s:%d registers with %s is held, with all that it refers to, and about as often as what is kept was allocated: look whether it is taken back. %s",
 		baseName(most.at.File), most.at.Line, stack.Short(most.with), registers[most.with])
+	if strings.HasPrefix(most.with, "time.") && most.with != "time.NewTicker" {
+		h.timers = h.shows[0]
+	}
+	if h.forgotten && most.with == "time.AfterFunc" {
+		h.advice = fmt.Sprintf("Stop the timer that %s:%d starts (time.AfterFunc) when what it is for is over, as when the answer is there: until it fires it holds its function, with all that this refers to.", baseName(most.at.File), most.at.Line)
+	}
 	return h, true
+}
+
+// forgets tells whether the source of a line that registers something keeps nothing by which that could be
+// taken back, or does nothing with what it keeps.
+func forgets(c *code, at stack.Frame, with string) bool {
+	fn, name, found := c.function(at), "", false
+	takes := func(lhs ast.Expr, rhs ast.Expr) {
+		if call, ok := rhs.(*ast.CallExpr); ok && lastName(types.ExprString(call.Fun)) == lastName(with) {
+			name, found = types.ExprString(lhs), true
+		}
+	}
+	c.parse(at.File).onLine(at.Line, func(n ast.Node, _ []ast.Node) {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i, rhs := range n.Rhs {
+				if i == len(n.Lhs)-1 || len(n.Lhs) == len(n.Rhs) {
+					takes(n.Lhs[i], rhs)
+				} else {
+					takes(n.Lhs[len(n.Lhs)-1], rhs) // the context and its cancel function
+				}
+			}
+		case *ast.KeyValueExpr:
+			takes(n.Key, n.Value)
+			name = "." + name // a field of what is made
+		case *ast.ExprStmt:
+			takes(ast.NewIdent("_"), n.X)
+		}
+	})
+	if fn == nil || !found {
+		return false
+	}
+	if last := lastName(name); last != name { // a field: of whichever object
+		used := false
+		c.eachSource(func(_ string, s *syntax) { used = used || uses(s.file, last, true) })
+		return !used
+	}
+	return name == "_" || !uses(fn, name, false)
+}
+
+// uses tells whether source has something to do with what is in a variable, or in a field, but assign to it and compare it.
+func uses(in ast.Node, name string, field bool) (found bool) {
+	is := func(x ast.Expr) bool {
+		if sel, ok := x.(*ast.SelectorExpr); ok && field {
+			return sel.Sel.Name == name
+		}
+		id, ok := x.(*ast.Ident)
+		return ok && !field && id.Name == name
+	}
+	ast.Inspect(in, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, x := range n.Rhs {
+				found = found || uses(x, name, field)
+			}
+			for _, x := range n.Lhs {
+				found = found || !is(x) && uses(x, name, field)
+			}
+			return false
+		case *ast.BinaryExpr:
+			if is(n.X) || is(n.Y) {
+				return false
+			}
+		case *ast.Field, *ast.KeyValueExpr:
+			if kv, ok := n.(*ast.KeyValueExpr); ok {
+				found = found || uses(kv.Value, name, field)
+			}
+			return false
+		case ast.Expr:
+			found = found || is(n)
+		}
+		return !found
+	})
+	return found
 }

@@ -116,6 +116,10 @@ func checkErrors(r *Rule, in *Input, all []loadRound) []Finding {
 		}
 		f.Advice = "They count as slower than all answers. The service does not keep up with this rate over so many connections: send with more of them (-c), or less often (LD01 finds the rate). Where the sender itself waited for a CPU (LD04), it may be the machine that does not."
 		f.Verify = "Send again: none should stay unsent."
+		if busy := in.Facts.Noise().Competing; busy > facts.NoisyCompeting && f.Severity == Warning {
+			f.Severity = Info
+			f.Advice = fmt.Sprintf("They count as slower than all answers. Other programs used %s of the CPUs meanwhile: that may be why answers came late, and not the service. Send again on a quiet machine; if it is the same, send with more connections (-c), or less often (LD01 finds the rate).", unit.Percent(busy))
+		}
 		return []Finding{f}
 	}
 	f.Advice = "Do not compare this run's times and rates with others. Find out what rejects the requests: connection or file limits, timeouts, a full queue; or send less (LD01 finds the rate)."

@@ -173,6 +173,7 @@ func (x *dialled) finding(r *Rule, in *Input, t *traced) Finding {
 	f.Verify = "Record a trace under the same load: hardly any new connections should be left, and CPU time per request should fall."
 	f.Doubts = in.traceDoubts(t)
 	x.tellPool(in, frames, &f)
+	tellOpening(in, &f, cost{file: x.at().File, line: x.at().Line})
 	if i := slices.IndexFunc(x.call.Path, func(at stack.Frame) bool { return identity.MatchString(ownName(at.Func)) }); i >= 0 {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, "by its name "+stack.Short(x.call.Path[i].Func)+" checks who somebody is: a connection that belongs to that user from then on cannot serve others")

@@ -172,7 +172,21 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	f.Doubts = in.traceDoubts(t)
 	sources := connSources{in.code}
 	tellSettings(&f, sources, t.Frames(top.Stack), sources.httpSettings())
+	tellOpening(in, &f, cost{callee: httpDials}, cost{callee: "crypto/tls.(*Conn).clientHandshake"})
 	return f, true
+}
+
+// httpDials is what makes a connection for a client of package net/http.
+const httpDials = "net/http.(*Transport).dialConn"
+
+// tellOpening says which CPU time is that of opening connections: whatever else is found in it, as
+// hashing passwords for a login, is done for these. It is told as a gain where it is much.
+func tellOpening(in *Input, f *Finding, costs ...cost) {
+	f.costs = costs
+	s := spentOf(in)
+	if m := s.mark(costs); m != nil {
+		f.saves = s.interval(m).Estimate >= leastOfMuch
+	}
 }
 
 // noAnswers is the finding where most new connections replace those of requests that ended without
@@ -181,14 +195,26 @@ func noAnswers(f Finding, in *Input, t *traced, late *sched.Block, lost, there, 
 	f.Summary += fmt.Sprintf("; %s ended before an answer came, by a time limit or because they were cancelled: net/http closes the connection of such a request", unit.Plural(lost, "call"))
 	f.Severity = Info
 	f.Evidence = []Evidence{t.seen(late.Stack, "here %s ended before an answer came", unit.Plural(there, "call"))}
-	what := limitAdvice
-	if mostInTime(lost, answers+lost) {
-		what = tailAdvice
-	}
-	f.Advice = "New connections follow from these calls: see to it that fewer of them end so. " + what + " Calls that are cancelled since another answer came first cost a connection each."
-	tellLimit(&f, in.code, t.Frames(late.Stack))
 	f.Verify = "Record a trace under the same load: fewer calls should end without an answer, and the program should open fewer connections."
 	f.Doubts = in.traceDoubts(t)
+	frames := t.Frames(late.Stack)
+	if left := endedByClients(t, late); float64(left) > allSeen*float64(there) {
+		f.Summary += "; they ended with the requests that they belong to, whose clients had gone"
+		f.Advice = "New connections follow from these calls: find out why the clients do not wait for the answers (their own time limit, a user who goes on), and make these requests faster. That a call ends with its request is right."
+		return f
+	}
+	f.Advice = limitAdvice
+	if mostInTime(lost, answers+lost) {
+		f.Advice = tailAdvice
+	}
+	polls := tellPoll(in.code, frames, &f)
+	f.Advice += " Calls that are cancelled since another answer came first cost a connection each."
+	if polls {
+		f.Advice = "Each of these calls costs its connection. " + strings.Replace(f.Advice, "leave it so.", "leave it so; if the peer answers before the limit comes, the connection is kept.", 1)
+	} else {
+		f.Advice = "New connections follow from these calls: see to it that fewer of them end so. " + f.Advice
+	}
+	tellLimit(&f, in.code, frames, untilLost(t, late), 0)
 	return f
 }
 

@@ -92,6 +92,7 @@ func dialsOfPool(r *Rule, in *Input, t *traced) (f Finding, ok bool) {
 		return f, false
 	}
 	f = r.answer(Found, "of the time that goroutines waited for databases, %s was spent on new connections: %s in %s waits", unit.Percent(share), unit.Duration(making), unit.Count(waits))
+	f.Title = "Connections to databases are opened again and again"
 	f.Severity, f.Score = Warning, score(share, r.param("databases"), 0.8)
 	f.Impact = exactly(share, "share of the waits for databases")
 	frames := t.Frames(most.Stack)
@@ -107,6 +108,7 @@ func dialsOfPool(r *Rule, in *Input, t *traced) (f Finding, ok bool) {
 	f.Verify = "Record a trace under the same load: it should show hardly any new connections."
 	f.Doubts = in.traceDoubts(t)
 	tellSettings(&f, sources, frames, set)
+	tellOpening(in, &f, cost{callee: sqlConn}, cost{callee: sqlOpens})
 	return f, true
 }
 

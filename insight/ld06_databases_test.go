@@ -7,6 +7,9 @@ import (
 
 	"loupe/analysis/sched"
 	"loupe/format/exectrace"
+	"loupe/format/profile/profiletest"
+	"loupe/recording"
+	"loupe/recording/recordingtest"
 )
 
 // TestDatabases: waits of package database/sql for new connections are told from those for
@@ -47,6 +50,32 @@ func TestDatabases(t *testing.T) {
 		}
 		if len(found) != 1 || found[0].Severity != Warning || !strings.HasPrefix(found[0].Summary, c.says) || found[0].Evidence[0].Line != c.line {
 			t.Errorf("%s: %+v", c.name, found)
+		}
+	}
+}
+
+// TestOpeningCosts: what the CPUs do while connections are opened is done for these, and it goes
+// under them.
+func TestOpeningCosts(t *testing.T) {
+	const query = "shop/store.find:/src/store/find.go:20"
+	for samples, first := range map[string]string{"80 20": "LD06", "4 96": "LD06"} {
+		s := newScene(t)
+		s.block("main.serve", exectrace.NameNetwork, 300, 3*time.Millisecond, s.stack("internal/poll.(*FD).Read", "shop/driver.(*conn).login:/src/driver/conn.go:9", sqlConn, "database/sql.(*DB).QueryContext", query, "main.serve"), 0)
+		s.block("main.serve", exectrace.NameNetwork, 700, 3*time.Millisecond, s.stack("internal/poll.(*FD).Read", "shop/driver.(*conn).ask:/src/driver/conn.go:19", "database/sql.(*DB).QueryContext", query, "main.serve"), 0)
+		s.with(func(r *recordingtest.Recording) {
+			r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Profile("shop/store.find:/src/store/find.go:20 shop.other:/src/a.go:1\n"+
+				sqlConn+"\nshop/driver.(*conn).login:/src/driver/conn.go:8\ncrypto/pbkdf2.Key\n= "+samples+"\n"))
+		})
+		in := s.input()
+		found := databases(ld06, in)
+		if len(found) != 1 || found[0].Severity != Warning || len(found[0].costs) == 0 || found[0].saves != (samples == "80 20") {
+			t.Fatalf("%s: %+v", samples, found)
+		}
+		hashing := Finding{Rule: "CP18", State: Found, Severity: Warning, Score: 90, saves: true, costs: []cost{{file: "/src/driver/conn.go", line: 8, callee: "crypto/pbkdf2.Key"}}, Evidence: []Evidence{{File: "/src/driver/conn.go", Line: 8}}}
+		all := []Finding{hashing, found[0]}
+		byWorth(in, all)
+		if cards := Cards(in, all); all[cards[0].Finding].Rule != first || all[1].Severity != Warning {
+			t.Errorf("%s: first %s, %+v", samples, all[cards[0].Finding].Rule, cards)
 		}
 	}
 }

@@ -54,13 +54,21 @@ func protectedBy(c *code, waiter, holder []stack.Frame) *protected {
 	if fn == nil {
 		return connectionUnder(c, holder)
 	}
-	u := underlying{c: c, s: c.parse(lock.File), fn: fn, file: lock.File, lock: lock.Line, call: call.Line}
+	u := &underlying{c: c, s: c.parse(lock.File), fn: fn, file: lock.File, lock: lock.Line, call: call.Line}
 	u.held, u.known = c.heldAt(lock)
-	if p := u.changed(); p != nil {
-		return p
+	levels := u.within(holder, call)
+	for _, level := range levels {
+		if p := level.changed(); p != nil {
+			return p
+		}
 	}
 	if p := connectionUnder(c, upTo(holder, call)); p != nil {
 		return p
+	}
+	for _, level := range levels {
+		if p := level.numbered(); p != nil {
+			return p
+		}
 	}
 	return u.entry()
 }
@@ -99,10 +107,28 @@ type underlying struct {
 	held       held
 	known      bool
 	lock, call int // lines
+	// in is the declaration of the function, nil where it is none of the program's, and callee
+	// where the call goes on; called is what calls in it are known to do.
+	in     *ast.FuncDecl
+	callee stack.Frame
+	called map[*ast.CallExpr][]access
 }
 
 // behind tells whether a line is under the lock behind the call.
 func (u *underlying) behind(line int) bool { return line > u.call && (!u.known || u.held.has(line)) }
+
+// after tells whether a node stores something behind the call: on a later line, or what the call
+// gives, or in what it leads to.
+func (u *underlying) after(n ast.Node, st storedAt) bool {
+	first, _ := u.s.lines(n)
+	if u.behind(first) {
+		return true
+	}
+	covers := func(x ast.Expr) bool {
+		return hasCall(x, func(call *ast.CallExpr) bool { return u.s.covers(call, u.call) })
+	}
+	return u.lock < first && (st.leads && u.s.covers(n, u.call) || slices.ContainsFunc(st.values, covers))
+}
 
 // changed looks for what is read before the call and is stored behind it, made of what was read.
 func (u *underlying) changed() *protected {
@@ -112,15 +138,18 @@ func (u *underlying) changed() *protected {
 			return false
 		}
 		line, _ := u.s.lines(n)
-		if !u.behind(line) {
-			return true
-		}
-		for _, st := range storedBy(n) {
+		for _, st := range u.stored(n) {
+			if !u.after(n, st) {
+				continue
+			}
 			read, from := u.readBefore(st.place)
-			if read == 0 {
+			if read == 0 || u.own(st.place) {
 				continue
 			}
 			made := slices.ContainsFunc(st.values, func(x ast.Expr) bool { return from.has(x) })
+			if made && !st.leads && !u.behind(line) { // on the line of the call: what is made of its answer there needs no lock before
+				made = slices.ContainsFunc(st.values, func(x ast.Expr) bool { return u.givenTo(x, from) })
+			}
 			if !made && !(st.adds && u.decides(st.place)) {
 				continue
 			}
@@ -137,22 +166,24 @@ type storedAt struct {
 	place  string
 	values []ast.Expr
 	adds   bool // to what is there
+	// leads tells that the call under the lock leads to where it is stored.
+	leads bool
 }
 
 // storeMethods are names of methods that store a value.
 var storeMethods = []string{"Store", "Set", "Put", "Swap", "CompareAndSwap", "Save"}
 
-// storedBy are what a statement stores in something that outlives the function, by its text.
+// storedBy are what a statement stores in variables, fields and elements, by their text.
 func storedBy(n ast.Node) (all []storedAt) {
 	switch n := n.(type) {
 	case *ast.IncDecStmt:
-		if isPart(n.X) {
+		if isPart(n.X) || isIdent(n.X) {
 			all = append(all, storedAt{place: types.ExprString(n.X), adds: true})
 		}
 	case *ast.AssignStmt:
 		for i, x := range n.Lhs {
-			if n.Tok != token.DEFINE && isPart(x) && len(n.Lhs) == len(n.Rhs) {
-				all = append(all, storedAt{types.ExprString(x), n.Rhs[i : i+1], n.Tok != token.ASSIGN})
+			if n.Tok != token.DEFINE && (isPart(x) || isIdent(x)) && len(n.Lhs) == len(n.Rhs) {
+				all = append(all, storedAt{place: types.ExprString(x), values: n.Rhs[i : i+1], adds: n.Tok != token.ASSIGN})
 			}
 		}
 	case *ast.ExprStmt:
@@ -170,24 +201,33 @@ func storedBy(n ast.Node) (all []storedAt) {
 // readBefore is the first line between the lock and the call that reads a place, with what
 // follows its value from there.
 func (u *underlying) readBefore(place string) (line int, from *turns) {
+	given := u.gives(place)
 	ast.Inspect(u.fn.body, func(n ast.Node) bool {
 		if n == nil || line > 0 {
 			return false
 		}
 		first, _ := u.s.lines(n)
 		x, ok := n.(ast.Expr)
-		if ok && u.lock < first && first <= u.call && types.ExprString(x) == place {
+		call, calls := n.(*ast.CallExpr)
+		if ok && u.lock < first && first <= u.call && (types.ExprString(x) == place || calls && given(call)) {
 			line = first
 		}
 		return true
 	})
-	return line, u.s.flow(u.fn.body, u.call, place)
+	return line, u.flow(place)
+}
+
+// flow follows what a place has up to the call.
+func (u *underlying) flow(place string) *turns {
+	w := u.s.flow(u.fn.body, u.call, place)
+	w.calls = u.gives(place)
+	return w
 }
 
 // decides tells whether a place, read between the lock and the call, decides whether the call is
 // made.
 func (u *underlying) decides(place string) (found bool) {
-	from := u.s.flow(u.fn.body, u.call, place)
+	from := u.flow(place)
 	ast.Inspect(u.fn.body, func(n ast.Node) bool {
 		if s, ok := n.(*ast.IfStmt); ok {
 			first, last := u.s.lines(s)
@@ -207,12 +247,71 @@ func (u *underlying) together(place string, read, stores int) *protected {
 			u.c.shownAt(u.file, stores, "stored behind the call, made of what was read"),
 		}}
 	keep := fmt.Sprintf("Do not just move the call out of the lock: two goroutines could then read the same %s, and one of their changes would be lost. ", place)
-	if u.s.asksWith(u.fn.body, u.call, place) {
+	if u.asksWith(place) {
 		p.advice = keep + "The call is given what was read, too, so the calls may have to come in this order. Make the call shorter, or let one call carry the changes of several that wait (a batch)."
 		return p
 	}
 	p.advice = keep + "Make the call shorter; have one lock for each key, so that only changes of the same one wait for each other; or change the value first, unlock, make the call, and undo the change under the lock if the call fails."
 	return p
+}
+
+// asksWith tells whether the call is given what a place has, or what is made of it.
+func (u *underlying) asksWith(place string) bool {
+	w, called := u.flow(place), calledOn(u.s, u.call)
+	return hasCall(u.fn.body, func(call *ast.CallExpr) bool {
+		return called(call) && slices.ContainsFunc(call.Args, func(x ast.Expr) bool { return w.has(x) })
+	})
+}
+
+// numbered looks for a number that is advanced under the lock and that the call is given, where
+// nothing stores what the call gives: then the lock keeps the calls in the order of their numbers.
+func (u *underlying) numbered() *protected {
+	var found *protected
+	answers := false
+	ast.Inspect(u.fn.body, func(n ast.Node) bool {
+		if n == nil {
+			return false
+		}
+		first, _ := u.s.lines(n)
+		for _, st := range u.stored(n) {
+			switch {
+			case u.own(st.place):
+			case u.after(n, st):
+				answers = answers || !st.adds
+			case found != nil || first <= u.lock || first > u.call || st.leads:
+			case (st.adds || slices.ContainsFunc(st.values, func(x ast.Expr) bool { return isSum(x) && u.flow(st.place).has(x) })) && u.asksWith(st.place):
+				found = u.inOrder(st.place, first)
+			}
+		}
+		return true
+	})
+	if answers {
+		return nil
+	}
+	return found
+}
+
+// own tells of a place that it is a variable of the function.
+func (u *underlying) own(place string) bool {
+	return token.IsIdentifier(place) && (u.in == nil || declaredIn(u.in, place))
+}
+
+// inOrder says that the calls are made in the order of a number.
+func (u *underlying) inOrder(place string, line int) *protected {
+	return &protected{info: true,
+		says:     fmt.Sprintf("the lock keeps the calls in order: %s is advanced at line %d, and the call is given it", place, line),
+		advice:   fmt.Sprintf("Do not just move the call out of the lock: the calls would then arrive in another order than that of %s. If the peer needs that order, let one call carry what several have to send (a batch), let one goroutine send what the others put in a queue, or make the call shorter. Only if %s does no more than tell the calls apart: take it under the lock, unlock, and make the call.", place, place),
+		evidence: []Evidence{u.c.shownAt(u.file, line, "under the lock: advances %s, which the call is given", place)}}
+}
+
+// givenTo tells whether the call, where it is a part of an expression, is given a value that is looked
+// for.
+func (u *underlying) givenTo(x ast.Expr, from *turns) bool {
+	named := func(call *ast.CallExpr) bool { return calledName(call) == ownName(u.callee.Func) }
+	known := hasCall(x, named)
+	return hasCall(x, func(call *ast.CallExpr) bool {
+		return (!known || named(call)) && slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return from.has(a) })
+	})
 }
 
 // connTypes are types of what is one connection, or reads or writes one.

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -13,6 +14,8 @@ import (
 // taken on the line with // lock, the call made on that with // call.
 func TestProtectedBy(t *testing.T) {
 	const types = "type stock struct {\n\tmu sync.Mutex\n\tqty map[string]int\n\tn int\n\ttoken string\n\tc net.Conn\n\tr *bufio.Reader\n\tf *os.File\n\tbal sync.Map\n\tlog []int\n}\n\n"
+	const methods = "\nvar global string\n\nfunc (s *stock) current() string { return s.token }\nfunc (s *stock) save(t string) { s.token = t }\nfunc (s *stock) now() string { t := s.current(); return t }\nfunc (s *stock) keep(v string) { s.save(v) }\n" +
+		"func (s *stock) left() int { return s.n }\nfunc (s *stock) take() { s.n-- }\nfunc (s *stock) next() int { s.n++; return s.n }\nfunc (s *stock) find(k string) (int, bool) { v, ok := s.qty[k]; return v, ok }\nfunc (s *stock) put(k string, v int) { s.qty[k] = v }\n"
 	const lock, unlock = "\ts.mu.Lock() // lock\n", "\tdefer s.mu.Unlock()\n"
 	for _, c := range []struct{ name, body, says, advice string }{
 		{"read, modify, write", lock + unlock + "\tn := s.qty[k]\n\tif n == 0 {\n\t\treturn errSold\n\t}\n\tif err := post(k); err != nil { // call\n\t\treturn err\n\t}\n\ts.qty[k] = n - 1\n", "s.qty[k] is read at line 18", "undo the change"},
@@ -29,11 +32,22 @@ func TestProtectedBy(t *testing.T) {
 		{"stored when the lock is released", lock + "\tn := s.n\n\tpost(n) // call\n\ts.mu.Unlock()\n\ts.log[0] = n\n", "", ""},
 		{"a file", lock + unlock + "\ts.f.Write(k) // call\n", "", ""},
 		{"a client of many connections", lock + unlock + "\ts.http.Get(k) // call\n", "", ""},
+		{"by methods", lock + unlock + "\told := s.current()\n\ts.save(post(old)) // call\n", "s.token is read at line 18", "in this order"},
+		{"on one line", lock + unlock + "\ts.token = post(s.token) // call\n", "s.token is read at line 18", "in this order"},
+		{"by methods of methods", lock + unlock + "\tv, err := post(s.now()) // call\n\tif err != nil {\n\t\treturn err\n\t}\n\ts.keep(v)\n", "s.token is read at line 18", "in this order"},
+		{"a count by methods", lock + unlock + "\tif s.left() == 0 {\n\t\treturn errSold\n\t}\n\tpost(k) // call\n\ts.take()\n", "s.n is read at line 18", "undo the change"},
+		{"a variable of the package", lock + unlock + "\tglobal = post(global) // call\n", "global is read", "in this order"},
+		{"a cache by methods", lock + unlock + "\tif v, ok := s.find(k); ok {\n\t\treturn v\n\t}\n\tv := fetch(k) // call\n\ts.put(k, v)\n\treturn v\n", "", ""},
+		{"a local variable", lock + unlock + "\tv := k\n\tv = fetch(v) // call\n\treturn v\n", "", ""},
+		{"a sequence number", lock + unlock + "\ts.n++\n\tpost(fmt.Sprint(s.n, k)) // call\n", "keeps the calls in order: s.n is advanced at line 18", "Do not just move"},
+		{"a sequence number by a method", lock + unlock + "\tid := s.next()\n\terr := post(id, k) // call\n\treturn err\n", "s.n is advanced at line 18", "a batch"},
+		{"a count that is not sent", lock + unlock + "\ts.n++\n\tpost(k) // call\n", "", ""},
+		{"a cache that asks with a count", lock + unlock + "\ts.n++\n\tid := fmt.Sprint(k, s.n%50)\n\tv := fetch(id) // call\n\ts.qty[id] = v\n\treturn v\n", "", ""},
 		{"an entry", "\te := s.entry(k)\n\te.mu.Lock() // lock\n\tdefer e.mu.Unlock()\n\tif e.val == nil {\n\t\te.val = fetch(k) // call\n\t}\n", "that of one entry (e)", "in the background"},
 		{"a shard", "\te := s.shards[hash(k)%16]\n\te.mu.Lock() // lock\n\tdefer e.mu.Unlock()\n\te.val = fetch(k) // call\n", "", ""},
 		{"a part with keys of its own", "\te := s.part(k)\n\te.mu.Lock() // lock\n\tdefer e.mu.Unlock()\n\te.m[k] = fetch(k) // call\n", "", ""},
 	} {
-		text := "package main\n\n" + types + "func (s *stock) do(k string) error {\n" + c.body + "}\n"
+		text := "package main\n\n" + types + "func (s *stock) do(k string) error {\n" + c.body + "}\n" + methods
 		line := func(mark string) stack.Frame {
 			return stack.Frame{Func: "main.(*stock).do", File: "a.go", Line: 1 + strings.Count(text[:strings.Index(text, mark)], "\n")}
 		}
@@ -60,5 +74,31 @@ func TestProtectedByOnce(t *testing.T) {
 	}
 	if p := protectedBy(code, waiter[2:], holder[:1]); p != nil {
 		t.Errorf("%+v", p)
+	}
+}
+
+// TestProtectedWithin: what is read and stored in a method that the holder calls under the lock is
+// under it, too, and so is what it is given to store.
+func TestProtectedWithin(t *testing.T) {
+	const head = "package main\n\ntype session struct {\n\tmu sync.Mutex\n\tvalue string\n}\n\nfunc (s *session) use() string {\n\ts.mu.Lock() // lock\n\tdefer s.mu.Unlock()\n\t%s // call\n}\n\n%s\n"
+	for _, c := range []struct{ name, call, method, says string }{
+		{"in the method", "return s.renew()", "func (s *session) renew() string {\n\tv := get(s.value) // goes on\n\ts.value = v\n\treturn v\n}", "s.value is read at line 15"},
+		{"given to the method", "return s.renew(s.value)", "func (s *session) renew(old string) string {\n\tv := get(old) // goes on\n\ts.value = v\n\treturn v\n}", "s.value is read at line 11"},
+		{"stored in front of the call", "return s.renew(s.value)", "func (s *session) renew(old string) string {\n\ts.value = old + \"x\"\n\treturn get(k) // goes on\n}", ""},
+		{"added to what is there", "s.value = merge(s.value, s.renew(k))", "func (s *session) renew(k string) string {\n\treturn get(k) // goes on\n}", ""},
+		{"made of what is there", "s.value = merge(k, s.renew(s.value))", "func (s *session) renew(k string) string {\n\treturn get(k) // goes on\n}", "s.value is read at line 11"},
+		{"a new one", "return s.renew()", "func (s *session) renew() string {\n\tv := get(k) // goes on\n\ts.value = v\n\treturn v\n}", ""},
+	} {
+		text := fmt.Sprintf(head, c.call, c.method)
+		line := func(fn, mark string) stack.Frame {
+			return stack.Frame{Func: "main.(*session)." + fn, File: "a.go", Line: 1 + strings.Count(text[:strings.Index(text, mark)], "\n")}
+		}
+		r := recordingtest.New("title x")
+		withSource(r, "a.go", text)
+		code := NewInput(session.New(r.Open())).code
+		p := protectedBy(code, []stack.Frame{line("use", "// lock")}, []stack.Frame{{Func: "net.(*conn).Read"}, line("renew", "// goes on"), line("use", "// call")})
+		if p == nil != (c.says == "") || p != nil && !strings.Contains(p.says, c.says) {
+			t.Errorf("%s: %+v", c.name, p)
+		}
 	}
 }

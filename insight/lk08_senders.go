@@ -115,7 +115,7 @@ func slowReceiver(r *Rule, in *Input, w *facts.AllWaits, p *facts.Place) (f Find
 		f.Evidence = append(f.Evidence, in.trace().seen(p.By[0].Stack, "received here, %s times", unit.Count(p.By[0].Count)))
 	}
 	f.Advice = "Look at the receiver: what it does for each item, and what it waits for. If the Ps are not busy, more receivers help; a larger buffer only delays the wait, unless it has room for all that is ever sent. If nobody receives any more, the senders wait forever (SC10): give the send a way out, or the channel a buffer for the one value that each sender sends."
-	if a, ok := affinityAt(in.code, p.At); ok {
+	if a, ok := affinityAt(in.code, p.At, p.Frames); ok {
 		f.Advice = a.advice()
 		f.Evidence = append(f.Evidence, a.Evidence)
 	}

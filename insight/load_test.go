@@ -231,7 +231,7 @@ func TestLD05(t *testing.T) {
 	expect(t, "not found", log(500, 0, 500, 0), "LD05", Fine, "500 got a status from 400 to 499")
 	expect(t, "few", log(10, 10, 0, 10), "LD05", TooLittle)
 
-	unsent := func(n int64, failed int) *recordingtest.Recording {
+	unsent := func(n int64, failed int, more ...string) *recordingtest.Recording {
 		l := loadlogtest.Log(fmt.Sprintf("begin service status\n%d× 1s 1ms 200\n%d× 2s 1ms 503\n", 5000, failed))
 		h := l.Header
 		h.Unsent = n
@@ -239,11 +239,16 @@ func TestLD05(t *testing.T) {
 		for q := range l.All() {
 			rows = append(rows, *q)
 		}
-		return underLoad(loadlog.New(h, rows))
+		return underLoad(loadlog.New(h, rows), more...)
 	}
 	f = expect(t, "never sent", unsent(993, 0), "LD05", Found, "993 of 5,993 requests were due and never sent")
 	if f.Title != "Requests were due and never sent" || strings.Contains(f.Advice, "rejects") {
 		t.Errorf("never sent: %s: %s", f.Title, f.Advice)
+	}
+	severity(t, "never sent", f, Warning)
+	f = expect(t, "never sent on a busy machine", unsent(993, 0, busyHost), "LD05", Found)
+	if severity(t, "never sent on a busy machine", f, Info); strings.Contains(f.Advice, "The service does not keep up") {
+		t.Errorf("on a busy machine: %s", f.Advice)
 	}
 	expect(t, "some never sent", unsent(993, 20), "LD05", Found, "993 of 6,013 requests were due and never sent", "20 more failed, most with: status 503")
 	expect(t, "most failed", unsent(20, 993), "LD05", Found, "1,013 of 6,013 requests failed", "most with: status 503")

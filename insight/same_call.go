@@ -65,6 +65,9 @@ func (s *sameCall) judge(c *code, call *ast.CallExpr, from []given, way []stack.
 		s.changed, s.unsure = true, where+" changes what it gets: kept, it would have to be copied first"
 		return true
 	}
+	if s.owned(c, call, way, i) {
+		return true
+	}
 	name := ownName(s.callee)
 	if i > 0 {
 		if d := c.function(way[i-1]); d != nil {
@@ -75,16 +78,61 @@ func (s *sameCall) judge(c *code, call *ast.CallExpr, from []given, way []stack.
 			if why != "" && s.unsure == "" {
 				s.unsure = why + ": it may give something else each time"
 			}
+			if at, of := readsChanging(c, declaration{d, way[i-1].File}); at != "" && s.unsure == "" {
+				s.unsure = at + " changes " + of + ", which it reads, while the program runs: it may give something else then"
+			}
 		}
 	}
 	switch {
 	case s.unsure != "":
 	case loaders.MatchString(name) && slices.ContainsFunc(call.Args, isAmount):
 		s.unsure = "it is given how many to load: it may load others each time"
+	case atIntervals(c, way[i], s.callee) != "":
+		s.unsure = atIntervals(c, way[i], s.callee) + " decides when it is called: what is made again from time to time may be meant to be"
 	case stale.MatchString(name):
 		s.unsure = "what it loads may have to be up to date for each request, such as a permission that has been withdrawn"
 	}
 	return true
+}
+
+// owned tells whether each of those who hold the result may need its own: it is put into a list or a
+// map, or somebody changes such values. Where it becomes a field of something, that is a doubt.
+func (s *sameCall) owned(c *code, call *ast.CallExpr, way []stack.Frame, i int) bool {
+	if i > 0 {
+		d := c.function(way[i-1])
+		if d != nil && givesText(d) {
+			return false
+		}
+		if d != nil {
+			if where := changesType(c, d, way[i-1].File); where != "" {
+				s.changed, s.unsure = true, where+" changes such a value after it was made: kept, it would be changed for all"
+				return true
+			}
+		}
+	}
+	if d := c.function(way[i]); d != nil {
+		if where := givenToChange(c, d, call, way[i].File); where != "" {
+			s.changed, s.unsure = true, where+" gives it to what changes it: kept, it would have to be copied first"
+			return true
+		}
+	}
+	switch where, how := becomes(c, call, way[i:]); {
+	case how == keptByEach:
+		s.changed, s.unsure = true, where+" keeps what it gets with others: they would all be one"
+		return true
+	case how == keptInside && s.unsure == "":
+		s.unsure = where + " makes it a part of something else: if somebody changes that, each needs its own"
+	}
+	return false
+}
+
+// givesText tells of a function that its first result is a text or a number, which nobody can change.
+func givesText(d *ast.FuncDecl) bool {
+	if d.Type.Results == nil || len(d.Type.Results.List) == 0 {
+		return false
+	}
+	id, ok := d.Type.Results.List[0].Type.(*ast.Ident)
+	return ok && types.Universe.Lookup(id.Name) != nil && id.Name != "any" && id.Name != "error"
 }
 
 // isAmount tells of an argument that it is a number or named like one.
@@ -130,7 +178,7 @@ func sameArguments(c *code, way []stack.Frame, callee string) (found *ast.CallEx
 		if !settled.MatchString(name) && !slices.ContainsFunc(given, func(a ast.Expr) bool { return !askers.MatchString(types.ExprString(a)) }) {
 			return nil, nil // of nothing but what asks, there may be another answer each time
 		}
-		if slices.ContainsFunc(given, func(a ast.Expr) bool { return !o.fixed(a, fn, way) }) || !sameReceiver(c, fn, way) {
+		if slices.ContainsFunc(given, func(a ast.Expr) bool { return !o.fixed(a, fn, way) }) || !sameReceiver(c, fn, way) || o.ofOthers() {
 			return nil, nil
 		}
 		return call, o.from

@@ -66,6 +66,13 @@ func changedBy(n ast.Node) (all []ast.Expr) {
 		}
 	case *ast.IncDecStmt:
 		all = []ast.Expr{n.X}
+	case *ast.RangeStmt:
+		if n.Tok == token.ASSIGN {
+			all = []ast.Expr{n.Key}
+			if n.Value != nil {
+				all = append(all, n.Value)
+			}
+		}
 	case *ast.CallExpr:
 		name := calledName(n)
 		switch {
@@ -180,8 +187,9 @@ func callsNamed(c *code, name string) []callFrom {
 
 // given is a package's variable or a field that an argument is made of, in a function.
 type given struct {
-	x  ast.Expr
-	fn *scope
+	x   ast.Expr
+	fn  *scope
+	way []stack.Frame // from that function outward
 }
 
 // text is how the source names it.
@@ -229,6 +237,8 @@ func receiverType(d *ast.FuncDecl) string {
 type declaredNames struct {
 	packages map[string]bool // what files call the packages that they import
 	fields   map[string]int  // how many structs have a field of the name
+	// variables are those of packages.
+	variables map[string]bool
 }
 
 // namesOf collects them.
@@ -236,10 +246,21 @@ func namesOf(c *code) *declaredNames {
 	if c.names != nil {
 		return c.names
 	}
-	c.names = &declaredNames{map[string]bool{}, map[string]int{}}
+	c.names = &declaredNames{map[string]bool{}, map[string]int{}, map[string]bool{}}
 	c.eachSource(func(_ string, s *syntax) {
 		for _, spec := range s.file.Imports {
 			c.names.packages[importedAs(s.file, strings.Trim(spec.Path.Value, `"`))] = true
+		}
+		for _, d := range s.file.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok != token.VAR {
+				continue
+			}
+			for _, spec := range g.Specs {
+				for _, id := range spec.(*ast.ValueSpec).Names {
+					c.names.variables[id.Name] = true
+				}
+			}
 		}
 		ast.Inspect(s.file, func(node ast.Node) bool {
 			if t, ok := node.(*ast.StructType); ok {

@@ -51,6 +51,53 @@ func maybeOther(c *code, callee *ast.FuncDecl, file string) (why string, sure bo
 	return "", false
 }
 
+// readsChanging finds a field of the receiver, or a variable of the package, that a function reads and
+// another one changes while the program runs.
+func readsChanging(c *code, d declaration) (at, of string) {
+	fn, sets := scopeOf(d.FuncDecl), map[ast.Expr]bool{}
+	ast.Inspect(d.Body, func(n ast.Node) bool {
+		for _, x := range changedBy(n) {
+			sets[x] = true
+		}
+		return true
+	})
+	ask := func(x ast.Expr) {
+		g := given{x: x, fn: fn}
+		for _, change := range changesOf(c) {
+			if at == "" && !change.starts && change.in.FuncDecl != d.FuncDecl && g.changedAt(c, change) && !ofMaking(c, change.in.Name.Name, d.Name.Name, 0) {
+				line := c.parse(change.in.file).fset.PositionFor(change.at, false).Line
+				at, of = fileLine(change.in.file, line), g.text()
+			}
+		}
+	}
+	eachNode(d.Body, func(n ast.Node, around []ast.Node) {
+		x, ok := n.(ast.Expr)
+		if !ok || at != "" || sets[x] {
+			return
+		}
+		call, isCall := parent(around).(*ast.CallExpr)
+		if isCall && call.Fun == x {
+			return
+		}
+		switch x := x.(type) {
+		case *ast.SelectorExpr:
+			if root, fields := chain(x); root == fn.receiver && root != "" && len(fields) == 1 {
+				ask(x)
+			}
+		case *ast.Ident:
+			_, selects := parent(around).(*ast.SelectorExpr)
+			_, key := parent(around).(*ast.KeyValueExpr)
+			if !selects && !key && isPackageVariable(c, x.Name) && !fn.declares(x.Name) {
+				ask(x)
+			}
+		}
+	})
+	return at, of
+}
+
+// isPackageVariable tells whether the sources declare a variable of a package by a name.
+func isPackageVariable(c *code, name string) bool { return namesOf(c).variables[name] }
+
 // taking are words of names and addresses of what gives another thing each time, or waits until
 // there is one.
 var taking = regexp.MustCompile(`(?i)(^|[^a-z])(take|taken|pop|next|claim|consume|dequeue|reserve|acquire|nonce|once|one-?time|wait|watch|poll|subscribe|after|since|cursor|offset|page)([^a-z]|$)`)

@@ -18,6 +18,7 @@ type scope struct {
 	of       string // the type of the receiver
 	params   *ast.FieldList
 	body     *ast.BlockStmt
+	outer    *scope // the function around one without a name
 }
 
 // scopeOf is that of a declaration with a body.
@@ -38,7 +39,7 @@ func (c *code) scopeAt(f stack.Frame) (fn *scope) {
 				fn = scopeOf(n)
 			}
 		case *ast.FuncLit:
-			fn = &scope{params: n.Type.Params, body: n.Body}
+			fn = &scope{params: n.Type.Params, body: n.Body, outer: fn}
 		}
 	})
 	return fn
@@ -83,14 +84,51 @@ func (fn *scope) made(name string) (x ast.Expr) {
 }
 
 // sets tells whether the function gives a variable or a field another value than it began
-// with.
-func (fn *scope) sets(text string) (found bool) {
-	ast.Inspect(fn.body, func(n ast.Node) bool {
-		a, ok := n.(*ast.AssignStmt)
-		found = found || ok && a.Tok != token.DEFINE && slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool { return types.ExprString(x) == text })
+// with: it assigns one, counts, or gives away its address.
+func (fn *scope) sets(text string) bool { return givenIn(fn.body, text) }
+
+func givenIn(body ast.Node, text string) (found bool) {
+	is := func(x ast.Expr) bool { return x != nil && types.ExprString(x) == text }
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			found = found || n.Tok != token.DEFINE && slices.ContainsFunc(n.Lhs, is)
+		case *ast.IncDecStmt:
+			found = found || is(n.X)
+		case *ast.RangeStmt:
+			found = found || n.Tok == token.ASSIGN && (is(n.Key) || is(n.Value))
+		case *ast.UnaryExpr:
+			found = found || n.Op == token.AND && is(n.X)
+		}
 		return !found
 	})
 	return found
+}
+
+// anew tells of a variable that a function without a name has from those around it that it may be
+// another one in each call: it belongs to a loop around that function, or is set in it or by a
+// function.
+func (fn *scope) anew(name string) bool {
+	for inner, s := fn, fn.outer; s != nil; inner, s = s, s.outer {
+		if !s.declares(name) {
+			continue
+		}
+		other := false
+		eachNode(s.body, func(n ast.Node, _ []ast.Node) {
+			in := func() bool { return n.Pos() <= inner.body.Pos() && inner.body.End() <= n.End() }
+			switch n := n.(type) {
+			case *ast.ForStmt:
+				a, ok := n.Init.(*ast.AssignStmt)
+				other = other || in() && (givenIn(n, name) || declares(n.Body, name) || ok && slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool { return isNamed(x, name) }))
+			case *ast.RangeStmt:
+				other = other || in() && (givenIn(n, name) || declares(n.Body, name) || isNamed(n.Key, name) || isNamed(n.Value, name))
+			case *ast.FuncLit:
+				other = other || givenIn(n.Body, name)
+			}
+		})
+		return other
+	}
+	return false
 }
 
 // declares tells whether a name is one of the function's parameters or variables.
@@ -152,11 +190,11 @@ func (o *origins) fixed(x ast.Expr, fn *scope, way []stack.Frame) (known bool) {
 			!slices.ContainsFunc(x.Args, func(a ast.Expr) bool { return !o.fixed(a, fn, way) })
 	case *ast.SelectorExpr:
 		root := rootName(x)
-		o.from = append(o.from, given{x, fn})
-		return root != "" && (root == fn.receiver || !fn.declares(root)) && !fn.sets(types.ExprString(x))
+		o.from = append(o.from, given{x, fn, way})
+		return root != "" && (root == fn.receiver || !fn.declares(root) && !fn.anew(root)) && !fn.sets(types.ExprString(x))
 	case *ast.Ident:
 		if !fn.declares(x.Name) && fn.receiver != x.Name {
-			o.from = append(o.from, given{x, fn})
+			o.from = append(o.from, given{x, fn, way})
 		}
 		return o.variable(x.Name, fn, way)
 	}
@@ -174,7 +212,15 @@ func (o *origins) variable(name string, fn *scope, way []stack.Frame) bool {
 	if x := fn.made(name); x != nil {
 		return o.fixed(x, fn, way)
 	}
-	return !fn.declares(name)
+	return !fn.declares(name) && !fn.anew(name)
+}
+
+// ofOthers tells whether one of the fields that values come from may be that of another receiver each
+// time.
+func (o *origins) ofOthers() bool {
+	return slices.ContainsFunc(o.from, func(g given) bool {
+		return g.fn.receiver != "" && rootName(g.x) == g.fn.receiver && !sameReceiver(o.c, g.fn, g.way)
+	})
 }
 
 // argument tells whether the caller of a function gives it the same i-th argument in each

@@ -507,11 +507,18 @@ func (x *rereadLine) finding(r *Rule, in *Input, w *facts.Weights, share stats.I
 	if x.does == rereadCopy && x.by == "a copy" {
 		does = "is made of " + types.ExprString(x.part) + " again"
 	}
-	f := r.answer(Found, "quadratic time: %s %s %s, and that part %s each time: %s of the CPU time%s", x.by, does, each, from, unit.Percent(share.Estimate), atFrame(x.at))
-	f.Title = "Quadratic: what was read before is read again each time"
+	title, quadratic := "Quadratic: what was read before is read again each time", "quadratic time: "
+	atTimes := (x.does == rereadHash || x.does == rereadCopy) && where != "" && onlyAtTimes(in.code, x.at)
+	if where == "" || atTimes { // it may be another text, or a few turns of one
+		title, quadratic = "A part that grows is read from its start each time", ""
+		if x.rest {
+			title = "The rest of a text is read to its end each time"
+		}
+	}
+	f := r.answer(Found, "%s%s %s %s, and that part %s each time: %s of the CPU time%s", quadratic, x.by, does, each, from, unit.Percent(share.Estimate), atFrame(x.at))
+	f.Title, f.grows = title, quadratic != ""
 	f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
 	f.Severity, f.Score = Info, score(share.Estimate, r.param("share"), 0.6)
-	atTimes := (x.does == rereadHash || x.does == rereadCopy) && where != "" && onlyAtTimes(in.code, x.at)
 	if share.Low >= r.param("warn") && where != "" && !atTimes {
 		f.Severity = Warning
 	}

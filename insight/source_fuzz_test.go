@@ -29,6 +29,8 @@ func FuzzSource(f *testing.F) {
 		"log.Debug(f(a), string(b), a+b)\nlog.V(1).Info(f())\nlog.Debug().Str(f()).Msg()\nif x := v.V(); x {\nDebug()(f(a))\n}\nreturn w.Write(f(b))",
 		"m[k] = v\nif err := g(m, k); err != nil {\nreturn err\n}\ndelete(m, k)\nx := m\nx, m = m, nil\nh.Load().m = m\n*p = T{m, n: m}\nfor _, y := range m {\ny.Delete(k)\n}\n}\ntype T struct { sync.Map; n map[int]T }\nfunc (t T) g(m map[int]T) T {\nt.Store(m, t)\nreturn t.n[1]",
 		"var s []string\nfor i, x := range s {\nfor j := 0; j < len(s); j++ {\nif y := s[j]; y != x && t(s) > i {\ncontinue\n}\nswitch z := x.(type) {\ncase T:\nt(s, z, t(s))\n}\ns, n[i] = append(s, x), t(s[i:j])\n}\nf(strings.Join(s, x), func() int { return t(s) })\n}\n}\ntype T struct { s []string; t *T }\nfunc t(s ...string) (n int) {\nfor _, x := range s {\nn += len(x) + t(s...)\n}\nfor p := q; p != nil; p = p.Next() {\n}\nreturn n\n}\nfunc (t *T) f(T) int {\nt.s = append(t.s, \"\")\nt.t.s = nil\nreturn T{s: t.s}.f(*t)",
+		"for {\nx, ok := m[k]\nif !ok {\nx, err = g(k)\nm[k] = x\n}\nif err == nil {\nbreak\n}\nselect {\ncase <-t.C:\ngo func(y int) { g(y) }(x)\ndefault:\nh.x = []T{g(x)}\nwg.Go(g)\n}\n}\n}\nfunc g(k string) (x *T, err error) {\nt.n[k]++\nreturn x, nil\n}\nvar t T\ntype T struct { n map[string]int }\nfunc (x *T) h() { x.n = nil",
+		"for i, x = range a {\nb = append(b[:0], b[i:]...)\nre.Match(b)\nt.b = cut(t.b)\ncopy(t.b, t.b[1:])\nb = append(b, r[:n]...)\nio.CopyN(b, r, size<<3*2)\n}\n}\nconst size, re = 1, size\nfunc g() {\nre := regexp.MustCompile(re + \"x\")",
 	} {
 		f.Add(text)
 	}
@@ -74,6 +76,39 @@ func askDerived(c *code, way []stack.Frame) {
 	}
 }
 
+// askAgain asks of the lines of a way whether what they call is done again, for the same.
+func askAgain(c *code, way []stack.Frame) {
+	f := way[0]
+	d := c.function(f)
+	keepsConverted(c, f)
+	for _, call := range c.lineCalls(f) {
+		callee := "main." + calledName(call)
+		calledInTurns(c, f, callee)
+		fillsOnce(c, f, callee)
+		atIntervals(c, f, callee)
+		startedAgain(c, callee, 0)
+		becomes(c, call, way)
+		for _, kept := range []bool{false, true} {
+			(&itemWay{c: c, way: way, back: []int{2}, names: map[string]bool{}, index: map[string]bool{}}).follow(callee, kept)
+		}
+		expression(c, c.scopeAt(f), receiverOf(call))
+		sameCallOn(c, append([]stack.Frame{f}, way...), callee)
+		if d != nil {
+			givenToChange(c, d, call, f.File)
+		}
+		for _, x := range call.Args {
+			if p, ok := spotOf(x); ok && d != nil {
+				frontCut(c, f.File, d.Body, p)
+			}
+		}
+	}
+	readSize(c, f.File, f.Line)
+	if d != nil {
+		changesType(c, d, f.File)
+		readsChanging(c, declaration{d, f.File})
+	}
+}
+
 // askSource asks of a line all that rules ask.
 func askSource(c *code, f, caller stack.Frame) {
 	way := []stack.Frame{f, caller, f}
@@ -96,6 +131,7 @@ func askSource(c *code, f, caller stack.Frame) {
 	for _, callee := range []string{"main.f", "main.(*T).g", "runtime.concatstrings", "runtime.slicebytetostring"} {
 		logsAround(c, f, callee)
 	}
+	askAgain(c, way)
 	answersWith(c, way, f)
 	isDynamic(c, f, "a.b")
 	c.heldIn(f)

@@ -23,7 +23,7 @@ func throughOf(in *Input, s *spent, all []Finding) *Through {
 	}
 	hot := map[string]bool{}
 	for _, f := range all {
-		if f.Rule != cp01.ID || f.State != Found || len(f.costs) == 0 {
+		if f.Rule != cp01.ID || f.State != Found || len(f.costs) == 0 || f.Impact == nil {
 			continue
 		}
 		if f.Impact.Value >= halfOfAll {

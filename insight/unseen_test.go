@@ -124,6 +124,44 @@ func TestUnnamedEmpty(t *testing.T) {
 	}
 }
 
+// TestForgottenTimers: timers that nothing stops hold what is kept, before a map from which entries are
+// deleted; where the source may stop them, the map is named.
+func TestForgottenTimers(t *testing.T) {
+	const source = `package main
+
+func (c *caller) call(b []byte) {
+	cl := &call{body: bytes.Clone(b)}
+	START
+	c.pending[cl.id] = cl
+}
+func (c *caller) reply(m message) {
+	cl := c.pending[m.id]
+	delete(c.pending, m.id)
+	MORE
+}
+`
+	const stop = "Stop the timer that a.go:5 starts (time.AfterFunc)"
+	const inMap = "It goes into c.pending, from which entries are deleted"
+	for _, one := range []struct{ start, more, want string }{
+		{"cl.timer = time.AfterFunc(c.limit, func() { c.expire(cl) })", "cl.done <- m", stop},
+		{"time.AfterFunc(c.limit, func() { c.expire(cl) })", "cl.done <- m", stop},
+		{"cl.timer = time.AfterFunc(c.limit, func() { c.expire(cl) })", "if cl.timer != nil { cl.done <- m }", stop},
+		{"cl.timer = time.AfterFunc(c.limit, func() { c.expire(cl) })", "cl.timer.Stop()", inMap},
+		{"cl.timer = time.AfterFunc(c.limit, func() { c.expire(cl) })", "finish(cl.timer)", inMap},
+		{"t := time.AfterFunc(c.limit, func() { c.expire(cl) }); defer t.Stop()", "", inMap},
+	} {
+		r := recordingtest.New("title x\ntarget package ./shop module=shop go=go1.26.1\nphase heap 0s..1s")
+		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte(strings.NewReplacer("START", one.start, "MORE", one.more).Replace(source)))
+		r.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap, Phase: "heap"}, profiletest.Encode(
+			"shop.call:a.go:4 shop.call:a.go:5\nbytes.Clone      time.AfterFunc\n= 6000           9000\n", profiletest.Options{Types: []string{"inuse_objects/count"}}))
+		f, at := Finding{}, stack.Frame{Func: "shop.call", File: "a.go", Line: 4}
+		tellHolder(NewInput(session.New(r.Open())), &f, at, []stack.Frame{at}, "otherwise")
+		if timers := f.timers.File != ""; !strings.HasPrefix(f.Advice, one.want) || timers != (one.want != inMap) {
+			t.Errorf("%s, %s: %s (timers %v)", one.start, one.more, f.Advice, timers)
+		}
+	}
+}
+
 // TestRegistered: a line that registers as often as another one allocates what is kept is
 // named as what holds it; one that has registered little is not.
 func TestRegistered(t *testing.T) {

@@ -208,3 +208,34 @@ func TestConversionKept(t *testing.T) {
 		severity(t, caller, f, Info)
 	}
 }
+
+// TestConversionPassedOn: a converted text that is passed on is kept where the source puts it into
+// something, as the compiler says no more than that it is a parameter of append. To keep the bytes
+// instead of it would be wrong where a scanner reads the next ones into them: it is a remark with that
+// doubt, and nobody is told to use one type.
+func TestConversionPassedOn(t *testing.T) {
+	for statement, kept := range map[string]bool{
+		"table = append(table, row{key: string(b)})":         true,
+		"all := append(all, string(b)); use(all)":            true,
+		"k := string(b); m[k] = 1":                           true,
+		"k := string(b); table = append(table, row{key: k})": true,
+		"out <- string(b)":                                   true,
+		"r.key = string(b)":                                  true,
+		"return string(b)":                                   true,
+		"use(string(b))":                                     false,
+		"k := string(b); use(k)":                             false,
+		"if string(b) == name { use(b) }":                    false,
+	} {
+		source := "package page; func write(b []byte) string {\n\n\n\n\t" + statement + "\n}\n"
+		flow := "L string(b) escapes to heap in write:\nL   flow: {heap} ← &{storage for string(b)}:\nL     from string(b) (spill) at /src/page.go:5:15\nL     from use(string(b)) (call parameter) at /src/page.go:5:2\nL string(b) escapes to heap\n"
+		r := compiled(t, source, strings.ReplaceAll(flow, "L ", "/src/page.go:5:15: "),
+			picture(column{"shop/page.write:/src/page.go:5", []int64{100_000, 100_000 << 12}}, column{"example.com/other.f:/src/other.go:9", []int64{5_000, 5_000 << 12}}))
+		f := toldOf(t, r, "string(b)", tellConversion)
+		if is := f.Severity == Info; is != kept || strings.Contains(f.Advice, "Use only one of the two types") == kept {
+			t.Errorf("%s: %s: %s", statement, f.Severity, f.Advice)
+		}
+		if kept {
+			doubted(t, f, "the copy is needed if it is kept while the bytes are used for something else")
+		}
+	}
+}

@@ -3,9 +3,11 @@ package insight
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
+	"time"
 
 	"loupe/analysis/sched"
 	"loupe/value/stack"
@@ -22,36 +24,6 @@ const tailAdvice = "Most calls are answered within the time limit: find out what
 
 // mostInTime tells of calls that a time limit may end whether most of them are answered before.
 func mostInTime(late, made int64) bool { return made > 2*late }
-
-// handlesLimit finds where the function of a call, or one on the way to it, looks whether a time
-// limit has ended it and goes on without an error: then it may be meant to end so.
-func handlesLimit(c *code, frames []stack.Frame) (found Evidence, ok bool) {
-	for _, f := range frames {
-		fn, s := c.scopeAt(f), c.parse(f.File)
-		if fn == nil {
-			continue
-		}
-		ast.Inspect(fn.body, func(n ast.Node) bool {
-			branch, is := n.(*ast.IfStmt)
-			if !is || ok || !asksForLimit(branch.Cond) || failsIn(branch.Body) {
-				return !ok
-			}
-			line, _ := s.lines(branch)
-			found, ok = c.shownAt(f.File, line, "the source goes on here when the time limit has ended a call"), true
-			return false
-		})
-		if ok {
-			break
-		}
-	}
-	return found, ok
-}
-
-// asksForLimit tells of a condition that it asks for the error of a time limit.
-func asksForLimit(cond ast.Expr) bool {
-	text := types.ExprString(cond)
-	return !strings.Contains(text, "!") && (strings.Contains(text, "DeadlineExceeded") || strings.Contains(text, ".Timeout()") || strings.Contains(text, "os.IsTimeout("))
-}
 
 // failsIn tells whether statements return an error, or end the program.
 func failsIn(body *ast.BlockStmt) (fails bool) {
@@ -97,12 +69,20 @@ func madeCalls(t *traced, w *waiting) (made int64) {
 	return made
 }
 
-// cancelled is how many waits for an answer the program itself has ended with their context, and
-// from where most often: its limit had not come.
+// ofLimit tells of a frame of who ends a context that its time limit does, ofClient that whoever has
+// sent the request which it belongs to has closed the connection.
+func ofLimit(f stack.Frame) bool {
+	return strings.HasPrefix(f.Func, "context.WithDeadline") || strings.HasPrefix(f.Func, "net/http.setRequestCancel") || strings.HasPrefix(f.Func, "time.")
+}
+
+func ofClient(f stack.Frame) bool { return strings.HasPrefix(f.Func, "net/http.(*connReader).") }
+
+// cancelled is how many waits for an answer the program itself, or a library for it such as errgroup,
+// has ended with their context, and from where most often: its limit had not come.
 func cancelled(t *traced, b *sched.Block) (n int64, most stack.ID) {
 	top := int64(0)
 	for _, w := range b.Wakers {
-		if w.Stack == 0 || !t.cancels(w.Stack) || !slices.ContainsFunc(t.Frames(w.Stack), func(f stack.Frame) bool { return t.Scope.Origin(f.Func) == stack.User }) {
+		if w.Stack == 0 || !t.cancels(w.Stack) || slices.ContainsFunc(t.Frames(w.Stack), func(f stack.Frame) bool { return ofLimit(f) || ofClient(f) }) {
 			continue
 		}
 		if n += w.Count; w.Count > top {
@@ -122,12 +102,35 @@ func (t *traced) unanswered(b *sched.Block) (n int64) {
 	return n
 }
 
+// untilLost is how long waits for an answer took, on average, that ended by a timer or with a context.
+func untilLost(t *traced, b *sched.Block) time.Duration {
+	n, sum := int64(0), time.Duration(0)
+	for _, w := range b.Wakers {
+		if w.Stack == 0 || t.cancels(w.Stack) {
+			n, sum = n+w.Count, sum+w.Time
+		}
+	}
+	return sum / time.Duration(max(1, n))
+}
+
+// endedByClients is how many waits for an answer ended with the context of a request that the program was
+// serving, as its client had closed the connection.
+func endedByClients(t *traced, b *sched.Block) (n int64) {
+	for _, w := range b.Wakers {
+		if w.Stack != 0 && t.cancels(w.Stack) && slices.ContainsFunc(t.Frames(w.Stack), ofClient) {
+			n += w.Count
+		}
+	}
+	return n
+}
+
 // cancels tells whether a stack is of who ends a context.
 func (t *traced) cancels(id stack.ID) bool { return t.through(id, "context.(*cancelCtx).cancel") }
 
-// tellLimit adds to a finding where the source sets the time limit of calls with a stack.
-func tellLimit(f *Finding, c *code, frames []stack.Frame) {
-	if at, ok := limitAround(c, frames); ok {
+// tellLimit adds to a finding where the source sets the time limit of calls with a stack, which
+// have taken so long on average when it ended them, in units that take so long as a whole.
+func tellLimit(f *Finding, c *code, frames []stack.Frame, took, whole time.Duration) {
+	if at, ok := limitAround(c, frames, took, whole); ok {
 		f.Evidence = append(f.Evidence, at)
 		f.Advice += fmt.Sprintf(" The source sets the limit at %s:%d.", baseName(at.File), at.Line)
 	}
@@ -136,27 +139,105 @@ func tellLimit(f *Finding, c *code, frames []stack.Frame) {
 // contextLimits are the functions that set a time limit for what is done with a context.
 var contextLimits = []string{"context.WithTimeout", "context.WithTimeoutCause", "context.WithDeadline", "context.WithDeadlineCause"}
 
-// limitAround finds the line that sets a time limit, in the functions on the way to a call, the
-// nearest first; else the only one of a client of net/http.
-func limitAround(c *code, frames []stack.Frame) (found Evidence, ok bool) {
+// timeLimit is one that the source sets on the way to a call; its length is 0 where that is not
+// known.
+type timeLimit struct {
+	Evidence
+	length time.Duration
+}
+
+// Parts of a wait, and of a unit, between which the limit lies that has ended it: chosen. On a busy
+// machine a wait is seen to end late; several calls may share a limit.
+const (
+	limitLeast = 0.5
+	limitMost  = 1.5
+	limitWhole = 1.2
+)
+
+// fits tells whether the limit may have ended waits that took so long in units of such a length;
+// near that it is about as long.
+func (l timeLimit) fits(took, whole time.Duration) (fits, near bool) {
+	d := float64(l.length)
+	near = d >= limitLeast*float64(took) && d <= limitMost*float64(took)
+	return near || d >= limitLeast*float64(took) && d <= limitWhole*float64(whole), near
+}
+
+// limitAround finds the line that sets the time limit which ended calls: of those in the functions
+// on the way to the call, and of the only client of net/http, the shortest that fits what was
+// measured. Where none of a known length does, it is the only one of unknown length.
+func limitAround(c *code, frames []stack.Frame, took, whole time.Duration) (found Evidence, ok bool) {
+	all := contextsAround(c, frames)
+	if l, ok := clientLimit(c); ok {
+		all = append(all, l)
+	}
+	slices.SortStableFunc(all, func(a, b timeLimit) int { return int(min(max(a.length-b.length, -1), 1)) })
+	unknown := slices.IndexFunc(all, func(l timeLimit) bool { return l.length > 0 })
+	if unknown < 0 {
+		unknown = len(all)
+	}
+	for _, l := range all[unknown:] {
+		if fits, near := l.fits(took, whole); near || fits && unknown == 0 {
+			return l.Evidence, true
+		}
+	}
+	if unknown != 1 {
+		return found, false
+	}
+	return all[0].Evidence, true
+}
+
+// contextsAround are the limits that functions on the way to a call set for its context.
+func contextsAround(c *code, frames []stack.Frame) (all []timeLimit) {
 	for _, f := range frames {
 		fn := c.scopeAt(f)
 		if fn == nil {
 			continue
 		}
-		line, name, s := 0, "", c.parse(f.File)
+		var last *ast.CallExpr
+		s := c.parse(f.File)
 		ast.Inspect(fn.body, func(n ast.Node) bool {
-			if call, is := n.(*ast.CallExpr); is && slices.Contains(contextLimits, types.ExprString(call.Fun)) {
+			if call, is := n.(*ast.CallExpr); is && slices.Contains(contextLimits, types.ExprString(call.Fun)) && len(call.Args) > 1 {
 				if first, _ := s.lines(call); first <= f.Line {
-					line, name = first, types.ExprString(call.Fun)
+					last = call
 				}
 			}
 			return true
 		})
-		if line > 0 {
-			return c.shownAt(f.File, line, "the source sets a time limit here (%s)", name), true
+		if last != nil {
+			line, _ := s.lines(last)
+			all = append(all, timeLimit{c.shownAt(f.File, line, "the source sets a time limit here (%s)", types.ExprString(last.Fun)), lengthOf(s, last.Args[1])})
 		}
 	}
+	return all
+}
+
+// lengthOf is the length of a time limit: a duration, or the time from now on; 0 where the source
+// does not tell.
+func lengthOf(s *syntax, x ast.Expr) time.Duration {
+	switch x := x.(type) {
+	case *ast.CallExpr: // time.Now().Add(d)
+		if len(x.Args) == 1 && types.ExprString(x.Fun) == "time.Now().Add" {
+			return lengthOf(s, x.Args[0])
+		}
+	case *ast.Ident:
+		for _, d := range s.file.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok != token.CONST {
+				continue
+			}
+			for _, spec := range g.Specs {
+				v := spec.(*ast.ValueSpec)
+				if i := slices.IndexFunc(v.Names, func(id *ast.Ident) bool { return id.Name == x.Name }); i >= 0 && i < len(v.Values) {
+					return durationOf(v.Values[i])
+				}
+			}
+		}
+	}
+	return durationOf(x)
+}
+
+// clientLimit is the one that the source sets for a client of net/http.
+func clientLimit(c *code) (found timeLimit, ok bool) {
 	n, clients := 0, 0
 	c.eachSource(func(file string, s *syntax) {
 		ast.Inspect(s.file, func(node ast.Node) bool {
@@ -175,7 +256,7 @@ func limitAround(c *code, frames []stack.Frame) (found Evidence, ok bool) {
 				}
 				if name := of + "." + types.ExprString(kv.Key); name == "http.Client.Timeout" || name == "http.Transport.ResponseHeaderTimeout" {
 					line, _ := s.lines(kv)
-					found, n = c.shownAt(file, line, "the source sets a time limit here (%s)", name), n+1
+					found, n = timeLimit{c.shownAt(file, line, "the source sets a time limit here (%s)", name), lengthOf(s, kv.Value)}, n+1
 				}
 			}
 			return true

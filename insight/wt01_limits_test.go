@@ -60,7 +60,7 @@ const timeLimitSource = "package main\n\nvar client = &http.Client{%s}\n\n\nfunc
 func TestWT01Limits(t *testing.T) {
 	for _, c := range []struct{ name, wait, field, stmt, says, limit string }{
 		{"a context", sent, "", "ctx, cancel := context.WithTimeout(ctx, g.timeout)", "20 of 20 calls got no answer in time", "sets the limit at a.go:7."},
-		{"a client", sent, "Timeout: 20 * time.Millisecond", "", "20 of 20 calls got no answer in time", "sets the limit at a.go:3."},
+		{"a client", sent, "Timeout: 40 * time.Millisecond", "", "20 of 20 calls got no answer in time", "sets the limit at a.go:3."},
 		{"no connection", "net/http.(*Transport).getConn@transport.go:4", "", "", "; 20 calls got no answer in time", "each wait shorter."},
 	} {
 		i := 0
@@ -86,17 +86,24 @@ func TestLD06Limits(t *testing.T) {
 	for _, c := range []struct {
 		late     int
 		by       string
+		source   string // of what asks
 		severity Severity
 		says     string
 		advises  string
 	}{
-		{300, "context.WithDeadlineCause.func2", Info, "for 300 answers; 300 calls ended before an answer came", "circuit breaker"},
-		{300, "main.refuse:/src/a.go:20", Info, "for 300 answers; 300 calls were cancelled by the program before an answer came", "Cancel fewer"},
-		{50, "context.WithDeadlineCause.func2", Warning, "for 550 answers", "MaxIdleConnsPerHost"},
+		{300, "context.WithDeadlineCause.func2", "", Info, "for 300 answers; 300 calls ended before an answer came", "circuit breaker"},
+		{300, "context.WithDeadlineCause.func2", "_, err := client.Do(req)\n\tif errors.Is(err, context.DeadlineExceeded) {\n\t\treturn nil\n\t}\n\treturn err", Info, "300 calls ended before an answer came", "Each of these calls costs its connection. Where the end of the limit is a normal answer"},
+		{300, "net/http.(*connReader).handleReadErrorLocked", "", Info, "whose clients had gone", "why the clients do not wait"},
+		{300, "main.refuse:/src/a.go:20", "", Info, "for 300 answers; 300 calls were cancelled by the program before an answer came", "Cancel fewer"},
+		{300, "golang.org/x/sync/errgroup.(*Group).Go.func1", "", Info, "300 calls were cancelled by the program before an answer came", "Cancel fewer"},
+		{50, "context.WithDeadlineCause.func2", "", Warning, "for 550 answers", "MaxIdleConnsPerHost"},
 	} {
 		s := newScene(t)
 		s.manifest = "clock load-trace.requests 10s\nclock load-bare.requests 1s\n"
 		s.with(func(r *recordingtest.Recording) {
+			if c.source != "" {
+				r.Put(recording.Entry{Path: "source/src/a.go", Kind: recording.Source, Source: "/src/a.go"}, []byte("package main\n\n\n\n\n\n\nfunc ask() error {\n\t"+c.source+"\n}\n"))
+			}
 			for _, phase := range []string{"bare", "trace"} {
 				r.Put(recording.Entry{Path: "load-" + phase + ".requests", Kind: recording.Load, Phase: phase}, loadlogtest.Encode(loadlogtest.Steady(300, time.Second, ms)))
 			}

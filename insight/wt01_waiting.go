@@ -351,7 +351,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		if mostInTime(w.count, madeCalls(t, w)) {
 			f.Advice = tailAdvice
 		}
-		tellLimit(&f, in.code, w.calledFrames(t))
+		tellLimit(&f, in.code, w.calledFrames(t), w.time/time.Duration(max(1, w.count)), g.All.Wall/unitCount(g))
 	}
 	if again != nil {
 		f.Advice = againAdvice
@@ -369,7 +369,10 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	if many && w.outside() && !asks {
 		tellKindOf(w, in, t, &f)
 	}
-	if a, ok := affinityAt(in.code, w.site.Frame); ok && w.kind == "channel" && (pushes || w.queues()) {
+	if q := servedAt(in, t, w); q != nil && !pushes && w.queues() {
+		q.tellServers(in, t, &f) // what WT04 knows
+	}
+	if a, ok := affinityIn(in, t, g, w.site); ok && w.kind == "channel" && (pushes || w.queues()) {
 		f.Advice, f.Severity = a.advice(), Info
 		f.Evidence = append(f.Evidence, a.Evidence)
 		f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return d == pushedDoubt })
@@ -513,13 +516,12 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 	}
 	if reason == "time_limit" {
 		f.Doubts = append(f.Doubts, "a call that waits for an event (long polling) may be meant to end so")
-		if at, ok := handlesLimit(in.code, w.calledFrames(t)); ok {
-			f.Severity = Info
-			f.Evidence = append(f.Evidence, at)
-			f.Advice = "Where the end of the limit is a normal answer, as of a long poll without news, leave it so. Otherwise: " + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
-		}
+		tellPoll(in.code, w.calledFrames(t), f)
 	}
-	if w.kind == "sleep" || w.kind == "timer" {
+	if at, ok := eventOrTimer(in.code, w.site.Frame); ok && w.kind == "timer" {
+		f.Evidence, f.Advice = append(f.Evidence, at), newsAdvice
+		info("a wait for news that ends with the timer may be meant to (long polling): then it loses nothing")
+	} else if w.kind == "sleep" || w.kind == "timer" {
 		if tries, ok := w.triesBetween(in, t); ok {
 			f.Advice = againAdvice
 			if tries.bounded {

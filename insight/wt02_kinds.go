@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -13,14 +14,14 @@ import (
 )
 
 // What the calls of a loop have in common, by its source: whether each carries a batch already, or
-// is one of a fixed list of different ones, or all are of one transaction.
+// is one of a fixed list of different ones, or changes something, or all are of one transaction.
 
 // tellKind makes a finding about many calls say what fits these.
 func tellKind(c *code, t *traced, o *outward, f *Finding) {
 	if o.kind != "query" && o.kind != "network" {
 		return
 	}
-	batch, fixed := false, false
+	batch, fixed, way := false, false, o.path
 	for i, at := range o.path {
 		loops := loopsAround(c, at)
 		if len(loops) == 0 {
@@ -31,15 +32,19 @@ func tellKind(c *code, t *traced, o *outward, f *Finding) {
 			callee = o.path[i-1].Func
 		}
 		l := loops[len(loops)-1]
-		batch, fixed = l.batches(at.Line, ownName(callee)), l.fixedTexts(at.Line)
+		batch, fixed, way = l.batches(at.Line, ownName(callee)), l.fixedTexts(at.Line), o.path[:i+1]
 		break
 	}
+	how := changesBy(c, t.Frames(o.stack), way)
 	inTx := slices.ContainsFunc(t.Frames(o.stack), func(f stack.Frame) bool { return strings.HasPrefix(f.Func, "database/sql.(*Tx).") })
 	switch {
 	case batch:
 		f.Title, f.Severity = "Batches are asked for one after another", Info
 		f.Summary = strings.Replace(f.Summary, "the same call to a peer", "a call to a peer", 1)
 		f.Advice = "By the source, each call carries a batch already: larger batches need fewer calls; where the batches do not depend on each other, make several calls concurrently, with a limit (errgroup with SetLimit)."
+		if how != "" {
+			f.Doubts = append(f.Doubts, fmt.Sprintf("each batch may change something at the peer (%s), and depend on the one before: then they have to come in this order", how))
+		}
 	case fixed:
 		f.Title, f.Severity = "A list of calls is made one after another", Info
 		f.Summary = strings.Replace(f.Summary, "the same call to a peer", "a call to a peer", 1)
@@ -47,6 +52,8 @@ func tellKind(c *code, t *traced, o *outward, f *Finding) {
 		f.Doubts = append(f.Doubts, "the calls may have to come in this order, as the commands of a protocol or of a transaction do")
 	case inTx:
 		f.Advice = "Ask for all at once, or change all at once: one statement with many keys or rows (IN, a join, VALUES with many rows), as the driver and the database permit. Within a transaction, which has one connection, the calls cannot be made concurrently."
+	case how != "":
+		tellWrites(c, how, way, f)
 	}
 }
 

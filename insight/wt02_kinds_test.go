@@ -1,13 +1,13 @@
 package insight
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"loupe/analysis/account/accounttest"
 	"loupe/recording"
-	"loupe/value/stack"
 )
 
 // TestKindsOfCalls: batches, and different texts of a fixed list, are told from keys; the call of
@@ -65,21 +65,38 @@ func TestWT02Kinds(t *testing.T) {
 	}
 }
 
-// TestHandlesLimit: the source shows whether the end of a time limit is no error.
-func TestHandlesLimit(t *testing.T) {
-	for text, want := range map[string]bool{
-		"v, err := get(ctx)\nif errors.Is(err, context.DeadlineExceeded) {\nreturn nil\n}":     true,
-		"v, err := get(ctx)\nif e.Timeout() {\ncontinue\n}":                                    true,
-		"v, err := get(ctx)\nif errors.Is(err, context.DeadlineExceeded) {\nreturn errSlow\n}": false,
-		"v, err := get(ctx)\nif !errors.Is(err, context.DeadlineExceeded) {\nreturn nil\n}":    false,
-		"v, err := get(ctx)\nif err != nil {\nreturn nil\n}":                                   false,
+// TestWT02Writes: calls that change something are not to be made at the same time for the asking;
+// what says that they do is a method, a statement, or a name.
+func TestWT02Writes(t *testing.T) {
+	const send = "package main\n\nfunc send(v any) error {\n\treq, _ := http.NewRequest(%s, url, body(v))\n\treturn client.Do(req)\n}\n"
+	for _, c := range []struct {
+		name, loop, callee string
+		frames             []string
+		says               string // empty where nothing is known to change
+	}{
+		{"a POST", "for _, e := range events {\nif err := send(e); err != nil {\nreturn err\n}\n}", fmt.Sprintf(send, `"POST"`), []string{"net/http.(*Client).Do@client.go:1", "main.send@b.go:5"}, "it sends a POST): a later one may depend on the effect of an earlier one; and the loop ends at the first error (line 5)"},
+		{"a POST of net/http", "for _, e := range events {\nsend(e)\n}", "", []string{"net/http.(*Client).Post@client.go:1", "main.send@b.go:5"}, "it sends a POST): a later one"},
+		{"a GET", "for _, e := range events {\nif err := send(e); err != nil {\nreturn err\n}\n}", fmt.Sprintf(send, "http.MethodGet"), []string{"net/http.(*Client).Do@client.go:1", "main.send@b.go:5"}, ""},
+		{"the caller says", "for _, e := range events {\nsend(ctx, http.MethodDelete, e)\n}", fmt.Sprintf(send, "method"), []string{"net/http.(*Client).Do@client.go:1", "main.send@b.go:5"}, "it sends a DELETE"},
+		{"by its name", "for _, e := range events {\ndb.insertRow(e)\n}", "", []string{"main.(*db).insertRow@b.go:5"}, "main.(*db).insertRow changes something"},
+		{"a name that begins like one", "for _, e := range events {\ndb.postal(e)\n}", "", []string{"main.(*db).postal@b.go:5"}, ""},
+		{"a statement", "for _, e := range events {\ndb.Exec(q, e)\n}", "", []string{"database/sql.(*DB).ExecContext@sql.go:1"}, "it executes a statement"},
 	} {
-		code, at := lineFive(text)
-		if _, got := handlesLimit(code, []stack.Frame{at}); got != want {
-			t.Errorf("%s: %v", text, got)
+		r := served(t, 20, func(p *accounttest.Program) {
+			for range 8 {
+				ask(p, 2*time.Millisecond, append(c.frames, "main.handle@a.go:5")...)
+			}
+		})
+		withSource(r, "a.go", "package main\n\nfunc handle() error {\n"+c.loop+"\nreturn nil\n}\n")
+		withSource(r, "b.go", c.callee)
+		f := answers(t, r, "WT02")[0]
+		at := strings.Contains(f.Advice, "errgroup")
+		doubts := strings.Join(f.Doubts, "\n")
+		switch {
+		case f.State != Found:
+			t.Errorf("%s: %s", c.name, f.Summary)
+		case c.says == "" && (!at || strings.Contains(doubts, "effect")), c.says != "" && (at || !strings.Contains(doubts, c.says)):
+			t.Errorf("%s: %s\n%s", c.name, f.Advice, doubts)
 		}
-	}
-	if !mostInTime(60, 638) || mostInTime(227, 227) || mostInTime(227, 0) {
-		t.Error("most of 638 calls are answered when 60 are late")
 	}
 }

@@ -122,9 +122,9 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 		f.Evidence = append(f.Evidence, t.seenAt(t.Frames(o.stack), at, "the slowest took %s: loupe trace requests %d", unit.Duration(one.Span.Len()), one.ID).during(t, one.Span.Start, one.Span.End).ofGoroutine(one.G))
 	}
 	f.Advice = manyCallsAdvice(t, o)
+	f.Doubts = in.traceDoubts(t)
 	tellKind(in.code, t, o, &f)
 	f.Verify = "Record again under the same load: loupe trace requests should show one call here instead of many, and the time of a request should no longer grow with the number of items."
-	f.Doubts = in.traceDoubts(t)
 	f.more = o.kind == "query" // to read the rows is done elsewhere
 	if o.kind == "network" {
 		f.Doubts = append(f.Doubts, "if each call needs the previous answer (pages, links), only a better API of the peer helps; if each is a retry of a failed call, more at a time only burden a busy peer")

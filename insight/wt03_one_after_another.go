@@ -44,7 +44,7 @@ func checkSideBySide(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []
 	}
 	var best *series
 	for _, s := range seriesOf(r, g) {
-		s.weigh(in)
+		s.weigh(in, t)
 		if best == nil || s.gain > best.gain {
 			best = s
 		}
@@ -53,7 +53,7 @@ func checkSideBySide(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []
 	case best == nil:
 		return nil, unitOf(g) + " makes no two long calls from different lines of one function"
 	case g.All.Share(best.gain) < r.param("share"):
-		return nil, fmt.Sprintf("%s makes calls one after another in %s that depend on each other, or are too short: made concurrently they would save %s of its time", unitOf(g), stack.Short(best.at.Func), unit.Percent(g.All.Share(best.gain)))
+		return nil, fmt.Sprintf("%s makes calls one after another in %s that depend on each other, change something, or are too short: made concurrently they would save %s of its time", unitOf(g), stack.Short(best.at.Func), unit.Percent(g.All.Share(best.gain)))
 	}
 	return []Finding{seriesFinding(r, in, t, g, best)}, ""
 }
@@ -96,8 +96,8 @@ func (s *series) add(f stack.Frame, o *outward) {
 }
 
 // weigh finds out what is to be had. Without the source it is what would be if no call
-// needed another.
-func (s *series) weigh(in *Input) {
+// needed another, but for calls that change something: these keep their order.
+func (s *series) weigh(in *Input, t *traced) {
 	var took []int64
 	var lines []int
 	sum := int64(0)
@@ -108,6 +108,13 @@ func (s *series) weigh(in *Input) {
 	needs, known := in.code.needs(s.at, lines)
 	if !known {
 		needs = make([]callSet, len(lines))
+	}
+	writes := callSet(0)
+	for i, c := range s.calls {
+		if changesBy(in.code, t.Frames(c.stack), c.path[:slices.Index(c.path, s.lines[i])+1]) != "" {
+			needs[i] |= writes
+			writes |= 1 << i
+		}
 	}
 	s.known, s.gain = known, time.Duration(sum-longestWay(took, needs))
 }

@@ -81,3 +81,18 @@ func TestWT03(t *testing.T) {
 		}
 	}
 }
+
+// TestWT03Writes: calls that change something keep their order among each other; one of them may
+// still be made while others only read.
+func TestWT03Writes(t *testing.T) {
+	for names, want := range map[string]State{"createUser createAd": Fine, "createUser findAd": Found, "findUser findAd": Found} {
+		first, second, _ := strings.Cut(names, " ")
+		f := answers(t, served(t, 20, func(p *accounttest.Program) {
+			ask(p, 5*time.Millisecond, "main."+first+"@db.go:40", "main.handle@main.go:3")
+			ask(p, 5*time.Millisecond, "main."+second+"@db.go:50", "main.handle@main.go:4")
+		}), "WT03")[0]
+		if f.State != want {
+			t.Errorf("%s: %s: %s", names, f.State, f.Summary)
+		}
+	}
+}

@@ -7,8 +7,8 @@ import (
 	"go/types"
 	"regexp"
 	"slices"
-	"strings"
 
+	"loupe/analysis/facts"
 	"loupe/analysis/sched"
 	"loupe/format/exectrace"
 	"loupe/value/stack"
@@ -69,9 +69,17 @@ type affinity struct {
 // hashes are names of functions, and of parts of them, that a key is hashed by.
 var hashes = regexp.MustCompile(`(?i)hash|sum32|sum64|fnv|crc|xxh|murmur|shardof|partition`)
 
+// affinityIn is affinityAt of a wait of the units of a group.
+func affinityIn(in *Input, t *traced, g facts.UnitGroup, site facts.UnitSite) (affinity, bool) {
+	return affinityAt(in.code, site.Frame, t.Frames(stackIn(in, t, g, site)))
+}
+
+// maxHandedDown is how many callers a channel is followed up that a function is given.
+const maxHandedDown = 3
+
 // affinityAt finds on a line that sends on one of several channels whether a key of the item
-// chooses which.
-func affinityAt(c *code, at stack.Frame) (found affinity, ok bool) {
+// chooses which: in the function of the line, or in one that has called it with the channel.
+func affinityAt(c *code, at stack.Frame, frames []stack.Frame) (found affinity, ok bool) {
 	fn, s := c.scopeAt(at), c.parse(at.File)
 	if fn == nil {
 		return found, false
@@ -84,13 +92,44 @@ func affinityAt(c *code, at stack.Frame) (found affinity, ok bool) {
 		if first, _ := s.lines(send); first != at.Line {
 			return true
 		}
-		chooses := &choice{c: c, s: s, fn: fn, sent: send.Value}
-		if how := chooses.of(send.Chan); how != "" {
-			found, ok = affinity{how, c.shownAt(at.File, at.Line, "the source chooses the channel %s", how)}, true
+		chooses := &choice{c: c, s: s, fn: fn, sent: []ast.Expr{send.Value}, way: []stack.Frame{at}}
+		if i := slices.Index(frames, at); i >= 0 {
+			chooses.way = frames[i:]
+		}
+		how, line := chooses.of(send.Chan), at
+		if how == "" {
+			how, line = chooses.byCaller(send.Chan, maxHandedDown)
+		}
+		if how != "" {
+			found, ok = affinity{how, c.shownAt(line.File, line.Line, "the source chooses the channel %s", how)}, true
 		}
 		return true
 	})
 	return found, ok
+}
+
+// byCaller looks at what a function is given as a channel, where its callers on the way call it.
+func (x *choice) byCaller(e ast.Expr, depth int) (how string, at stack.Frame) {
+	id, ok := e.(*ast.Ident)
+	if !ok || depth == 0 || len(x.way) < 2 || x.fn.name == "" {
+		return "", at
+	}
+	at = x.way[1]
+	i, fn := x.fn.parameter(id.Name), x.c.scopeAt(at)
+	if i < 0 || fn == nil || x.fn.sets(id.Name) {
+		return "", at
+	}
+	for _, call := range x.c.lineCalls(at) {
+		if calledName(call) != x.fn.name || i >= len(call.Args) {
+			continue
+		}
+		up := &choice{c: x.c, s: x.c.parse(at.File), fn: fn, sent: slices.Delete(slices.Clone(call.Args), i, i+1), way: x.way[1:]}
+		if how = up.of(call.Args[i]); how != "" {
+			return how, at
+		}
+		return up.byCaller(call.Args[i], depth-1)
+	}
+	return "", at
 }
 
 // choice looks at what chooses a channel.
@@ -98,7 +137,8 @@ type choice struct {
 	c    *code
 	s    *syntax
 	fn   *scope
-	sent ast.Expr
+	sent []ast.Expr    // the item, or what the function that sends it is given
+	way  []stack.Frame // of the function, and its callers
 }
 
 // of says by what an expression chooses one of several.
@@ -124,7 +164,7 @@ func (x *choice) of(e ast.Expr) (how string) {
 
 // byVariable looks at what a variable of the function is set to.
 func (x *choice) byVariable(name string) (how string) {
-	if made := x.fn.made(name); made != nil && !mentions(made, name) {
+	if made := x.fn.made(name); made != nil && !mentions(made, name) && !x.fn.sets(name) {
 		return x.of(made)
 	}
 	return ""
@@ -163,12 +203,14 @@ func (x *choice) ofItem(e ast.Expr) bool {
 		return true
 	}
 	own := map[string]bool{}
-	ast.Inspect(x.sent, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok {
-			own[id.Name] = true
-		}
-		return true
-	})
+	for _, sent := range x.sent {
+		ast.Inspect(sent, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				own[id.Name] = true
+			}
+			return true
+		})
+	}
 	delete(own, x.fn.receiver)
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -204,17 +246,48 @@ func (x *choice) isMap(e ast.Expr) bool {
 }
 
 // looksUp tells of a call that a function of the sources finds what it returns by an argument: in a
-// map, or by a hash.
-func (x *choice) looksUp(call *ast.CallExpr) (found bool) {
-	all := x.c.functions()[lastName(types.ExprString(call.Fun))]
-	if len(all) != 1 {
-		return false
+// map, or by a hash. A count, or nothing but what is fixed, is no key.
+func (x *choice) looksUp(call *ast.CallExpr) bool {
+	d := x.c.function(x.way[0])
+	all := methodsOf(x.c, d, call.Fun)
+	return len(all) == 1 && slices.ContainsFunc(call.Args, x.isKey) && findsBy(x.c, all[0], 2)
+}
+
+// isKey tells of an argument that it may be a key: it is neither a literal nor a counter.
+func (x *choice) isKey(e ast.Expr) (found bool) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			if slices.Contains([]string{"Add", "AddInt64", "AddInt32", "AddUint64", "AddUint32"}, calledName(n)) {
+				return false
+			}
+		case *ast.SelectorExpr:
+			found = found || x.isKey(n.X)
+			return false
+		case *ast.Ident:
+			found = found || !x.counts(n.Name) && types.Universe.Lookup(n.Name) == nil && !namesOf(x.c).packages[n.Name]
+		}
+		return !found
+	})
+	return found
+}
+
+// findsBy tells whether a function indexes something by a parameter or a hash, by itself or in what
+// it calls with a parameter.
+func findsBy(c *code, d declaration, depth int) (found bool) {
+	params := parameters(d.Type)
+	has := func(n ast.Node) bool {
+		return slices.ContainsFunc(params, func(p string) bool { return mentions(n, p) })
 	}
-	params := parameters(all[0].Type)
-	ast.Inspect(all[0].Body, func(n ast.Node) bool {
-		if i, ok := n.(*ast.IndexExpr); ok {
-			of := strings.ToLower(types.ExprString(i.Index))
-			found = found || slices.ContainsFunc(params, func(p string) bool { return mentions(i.Index, p) }) || hashes.MatchString(of)
+	ast.Inspect(d.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.IndexExpr:
+			found = found || has(n.Index) || hashes.MatchString(types.ExprString(n.Index))
+		case *ast.CallExpr:
+			if depth > 1 && slices.ContainsFunc(n.Args, func(a ast.Expr) bool { return has(a) }) {
+				all := methodsOf(c, d.FuncDecl, n.Fun)
+				found = found || len(all) == 1 && all[0].FuncDecl != d.FuncDecl && findsBy(c, all[0], depth-1)
+			}
 		}
 		return !found
 	})

@@ -33,14 +33,16 @@ var wt04 = &Rule{
 type narrow struct {
 	group  facts.UnitGroup
 	gate   *facts.UnitGate
-	rows   []*facts.UnitRow // the largest first
+	also   []*facts.UnitGate // more of them, where the same goroutines end the waits
+	rows   []*facts.UnitRow  // the largest first
 	queued time.Duration
 }
 
 func (q *narrow) share() float64 { return q.group.All.Share(q.queued) }
 
-// queuesOf are those of a group, the longest first.
-func queuesOf(u *facts.Units, g facts.UnitGroup) (all []*narrow) {
+// queuesOf are those of a group, the longest first. To hand an item to a worker and to wait for
+// its answer are one.
+func queuesOf(u *facts.Units, t *traced, g facts.UnitGroup) (all []*narrow) {
 	for i := range g.All.Rows {
 		row := &g.All.Rows[i]
 		if row.Queued <= 0 {
@@ -58,11 +60,52 @@ func queuesOf(u *facts.Units, g facts.UnitGroup) (all []*narrow) {
 		all[n].queued += row.Queued
 	}
 	slices.SortStableFunc(all, func(a, b *narrow) int { return int(min(max(b.queued-a.queued, -1), 1)) })
+	for i := 0; i < len(all); i++ {
+		q := all[i]
+		all = slices.DeleteFunc(all, func(o *narrow) bool {
+			if o == q || o.queued > q.queued || !q.sameWorkers(t, o) {
+				return false
+			}
+			q.also, q.rows, q.queued = append(q.also, o.gate), append(q.rows, o.rows...), q.queued+o.queued
+			return true
+		})
+	}
 	return all
 }
 
+// sameWorkers tells of two queues that goroutines which began with the same function end both, as
+// many of them.
+func (q *narrow) sameWorkers(t *traced, o *narrow) bool {
+	if !q.gate.Workers || !o.gate.Workers || q.gate.Kind != o.gate.Kind || q.gate.Kind.Key() != "channel" || q.gate.Width != o.gate.Width {
+		return false
+	}
+	a, b := t.Frames(q.gate.Frees.Stack), t.Frames(o.gate.Frees.Stack)
+	return len(a) > 0 && len(b) > 0 && a[len(a)-1].Func == b[len(b)-1].Func
+}
+
+// place is where the units of the group wait.
+func (q *narrow) place() string {
+	text := atPlace(q.gate.Site)
+	if len(q.also) > 0 {
+		text += " and " + unit.Plural(int64(len(q.also)), "further line")
+	}
+	return text
+}
+
+// gates are all of it, belongs whether the source chooses the channel of one of them by a key.
+func (q *narrow) gates() []*facts.UnitGate { return append([]*facts.UnitGate{q.gate}, q.also...) }
+
+func (q *narrow) belongs(in *Input, t *traced) (a affinity, ok bool) {
+	for _, gate := range q.gates() {
+		if a, ok = affinityIn(in, t, q.group, gate.Site); ok && q.gate.Workers {
+			return a, true
+		}
+	}
+	return a, false
+}
+
 func checkNarrow(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Finding, fine string) {
-	all := queuesOf(in.Facts.Units(), g)
+	all := queuesOf(in.Facts.Units(), t, g)
 	for _, q := range all {
 		enough := q.share() >= r.param("share") && (q.queued/unitCount(g)).Seconds() >= r.param("each")
 		if enough && float64(q.gate.Waits) >= r.param("waits") && !q.database(t) {
@@ -124,7 +167,7 @@ func (q *narrow) computes() bool {
 
 func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 	g, first := q.group, q.rows[0]
-	text := fmt.Sprintf("%s waits %s of its time%s until others are done: %s of %s", unitOf(g), unit.Percent(q.share()), atPlace(q.gate.Site), unit.Duration(q.queued/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g)))
+	text := fmt.Sprintf("%s waits %s of its time%s until others are done: %s of %s", unitOf(g), unit.Percent(q.share()), q.place(), unit.Duration(q.queued/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g)))
 	text += overUnits(g)
 	servers, several := q.crew(t)
 	if width := q.width(); several {
@@ -156,15 +199,8 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 	f.Advice = narrowAdvice(q, q.ofDatabase(t))
 	f.Verify = "Record again under the same load with more at once: this wait should shrink, and requests per second grow, until what is behind it is the limit."
 	f.Doubts = in.traceDoubts(t, "the limit may be there to protect what is behind it: then that has to become faster, or the load is too high")
-	if belongs, chosen := affinityAt(in.code, q.gate.Site.Frame); q.gate.Workers && chosen {
-		f.Advice, f.Severity = belongs.advice(), Info
-		f.Evidence = append(f.Evidence, belongs.Evidence)
-		f.Verify = "Record again under the same load: this wait should shrink, and requests per second grow."
-	} else if several && servers.mostlyIdle() {
-		f.Advice = "Find out why so few of them serve those who wait here, while others have nothing to do. If each has a channel of its own, let all of them receive from one, so that whoever is free takes the next."
-		f.Doubts = append(f.Doubts, pushedDoubt)
-	} else if q.gate.Workers && q.gate.Kind.Key() != "pool" {
-		tellWorkers(in, t, q, &f)
+	if q.tellServers(in, t, &f) {
+		f.Title = "Requests queue for the worker that their key belongs to"
 	}
 	if q.computes() {
 		f.Severity = Info
@@ -179,6 +215,41 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 	}
 	f.waits = q.rows
 	return f
+}
+
+// tellServers says what the source and the trace know of who serves the queue: whether each item
+// belongs to a certain one of them, whether others of them have nothing to do, and what they keep. It tells whether the first is so.
+func (q *narrow) tellServers(in *Input, t *traced, f *Finding) (chosen bool) {
+	if !q.gate.Workers {
+		return false
+	}
+	if belongs, chosen := q.belongs(in, t); chosen {
+		f.Advice, f.Severity = belongs.advice(), Info
+		f.Evidence = append(f.Evidence, belongs.Evidence)
+		f.Verify = "Record again under the same load: this wait should shrink, and requests per second grow."
+		return true
+	}
+	if servers, several := q.crew(t); several && servers.mostlyIdle() {
+		f.Advice = "Find out why so few of them serve those who wait here, while others have nothing to do. If each has a channel of its own, let all of them receive from one, so that whoever is free takes the next."
+		f.Doubts = append(f.Doubts, pushedDoubt)
+	} else if q.gate.Kind.Key() != "pool" {
+		tellWorkers(in, t, q, f)
+	}
+	return false
+}
+
+// servedAt is the queue of a group for goroutines that serve one after another, where it is what a
+// wait is for; nil where it is none.
+func servedAt(in *Input, t *traced, w *waiting) *narrow {
+	if w.kind != "channel" && w.kind != "cond" {
+		return nil
+	}
+	for _, q := range queuesOf(in.Facts.Units(), t, w.group) {
+		if q.gate.Workers && slices.ContainsFunc(w.rows, func(row *facts.UnitRow) bool { return slices.Contains(q.rows, row) }) {
+			return q
+		}
+	}
+	return nil
 }
 
 // databasePool is what to do about a pool of package database/sql.

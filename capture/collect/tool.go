@@ -14,7 +14,7 @@ import (
 // takes nor whether it is faster than before.
 
 // toolCPU is the share of a CPU that a program has used from its start at least if it
-// is at work. What uses less waits for something, maybe for ever.
+// is at work, with the processes that it has started. What uses less waits for something, maybe for ever.
 const toolCPU = 0.05
 
 // isTool tells whether the process is a tool as far as can be seen: it listens
@@ -27,7 +27,7 @@ func isTool(r *Recorder) bool {
 		return false
 	}
 	used := r.sampler.take()
-	return float64(used.User+used.System) >= toolCPU*float64(time.Since(r.proc.Started))
+	return float64(used.User+used.System+used.Family) >= toolCPU*float64(time.Since(r.proc.Started))
 }
 
 // beyond lets the bare phase of a tool go on until the tool ends, or the plan's

@@ -44,6 +44,14 @@ func TestCutTool(t *testing.T) {
 	}
 }
 
+// TestWaitingTool: a tool that waits for the processes that it has started is at work.
+func TestWaitingTool(t *testing.T) {
+	rec := record(t, "tool", Plan{Phases: phases(t, ""), Patience: time.Minute}, "waits")
+	if run := rec.Target.Runs[0]; run.Stopped || run.Exit != "exit status 0" || rec.Phases[0].Span.Len() < 2*time.Second {
+		t.Errorf("the run ended with %q (stopped: %v) after %v", run.Exit, run.Stopped, rec.Phases[0].Span.Len())
+	}
+}
+
 // TestEndsInTrace: the trace of a program that ends while it is traced is whole.
 func TestEndsInTrace(t *testing.T) {
 	for _, how := range []string{"long", "longexit"} {

@@ -52,7 +52,7 @@ var categories = [...]struct {
 }{
 	{Assist, "runtime.gcAssistAlloc runtime.deductAssistCredit"},
 	{GarbageCollect, "runtime.gcBgMarkWorker runtime.gcDrain runtime.gcMark runtime.gcStart runtime.gcSweep runtime.gcWork runtime.(*gcWork) runtime.gcFlushBgCredit " +
-		"runtime.gcWriteBarrier runtime.gcParkAssist runtime.gcResetMarkState runtime.gcController runtime.(*gcControllerState) " +
+		"runtime.gcWriteBarrier runtime.gcmarknewobject runtime.gcParkAssist runtime.gcResetMarkState runtime.gcController runtime.(*gcControllerState) " +
 		"runtime.wbBuf runtime.(*wbBuf) runtime.markroot runtime.scan runtime.greyobject runtime.shade runtime.bgsweep runtime.sweepone runtime.(*sweepLocked) " +
 		"runtime.(*mspan).sweep runtime.(*mheap).reclaim runtime.bgscavenge runtime.(*scavenge runtime.(*pageAlloc).scavenge runtime.(*mheap).scavenge " +
 		"runtime.bulkBarrier runtime.finishsweep runtime.runfinq runtime.GC$ runtime.tryDeferToSpanScan runtime.(*spanQueue) runtime.(*spanInlineMarkBits) internal/runtime/gc."},

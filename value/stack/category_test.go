@@ -17,6 +17,7 @@ func TestCategories(t *testing.T) {
 	f(Plain, "main.parse", "main.main", "runtime.main")
 	f(Plain)
 	f(GarbageCollect, "runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker.func2", "runtime.systemstack", "runtime.gcBgMarkWorker")
+	f(GarbageCollect, "runtime.gcmarknewobject", "runtime.mallocgcSmallNoscan", "runtime.mallocgc", "main.load")
 	f(Assist, "runtime.gcAssistAlloc1", "runtime.gcAssistAlloc", "runtime.mallocgc", "main.f")
 	f(Allocate, "runtime.memclrNoHeapPointers", "runtime.mallocgc", "runtime.growslice", "main.f")
 	f(Allocate, "runtime.nextFreeFast", "runtime.mallocgcSmallNoscan", "runtime.mallocgc", "internal/runtime/maps.newGroups", "main.f")

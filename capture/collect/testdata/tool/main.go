@@ -1,10 +1,11 @@
 // Tool works for a moment, or with "long" for two seconds, and ends: by returning from
-// main, or with "exit" by os.Exit(7).
+// main, or with "exit" by os.Exit(7). With "waits" it lets a process of its own do that.
 package main
 
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"time"
 )
@@ -12,6 +13,12 @@ import (
 var sink []byte
 
 func main() {
+	if os.Args[1] == "waits" {
+		if err := exec.Command(os.Args[0], "long").Run(); err != nil {
+			panic(err)
+		}
+		return
+	}
 	length := 300 * time.Millisecond
 	if strings.HasPrefix(os.Args[1], "long") {
 		length = 2 * time.Second

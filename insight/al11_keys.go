@@ -1,0 +1,188 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"regexp"
+	"slices"
+
+	"loupe/value/stack"
+)
+
+// Texts that are made to be the key of a map, and nothing else.
+
+// keyUse is the map that a text is a key of, and where.
+type keyUse struct {
+	container string
+	at        stack.Frame
+}
+
+// keyOnly tells whether all that is done with the result of a call on a line is to look something up
+// by it, or to store it under it: in its function, or in those that call this for it. It returns the first of
+// these uses.
+func keyOnly(c *code, at stack.Frame, callee string) (use keyUse, only bool) {
+	fn, s := c.function(at), c.parse(at.File)
+	if fn == nil || s == nil {
+		return use, false
+	}
+	made := 0
+	s.onLine(at.Line, func(n ast.Node, around []ast.Node) {
+		call, ok := n.(*ast.CallExpr)
+		if first, _ := s.lines(n); !ok || first != at.Line || types.ExprString(call.Fun) != callee {
+			return
+		}
+		if made++; made > 1 || len(around) == 0 {
+			return
+		}
+		u := textUses{c: c, file: at.File}
+		u.of(fn, call, around[len(around)-1], true)
+		use, only = u.first, u.keys > 0 && u.others == 0
+	})
+	return use, only && made == 1
+}
+
+// textUses counts what is done with a text.
+type textUses struct {
+	c            *code
+	file         string
+	keys, others int
+	first        keyUse
+}
+
+// of looks at the use of an expression by what it stands in. Up tells that a result is followed to the callers.
+func (u *textUses) of(fn *ast.FuncDecl, x ast.Expr, in ast.Node, up bool) {
+	switch in := in.(type) {
+	case *ast.IndexExpr:
+		if in.Index == x {
+			u.key(in.X, in)
+			return
+		}
+	case *ast.CallExpr:
+		if isNamed(in.Fun, "delete") && len(in.Args) == 2 && in.Args[1] == x {
+			u.key(in.Args[0], in)
+			return
+		}
+	case *ast.AssignStmt:
+		if len(in.Lhs) == len(in.Rhs) {
+			for i, rhs := range in.Rhs {
+				if id, ok := in.Lhs[i].(*ast.Ident); ok && rhs == x && id.Name != "_" {
+					u.variable(fn, id)
+					return
+				}
+			}
+		}
+	case *ast.ReturnStmt:
+		if up && len(in.Results) == 1 && onlyReturn(fn) {
+			u.callers(fn)
+			return
+		}
+	}
+	u.others++
+}
+
+func (u *textUses) key(container ast.Expr, at ast.Node) {
+	if u.keys++; u.keys == 1 {
+		line, _ := u.c.parse(u.file).lines(at)
+		u.first = keyUse{types.ExprString(container), stack.Frame{File: u.file, Line: line}}
+	}
+}
+
+// variable looks at all uses of a variable of a function.
+func (u *textUses) variable(fn *ast.FuncDecl, v *ast.Ident) {
+	eachWithin(fn.Body, func(n, in ast.Node) {
+		id, ok := n.(*ast.Ident)
+		if !ok || id.Name != v.Name || id.Pos() == v.Pos() {
+			return
+		}
+		if a, ok := in.(*ast.AssignStmt); ok && !slices.Contains(a.Rhs, ast.Expr(id)) {
+			u.others++ // it is something else as well
+			return
+		}
+		if sel, ok := in.(*ast.SelectorExpr); ok && sel.Sel == id {
+			return // a field of that name
+		}
+		u.of(fn, id, in, false)
+	})
+}
+
+// callers looks at what those do with it that call a function.
+func (u *textUses) callers(fn *ast.FuncDecl) {
+	name := fn.Name.Name
+	if len(u.c.functions()[name]) != 1 {
+		u.others++ // a call may mean another one
+		return
+	}
+	for _, all := range u.c.functions() {
+		for _, d := range all {
+			u.file = d.file
+			eachWithin(d.Body, func(n, in ast.Node) {
+				switch n := n.(type) {
+				case *ast.CallExpr:
+					if lastName(types.ExprString(n.Fun)) == name {
+						u.of(d.FuncDecl, n, in, false)
+					}
+				case *ast.Ident: // passed on as a value
+					call, called := in.(*ast.CallExpr)
+					sel, field := in.(*ast.SelectorExpr)
+					if n.Name == name && !(called && call.Fun == n) && !(field && sel.Sel == n) {
+						u.others++
+					}
+				}
+			})
+		}
+	}
+}
+
+// eachWithin visits all nodes with the one that each stands in.
+func eachWithin(root ast.Node, visit func(n, in ast.Node)) {
+	var around []ast.Node
+	ast.Inspect(root, func(n ast.Node) bool {
+		if n == nil {
+			around = around[:len(around)-1]
+			return true
+		}
+		if len(around) > 0 {
+			visit(n, around[len(around)-1])
+		}
+		around = append(around, n)
+		return true
+	})
+}
+
+// onlyReturn tells of a function that it returns one result, at one place.
+func onlyReturn(fn *ast.FuncDecl) bool {
+	returns := 0
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		if _, ok := n.(*ast.ReturnStmt); ok {
+			returns++
+		}
+		return true
+	})
+	return returns == 1 && fn.Type.Results.NumFields() == 1
+}
+
+// precision is that of a verb: what is rounded is another key than the number.
+var precision = regexp.MustCompile(`%[-+# 0]*\d*\.`)
+
+// tellKey is what to do about texts that are made to be keys: whether that is so of most of what a finding
+// is about.
+func tellKey(h *hit, f *Finding) bool {
+	weight := int64(0)
+	var use keyUse
+	for _, line := range h.lines {
+		rounded := slices.ContainsFunc(formatsAt(h.in.code, line), func(format string) bool { return precision.MatchString(format) })
+		if u, only := keyOnly(h.in.code, line.Caller, stack.Short(line.Callee)); only && !rounded {
+			if weight += line.Weight; use.container == "" {
+				use = u
+			}
+		}
+	}
+	if 2*weight < h.weight {
+		return false
+	}
+	f.Evidence = append(f.Evidence, h.in.code.shownAt(use.at.File, use.at.Line, "the text is a key of the map %s here", use.container))
+	f.Advice = fmt.Sprintf("According to the source, the text is made to be a key of the map %s and for nothing else: make the values themselves the key, as a struct (type key struct { … }; map[key]…), which formats and allocates nothing.", use.container)
+	f.Doubts = append(f.Doubts, "values that are formatted alike are one key today, as two objects are that have the same text: compare what the text is made of; slices and maps cannot be in a key", "who reads the keys as texts, as to print them, has to make them there")
+	return true
+}

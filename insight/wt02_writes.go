@@ -1,0 +1,111 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"loupe/value/stack"
+)
+
+// Calls that change something at the peer: one may need the effect of those before it, which no
+// variable of the program shows.
+
+// writeNames are names of functions that change something by what they call.
+var writeNames = regexp.MustCompile(`^(?:(?i:post|put|patch|delete|remove|insert|update|upsert|replace|create|save|publish|enqueue|commit|bulkwrite)|(?:Post|post|Put|put|Patch|patch|Delete|delete|Remove|remove|Insert|insert|Update|update|Upsert|upsert|Replace|replace|Create|create|Save|save|Publish|publish|Enqueue|enqueue|Commit|commit)[A-Z_0-9].*)$`)
+
+// executes are those of a library alone: in the program's own code the name may be that of a query.
+var executes = regexp.MustCompile(`^(Exec|ExecContext|Set|HSet|LPush|RPush|SAdd|ZAdd|XAdd|Incr|Produce|SendMail)$`)
+
+// writeMethods are the methods of HTTP that change something, and what net/http calls them.
+var writeMethods = []string{"POST", "PUT", "PATCH", "DELETE", "http.MethodPost", "http.MethodPut", "http.MethodPatch", "http.MethodDelete"}
+
+// changesBy says by what a call, with the frames of its stack and its way through the code, the nearest
+// first, changes something at the peer: "it sends a POST", "by its name main.insert does"; empty where
+// nothing says so. The last frame of the way is the line that is looked at; what is called there is
+// looked at as a whole.
+func changesBy(c *code, frames, path []stack.Frame) string {
+	for _, f := range frames[:max(0, slices.Index(frames, path[0]))] {
+		name := ownName(f.Func)
+		switch {
+		case strings.HasPrefix(f.Func, "net/http.") && (name == "Post" || name == "PostForm"):
+			return "it sends a POST"
+		case strings.HasPrefix(f.Func, "database/sql.") && (name == "Exec" || name == "ExecContext"):
+			return "it executes a statement (Exec)"
+		}
+	}
+	if inner := innerOf(frames, path); c.session.Scope().Origin(inner) == stack.Dependency && (writeNames.MatchString(ownName(inner)) || executes.MatchString(ownName(inner))) {
+		return "going by its name, " + stack.Short(inner) + " changes something"
+	}
+	for i, f := range path {
+		calls := c.lineCalls(f)
+		if fn := c.scopeAt(f); fn != nil && i < len(path)-1 {
+			ast.Inspect(fn.body, func(n ast.Node) bool {
+				if call, ok := n.(*ast.CallExpr); ok && strings.HasPrefix(types.ExprString(call.Fun), "http.NewRequest") {
+					calls = append(calls, call)
+				}
+				return true
+			})
+		}
+		if method := httpMethod(calls); method != "" {
+			return "it sends a " + method
+		}
+		if i < len(path)-1 && writeNames.MatchString(ownName(f.Func)) {
+			return "going by its name, " + stack.Short(f.Func) + " changes something"
+		}
+	}
+	return ""
+}
+
+// httpMethod is the method of HTTP that calls are given, where it changes something and none of them is
+// given another one.
+func httpMethod(calls []*ast.CallExpr) (method string) {
+	for _, call := range calls {
+		for i, x := range call.Args {
+			text := types.ExprString(x)
+			if l, ok := x.(*ast.BasicLit); ok {
+				text, _ = strconv.Unquote(l.Value)
+			}
+			if slices.Contains(writeMethods, text) {
+				method = strings.ToUpper(strings.TrimPrefix(text, "http.Method"))
+				continue
+			}
+			request := strings.HasPrefix(types.ExprString(call.Fun), "http.NewRequest")
+			if first := request && i == len(call.Args)-3; first && text != "method" {
+				return "" // reads, or what the caller says
+			}
+		}
+	}
+	return method
+}
+
+// tellWrites makes a finding about many calls of a loop say that they change something, and that their
+// order may matter.
+func tellWrites(c *code, how string, path []stack.Frame, f *Finding) {
+	f.Advice = "Send all at once: a bulk or batch call, one statement with many rows (VALUES, COPY), or a pipeline; these keep the order. Make the calls concurrently only if none of them depends on what one before it has changed."
+	doubt := fmt.Sprintf("each call may change something at the peer (%s): a later one may depend on the effect of an earlier one", how)
+	for l, at := range loopsOn(c, path) {
+		if line, ends := l.endsOnFailure(at.Line); ends {
+			doubt += fmt.Sprintf("; and the loop ends at the first error (line %d), so that nothing is sent behind a call that has failed", line)
+			f.Evidence = append(f.Evidence, c.shownAt(at.File, line, "the source ends the loop when a call has failed"))
+		}
+		break
+	}
+	f.Doubts = append(f.Doubts, doubt)
+}
+
+// endsOnFailure tells whether the loop is left when a call on a line has failed, and where.
+func (l loop) endsOnFailure(line int) (at int, ends bool) {
+	w := l.answers(line)
+	for _, x := range exits(l.body.List) {
+		if failing(x.cond, x.on, w) {
+			at, _ = l.source.lines(x.cond)
+			return at, true
+		}
+	}
+	return 0, false
+}
