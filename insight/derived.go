@@ -210,7 +210,7 @@ func (d *derivations) valueOrMade(decl *ast.FuncDecl, x ast.Expr) bool {
 func (d *derivations) isMade(decl *ast.FuncDecl, x ast.Expr) bool {
 	x = ast.Unparen(x)
 	if sel, ok := x.(*ast.SelectorExpr); ok { // a field of what was made, with something made in it
-		return d.isOwn(decl, sel) && d.setsMade(decl, sel)
+		return d.isOwn(decl, sel) && derivedSetsMade(d, decl, sel)
 	}
 	v := d.variable(x)
 	if v == nil || !isLocal(decl, v) || isGiven(decl, v) && !isResult(decl, v) {
@@ -227,8 +227,8 @@ func (d *derivations) isMade(decl *ast.FuncDecl, x ast.Expr) bool {
 	return true
 }
 
-// setsMade tells whether a function sets a field of its own to what it has made, and to nothing else.
-func (d *derivations) setsMade(decl *ast.FuncDecl, x *ast.SelectorExpr) bool {
+// derivedSetsMade tells whether a function sets a field of its own to what it has made, and to nothing else.
+func derivedSetsMade(d *derivations, decl *ast.FuncDecl, x *ast.SelectorExpr) bool {
 	made, other, text := false, false, types.ExprString(x)
 	eachAssigned(decl.Body, func(lhs, rhs ast.Expr) {
 		if types.ExprString(lhs) == text {
@@ -511,7 +511,7 @@ func (w *derivedWalk) library(n *ast.CallExpr) {
 	case name == "Load" && len(n.Args) == 0:
 		w.f.locks = true
 	case tells[name], strings.HasPrefix(name, "Get"), strings.HasPrefix(name, "Is"), strings.HasPrefix(name, "Has"):
-	case (name == "Next" || name == "Prev") && d.ofList(decl, sel.X):
+	case (name == "Next" || name == "Prev") && derivedOfList(d, decl, sel.X):
 	case w.fills(sel.X): // a strings.Builder of its own
 		w.f.works = true
 	default:
@@ -519,8 +519,8 @@ func (w *derivedWalk) library(n *ast.CallExpr) {
 	}
 }
 
-// ofList tells of a variable that it goes through a container/list.
-func (d *derivations) ofList(decl *ast.FuncDecl, x ast.Expr) bool {
+// derivedOfList tells of a variable that it goes through a container/list.
+func derivedOfList(d *derivations, decl *ast.FuncDecl, x ast.Expr) bool {
 	return slices.ContainsFunc(d.definitions(decl)[d.variable(x)], func(def definition) bool {
 		call, ok := def.x.(*ast.CallExpr)
 		return ok && (calledName(call) == "Front" || calledName(call) == "Back")

@@ -252,7 +252,7 @@ func (w *derivedWay) changed(decl *ast.FuncDecl, body *ast.BlockStmt) bool {
 			case w.rec.kind != againElements, !w.ofElement(v), each, w.inner != nil && x.in == w.innerIn && within(w.inner, x), looped, x.looped && x.in != decl:
 				return false
 			}
-			x.inTurn, x.starts = in, !in && w.startsWith(x)
+			x.inTurn, x.starts = in, !in && derivedStartsWith(w.derivations, x)
 			w.rec.changes = append(w.rec.changes, x)
 		}
 	}
@@ -322,9 +322,9 @@ func (d *derivations) waitsIn(decl *ast.FuncDecl, body *ast.BlockStmt, turn map[
 	return found
 }
 
-// startsWith tells whether a change is made at the start of the program, or when a value is made, and no
+// derivedStartsWith tells whether a change is made at the start of the program, or when a value is made, and no
 // more then.
-func (d *derivations) startsWith(x changing) bool {
+func derivedStartsWith(d *derivations, x changing) bool {
 	file, line, _ := d.t.at(x.in.Name.Pos())
 	for _, c := range d.c.functions()[x.in.Name.Name] {
 		if c.file != file {

@@ -181,7 +181,7 @@ func parametersOf(d *derivations, decl *ast.FuncDecl) (all []types.Object) {
 		}
 		for _, field := range list.List {
 			for _, id := range field.Names {
-				if v := d.variable(id); v != nil && lastName(types.ExprString(field.Type)) != "Context" && d.mentions(decl.Body, v) {
+				if v := d.variable(id); v != nil && lastName(types.ExprString(field.Type)) != "Context" && derivedMentions(d, decl.Body, v) {
 					all = append(all, v)
 				}
 			}
@@ -190,8 +190,8 @@ func parametersOf(d *derivations, decl *ast.FuncDecl) (all []types.Object) {
 	return all
 }
 
-// mentions tells whether a variable is used in a node.
-func (d *derivations) mentions(n ast.Node, v types.Object) (found bool) {
+// derivedMentions tells whether a variable is used in a node.
+func derivedMentions(d *derivations, n ast.Node, v types.Object) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
 		found = found || ok && d.variable(id) == v
