@@ -17,6 +17,8 @@ type Card struct {
 	Finding  int   `json:"finding"`
 	Symptoms []int `json:"symptoms,omitempty"`
 	Gain     *Gain `json:"gain,omitempty"`
+	// Through is, of hot functions of which none has most of the CPU time, the line that has most of it.
+	Through *Through `json:"through,omitempty"`
 }
 
 // Gain is what a cause takes, as far as that was seen at its lines. It is no bound of what a fix saves: what waits
@@ -47,11 +49,14 @@ func Cards(in *Input, all []Finding) []Card {
 	for _, i := range c.found {
 		c.under[i] = c.causeOf(i)
 	}
-	cards := map[int]*Card{}
+	cards, through := map[int]*Card{}, throughOf(in, c.spent, all)
 	for _, i := range c.found {
 		root := c.root(i)
 		if cards[root] == nil {
 			cards[root] = &Card{Finding: root, Gain: c.gain(in, root)}
+		}
+		if all[i].Rule == cp01.ID {
+			cards[root].Through = through
 		}
 		if root != i {
 			cards[root].Symptoms = append(cards[root].Symptoms, i)

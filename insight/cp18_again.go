@@ -17,14 +17,16 @@ var cp18 = &Rule{
 	Params: []Param{
 		{"share", 0.03, "share of CPU time", "chosen: guard g6 asks for 1%"},
 		{"warn", 0.10, "share of CPU time", "chosen"},
+		{"derived", 0.10, "share of CPU time", "chosen: of a value that is computed again; the lower bound of the interval counts"},
+		{"derived-warn", 0.15, "share of CPU time", "chosen: of the samples in which nothing speaks against the same value"},
 		g0,
 	},
 	Check: func(r *Rule, in *Input) []Finding {
 		all := withRereads(readsAgain(r, in), mergeAgain(makesAgain(r, in)))
 		if slices.ContainsFunc(all, func(f Finding) bool { return f.State == Found && f.saves }) {
-			return all // that says what the work is
+			return withDerived(r, in, all) // that says what the work is
 		}
-		return withRereads(callsAgain(r, in), all)
+		return withDerived(r, in, withRereads(callsAgain(r, in), all))
 	},
 }
 

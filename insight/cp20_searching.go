@@ -28,6 +28,7 @@ var cp20 = &Rule{
 	Check: func(r *Rule, in *Input) []Finding {
 		found := searchesInLibrary(r, in)
 		own := append(rereadsFromStart(r, in), searchesByHand(r, in)...)
+		own = append(own, otherThan(own, takenAgain(r, in))...)
 		if len(own) == 0 {
 			return found
 		}

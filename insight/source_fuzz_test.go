@@ -2,6 +2,7 @@ package insight
 
 import (
 	"go/ast"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +28,7 @@ func FuzzSource(f *testing.F) {
 		"b := make()\nb, c := string(b), make([]byte, 4)\nq <- b[:1]\ngo func() { g(b) }()\nx.y = T{z: b[1:], b[2:]}\nvar w = b\nreturn append(b)",
 		"log.Debug(f(a), string(b), a+b)\nlog.V(1).Info(f())\nlog.Debug().Str(f()).Msg()\nif x := v.V(); x {\nDebug()(f(a))\n}\nreturn w.Write(f(b))",
 		"m[k] = v\nif err := g(m, k); err != nil {\nreturn err\n}\ndelete(m, k)\nx := m\nx, m = m, nil\nh.Load().m = m\n*p = T{m, n: m}\nfor _, y := range m {\ny.Delete(k)\n}\n}\ntype T struct { sync.Map; n map[int]T }\nfunc (t T) g(m map[int]T) T {\nt.Store(m, t)\nreturn t.n[1]",
+		"var s []string\nfor i, x := range s {\nfor j := 0; j < len(s); j++ {\nif y := s[j]; y != x && t(s) > i {\ncontinue\n}\nswitch z := x.(type) {\ncase T:\nt(s, z, t(s))\n}\ns, n[i] = append(s, x), t(s[i:j])\n}\nf(strings.Join(s, x), func() int { return t(s) })\n}\n}\ntype T struct { s []string; t *T }\nfunc t(s ...string) (n int) {\nfor _, x := range s {\nn += len(x) + t(s...)\n}\nfor p := q; p != nil; p = p.Next() {\n}\nreturn n\n}\nfunc (t *T) f(T) int {\nt.s = append(t.s, \"\")\nt.t.s = nil\nreturn T{s: t.s}.f(*t)",
 		"for {\nx, ok := m[k]\nif !ok {\nx, err = g(k)\nm[k] = x\n}\nif err == nil {\nbreak\n}\nselect {\ncase <-t.C:\ngo func(y int) { g(y) }(x)\ndefault:\nh.x = []T{g(x)}\nwg.Go(g)\n}\n}\n}\nfunc g(k string) (x *T, err error) {\nt.n[k]++\nreturn x, nil\n}\nvar t T\ntype T struct { n map[string]int }\nfunc (x *T) h() { x.n = nil",
 		"for i, x = range a {\nb = append(b[:0], b[i:]...)\nre.Match(b)\nt.b = cut(t.b)\ncopy(t.b, t.b[1:])\nb = append(b, r[:n]...)\nio.CopyN(b, r, size<<3*2)\n}\n}\nconst size, re = 1, size\nfunc g() {\nre := regexp.MustCompile(re + \"x\")",
 	} {
@@ -48,6 +50,30 @@ func FuzzSource(f *testing.F) {
 		conns.httpSettings()
 		conns.idleSettings()
 	})
+}
+
+// askDerived asks of the functions of a source what they compute and what they are given, and of a way
+// whether that is done again.
+func askDerived(c *code, way []stack.Frame) {
+	s := newTakenScan(newDerivations(c))
+	s.writes()
+	for _, library := range []string{"runtime.main", "sort.Slice", "net/http.HandlerFunc.ServeHTTP"} {
+		frames, user := append(slices.Clone(way), stack.Frame{Func: library}), []bool{true, true, true, false}
+		for _, decl := range s.t.decls {
+			if f := s.value(decl); f != nil {
+				s.again(f, frames, user)
+				s.again(f, frames[2:], user[2:])
+			}
+			if in, ok := s.at(way[0]); ok {
+				for _, isLibrary := range []bool{false, true} {
+					w, from, call, ok := s.handed(in, way[0], stack.Frame{Func: "main." + decl.Name.Name, File: way[0].File, Line: way[0].Line}, isLibrary)
+					if ok {
+						s.outward(w, from, call, frames, user)
+					}
+				}
+			}
+		}
+	}
 }
 
 // askAgain asks of the lines of a way whether what they call is done again, for the same.
@@ -86,6 +112,7 @@ func askAgain(c *code, way []stack.Frame) {
 // askSource asks of a line all that rules ask.
 func askSource(c *code, f, caller stack.Frame) {
 	way := []stack.Frame{f, caller, f}
+	askDerived(c, way)
 	lineInLoop(c, f)
 	retryAround(c, way)
 	askingAround(c, way)

@@ -189,7 +189,7 @@ func (r *Recording) verdict() string {
 		text += fmt.Sprintf(" %d other causes matter less.", n)
 	}
 	if !serious {
-		text = remarkable(f.Impact) + " " + text
+		text = remarkable(f.Impact, r.through()) + " " + text
 	}
 	return text
 }
@@ -198,9 +198,20 @@ func (r *Recording) verdict() string {
 // fault or the job is for people to say. Chosen: half.
 const mostOfAll = 0.5
 
+// through is the line that has most of the CPU time where none of several hot functions has; nil where
+// there is none.
+func (r *Recording) through() *insight.Through {
+	for _, c := range r.Cards {
+		if c.Through != nil && c.Through.Share >= mostOfAll {
+			return c.Through
+		}
+	}
+	return nil
+}
+
 // remarkable is what a verdict begins with where there are only remarks, of which the first takes a
-// share.
-func remarkable(i *insight.Impact) string {
+// share; through is a line that several of them have in common.
+func remarkable(i *insight.Impact, through *insight.Through) string {
 	of := ""
 	if i != nil && i.Value >= mostOfAll {
 		if rest, ok := strings.CutPrefix(i.Unit, "share of the "); ok {
@@ -209,10 +220,13 @@ func remarkable(i *insight.Impact) string {
 			of = "CPU time"
 		}
 	}
-	if of == "" {
-		return "Nothing serious was found."
+	switch {
+	case of != "":
+		return "No rule names a fault, but one place takes " + unit.Percent(i.Value) + " of the " + of + "."
+	case through != nil:
+		return fmt.Sprintf("No rule names a fault, but %s of the CPU time goes through %s at %s:%d.", unit.Percent(through.Share), stack.Short(through.At.Function), shortFile(through.At), through.At.Line)
 	}
-	return "No rule names a fault, but one place takes " + unit.Percent(i.Value) + " of the " + of + "."
+	return "Nothing serious was found."
 }
 
 // seenAt is the line at which a finding is seen first.

@@ -17,19 +17,26 @@ func TestVerdict(t *testing.T) {
 	most.Impact = &insight.Impact{Value: 0.86, Unit: "share of CPU samples"}
 	waits := hot
 	waits.Impact = &insight.Impact{Value: 0.94, Unit: "share of the time of requests"}
+	part := hot
+	part.Impact = &insight.Impact{Value: 0.43, Unit: "share of CPU samples"}
 	grave := pause
 	grave.Severity = insight.Warning
 	for want, all := range map[string][]insight.Finding{
-		"Nothing serious was found. Hot function, at main.go:7 in main.run. 1 further remark.":                               {pause, hot},
-		"Nothing serious was found. Hot function, at main.go:7 in main.run.":                                                 {hot},
-		"No rule names a fault, but one place takes 86.0% of the CPU time. Hot function, at main.go:7 in main.run.":          {most},
-		"No rule names a fault, but one place takes 94.0% of the time of requests. Hot function, at main.go:7 in main.run.":  {waits},
-		"Nothing serious was found: what stands out depends on when threads ran.":                                            {pause},
-		"Long stop-the-world pause, at /go/src/runtime/mgc.go:1912 in runtime.gcBgMarkWorker. One other cause matters less.": {grave, hot},
+		"Nothing serious was found. Hot function, at main.go:7 in main.run. 1 further remark.":                                                                              {pause, hot},
+		"Nothing serious was found. Hot function, at main.go:7 in main.run.":                                                                                                {hot},
+		"No rule names a fault, but one place takes 86.0% of the CPU time. Hot function, at main.go:7 in main.run.":                                                         {most},
+		"No rule names a fault, but one place takes 94.0% of the time of requests. Hot function, at main.go:7 in main.run.":                                                 {waits},
+		"No rule names a fault, but 91.3% of the CPU time goes through shell.(*Shell).feed at shell/shell.go:58. Hot function, at main.go:7 in main.run. 1 further remark.": {part, part},
+		"Nothing serious was found: what stands out depends on when threads ran.":                                                                                           {pause},
+		"Long stop-the-world pause, at /go/src/runtime/mgc.go:1912 in runtime.gcBgMarkWorker. One other cause matters less.":                                                {grave, hot},
 	} {
 		r := &Recording{Findings: all}
 		for i := range all {
-			r.Cards = append(r.Cards, insight.Card{Finding: i})
+			c := insight.Card{Finding: i}
+			if i == 1 && all[i].Impact == part.Impact {
+				c.Through = &insight.Through{Share: 0.913, At: insight.Evidence{File: "/src/shell/shell.go", Short: "shell/shell.go", Line: 58, Function: "example.org/x/shell.(*Shell).feed"}}
+			}
+			r.Cards = append(r.Cards, c)
 		}
 		if got := r.verdict(); got != want {
 			t.Errorf("%q, want %q", got, want)

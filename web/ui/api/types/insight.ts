@@ -4,6 +4,7 @@ export interface InsightCard {
   finding: number;
   symptoms?: number[];
   gain?: InsightGain;
+  through?: InsightThrough;
 }
 
 export interface InsightEvidence {
@@ -74,4 +75,9 @@ export interface InsightRule {
   part?: boolean;
   measurement?: boolean;
   aside?: boolean;
+}
+
+export interface InsightThrough {
+  share: number;
+  at: InsightEvidence;
 }

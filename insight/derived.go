@@ -1,0 +1,561 @@
+package insight
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Functions of the program that compute what they return from what they read, and change nothing: as
+// long as that stays the same they return the same.
+
+// derivations are what the sources tell about such functions.
+type derivations struct {
+	c *code
+	t *typed
+	// known are the functions that were looked at; nil for those that are none.
+	known map[*ast.FuncDecl]*derived
+	// defined are the values that the variables of a function are given.
+	defined map[*ast.FuncDecl]map[types.Object][]definition
+	// written are the places that change a field or a package's variable.
+	written map[types.Object][]changing
+	calls   map[*ast.FuncDecl][]derivedCall
+	named   map[string][]*ast.FuncDecl
+}
+
+// derived is such a function.
+type derived struct {
+	decl *ast.FuncDecl
+	// works tells that it goes through something, or has the library do so: more than to look at a few fields.
+	works bool
+	// over is what its own loop goes through; nil where there is none.
+	over ast.Expr
+	// reads are the fields and the package's variables that it, and what it calls, reads.
+	reads map[types.Object]bool
+	// fills are the parameters into which it puts something: what they refer to is its caller's.
+	fills map[types.Object]bool
+	// locks tells that it takes a lock: others may change what it reads.
+	locks bool
+}
+
+// definition is a value that a variable is given: an expression, what a range goes through, or nothing
+// that is known.
+type definition struct {
+	x       ast.Expr
+	ranged  bool
+	part    bool // only a part of it is set
+	unknown bool
+	at      token.Pos
+}
+
+func newDerivations(c *code) *derivations {
+	d := &derivations{c: c, t: typedOf(c), known: map[*ast.FuncDecl]*derived{}, defined: map[*ast.FuncDecl]map[types.Object][]definition{},
+		calls: map[*ast.FuncDecl][]derivedCall{}, named: map[string][]*ast.FuncDecl{}}
+	for _, decl := range d.t.decls {
+		d.named[decl.Name.Name] = append(d.named[decl.Name.Name], decl)
+	}
+	return d
+}
+
+// value is what a function that returns something computes; nil where it changes something, or may give
+// something else each time.
+func (d *derivations) value(decl *ast.FuncDecl) *derived {
+	if decl.Type.Results == nil {
+		return nil
+	}
+	if f := d.of(decl); f != nil && len(f.fills) == 0 {
+		return f
+	}
+	return nil
+}
+
+// of is what a function does, the filling in of what it is given included; nil where it changes something, or may give something else each time.
+func (d *derivations) of(decl *ast.FuncDecl) *derived {
+	if f, ok := d.known[decl]; ok {
+		return f
+	}
+	f := &derived{decl: decl, reads: map[types.Object]bool{}, fills: map[types.Object]bool{}}
+	d.known[decl] = f // one that calls itself changes nothing by that
+	w := &derivedWalk{d: d, f: f}
+	if w.walk(decl.Body); w.other {
+		d.known[decl] = nil
+		return nil
+	}
+	return f
+}
+
+// variable is the variable that an expression names; nil for anything else.
+func (d *derivations) variable(x ast.Expr) types.Object {
+	id, ok := x.(*ast.Ident)
+	if !ok {
+		return nil
+	}
+	for _, obj := range []types.Object{d.t.info.Defs[id], d.t.info.Uses[id]} {
+		if v, ok := obj.(*types.Var); ok {
+			return v
+		}
+	}
+	return nil
+}
+
+// field is the field that a selector names; nil where it is none of the sources.
+func (d *derivations) field(x *ast.SelectorExpr) types.Object {
+	if s := d.t.info.Selections[x]; s != nil && s.Kind() == types.FieldVal {
+		if v, ok := s.Obj().(*types.Var); ok {
+			return v.Origin()
+		}
+	}
+	return nil
+}
+
+// ofPackage tells of a variable that it is one of a package.
+func ofPackage(v types.Object) bool {
+	return v != nil && v.Pkg() != nil && v.Parent() == v.Pkg().Scope()
+}
+
+// isLocal tells of a variable that a function declares it.
+func isLocal(decl *ast.FuncDecl, v types.Object) bool {
+	return v != nil && decl.Pos() <= v.Pos() && v.Pos() < decl.End()
+}
+
+// isGiven tells of a variable that a function is given it.
+func isGiven(decl *ast.FuncDecl, v types.Object) bool {
+	return v != nil && decl.Body != nil && decl.Pos() <= v.Pos() && v.Pos() < decl.Body.Pos()
+}
+
+// definitions are those of a function's variables.
+func (d *derivations) definitions(decl *ast.FuncDecl) map[types.Object][]definition {
+	if all, ok := d.defined[decl]; ok {
+		return all
+	}
+	all := map[types.Object][]definition{}
+	add := func(lhs ast.Expr, def definition) {
+		if v := d.variable(ast.Unparen(lhs)); v != nil {
+			def.at = lhs.Pos()
+			all[v] = append(all[v], def)
+		}
+	}
+	ast.Inspect(decl.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i, lhs := range n.Lhs {
+				add(lhs, definition{x: n.Rhs[min(i, len(n.Rhs)-1)]})
+				if root := innermost(lhs); root != lhs { // a part of it
+					add(root, definition{x: n.Rhs[min(i, len(n.Rhs)-1)], part: true})
+				}
+			}
+		case *ast.ValueSpec:
+			for i, id := range n.Names {
+				switch {
+				case len(n.Values) == 0:
+					add(id, definition{})
+				default:
+					add(id, definition{x: n.Values[min(i, len(n.Values)-1)]})
+				}
+			}
+		case *ast.RangeStmt:
+			for _, x := range []ast.Expr{n.Key, n.Value} {
+				if x != nil {
+					add(x, definition{x: n.X, ranged: true})
+				}
+			}
+		case *ast.IncDecStmt:
+			add(n.X, definition{x: n.X})
+		case *ast.UnaryExpr:
+			if n.Op == token.AND {
+				add(n.X, definition{unknown: true}) // somebody else may set it
+			}
+		}
+		return true
+	})
+	d.defined[decl] = all
+	return all
+}
+
+func isStruct(t types.Type) bool { _, ok := t.Underlying().(*types.Struct); return ok }
+
+// isOwn tells of a place that nobody outside of a function sees it: a variable of the function, a field
+// of one that is a value, or a part of what the function has made itself.
+func (d *derivations) isOwn(decl *ast.FuncDecl, x ast.Expr) bool {
+	switch x := ast.Unparen(x).(type) {
+	case *ast.Ident:
+		return x.Name == "_" || isLocal(decl, d.variable(x))
+	case *ast.SelectorExpr:
+		return d.valueOrMade(decl, x.X)
+	case *ast.IndexExpr:
+		if of := d.t.typeOf(x.X); of != nil {
+			if _, array := of.Underlying().(*types.Array); array {
+				return d.isOwn(decl, x.X)
+			}
+		}
+		return d.isMade(decl, x.X)
+	case *ast.StarExpr:
+		return d.isMade(decl, x.X)
+	}
+	return false
+}
+
+// valueOrMade is isOwn of what a field is selected of.
+func (d *derivations) valueOrMade(decl *ast.FuncDecl, x ast.Expr) bool {
+	if of := d.t.typeOf(x); of != nil && isStruct(of) {
+		return d.isOwn(decl, x)
+	}
+	return d.isMade(decl, x)
+}
+
+// isMade tells of a variable that all that it is ever set to was made by its function.
+func (d *derivations) isMade(decl *ast.FuncDecl, x ast.Expr) bool {
+	x = ast.Unparen(x)
+	if sel, ok := x.(*ast.SelectorExpr); ok { // a field of what was made, with something made in it
+		return d.isOwn(decl, sel) && derivedSetsMade(d, decl, sel)
+	}
+	v := d.variable(x)
+	if v == nil || !isLocal(decl, v) || isGiven(decl, v) && !isResult(decl, v) {
+		return false
+	}
+	for _, def := range d.definitions(decl)[v] {
+		if def.part || def.unknown {
+			continue
+		}
+		if def.ranged || def.x != nil && !d.makes(decl, v, def.x) {
+			return false
+		}
+	}
+	return true
+}
+
+// derivedSetsMade tells whether a function sets a field of its own to what it has made, and to nothing else.
+func derivedSetsMade(d *derivations, decl *ast.FuncDecl, x *ast.SelectorExpr) bool {
+	made, other, text := false, false, types.ExprString(x)
+	eachAssigned(decl.Body, func(lhs, rhs ast.Expr) {
+		if types.ExprString(lhs) == text {
+			ok := d.makes(decl, nil, rhs) || appendsTo(rhs, text)
+			made, other = made || ok, other || !ok
+		}
+	})
+	return made && !other
+}
+
+// isResult tells of a variable that it is a result of a function with a name.
+func isResult(decl *ast.FuncDecl, v types.Object) bool {
+	return decl.Type.Results != nil && decl.Type.Results.Pos() <= v.Pos() && v.Pos() < decl.Type.Results.End()
+}
+
+// makes tells of an expression that its value is new: nobody else has it.
+func (d *derivations) makes(decl *ast.FuncDecl, of types.Object, x ast.Expr) bool {
+	switch x := ast.Unparen(x).(type) {
+	case *ast.CompositeLit, *ast.BasicLit, *ast.FuncLit:
+		return true
+	case *ast.Ident:
+		return x.Name == "nil" || of != nil && d.variable(x) == of
+	case *ast.UnaryExpr:
+		_, lit := x.X.(*ast.CompositeLit)
+		return lit
+	case *ast.SliceExpr:
+		return of != nil && d.variable(x.X) == of
+	case *ast.CallExpr:
+		switch name := types.ExprString(x.Fun); name {
+		case "make", "new", "slices.Clone", "maps.Clone", "bytes.Clone", "slices.Collect", "slices.Sorted":
+			return true
+		case "append":
+			return len(x.Args) > 0 && d.makes(decl, of, x.Args[0])
+		}
+		if len(x.Args) == 1 && isNamed(x.Args[0], "nil") { // a conversion of it
+			return true
+		}
+		pkg := d.t.fromPackage(x.Fun)
+		return pkg == "strings" || pkg == "strconv" || hashing(pkg)
+	}
+	return false
+}
+
+// hashing tells of a package of the library that it computes sums.
+func hashing(pkg string) bool {
+	return strings.HasPrefix(pkg, "hash/") || strings.HasPrefix(pkg, "crypto/sha") || pkg == "crypto/md5"
+}
+
+// derivedWalk goes through a function.
+type derivedWalk struct {
+	d     *derivations
+	f     *derived
+	other bool // it changes something, or gives something else each time
+}
+
+func (w *derivedWalk) walk(body ast.Node) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		if w.other {
+			return false
+		}
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			w.other = slices.ContainsFunc(n.Lhs, func(x ast.Expr) bool { return !w.sets(x) })
+		case *ast.IncDecStmt:
+			w.other = !w.sets(n.X)
+		case *ast.RangeStmt:
+			for _, x := range []ast.Expr{n.Key, n.Value} {
+				w.other = w.other || x != nil && !w.sets(x)
+			}
+			w.loop(n.X)
+		case *ast.ForStmt:
+			w.loop((&gone{l: loop{n.Cond, n.Body, n, nil}}).through())
+		case *ast.SendStmt, *ast.GoStmt, *ast.SelectStmt:
+			w.other = true
+		case *ast.DeferStmt:
+			w.other = !lockNames.MatchString(calledName(n.Call))
+		case *ast.UnaryExpr:
+			w.other = n.Op == token.ARROW
+		case *ast.CallExpr:
+			w.call(n)
+		case *ast.SelectorExpr:
+			w.selects(n)
+		case *ast.Ident:
+			if v := w.d.variable(n); ofPackage(v) {
+				w.f.reads[v] = true
+			}
+		}
+		return !w.other
+	})
+}
+
+// loop notes what a loop goes through.
+func (w *derivedWalk) loop(over ast.Expr) {
+	w.f.works = true
+	if over == nil || w.f.over != nil {
+		return
+	}
+	if root, _ := chain(over); root != "" {
+		w.f.over = over
+	}
+}
+
+// selects notes the field that is read, unless it is one of a value of the function's own.
+func (w *derivedWalk) selects(n *ast.SelectorExpr) {
+	v := w.d.field(n)
+	if v == nil {
+		if s, ok := w.d.t.info.Uses[n.Sel].(*types.Var); ok && ofPackage(s) {
+			w.f.reads[s] = true
+		}
+		return
+	}
+	if root := w.d.variable(innermost(n)); root != nil && isLocal(w.f.decl, root) && !isGiven(w.f.decl, root) && isStruct(root.Type()) && w.d.isMade(w.f.decl, innermost(n)) {
+		return
+	}
+	w.f.reads[v] = true
+}
+
+// innermost is the variable of x, x.field and x[i].
+func innermost(x ast.Expr) ast.Expr {
+	for {
+		switch e := x.(type) {
+		case *ast.SelectorExpr:
+			x = e.X
+		case *ast.IndexExpr:
+			x = e.X
+		case *ast.StarExpr:
+			x = e.X
+		case *ast.ParenExpr:
+			x = e.X
+		default:
+			return x
+		}
+	}
+}
+
+// call tells what a call does.
+func (w *derivedWalk) call(n *ast.CallExpr) {
+	d, decl := w.d, w.f.decl
+	fun := ast.Unparen(n.Fun)
+	if tv, ok := d.t.info.Types[fun]; ok && (tv.IsType() || tv.IsBuiltin()) {
+		w.other = tv.IsBuiltin() && !w.builtin(n, types.ExprString(fun))
+		return
+	}
+	if lit, ok := fun.(*ast.FuncLit); ok && lit != nil {
+		return // its body is looked at as well
+	}
+	if v := d.variable(fun); v != nil { // a function that is a value
+		for _, def := range d.definitions(decl)[v] {
+			if _, lit := def.x.(*ast.FuncLit); !lit && def.x != nil {
+				w.other = true
+			}
+		}
+		w.other = w.other || !isLocal(decl, v) || isGiven(decl, v)
+		return
+	}
+	if fn := d.t.callee(n); fn != nil && len(d.declsOf(fn)) > 0 {
+		w.calls(n, fn)
+		return
+	}
+	w.library(n)
+}
+
+// builtin tells of a builtin function that it changes nothing outside of the function.
+func (w *derivedWalk) builtin(n *ast.CallExpr, name string) bool {
+	d, decl := w.d, w.f.decl
+	switch name {
+	case "append":
+		return len(n.Args) > 0 && (d.makes(decl, nil, n.Args[0]) || w.fills(n.Args[0]))
+	case "copy", "clear", "delete":
+		return len(n.Args) > 0 && w.fills(n.Args[0])
+	case "print", "println", "close", "recover":
+		return false
+	}
+	return true
+}
+
+// calls tells of a function of the sources what it does.
+func (w *derivedWalk) calls(n *ast.CallExpr, fn *types.Func) {
+	for _, decl := range w.d.declsOf(fn) {
+		f := w.d.of(decl)
+		if f == nil {
+			w.other = true
+			return
+		}
+		for v := range f.fills { // into what it is given
+			x := argumentFor(w.d, decl, n, v)
+			w.other = w.other || x == nil || !w.fills(x)
+		}
+		w.f.works, w.f.locks = w.f.works || f.works || decl == w.f.decl, w.f.locks || f.locks
+		for v := range f.reads {
+			w.f.reads[v] = true
+		}
+	}
+}
+
+// fills tells whether something may be put into what an expression refers to: it is the function's own,
+// or what it was given for that.
+func (w *derivedWalk) fills(x ast.Expr) bool {
+	if u, ok := ast.Unparen(x).(*ast.UnaryExpr); ok && u.Op == token.AND {
+		return w.sets(u.X)
+	}
+	if w.d.isMade(w.f.decl, pointed(x)) {
+		return true
+	}
+	v := w.d.variable(ast.Unparen(x))
+	if v == nil || !isGiven(w.f.decl, v) {
+		return false
+	}
+	w.f.fills[v] = true
+	return true
+}
+
+// sets tells whether a place may be given another value: it is the function's own, or a part of what it
+// was given for that.
+func (w *derivedWalk) sets(x ast.Expr) bool {
+	if w.d.isOwn(w.f.decl, x) {
+		return true
+	}
+	v := w.d.variable(innermost(x))
+	if v == nil || !isGiven(w.f.decl, v) || isIdent(x) {
+		return false
+	}
+	w.f.fills[v] = true
+	return true
+}
+
+// argumentFor is what a call gives for a parameter, or its receiver.
+func argumentFor(d *derivations, decl *ast.FuncDecl, n *ast.CallExpr, v types.Object) ast.Expr {
+	i := 0
+	for _, field := range decl.Type.Params.List {
+		for _, id := range field.Names {
+			if d.variable(id) == v && i < len(n.Args) {
+				return n.Args[i]
+			}
+			i++
+		}
+	}
+	if sel, ok := ast.Unparen(n.Fun).(*ast.SelectorExpr); ok && decl.Recv != nil && v.Pos() < decl.Recv.End() {
+		return sel.X
+	}
+	return nil
+}
+
+// declsOf are the declarations that a call of a function may mean: those of methods of its name where it
+// is one of an interface.
+func (d *derivations) declsOf(fn *types.Func) []*ast.FuncDecl {
+	if decl := d.t.decls[fn]; decl != nil {
+		return []*ast.FuncDecl{decl}
+	}
+	sig, ok := fn.Type().(*types.Signature)
+	if !ok || sig.Recv() == nil || !types.IsInterface(sig.Recv().Type()) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(d.named[fn.Name()]), func(decl *ast.FuncDecl) bool { return decl.Recv == nil })
+}
+
+// library tells of a call of the library that it computes something of its arguments alone.
+func (w *derivedWalk) library(n *ast.CallExpr) {
+	d, decl, name := w.d, w.f.decl, calledName(n)
+	if pkg := d.t.fromPackage(n.Fun); pkg != "" {
+		switch {
+		case (pkg == "sort" || pkg == "slices") && (strings.HasPrefix(name, "Sort") && name != "Sorted" || name == "Reverse" || pkg == "sort" && !strings.HasPrefix(name, "Search")):
+			w.other = len(n.Args) == 0 || !w.fills(n.Args[0])
+		case pkg == "fmt" && strings.HasPrefix(name, "Fprint") && len(n.Args) > 0, pkg == "io" && name == "WriteString" && len(n.Args) > 0, pkg == "encoding/binary" && name == "Write" && len(n.Args) > 0:
+			w.other = !w.fills(n.Args[0])
+		case pkg == "encoding/json" && name == "Unmarshal" && len(n.Args) == 2:
+			w.other = !w.fills(n.Args[1])
+		case !computes(pkg, name):
+			w.other = true
+		}
+		w.f.works = w.f.works || pkg != "math" && pkg != "math/bits" && pkg != "time" && pkg != "errors" && pkg != "cmp"
+		return
+	}
+	sel, ok := ast.Unparen(n.Fun).(*ast.SelectorExpr)
+	switch {
+	case !ok:
+		w.other = true
+	case lockNames.MatchString(name):
+		w.f.locks = true
+	case name == "Load" && len(n.Args) == 0:
+		w.f.locks = true
+	case tells[name], strings.HasPrefix(name, "Get"), strings.HasPrefix(name, "Is"), strings.HasPrefix(name, "Has"):
+	case (name == "Next" || name == "Prev") && derivedOfList(d, decl, sel.X):
+	case w.fills(sel.X): // a strings.Builder of its own
+		w.f.works = true
+	default:
+		w.other = true
+	}
+}
+
+// derivedOfList tells of a variable that it goes through a container/list.
+func derivedOfList(d *derivations, decl *ast.FuncDecl, x ast.Expr) bool {
+	return slices.ContainsFunc(d.definitions(decl)[d.variable(x)], func(def definition) bool {
+		call, ok := def.x.(*ast.CallExpr)
+		return ok && (calledName(call) == "Front" || calledName(call) == "Back")
+	})
+}
+
+// tells are methods of the library's types that tell something and change nothing.
+var tells = map[string]bool{"Before": true, "After": true, "Equal": true, "Sub": true, "Unix": true, "UnixNano": true, "UnixMilli": true, "Seconds": true, "Hours": true, "Minutes": true, "Milliseconds": true, "Nanoseconds": true,
+	"Microseconds": true, "IsZero": true, "Year": true, "Month": true, "Day": true, "Weekday": true, "YearDay": true, "Hour": true, "Minute": true, "Second": true, "Format": true, "Truncate": true, "Round": true, "AddDate": true,
+	"MatchString": true, "FindStringSubmatch": true, "FindString": true, "FindStringIndex": true, "Cmp": true, "Compare": true, "Sign": true, "IsLoopback": true, "Contains": true,
+	"Len": true, "Front": true, "Back": true, "String": true, "Error": true, "Name": true}
+
+// computes tells of a function of the library that it does nothing but to compute a result from its
+// arguments.
+func computes(pkg, name string) bool {
+	switch pkg {
+	case "strings", "strconv", "math", "math/bits", "math/cmplx", "unicode", "unicode/utf8", "unicode/utf16", "cmp", "path", "errors", "html", "encoding/hex", "encoding/base64", "encoding/binary", "slices", "maps":
+		return !strings.HasPrefix(name, "Delete") && !strings.HasPrefix(name, "Put") && name != "Insert" && name != "Copy" && name != "Compact" && name != "CompactFunc" && name != "Replace" || pkg == "strings"
+	case "bytes":
+		return name != "NewReader" && name != "NewBuffer"
+	case "fmt":
+		return strings.HasPrefix(name, "Sprint") || name == "Errorf"
+	case "path/filepath":
+		return name == "Base" || name == "Dir" || name == "Ext" || name == "Join" || name == "Clean" || name == "Match"
+	case "net/url":
+		return strings.HasSuffix(name, "Escape")
+	case "encoding/json":
+		return name == "Marshal" || name == "Valid"
+	case "os":
+		return name == "Getenv" || name == "LookupEnv"
+	case "time":
+		return name == "Date" || name == "Unix" || name == "Duration" || name == "UnixMilli"
+	}
+	return hashing(pkg)
+}
+
+// lockNames are methods that take a lock or let it go.
+var lockNames = regexp.MustCompile(`^R?(Un)?[lL]ock$`)

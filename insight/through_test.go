@@ -1,0 +1,40 @@
+package insight
+
+import (
+	"testing"
+
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+	"loupe/session"
+)
+
+// TestThrough: the innermost line that several hot functions have in common is named where it has
+// most of the CPU time and none of them has, and not where that says no more than that the program runs.
+func TestThrough(t *testing.T) {
+	const main = "runtime.main main.main:/src/main.go:5 "
+	for _, c := range []struct {
+		name    string
+		columns []column
+		at      int // the line; 0 is none
+	}{
+		{"two below one line", []column{{main + "main.run:/src/main.go:10 main.feed:/src/main.go:20 main.next:/src/main.go:30", []int64{43}}, {main + "main.run:/src/main.go:10 main.feed:/src/main.go:20 main.join:/src/main.go:40", []int64{45}}, {main + "main.run:/src/main.go:11", []int64{12}}}, 20},
+		{"below two lines", []column{{main + "main.run:/src/main.go:10 main.next:/src/main.go:30", []int64{45}}, {main + "main.run:/src/main.go:11 main.join:/src/main.go:40", []int64{55}}}, 0},
+		{"one of them has most", []column{{main + "main.run:/src/main.go:10 main.feed:/src/main.go:20 main.next:/src/main.go:30", []int64{70}}, {main + "main.run:/src/main.go:10 main.feed:/src/main.go:20 main.join:/src/main.go:40", []int64{30}}}, 0},
+		{"all of main", []column{{main + "main.next:/src/main.go:30", []int64{48}}, {main + "main.join:/src/main.go:40", []int64{49}}, {main, []int64{3}}}, 0},
+		{"it has less than half", []column{{main + "main.run:/src/main.go:10 main.feed:/src/main.go:20 main.next:/src/main.go:30", []int64{24}}, {main + "main.run:/src/main.go:10 main.feed:/src/main.go:20 main.join:/src/main.go:40", []int64{24}}, {"net.poll", []int64{52}}}, 0},
+	} {
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
+		withProfile(r, recording.CPU, "cpu", c.columns...)
+		in := NewInput(session.New(r.Open()))
+		all := Run(in)
+		got := 0
+		for _, card := range Cards(in, all) {
+			if card.Through != nil {
+				got = card.Through.At.Line
+			}
+		}
+		if got != c.at {
+			t.Errorf("%s: at line %d, want %d", c.name, got, c.at)
+		}
+	}
+}
