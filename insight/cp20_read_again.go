@@ -103,6 +103,9 @@ type regrown struct {
 	cut stack.Frame
 	// reads is how many bytes one read may have, where the source says so.
 	reads int
+	// taken are the lines that copy what they take from its front, and message how many bytes that is on average.
+	taken   []stack.Frame
+	message float64
 }
 
 // rereading is one thing on a line that reads all of a text.
@@ -436,6 +439,7 @@ func (b *climb) inLoop(at stack.Frame, fn *scope, l loop) (found, goes bool) {
 	line, _ := l.source.lines(l.stmt)
 	b.of, b.where = b.x.text(), "in each turn of the loop at "+fileLine(at.File, line)
 	b.cut, b.reads = frontCut(b.c, at.File, l.body, b.x), readSize(b.c, b.file, b.line)
+	b.taken = frontCopies(b.c, at.File, l.body, b.x)
 	return true, false
 }
 
@@ -531,7 +535,7 @@ func (b *climb) inFunction(way []stack.Frame, fn *scope) (found, goes bool) {
 	given := slices.ContainsFunc(b.needles, func(p spot) bool { return fn.declares(p.root) })
 	if b.grows && field && !given { // called by the library
 		b.of, b.decides = b.x.text(), b.given
-		b.cut = frontCut(b.c, way[0].File, fn.body, b.x)
+		b.cut, b.taken = frontCut(b.c, way[0].File, fn.body, b.x), frontCopies(b.c, way[0].File, fn.body, b.x)
 		return true, false
 	}
 	return false, false
@@ -586,7 +590,16 @@ func (g *regrown) sure() bool {
 
 // fewReads tells whether the source shows that a loop may end after a read or two: what is behind the
 // match stays for the next, or one read may have very much.
-func (g *regrown) fewReads() bool { return g.cut.Line > 0 || g.reads >= largeRead }
+func (g *regrown) fewReads() bool {
+	return !g.manyReads() && (g.cut.Line > 0 || g.reads >= largeRead)
+}
+
+// manyReads tells whether what is taken from its front is many times as large as one read is at most.
+func (g *regrown) manyReads() bool { return g.reads > 0 && g.message >= manyTurns*float64(g.reads) }
+
+// manyTurns is how many reads of one message are many. Chosen: all that came before is then read sixteen times on
+// average.
+const manyTurns = 32
 
 // largeRead is a size of one read that is likely to have all of a message. Source: chosen, twice what
 // io.Copy reads.
@@ -597,6 +610,9 @@ func (g *regrown) finding(r *Rule, in *Input, w *facts.Weights, at stack.Frame) 
 	share := stats.Wilson(float64(g.samples), float64(w.Total()), compare.Confidence)
 	if share.Low < r.param("share") {
 		return nil
+	}
+	for _, at := range g.taken {
+		g.message = max(g.message, in.Facts.MeanAt(at))
 	}
 	does := "reads"
 	if g.does == rereadSearch {
@@ -610,6 +626,9 @@ func (g *regrown) finding(r *Rule, in *Input, w *facts.Weights, at stack.Frame) 
 	if g.cut.Line > 0 {
 		f.Summary = fmt.Sprintf("%s %s all of %s again %s, which adds to it; what was found is cut off at %s: %s of the CPU time%s", g.by, does, g.of, cmp.Or(g.where, "in each call"),
 			fileLine(g.cut.File, g.cut.Line), unit.Percent(share.Estimate), atFrame(at))
+	}
+	if g.manyReads() {
+		f.Summary += fmt.Sprintf("; what is taken from it has %s on average, and came in reads of %s at most", unit.BytesOf(g.message), unit.BytesOf(float64(g.reads)))
 	}
 	f.Title = title
 	f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
@@ -629,6 +648,8 @@ func (g *regrown) finding(r *Rule, in *Input, w *facts.Weights, at stack.Frame) 
 	switch {
 	case g.where == "":
 		f.Doubts = []string{"the source does not show what calls this: if each call has a buffer of its own, all of it is new"}
+	case g.manyReads():
+		f.Doubts = []string{"most messages may be shorter than the average: for these, little is read again"}
 	case g.cut.Line > 0:
 		f.Doubts = []string{"how many reads one message takes is not known: with one or two, little is read again, and the time is that of going through what has come; with many, it grows with the square of their number"}
 	case g.does == rereadSearch && !g.decides:

@@ -14,10 +14,9 @@ import (
 // again is no more than what one message takes.
 
 // frontCut finds where the program takes something from the front of a place that grows in the body
-// of a loop: of a field or a variable of the package anywhere, of another variable in its function. The
-// frame has no line where nothing does.
+// of a loop. The frame has no line where nothing does.
 func frontCut(c *code, file string, body ast.Node, p spot) (at stack.Frame) {
-	look := func(d declaration, is func(spot) bool) {
+	wherePlace(c, file, body, p, func(d declaration, is func(spot) bool) {
 		ast.Inspect(d.Body, func(n ast.Node) bool {
 			if at.Line == 0 && takesFront(n, is) {
 				line, _ := c.parse(d.file).lines(n)
@@ -25,14 +24,42 @@ func frontCut(c *code, file string, body ast.Node, p spot) (at stack.Frame) {
 			}
 			return at.Line == 0
 		})
-	}
+	})
+	return at
+}
+
+// frontCopies are the lines that copy the front of such a place: string(x[:n]).
+func frontCopies(c *code, file string, body ast.Node, p spot) (all []stack.Frame) {
+	wherePlace(c, file, body, p, func(d declaration, is func(spot) bool) {
+		ast.Inspect(d.Body, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) == 0 || !copies(call) && !(isNamed(call.Fun, "append") && len(call.Args) == 2 && isFresh(call.Args[0])) {
+				return true
+			}
+			front, ok := ast.Unparen(call.Args[len(call.Args)-1]).(*ast.SliceExpr)
+			if ok && front.Low == nil && front.High != nil {
+				if q, ok := spotOf(front.X); ok && is(q) {
+					line, _ := c.parse(d.file).lines(n)
+					all = append(all, stack.Frame{File: d.file, Line: line})
+				}
+			}
+			return true
+		})
+	})
+	return all
+}
+
+// wherePlace visits the functions in which a place may be meant that grows in the body of a loop, with what tells
+// whether another one is the same: of a field or a variable of the package anywhere, of another variable in its
+// function.
+func wherePlace(c *code, file string, body ast.Node, p spot, look func(d declaration, is func(spot) bool)) {
 	if len(p.fields) == 0 && declaresBelow(c, file, body, p.root) {
 		for _, d := range c.parse(file).file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil && f.Pos() <= body.Pos() && body.End() <= f.End() {
 				look(declaration{f, file}, func(q spot) bool { return q.text() == p.text() })
 			}
 		}
-		return at
+		return
 	}
 	of := ""
 	for _, d := range c.parse(file).file.Decls {
@@ -57,7 +84,6 @@ func frontCut(c *code, file string, body ast.Node, p spot) (at stack.Frame) {
 			})
 		}
 	}
-	return at
 }
 
 // takesFront tells of a statement or a call that it takes something from the front of a place: what is

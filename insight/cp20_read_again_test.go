@@ -151,6 +151,17 @@ func TestCP20Grown(t *testing.T) {
 	if strings.Contains(f.Title+f.Summary, "uadratic") || f.saves || f.grows {
 		t.Errorf("a framer: %s: %s", f.Title, f.Summary)
 	}
+	// What is copied off the front says how long a message is.
+	const session = "package main\nfunc (c *conn) next() string {\nfor {\nif i := bytes.Index(c.buf, end); i >= 0 {\ns := string(c.buf[:i])\nc.buf = append(c.buf[:0], c.buf[i:]...)\nreturn s\n}\nn, _ := c.r.Read(c.chunk)\nc.buf = append(c.buf, c.chunk[:n]...)\n}\n}\nfunc dial(r io.Reader) *conn { return &conn{r: r, chunk: make([]byte, 512)} }\n"
+	for size, severityOf := range map[string]Severity{"65536": Warning, "1024": Info} {
+		r := record(session, "shop.(*conn).next:/src/a.go:4                           shop.g:/src/b.go:1\nbytes.Index:/go/bytes.go:3\n= 90                             10\n")
+		r.Put(recording.Entry{Path: "allocs.pb.gz", Kind: recording.Allocs, Phase: "cpu"}, profiletest.Encode("shop.(*conn).next:/src/a.go:5\n= 1000000\n@ bytes="+size+"\n", profiletest.Options{Types: []string{"alloc_space/bytes"}}))
+		f = expect(t, size, r, "CP20", Found, "what was found is cut off at a.go:6")
+		severity(t, size, f, severityOf)
+		if told := strings.Contains(f.Summary, "has 64.0 KiB on average, and came in reads of 512 B at most"); told != (severityOf == Warning) {
+			t.Errorf("%s: %s", size, f.Summary)
+		}
+	}
 	f = expect(t, "it goes on", record(watch, "shop.f:/src/a.go:5                                     shop.g:/src/b.go:1\nstrings.Contains:/go/strings.go:3\n= 90                             10\n"), "CP20", Found, "searches all of text again")
 	severity(t, "it goes on", f, Info)
 	if strings.Contains(f.Title+f.Summary, "uadratic") {

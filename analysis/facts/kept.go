@@ -112,6 +112,28 @@ func (k *InUse) SizesAt(at stack.Frame) map[int64]int64 {
 	return sizes
 }
 
+// MeanAt is how many bytes the objects have on average that a line has allocated, by the allocs profile; 0 where
+// nothing tells. A stack counts for the line of the user's nearest to the leaf.
+func (f *Facts) MeanAt(at stack.Frame) float64 {
+	w, err := f.Weights(Allocations, "alloc_space")
+	if err != nil {
+		return 0
+	}
+	scope, bytes, objects := f.session.Scope(), 0.0, 0.0
+	for i, id := range w.Profile.StackIDs {
+		for _, frame := range w.Profile.Stacks.Frames(id) {
+			if x := w.Profile.Stacks.Frame(frame); scope.IsUser(x) {
+				if size := objectSize(w.Profile, w.Index, i); x.File == at.File && x.Line == at.Line && size > 0 {
+					n := float64(w.Profile.Values[w.Index][i])
+					bytes, objects = bytes+n, objects+n/float64(size)
+				}
+				break
+			}
+		}
+	}
+	return bytes / max(objects, 1)
+}
+
 // objectSize is how many bytes each object of a sample takes, 0 where that is not known. The
 // runtime says it in a label; else it is what there is on average, which is the same but for
 // the rounding of the two numbers.
