@@ -69,6 +69,9 @@ func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
 			verdict = "the times are an upper bound on the service's"
 		}
 		f := r.answer(Found, "%s: %s", why, verdict)
+		if g.Limited == "" && g.Starved != "" {
+			f.Title = "The load generator had to wait for a CPU" // which says nothing of what the service could do
+		}
 		f.Severity, f.Score = severity, score(max(used, ofBoth), 0.5, 1)
 		f.Impact = exactly(max(used, ofBoth), "share of the generator's time in use, or of the CPU time of both")
 		text := fmt.Sprintf("the generator used %.2f s of CPU time in %s", g.CPUSeconds, unit.Duration(l.Log.Elapsed))

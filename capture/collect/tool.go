@@ -17,15 +17,21 @@ import (
 // is at work, with the processes that it has started. What uses less waits for something, maybe for ever.
 const toolCPU = 0.05
 
-// isTool tells whether the process is a tool as far as can be seen: it listens
-// nowhere, and has used the CPU.
-func isTool(r *Recorder) bool {
+// idlePatience is for how long a program that serves nobody and does not work may go on: it may be a tool
+// that waits for something else, as between tries, or a program that waits for ever. Chosen.
+const idlePatience = 30 * time.Second
+
+// servesNobody tells whether the process listens nowhere, as far as can be seen.
+func servesNobody(r *Recorder) bool {
 	if r.proc == nil || r.proc.ended() {
 		return false
 	}
-	if listens, known := listensAnywhere(r.pid, r.opt.Temp); listens || !known {
-		return false
-	}
+	listens, known := listensAnywhere(r.pid, r.opt.Temp)
+	return !listens && known
+}
+
+// worksNow tells whether the process, with those that it has started, has used the CPU.
+func worksNow(r *Recorder) bool {
 	used := r.sampler.take()
 	return float64(used.User+used.System+used.Family) >= toolCPU*float64(time.Since(r.proc.Started))
 }
@@ -33,11 +39,15 @@ func isTool(r *Recorder) bool {
 // beyond lets the bare phase of a tool go on until the tool ends, or the plan's
 // patience does.
 func beyond(ctx context.Context, r *Recorder, p Phase, plan Plan) {
-	if !isTool(r) {
+	if !servesNobody(r) {
 		return
 	}
-	if more := plan.Patience - p.For; more > 0 {
-		r.opt.Progress("it serves nobody and is at work: the phase lasts until it ends, %v at most (-for %v is a length)", plan.Patience, p.For)
+	what, patience := "is at work", plan.Patience
+	if !worksNow(r) {
+		what, patience = "may be waiting for something", min(patience, idlePatience)
+	}
+	if more := patience - p.For; more > 0 {
+		r.opt.Progress("it serves nobody and %s: the phase lasts until it ends, %v at most (-for %v is a length)", what, patience, p.For)
 		t := time.NewTimer(more)
 		defer t.Stop()
 		select {
@@ -47,8 +57,8 @@ func beyond(ctx context.Context, r *Recorder, p Phase, plan Plan) {
 		}
 	}
 	// With other phases it goes on in them.
-	if last := len(plan.Phases) == 1 || r.src == nil; last && isTool(r) {
-		r.w.Note(fmt.Sprintf("the program had not ended after %v of the bare phase, and did not do all of its work (-for has a length for it)", max(p.For, plan.Patience)))
+	if last := len(plan.Phases) == 1 || r.src == nil; last && servesNobody(r) && worksNow(r) {
+		r.w.Note(fmt.Sprintf("the program had not ended after %v of the bare phase, and did not do all of its work (-for has a length for it)", max(p.For, patience)))
 	}
 }
 

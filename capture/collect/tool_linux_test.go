@@ -44,11 +44,13 @@ func TestCutTool(t *testing.T) {
 	}
 }
 
-// TestWaitingTool: a tool that waits for the processes that it has started is at work.
+// TestWaitingTool: a tool that waits for the processes that it has started, or for a time, is not cut.
 func TestWaitingTool(t *testing.T) {
-	rec := record(t, "tool", Plan{Phases: phases(t, ""), Patience: time.Minute}, "waits")
-	if run := rec.Target.Runs[0]; run.Stopped || run.Exit != "exit status 0" || rec.Phases[0].Span.Len() < 2*time.Second {
-		t.Errorf("the run ended with %q (stopped: %v) after %v", run.Exit, run.Stopped, rec.Phases[0].Span.Len())
+	for _, how := range []string{"waits", "sleeps"} {
+		rec := record(t, "tool", Plan{Phases: phases(t, ""), Patience: time.Minute}, how)
+		if run := rec.Target.Runs[0]; run.Stopped || run.Exit != "exit status 0" || rec.Phases[0].Span.Len() < 2*time.Second {
+			t.Errorf("%s: the run ended with %q (stopped: %v) after %v", how, run.Exit, run.Stopped, rec.Phases[0].Span.Len())
+		}
 	}
 }
 

@@ -45,9 +45,9 @@ program and each other:
 ` + collect.DescribePhases() + `
 The program runs with GODEBUG=` + collect.RuntimeDebug + ` besides your own
 setting. A program that exits during the bare phase is started again for every other phase.
-Without -load and -for, one that listens on no port and is busy after ten seconds is treated
-as a tool: the bare phase lasts until it exits, at most a minute, and it is started once more
-for all other phases. Its output is kept in the recording; -output show also prints it while
+Without -load and -for, one that listens on no port and still runs after ten seconds is treated
+as a tool: the bare phase lasts until it exits, at most a minute (30 s if it uses no CPU), and
+it is started once more for all other phases. Its output is kept in the recording; -output show also prints it while
 it runs. Under load, figures are those of the process that answers, which may be a child; if
 another program answers, or takes part, the load is ended and its requests are not kept. What
 the program leaves running is ended too. To stop the program, loupe sends an interrupt; if it

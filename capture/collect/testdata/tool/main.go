@@ -1,5 +1,5 @@
 // Tool works for a moment, or with "long" for two seconds, and ends: by returning from
-// main, or with "exit" by os.Exit(7). With "waits" it lets a process of its own do that.
+// main, or with "exit" by os.Exit(7). With "waits" it lets a process of its own do that, and with "sleeps" it sleeps for as long.
 package main
 
 import (
@@ -17,6 +17,10 @@ func main() {
 		if err := exec.Command(os.Args[0], "long").Run(); err != nil {
 			panic(err)
 		}
+		return
+	}
+	if os.Args[1] == "sleeps" {
+		time.Sleep(2 * time.Second)
 		return
 	}
 	length := 300 * time.Millisecond
