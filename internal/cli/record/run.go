@@ -45,15 +45,16 @@ program and each other:
 ` + collect.DescribePhases() + `
 The program runs with GODEBUG=` + collect.RuntimeDebug + ` besides your own
 setting. A program that exits during the bare phase is started again for every other phase.
-Without -load and -for, one that listens on no port and still runs after ten seconds is treated
-as a tool: the bare phase lasts until it exits, at most a minute (30 s if it uses no CPU), and
-it is started once more for all other phases. Its output is kept in the recording; -output show also prints it while
-it runs. Under load, figures are those of the process that answers, which may be a child; if
-another program answers, or takes part, the load is ended and its requests are not kept. What
-the program leaves running is ended too. To stop the program, loupe sends an interrupt; if it
-has not ended after -stop-wait, SIGTERM; and 2 s later SIGKILL, of which the report tells.
-Ctrl-C ends the recording and keeps everything, and the program has a quarter of a second for
-each of these; twice aborts. The exit code is 1 if the program or a phase failed.
+Without -load and -for, one that listens on no port and still runs after ten seconds is
+treated as a tool: the bare phase lasts until it exits, at most a minute (30 s if it uses no
+CPU), and it is started once more for all other phases. Its output is kept in the recording;
+-output show also prints it while it runs. Under load, figures are those of the process that
+answers, which may be a child; if another program answers, or takes part, the load is ended
+and its requests are not kept. What the program leaves running is ended too. To stop the
+program, loupe sends an interrupt; if it has not ended after -stop-wait, SIGTERM; and 2 s
+later SIGKILL, of which the report tells. Ctrl-C ends the recording and keeps everything,
+and the program has a quarter of a second for each of these; twice aborts. The exit code is
+1 if the program or a phase failed.
 
 With -vs a second program is interleaved with the first: the same target at a git revision, in
 another copy of the module, a binary, or anything TARGET may be. A name that is an existing
