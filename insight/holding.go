@@ -40,6 +40,10 @@ func HoldingOf(in *Input, at stack.Frame, frames []stack.Frame) Holding {
 			f.Evidence = append(f.Evidence, e)
 		}
 	}
+	if !h.Bounded && f.lets.File != "" {
+		h.Bounded = true
+		f.Evidence = append(f.Evidence, in.code.shownAt(f.lets.File, f.lets.Line, "the source has a bound here: something is removed"))
+	}
 	tellHeap(in, &f, at)
 	if _, by, ok := strings.Cut(f.Summary, "; held by "); ok {
 		h.By = by

@@ -145,6 +145,8 @@ type Finding struct {
 	ends bool
 	// expires is, of memory that is held until a time is over, by a timer or a context, where these are made.
 	expires Evidence
+	// lets is, of memory that is kept, where the source takes something out of what keeps it.
+	lets Evidence
 	// waits are the parts of the time of units that it is about.
 	waits []*facts.UnitRow
 }

@@ -40,6 +40,8 @@ type keepsAt struct {
 	among int
 	// branch tells that it stands in a branch, or a call on the way does.
 	branch bool
+	// wraps tells of an index that it is a remainder: of a ring, which is as long as it was made.
+	wraps bool
 }
 
 // storeKind is what a value goes into.
@@ -103,6 +105,7 @@ type keeper struct {
 	fn     *ast.FuncDecl
 	among  int  // how many functions a call that was followed may mean
 	branch bool // a call that was followed stands in a branch
+	wraps  bool // what is stored overwrites an older one
 	// What goes on without a call by name, and the fields whose channels have something.
 	sent     []passedOn
 	handed   []handed
@@ -250,6 +253,9 @@ func (k *keeper) body(fn declaration, vars map[string]taint) (returned taint) {
 					each = n.Key
 				}
 				if id, ok := each.(*ast.Ident); ok {
+					if _, made := n.X.(*ast.CallExpr); made && t.isPart() && storesEach(n, id.Name) {
+						t = whole // all parts of it are kept
+					}
 					vars[id.Name] = max(t, vars[id.Name])
 				}
 			}
@@ -319,7 +325,9 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 func (k *keeper) store(file string, lhs, rhs ast.Expr, t taint) {
 	switch x := lhs.(type) {
 	case *ast.IndexExpr:
+		k.wraps = isRemainder(x.Index)
 		k.add(intoMap, file, x.X, x.Pos(), t)
+		k.wraps = false
 	case *ast.SelectorExpr:
 		if call, ok := rhs.(*ast.CallExpr); ok && types.ExprString(call.Fun) == "append" {
 			k.add(intoSlice, file, x, x.Pos(), t)
@@ -339,7 +347,7 @@ func (k *keeper) send(file string, n *ast.SendStmt, t taint) {
 }
 
 func (k *keeper) add(kind storeKind, file string, container ast.Expr, at token.Pos, t taint) {
-	s := keepsAt{kind: kind, container: types.ExprString(container), file: file, line: k.lineOf(file, at), part: t.isPart(), name: nameOf(k, container), among: k.among, text: k.text, branch: k.branch || k.fn != nil && mayNotRun(k.fn.Body, container, "")}
+	s := keepsAt{kind: kind, container: types.ExprString(container), file: file, line: k.lineOf(file, at), part: t.isPart(), name: nameOf(k, container), among: k.among, text: k.text, branch: k.branch || k.fn != nil && mayNotRun(k.fn.Body, container, ""), wraps: k.wraps}
 	if s.part {
 		c := k.cuts[t-part]
 		s.expr, s.cutFile, s.cutLine, s.also, s.copied = c.expr, c.file, c.line, c.also, c.copied
@@ -381,6 +389,14 @@ func (k *keeper) call(file string, n *ast.CallExpr, vars map[string]taint) {
 
 // pass follows an argument of a call; it tells whether the call stores it.
 func (k *keeper) pass(file string, call *ast.CallExpr, arg int, t taint) (stored bool) {
+	if f, ok := call.Fun.(*ast.SelectorExpr); ok && len(call.Args) == 1 && (f.Sel.Name == "PushFront" || f.Sel.Name == "PushBack") && len(k.fitting(call, arg)) == 0 { // of container/list
+		k.add(intoSlice, file, f.X, call.Pos(), t)
+		return true
+	}
+	if types.ExprString(call.Fun) == "heap.Push" && arg == 1 && len(call.Args) == 2 {
+		k.add(intoSlice, file, unreferred(call.Args[0]), call.Pos(), t)
+		return true
+	}
 	if f, ok := call.Fun.(*ast.SelectorExpr); ok && len(call.Args) == 2 && (f.Sel.Name == "Store" || f.Sel.Name == "LoadOrStore") && len(k.fitting(call, arg)) == 0 {
 		k.add(intoSyncMap, file, f.X, call.Pos(), t)
 		return true

@@ -253,7 +253,7 @@ func (c sourceHolders) mapHolds(name string, shows []Evidence) holding {
 	// A function that is given the map may delete from it by another name.
 	given := c.callsIn("a function with it", func(_ *ast.File, call *ast.CallExpr) bool {
 		f := types.ExprString(call.Fun)
-		return f != "len" && f != "append" && f != "make" && slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return lastName(types.ExprString(a)) == lastName(name) })
+		return f != "len" && f != "append" && f != "make" && f != "delete" && f != "clear" && mayTakeOut(c.code, f) && slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return sameContainer(c.code, name, a) })
 	})
 	reload := mustReload(c.code, name)
 	if len(deletes) == 0 && len(given) > 0 {
@@ -366,8 +366,12 @@ func (c sourceHolders) stored(s keepsAt) (h holding, ok bool) {
 	shows, kind := []Evidence{c.shownAt(s.file, s.line, "it goes into %s here", s.container)}, ""
 	switch s.kind {
 	case intoMap:
-		if c.fixedLength(s) {
-			h = holding{advice: fmt.Sprintf("It goes into %s, an array of fixed length, which keeps as many until they are overwritten: if that is too much memory, keep fewer, or less of each.", s.container), shows: shows, fixed: true}
+		if s.wraps || c.fixedLength(s) {
+			what := "an array of fixed length"
+			if s.wraps {
+				what = "a ring by its index"
+			}
+			h = holding{advice: fmt.Sprintf("It goes into %s, %s, which keeps as many until they are overwritten: if that is too much memory, keep fewer, or less of each.", s.container, what), shows: shows, fixed: true}
 			break
 		}
 		if x := c.parse(s.file); x != nil && isSlice(x.file, lastName(s.container)) {
@@ -389,10 +393,19 @@ func (c sourceHolders) stored(s keepsAt) (h holding, ok bool) {
 	if s.among > 1 {
 		h.says += fmt.Sprintf(" (one of %d implementations that may be called)", s.among)
 	}
-	if kind != "" {
+	if bare := s.container == lastName(s.container); kind != "" && (!bare || h.lets.File != "") {
 		c.tellLeft(s, &h)
 	}
 	return h, true
+}
+
+// mayTakeOut tells of a function, by its name, that it may take something out of a map: all but those of the sources that
+// show that they do not.
+func mayTakeOut(c *code, name string) bool {
+	all := c.functions()[lastName(name)]
+	return len(all) == 0 || slices.ContainsFunc(all, func(d declaration) bool {
+		return anyCall(d.Body, func(called string) bool { return called == "delete" || called == "clear" || removes(called) })
+	})
 }
 
 // syncMapHolds is what to do about a sync.Map that holds memory, by whether anything is deleted
@@ -441,6 +454,7 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 		f.Severity = Info
 		doubt = "its length is fixed: it fills up to there and no further"
 	case h.lets.File != "":
+		f.lets = h.lets
 		doubt = fmt.Sprintf("according to the source, %s:%d may remove something from it: what is kept for a time, or up to a bound, also grows until that is reached", baseName(h.lets.File), h.lets.Line)
 	}
 	if doubt != "" && !slices.Contains(f.Doubts, doubt) { // it may be asked for twice

@@ -59,7 +59,7 @@ func boundedAt(c *code, own []stack.Frame) (b bound, found bool) {
 			if cond != nil && !found && comparesLength(cond) {
 				of, limit := lengthLimit(c, cond)
 				keeps := of != nil && keptIn(c, stores, of)
-				if anyCall(body, removes) || keeps && madeAnew(body, types.ExprString(of)) {
+				if anyCall(body, removes) || keeps && madeAnew(body, types.ExprString(of)) && !makesItself(c, own, f.File, body) {
 					b, found = bound{of: of, limit: limit, keeps: keeps || i == 0 && of != nil && inStep(c, fn.Body, body, of, stores), depth: i}, true
 					b.at = c.shownAt(f.File, c.parse(f.File).fset.PositionFor(cond.Pos(), false).Line, "something is removed when this length is reached")
 					id, bare := of.(*ast.Ident)

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -132,3 +133,29 @@ func oneOfNew(k *keeper, lhs, rhs ast.Expr, n ast.Node) bool {
 }
 
 func covers(in, n ast.Node) bool { return in.Pos() <= n.Pos() && n.End() <= in.End() }
+
+// isRemainder tells of an index that it begins anew at a length.
+func isRemainder(x ast.Expr) bool {
+	b, ok := ast.Unparen(x).(*ast.BinaryExpr)
+	return ok && (b.Op == token.REM || b.Op == token.AND)
+}
+
+// storesEach tells of a loop that it stores its variable as it is in each turn.
+func storesEach(loop *ast.RangeStmt, name string) bool {
+	return slices.ContainsFunc(loop.Body.List, func(s ast.Stmt) bool {
+		a, ok := s.(*ast.AssignStmt)
+		if !ok || len(a.Lhs) != len(a.Rhs) {
+			return false
+		}
+		for i, lhs := range a.Lhs {
+			if _, local := lhs.(*ast.Ident); local {
+				continue
+			}
+			call, ok := a.Rhs[i].(*ast.CallExpr)
+			if isNamed(a.Rhs[i], name) || ok && isNamed(call.Fun, "append") && len(call.Args) > 1 && slices.ContainsFunc(call.Args[1:], func(x ast.Expr) bool { return isNamed(x, name) }) {
+				return true
+			}
+		}
+		return false
+	})
+}

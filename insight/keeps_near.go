@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 
 	"loupe/value/stack"
 )
@@ -31,8 +32,15 @@ func nearBound(c *code, own []stack.Frame) (at Evidence, found bool) {
 				return false
 			}
 			cond, body := conditionOf(n)
-			if x, ok := cond.(*ast.BinaryExpr); ok && slices.Contains([]token.Token{token.GTR, token.GEQ, token.LSS, token.LEQ}, x.Op) && anyCall(body, removes) {
-				note(fn.file, n, "the source has a bound here: something is removed")
+			if x, ok := cond.(*ast.BinaryExpr); ok && slices.Contains([]token.Token{token.GTR, token.GEQ, token.LSS, token.LEQ}, x.Op) {
+				if anyCall(body, removes) {
+					note(fn.file, n, "the source has a bound here: something is removed")
+				} else if comparesLength(cond) {
+					of, _ := lengthLimit(c, cond)
+					if of != nil && keptIn(c, stores, of) && madeAnew(body, types.ExprString(of)) && !makesItself(c, own, fn.file, body) {
+						note(fn.file, n, "the source has a bound here: it is made anew")
+					}
+				}
 			}
 			return !found
 		})
@@ -44,17 +52,17 @@ func nearBound(c *code, own []stack.Frame) (at Evidence, found bool) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallExpr:
-				if isNamed(n.Fun, "delete") && len(n.Args) > 0 && keptIn(c, stores, n.Args[0]) {
+				if takesEntries(types.ExprString(n.Fun)) && len(n.Args) > 0 && keptIn(c, stores, unreferred(n.Args[0])) {
 					note(file, n, "the source has a bound here: entries are deleted")
 				}
 				if f, ok := n.Fun.(*ast.SelectorExpr); ok && slices.ContainsFunc(stores, func(k keepsAt) bool {
-					return k.kind == intoSyncMap && removesFrom(n, lastName(k.container)) && sameContainer(c, k.container, f.X)
+					return k.kind != intoField && removesFrom(n, lastName(k.container)) && sameContainer(c, k.container, f.X)
 				}) {
 					note(file, n, "the source has a bound here: entries are deleted")
 				}
 			case *ast.AssignStmt:
 				for i, lhs := range n.Lhs {
-					if i < len(n.Rhs) && keptIn(c, stores, lhs) {
+					if i < len(n.Rhs) && keptIn(c, stores, lhs) && !isAllocation(c, own, lhs) {
 						roomOrCut(n.Rhs[i], types.ExprString(lhs), stores, func(text string) { note(file, n, text) })
 					}
 				}
@@ -75,12 +83,46 @@ func nearBound(c *code, own []stack.Frame) (at Evidence, found bool) {
 	return at, found
 }
 
+// takesEntries tells of a function, by its name, that it takes entries out of its first argument.
+func takesEntries(name string) bool {
+	return slices.Contains([]string{"delete", "clear", "maps.DeleteFunc", "heap.Pop", "heap.Remove"}, name)
+}
+
+// unreferred is what an address is taken of.
+func unreferred(x ast.Expr) ast.Expr {
+	if u, ok := x.(*ast.UnaryExpr); ok && u.Op == token.AND {
+		return u.X
+	}
+	return x
+}
+
+// makesItself tells whether what is done under a condition is the allocation itself: another chunk, where the last one
+// is used up.
+func makesItself(c *code, own []stack.Frame, file string, body *ast.BlockStmt) bool {
+	return len(own) > 0 && own[0].File == file && c.parse(file).covers(body, own[0].Line)
+}
+
+// isAllocation tells of a container that the line that allocates makes it: to cut it hands its elements out.
+func isAllocation(c *code, own []stack.Frame, x ast.Expr) (is bool) {
+	if len(own) == 0 {
+		return false
+	}
+	c.parse(own[0].File).onLine(own[0].Line, func(n ast.Node, _ []ast.Node) {
+		assigned(n, func(left, right ast.Expr) {
+			call, ok := right.(*ast.CallExpr)
+			is = is || ok && isNamed(call.Fun, "make") && types.ExprString(left) == types.ExprString(x)
+		})
+	})
+	return is
+}
+
 // roomOrCut tells of what is assigned to a container that it is a channel with room for so
 // many, or a part of the container that begins with nothing of it.
 func roomOrCut(x ast.Expr, container string, stores []keepsAt, note func(text string)) {
 	switch x := x.(type) {
 	case *ast.CallExpr:
-		if shortens(x, container) {
+		cuts := strings.HasPrefix(types.ExprString(x.Fun), "slices.Delete") && len(x.Args) > 0 && types.ExprString(x.Args[0]) == container
+		if cuts || shortens(x, container) {
 			note("the source has a bound here: it is cut")
 		}
 		channel := slices.ContainsFunc(stores, func(k keepsAt) bool { return k.kind == intoChannel && lastName(k.container) == lastName(container) })

@@ -106,6 +106,10 @@ func checkErrors(r *Rule, in *Input, all []loadRound) []Finding {
 	}
 	f.Impact = &Impact{share.Estimate, "share of the requests that failed", share.Low, share.High}
 	for _, w := range list[:min(3, len(list))] {
+		if w.text == neverSent { // nobody knows when the first was due
+			f.Evidence = append(f.Evidence, w.load.seen(fmt.Sprintf("%s: %s requests", w.text, unit.Count(int64(w.count)))))
+			continue
+		}
 		f.Evidence = append(f.Evidence, w.load.during(fmt.Sprintf("%s: %s requests, the first %s after the start", w.text, unit.Count(int64(w.count)), unit.Duration(w.first.Sub(0))), w.first, w.last))
 	}
 	if list[0].text == neverSent {
