@@ -612,7 +612,7 @@ func (g *regrown) finding(r *Rule, in *Input, w *facts.Weights, at stack.Frame) 
 		return nil
 	}
 	for _, at := range g.taken {
-		g.message = max(g.message, in.Facts.MeanAt(at))
+		g.message = max(g.message, facts.MeanAt(in.Facts, at))
 	}
 	does := "reads"
 	if g.does == rereadSearch {

@@ -114,7 +114,7 @@ func (k *InUse) SizesAt(at stack.Frame) map[int64]int64 {
 
 // MeanAt is how many bytes the objects have on average that a line has allocated, by the allocs profile; 0 where
 // nothing tells. A stack counts for the line of the user's nearest to the leaf.
-func (f *Facts) MeanAt(at stack.Frame) float64 {
+func MeanAt(f *Facts, at stack.Frame) float64 {
 	w, err := f.Weights(Allocations, "alloc_space")
 	if err != nil {
 		return 0
