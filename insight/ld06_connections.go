@@ -56,11 +56,7 @@ func checkConnections(r *Rule, in *Input, all []loadRound) []Finding {
 	if len(found) > 0 {
 		return found
 	}
-	opened, n := 0, 0
-	for i := range all {
-		opened, n = opened+dials(all[i].Log), n+all[i].Log.Len()
-	}
-	text := fmt.Sprintf("%s requests of the load opened %s connections", unit.Count(int64(n)), unit.Count(int64(opened)))
+	text := opening(all)
 	if byRequest(all) {
 		text = "the load was to open a connection for each request"
 	}
@@ -68,6 +64,29 @@ func checkConnections(r *Rule, in *Input, all []loadRound) []Finding {
 		return []Finding{r.answer(Fine, "%s; %s", text, outgoing.Summary)}
 	}
 	return []Finding{r.answer(Fine, "%s; an execution trace under load would show whether the program itself opens many", text)}
+}
+
+// opening says how many connections the loads of all rounds opened: those of before their start, for
+// which no request had to wait, are told apart.
+func opening(all []loadRound) string {
+	opened, n, before := 0, 0, 0
+	for i := range all {
+		l := all[i].Log
+		opened, n = opened+dials(l), n+l.Len()
+		for j := range l.Connections {
+			if l.Connections[j].Opened < 0 {
+				before++
+			}
+		}
+	}
+	switch requests := unit.Count(int64(n)); {
+	case before > 0:
+		return fmt.Sprintf("the load opened %s before its start and %s during %s requests", unit.Plural(int64(before), "connection"), unit.Count(int64(opened)), requests)
+	case opened == 0:
+		return fmt.Sprintf("none of the load's %s requests waited for a new connection", requests)
+	default:
+		return fmt.Sprintf("%s requests of the load opened %s", requests, unit.Plural(int64(opened), "connection"))
+	}
 }
 
 // dials is how many connections were opened while requests were sent.
