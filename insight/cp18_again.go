@@ -213,7 +213,10 @@ func tellAgain(h *hit, f *Finding) {
 	v, frames, at := stackOf(h, h.lines[0])
 	if opener, ok := opensConnection(v.t, frames[max(at, 0):]); ok {
 		f.Severity, f.saves = Info, false
-		f.Advice = "It is done for each new connection, in " + stack.Short(opener) + ": keep connections open between uses (of database/sql: SetMaxIdleConns, which is 2 unless the program sets it; of net/http: MaxIdleConnsPerHost, also 2)."
+		f.Advice = "It is done for each new connection, in " + stack.Short(opener) + ": keep connections open between uses (of database/sql: SetMaxIdleConns, which is 2 unless the program sets it, and SetConnMaxLifetime; of net/http: MaxIdleConnsPerHost, also 2)."
+		if opener != httpDials {
+			f.Advice += " " + statsAdvice
+		}
 		f.Doubts = []string{"that of the first connections is no fault: rule LD06 says whether new ones are opened all the time, from a trace"}
 		return
 	}

@@ -48,6 +48,10 @@ func checkConnections(r *Rule, in *Input, all []loadRound) []Finding {
 		found = append(found, outgoing)
 	}
 	if tls.found {
+		if !tls.client && byRequest(all) {
+			tls.Severity = Info
+			tls.Advice = "The load was sent so that each request has a connection of its own: send it without that, to see what connections cost that are kept. If clients are like that, let them resume sessions (a ClientSessionCache, session tickets)."
+		}
 		found = append(found, tls.Finding)
 	}
 	found = append(found, databases(r, in)...)
@@ -188,7 +192,8 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 		return noAnswers(f, in, t, late, lost, unanswered, answers), true
 	}
 	f.Verify = "Record a trace under the same load: the program should open a few connections and keep them."
-	f.Doubts = in.traceDoubts(t)
+	f.Doubts = append(in.traceDoubts(t), "to read the rest of a large body may cost more than a new connection: where only a part is wanted, ask for that (a Range header)")
+	tellPart(&f, in.code, t.Site(top.Stack))
 	sources := connSources{in.code}
 	tellSettings(&f, sources, t.Frames(top.Stack), sources.httpSettings())
 	tellOpening(in, &f, cost{callee: httpDials}, cost{callee: "crypto/tls.(*Conn).clientHandshake"})
@@ -265,6 +270,36 @@ func (c *code) closesBodies(at stack.Frame) (closes bool) {
 		})
 	})
 	return closes
+}
+
+// tellPart says where the function that a frame is in reads only a part of the body of an answer.
+func tellPart(f *Finding, c *code, at stack.Frame) {
+	fn := c.scopeAt(at)
+	if fn == nil {
+		return
+	}
+	s, line, part, rest := c.parse(at.File), 0, "", false
+	inside(fn.body, func(n ast.Node) {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || !slices.ContainsFunc(call.Args, func(x ast.Expr) bool { return strings.HasSuffix(types.ExprString(x), ".Body") }) {
+			return
+		}
+		switch name := types.ExprString(call.Fun); name {
+		case "io.ReadFull", "io.ReadAtLeast":
+			if part == "" {
+				part = name
+				line, _ = s.lines(call)
+			}
+		default:
+			rest = rest || strings.HasPrefix(name, "io.")
+		}
+	})
+	if part == "" || rest {
+		return
+	}
+	f.Severity = Info
+	f.Evidence = append(f.Evidence, c.shownAt(at.File, line, "reads a part of the body: %s", part))
+	f.Advice = fmt.Sprintf("The source reads only a part of the body (%s, %s:%d): if the rest is large, a new connection is cheaper than to read it. Ask for the part that is wanted (a Range header), if the peer can do that; where the rest is small, read it to its end (io.Copy(io.Discard, resp.Body)), and the connection is used again.", part, baseName(at.File), line)
 }
 
 // answersAt is how many answers came at a line where one waits for them. Each has up to two
