@@ -56,7 +56,11 @@ func checkConnections(r *Rule, in *Input, all []loadRound) []Finding {
 	}
 	found = append(found, databases(r, in)...)
 	found = append(found, clients(r, in)...)
-	found = append(found, madeClients(r, in)...)
+	for _, f := range madeClients(r, in) {
+		if !slices.ContainsFunc(found, func(g Finding) bool { return len(g.Evidence) > 0 && samePlace(g.Evidence[0], f.Evidence[0]) }) {
+			found = append(found, f) // a handle of a database is told as that
+		}
+	}
 	if len(found) > 0 {
 		return found
 	}
@@ -69,6 +73,9 @@ func checkConnections(r *Rule, in *Input, all []loadRound) []Finding {
 	}
 	return []Finding{r.answer(Fine, "%s; an execution trace under load would show whether the program itself opens many", text)}
 }
+
+// samePlace tells whether two pieces of evidence are of the same line.
+func samePlace(a, b Evidence) bool { return a.File != "" && a.File == b.File && a.Line == b.Line }
 
 // opening says how many connections the loads of all rounds opened: those of before their start, for
 // which no request had to wait, are told apart.
@@ -194,6 +201,7 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	f.Verify = "Record a trace under the same load: the program should open a few connections and keep them."
 	f.Doubts = append(in.traceDoubts(t), "to read the rest of a large body may cost more than a new connection: where only a part is wanted, ask for that (a Range header)")
 	tellPart(&f, in.code, t.Site(top.Stack))
+	tellProbe(in, &f, t.Frames(top.Stack))
 	sources := connSources{in.code}
 	tellSettings(&f, sources, t.Frames(top.Stack), sources.httpSettings())
 	tellOpening(in, &f, cost{callee: httpDials}, cost{callee: "crypto/tls.(*Conn).clientHandshake"})

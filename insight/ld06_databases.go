@@ -67,6 +67,7 @@ func handles(r *Rule, in *Input, t *traced) (f Finding, ok bool) {
 	case dsnUnknown:
 		f.Doubts = append(f.Doubts, "if the database name (the DSN) differs each time, each name needs its own handle: keep those")
 	}
+	tellProbe(in, &f, t.Frames(most.Creator))
 	return f, true
 }
 
