@@ -198,6 +198,16 @@ func opensConnection(t *stack.Table, frames []stack.FrameID) (opener string, ok 
 	return "", false
 }
 
+// fromOpener are the frames of a stack from what makes a connection on.
+func fromOpener(t *stack.Table, frames []stack.FrameID) (all []stack.Frame) {
+	for _, id := range frames {
+		if f := t.Frame(id); len(all) > 0 || slices.Contains(openers, f.Func) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
 // tellAgain says what is done again, and what to do about it.
 func tellAgain(h *hit, f *Finding) {
 	i := slices.IndexFunc(agains, func(a again) bool { return a.set == h.reasons[0].name })
@@ -218,6 +228,7 @@ func tellAgain(h *hit, f *Finding) {
 			f.Advice += " " + statsAdvice
 		}
 		f.Doubts = []string{"that of the first connections is no fault: rule LD06 says whether new ones are opened all the time, from a trace"}
+		tellProbe(h.in, f, fromOpener(v.t, frames))
 		return
 	}
 	if itemsOf(a.set, h.in.code, v, frames, at) == otherItem {

@@ -59,6 +59,9 @@ func probeOf(c *code, way []stack.Frame, callee string) (p probe) {
 			break
 		}
 		name := assignedBy(c.parse(f.File), fn, f.Line, callee)
+		if i == 0 && name == "" {
+			name = askedOn(c, f)
+		}
 		if name == "" {
 			if !handsOn(c, f, ownName(callee)) {
 				break
@@ -96,7 +99,17 @@ func assignedBy(s *syntax, fn *scope, line int, callee string) (name string) {
 	return name
 }
 
-// asking are methods that ask whether something is there, settling those that close it or set limits.
+// askedOn is the variable that a call on a line asks whether it is there.
+func askedOn(c *code, f stack.Frame) string {
+	for _, call := range c.lineCalls(f) {
+		if sel, ok := call.Fun.(*ast.SelectorExpr); ok && isIdent(sel.X) && pinging.MatchString(sel.Sel.Name) {
+			return rootName(sel.X)
+		}
+	}
+	return ""
+}
+
+// pinging are methods that ask whether something is there, settling those that close it or set limits.
 var (
 	pinging  = regexp.MustCompile(`^(Ping|PingContext|HealthCheck|Hello|Noop|Check)$`)
 	settling = regexp.MustCompile(`^(Close|Set[A-Z]\w*|Quit|Shutdown|Disconnect|Logout)$`)
