@@ -149,7 +149,7 @@ func onlyAsks(c *code, at stack.Frame, fn *scope, name string) (line int, asks b
 				other = true
 			}
 		case *ast.CallExpr:
-			if d := c.callee(parent); d != nil && probing.MatchString(d.Name.Name) {
+			if d := calledFunction(c, parent); d != nil && probing.MatchString(d.Name.Name) {
 				line, asks = first, true
 				break
 			}
@@ -161,8 +161,8 @@ func onlyAsks(c *code, at stack.Frame, fn *scope, name string) (line int, asks b
 	return line, asks && closes && !other
 }
 
-// callee is the function of the program that a call without a receiver is of.
-func (c *code) callee(call *ast.CallExpr) *ast.FuncDecl {
+// calledFunction is the function of the program that a call without a receiver is of.
+func calledFunction(c *code, call *ast.CallExpr) *ast.FuncDecl {
 	id, ok := call.Fun.(*ast.Ident)
 	if !ok {
 		return nil

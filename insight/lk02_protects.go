@@ -67,7 +67,7 @@ func protectedBy(c *code, waiter, holder []stack.Frame, more ...[]stack.Frame) *
 		return p
 	}
 	for _, level := range levels {
-		if p := level.writesBack(holder, more); p != nil {
+		if p := (atPeer{level}).writesBack(holder, more); p != nil {
 			return p
 		}
 	}
@@ -79,7 +79,7 @@ func protectedBy(c *code, waiter, holder []stack.Frame, more ...[]stack.Frame) *
 	if p := u.entry(); p != nil {
 		return p
 	}
-	return u.single()
+	return oneValue{u}.single()
 }
 
 // inOnce tells whether a stack waits for, or is in, the function of a sync.Once.

@@ -17,6 +17,12 @@ import (
 // read from a peer, changed and written back under the lock, and a single value that is fetched
 // again when it is old.
 
+// atPeer is a lock that keeps calls of a peer together, oneValue one that guards a single value.
+type (
+	atPeer   struct{ *underlying }
+	oneValue struct{ *underlying }
+)
+
 // peerOf is the package that a stack waits in: the outermost one of a library between the wait and
 // the program's own line.
 func peerOf(c *code, frames []stack.Frame) (pkg string) {
@@ -35,7 +41,7 @@ func peerOf(c *code, frames []stack.Frame) (pkg string) {
 // writesBack looks for a call under the lock that reads something from a peer, and one behind it
 // that writes there what is made of it; calls are the stacks of all calls that were seen waiting for
 // the world outside, the one under the lock among them.
-func (u *underlying) writesBack(holder []stack.Frame, calls [][]stack.Frame) *protected {
+func (u atPeer) writesBack(holder []stack.Frame, calls [][]stack.Frame) *protected {
 	type seenCall struct {
 		line int
 		peer string
@@ -67,7 +73,7 @@ func (u *underlying) writesBack(holder []stack.Frame, calls [][]stack.Frame) *pr
 
 // changedAtPeer tells of two calls under the lock that the second writes what is made of the answer
 // of the first.
-func (u *underlying) changedAtPeer(read, write int) *protected {
+func (u atPeer) changedAtPeer(read, write int) *protected {
 	reads, writes := u.callAt(read), u.callAt(write)
 	if reads == nil || writes == nil {
 		return nil
@@ -99,7 +105,7 @@ func (u *underlying) changedAtPeer(read, write int) *protected {
 }
 
 // callAt is the outermost call on a line of the function that is no part of the language.
-func (u *underlying) callAt(line int) (found *ast.CallExpr) {
+func (u atPeer) callAt(line int) (found *ast.CallExpr) {
 	on := calledOn(u.s, line)
 	inside(u.fn.body, func(n ast.Node) {
 		if call, ok := n.(*ast.CallExpr); ok && found == nil && on(call) {
@@ -137,7 +143,7 @@ var changing = regexp.MustCompile(`(?i)^(post|put|patch|set|write|save|store|upd
 
 // onlyWrites tells of a call that it changes something: by its name, or by what is made of what it
 // gives, which is no more than an error.
-func (u *underlying) onlyWrites(call *ast.CallExpr) bool {
+func (u atPeer) onlyWrites(call *ast.CallExpr) bool {
 	if hasCall(call, func(c *ast.CallExpr) bool { return changing.MatchString(calledName(c)) }) {
 		return true
 	}
@@ -164,7 +170,7 @@ func (u *underlying) onlyWrites(call *ast.CallExpr) bool {
 
 // computes tells whether a value of the first call is calculated with, or decides whether there is a
 // second, on the way to that.
-func (u *underlying) computes(reads, writes *ast.CallExpr, w *turns) (found bool) {
+func (u atPeer) computes(reads, writes *ast.CallExpr, w *turns) (found bool) {
 	ast.Inspect(u.fn.body, func(n ast.Node) bool {
 		if n == nil || n.Pos() >= writes.End() || found {
 			return false
@@ -193,7 +199,7 @@ func (u *underlying) computes(reads, writes *ast.CallExpr, w *turns) (found bool
 
 // keyOf is the parameter of the function that both calls are given: it says what is changed. It is
 // empty where there is none.
-func (u *underlying) keyOf(reads, writes *ast.CallExpr) string {
+func (u atPeer) keyOf(reads, writes *ast.CallExpr) string {
 	names := func(call *ast.CallExpr) (all []string) {
 		for _, x := range argumentsOf(call) {
 			if isContext(x) {
@@ -219,7 +225,7 @@ func (u *underlying) keyOf(reads, writes *ast.CallExpr) string {
 
 // single looks for a value without a key that the call fetches when it is old or not there yet: all who
 // wait need it.
-func (u *underlying) single() *protected {
+func (u oneValue) single() *protected {
 	if !u.known {
 		return nil
 	}
@@ -240,7 +246,7 @@ func (u *underlying) single() *protected {
 }
 
 // fetched is the one variable, or field of what has the lock, that is given what the call gives.
-func (u *underlying) fetched(root string) (place string, at int) {
+func (u oneValue) fetched(root string) (place string, at int) {
 	_, last := u.s.lines(u.fn.body)
 	w := u.s.flow(u.fn.body, last, "\x00")
 	w.calls = calledOn(u.s, u.call)
@@ -284,7 +290,7 @@ func placeIn(place, root string) (x ast.Expr, ok bool) {
 }
 
 // checks tells whether something of what has the lock decides whether the call is made.
-func (u *underlying) checks(root, place string) (found bool) {
+func (u oneValue) checks(root, place string) (found bool) {
 	ast.Inspect(u.fn.body, func(n ast.Node) bool {
 		s, ok := n.(*ast.IfStmt)
 		if !ok || found {
@@ -310,7 +316,7 @@ func (u *underlying) checks(root, place string) (found bool) {
 
 // asksWithParameter tells whether the call is given something of the function's caller, but for a
 // context: then what it gives depends on who asks.
-func (u *underlying) asksWithParameter() bool {
+func (u oneValue) asksWithParameter() bool {
 	on := calledOn(u.s, u.call)
 	return hasCall(u.fn.body, func(call *ast.CallExpr) bool {
 		return on(call) && slices.ContainsFunc(call.Args, func(x ast.Expr) (found bool) {
