@@ -200,6 +200,16 @@ func opensConnection(t *stack.Table, frames []stack.FrameID) (opener string, ok 
 	return "", false
 }
 
+// fromOpener are the frames of a stack from what makes a connection on.
+func fromOpener(t *stack.Table, frames []stack.FrameID) (all []stack.Frame) {
+	for _, id := range frames {
+		if f := t.Frame(id); len(all) > 0 || slices.Contains(openers, f.Func) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
 // tellAgain says what is done again, and what to do about it.
 func tellAgain(h *hit, f *Finding) {
 	i := slices.IndexFunc(agains, func(a again) bool { return a.set == h.reasons[0].name })
@@ -215,8 +225,12 @@ func tellAgain(h *hit, f *Finding) {
 	v, frames, at := stackOf(h, h.lines[0])
 	if opener, ok := opensConnection(v.t, frames[max(at, 0):]); ok {
 		f.Severity, f.saves = Info, false
-		f.Advice = "It is done for each new connection, in " + stack.Short(opener) + ": keep connections open between uses (of database/sql: SetMaxIdleConns, which is 2 unless the program sets it; of net/http: MaxIdleConnsPerHost, also 2)."
+		f.Advice = "It is done for each new connection, in " + stack.Short(opener) + ": keep connections open between uses (of database/sql: SetMaxIdleConns, which is 2 unless the program sets it, and SetConnMaxLifetime; of net/http: MaxIdleConnsPerHost, also 2)."
+		if opener != httpDials {
+			f.Advice += " " + statsAdvice
+		}
 		f.Doubts = []string{"that of the first connections is no fault: rule LD06 says whether new ones are opened all the time, from a trace"}
+		tellProbe(h.in, f, fromOpener(v.t, frames))
 		return
 	}
 	if itemsOf(a.set, h.in.code, v, frames, at) == otherItem {

@@ -16,7 +16,7 @@ import (
 // that one goes through another group.
 func stackIn(in *Input, t *traced, g facts.UnitGroup, site facts.UnitSite) stack.ID {
 	if runsThrough(t.Frames(site.Stack), g) {
-		return site.Stack
+		return usualStack(t, g, site)
 	}
 	for _, o := range outwards(g) {
 		if o.path[0] == site.Frame && runsThrough(t.Frames(o.stack), g) {
@@ -35,6 +35,24 @@ func stackIn(in *Input, t *traced, g facts.UnitGroup, site facts.UnitSite) stack
 	frames := t.Frames(site.Stack)
 	if slices.ContainsFunc(in.Facts.Units().Groups, func(o facts.UnitGroup) bool { return o != g && runsThrough(frames, o) }) {
 		return 0
+	}
+	return site.Stack
+}
+
+// usualStack is the stack of a site, or that of another way to its line where goroutines wait there at
+// least twice as long: the one that was seen first may be rare.
+func usualStack(t *traced, g facts.UnitGroup, site facts.UnitSite) stack.ID {
+	waited := map[stack.ID]time.Duration{}
+	best := site.Stack
+	for _, b := range t.Blocks {
+		if t.Site(b.Stack) == site.Frame && runsThrough(t.Frames(b.Stack), g) {
+			if waited[b.Stack] += b.Wait.Sum; waited[b.Stack] > waited[best] || waited[b.Stack] == waited[best] && b.Stack < best {
+				best = b.Stack
+			}
+		}
+	}
+	if waited[best] >= 2*waited[site.Stack] {
+		return best
 	}
 	return site.Stack
 }

@@ -106,11 +106,11 @@ func checkErrors(r *Rule, in *Input, all []loadRound) []Finding {
 	}
 	f.Impact = &Impact{share.Estimate, "share of the requests that failed", share.Low, share.High}
 	for _, w := range list[:min(3, len(list))] {
-		if w.text == neverSent { // nobody knows when the first was due
-			f.Evidence = append(f.Evidence, w.load.seen(fmt.Sprintf("%s: %s requests", w.text, unit.Count(int64(w.count)))))
-			continue
+		when := "the first"
+		if w.text == neverSent {
+			when = "given up when the run was over," // when the first of them was due is not in the log
 		}
-		f.Evidence = append(f.Evidence, w.load.during(fmt.Sprintf("%s: %s requests, the first %s after the start", w.text, unit.Count(int64(w.count)), unit.Duration(w.first.Sub(0))), w.first, w.last))
+		f.Evidence = append(f.Evidence, w.load.during(fmt.Sprintf("%s: %s requests, %s %s after the start", w.text, unit.Count(int64(w.count)), when, unit.Duration(w.first.Sub(0))), w.first, w.last))
 	}
 	if list[0].text == neverSent {
 		f.Title = "Requests were due and never sent"

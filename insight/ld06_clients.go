@@ -178,6 +178,7 @@ func (x *dialled) finding(r *Rule, in *Input, t *traced) Finding {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, "by its name "+stack.Short(x.call.Path[i].Func)+" checks who somebody is: a connection that belongs to that user from then on cannot serve others")
 	}
+	tellProbe(in, &f, frames)
 	namelessDoubt(in, g, &f)
 	f.waits = x.rows
 	f.costs, f.saves, f.more = []cost{{file: x.at().File, line: x.at().Line}}, true, true

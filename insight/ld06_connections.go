@@ -48,19 +48,23 @@ func checkConnections(r *Rule, in *Input, all []loadRound) []Finding {
 		found = append(found, outgoing)
 	}
 	if tls.found {
+		if !tls.client && byRequest(all) {
+			tls.Severity = Info
+			tls.Advice = "The load was sent so that each request has a connection of its own: send it without that, to see what connections cost that are kept. If clients are like that, let them resume sessions (a ClientSessionCache, session tickets)."
+		}
 		found = append(found, tls.Finding)
 	}
 	found = append(found, databases(r, in)...)
 	found = append(found, clients(r, in)...)
-	found = append(found, madeClients(r, in)...)
+	for _, f := range madeClients(r, in) {
+		if !slices.ContainsFunc(found, func(g Finding) bool { return len(g.Evidence) > 0 && samePlace(g.Evidence[0], f.Evidence[0]) }) {
+			found = append(found, f) // a handle of a database is told as that
+		}
+	}
 	if len(found) > 0 {
 		return found
 	}
-	opened, n := 0, 0
-	for i := range all {
-		opened, n = opened+dials(all[i].Log), n+all[i].Log.Len()
-	}
-	text := fmt.Sprintf("%s requests of the load opened %s connections", unit.Count(int64(n)), unit.Count(int64(opened)))
+	text := opening(all)
 	if byRequest(all) {
 		text = "the load was to open a connection for each request"
 	}
@@ -68,6 +72,32 @@ func checkConnections(r *Rule, in *Input, all []loadRound) []Finding {
 		return []Finding{r.answer(Fine, "%s; %s", text, outgoing.Summary)}
 	}
 	return []Finding{r.answer(Fine, "%s; an execution trace under load would show whether the program itself opens many", text)}
+}
+
+// samePlace tells whether two pieces of evidence are of the same line.
+func samePlace(a, b Evidence) bool { return a.File != "" && a.File == b.File && a.Line == b.Line }
+
+// opening says how many connections the loads of all rounds opened: those of before their start, for
+// which no request had to wait, are told apart.
+func opening(all []loadRound) string {
+	opened, n, before := 0, 0, 0
+	for i := range all {
+		l := all[i].Log
+		opened, n = opened+dials(l), n+l.Len()
+		for j := range l.Connections {
+			if l.Connections[j].Opened < 0 {
+				before++
+			}
+		}
+	}
+	switch requests := unit.Count(int64(n)); {
+	case before > 0:
+		return fmt.Sprintf("the load opened %s before its start and %s during %s requests", unit.Plural(int64(before), "connection"), unit.Count(int64(opened)), requests)
+	case opened == 0:
+		return fmt.Sprintf("none of the load's %s requests waited for a new connection", requests)
+	default:
+		return fmt.Sprintf("%s requests of the load opened %s", requests, unit.Plural(int64(opened), "connection"))
+	}
 }
 
 // dials is how many connections were opened while requests were sent.
@@ -169,7 +199,9 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 		return noAnswers(f, in, t, late, lost, unanswered, answers), true
 	}
 	f.Verify = "Record a trace under the same load: the program should open a few connections and keep them."
-	f.Doubts = in.traceDoubts(t)
+	f.Doubts = append(in.traceDoubts(t), "to read the rest of a large body may cost more than a new connection: where only a part is wanted, ask for that (a Range header)")
+	tellPart(&f, in.code, t.Site(top.Stack))
+	tellProbe(in, &f, t.Frames(top.Stack))
 	sources := connSources{in.code}
 	tellSettings(&f, sources, t.Frames(top.Stack), sources.httpSettings())
 	tellOpening(in, &f, cost{callee: httpDials}, cost{callee: "crypto/tls.(*Conn).clientHandshake"})
@@ -246,6 +278,36 @@ func (c *code) closesBodies(at stack.Frame) (closes bool) {
 		})
 	})
 	return closes
+}
+
+// tellPart says where the function that a frame is in reads only a part of the body of an answer.
+func tellPart(f *Finding, c *code, at stack.Frame) {
+	fn := c.scopeAt(at)
+	if fn == nil {
+		return
+	}
+	s, line, part, rest := c.parse(at.File), 0, "", false
+	inside(fn.body, func(n ast.Node) {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || !slices.ContainsFunc(call.Args, func(x ast.Expr) bool { return strings.HasSuffix(types.ExprString(x), ".Body") }) {
+			return
+		}
+		switch name := types.ExprString(call.Fun); name {
+		case "io.ReadFull", "io.ReadAtLeast":
+			if part == "" {
+				part = name
+				line, _ = s.lines(call)
+			}
+		default:
+			rest = rest || strings.HasPrefix(name, "io.")
+		}
+	})
+	if part == "" || rest {
+		return
+	}
+	f.Severity = Info
+	f.Evidence = append(f.Evidence, c.shownAt(at.File, line, "reads a part of the body: %s", part))
+	f.Advice = fmt.Sprintf("The source reads only a part of the body (%s, %s:%d): if the rest is large, a new connection is cheaper than to read it. Ask for the part that is wanted (a Range header), if the peer can do that; where the rest is small, read it to its end (io.Copy(io.Discard, resp.Body)), and the connection is used again.", part, baseName(at.File), line)
 }
 
 // answersAt is how many answers came at a line where one waits for them. Each has up to two

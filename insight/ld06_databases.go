@@ -1,8 +1,10 @@
 package insight
 
 import (
+	"fmt"
 	"go/ast"
 	"go/types"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,6 +67,7 @@ func handles(r *Rule, in *Input, t *traced) (f Finding, ok bool) {
 	case dsnUnknown:
 		f.Doubts = append(f.Doubts, "if the database name (the DSN) differs each time, each name needs its own handle: keep those")
 	}
+	tellProbe(in, &f, t.Frames(most.Creator))
 	return f, true
 }
 
@@ -74,16 +77,16 @@ func dialsOfPool(r *Rule, in *Input, t *traced) (f Finding, ok bool) {
 	var making, all time.Duration
 	waits := int64(0)
 	for _, b := range t.Blocks {
-		if b.State != exectrace.Waiting || b.Reason != exectrace.NameNetwork {
+		if b.State != exectrace.Waiting {
 			continue
 		}
-		switch opens, sql := throughSQL(t.Frames(b.Stack)); {
-		case opens:
+		switch opens, driver := throughSQL(in, t.Frames(b.Stack)); {
+		case opens && driver:
 			waits, making, all = waits+b.Wait.Count, making+b.Wait.Sum, all+b.Wait.Sum
 			if most == nil || b.Wait.Sum > most.Wait.Sum {
 				most = b
 			}
-		case sql:
+		case driver:
 			all += b.Wait.Sum
 		}
 	}
@@ -99,27 +102,47 @@ func dialsOfPool(r *Rule, in *Input, t *traced) (f Finding, ok bool) {
 	f.Evidence = []Evidence{t.seenAt(frames, aboveSQL(in, frames), "%s waits for a new connection", unit.Count(most.Wait.Count))}
 	sources := connSources{in.code}
 	set := sources.idleSettings()
-	if len(set) == 0 {
+	if !slices.ContainsFunc(set, func(x connSetting) bool { return x.sure }) {
 		f.Evidence = append(f.Evidence, in.code.callsIn("SetMaxIdleConns", func(_ *ast.File, call *ast.CallExpr) bool {
 			return strings.HasSuffix(types.ExprString(call.Fun), ".SetMaxIdleConns")
 		})...)
 	}
-	f.Advice = "Keep as many idle connections as are in use at once (SetMaxIdleConns; it is 2 unless the program sets it), bound how many there may be (SetMaxOpenConns), and let them live (SetConnMaxLifetime and SetConnMaxIdleTime of minutes)."
+	f.Advice = "Keep as many idle connections as are in use at once (SetMaxIdleConns; it is 2 unless the program sets it), bound how many there may be (SetMaxOpenConns), and let them live (SetConnMaxLifetime and SetConnMaxIdleTime of minutes). " + statsAdvice
 	f.Verify = "Record a trace under the same load: it should show hardly any new connections."
 	f.Doubts = in.traceDoubts(t)
-	tellSettings(&f, sources, frames, set)
+	tellIdleSettings(&f, sources, frames, set)
 	tellOpening(in, &f, cost{callee: sqlConn}, cost{callee: sqlOpens})
 	return f, true
 }
 
-// throughSQL tells whether a stack goes through package database/sql, and whether that makes
-// a connection.
-func throughSQL(frames []stack.Frame) (opens, sql bool) {
-	for _, f := range frames {
-		sql = sql || strings.HasPrefix(f.Func, sqlPackage)
-		opens = opens || f.Func == sqlConn || f.Func == sqlOpens
+// statsAdvice is how to find out what ends the connections of a handle.
+const statsAdvice = "DB.Stats tells which limit closes them (MaxIdleClosed, MaxLifetimeClosed, MaxIdleTimeClosed); if none of these grows, the driver gives them up (driver.ErrBadConn) or the server ends them, and no limit helps."
+
+// tellIdleSettings tells what the source lets a handle keep.
+func tellIdleSettings(f *Finding, c connSources, frames []stack.Frame, all []connSetting) {
+	some, named := c.settingsOn(frames, all)
+	i := slices.IndexFunc(some, func(x connSetting) bool { return named && !x.branch && !x.sure })
+	if i < 0 {
+		tellSettings(f, c, frames, slices.DeleteFunc(slices.Clone(all), func(x connSetting) bool { return !x.sure }))
+		return
 	}
-	return opens, sql
+	x := some[i]
+	f.Evidence = append(f.Evidence, x.at)
+	f.Advice = fmt.Sprintf("The source %s (%s:%d). If no more are in use at once, that is enough, and something else ends them: ", x.does, baseName(x.at.File), x.at.Line) + statsAdvice + " A lifetime (SetConnMaxLifetime, SetConnMaxIdleTime) should be minutes; if more are in use at once, raise it."
+}
+
+// throughSQL tells whether a stack goes through package database/sql into a driver, and whether that
+// is to make a connection.
+func throughSQL(in *Input, frames []stack.Frame) (opens, driver bool) {
+	inner := slices.IndexFunc(frames, func(f stack.Frame) bool { return strings.HasPrefix(f.Func, sqlPackage) })
+	if inner < 0 {
+		return false, false
+	}
+	scope := in.Session.Scope()
+	driver = slices.ContainsFunc(frames[:inner], func(f stack.Frame) bool {
+		return scope.Origin(f.Func) == stack.User || scope.Origin(f.Func) == stack.Dependency
+	})
+	return slices.ContainsFunc(frames, func(f stack.Frame) bool { return f.Func == sqlConn || f.Func == sqlOpens }), driver
 }
 
 // aboveSQL is the line of the user that calls package database/sql: the driver may be of the

@@ -23,6 +23,17 @@ func TestDatabases(t *testing.T) {
 		s.block("main.serve", exectrace.NameNetwork, 5000, 3*time.Millisecond, s.stack("internal/poll.(*FD).Read", "net/http.(*conn).serve"), 0)
 		return s
 	}
+	asleep := func(logins, answers int) *scene {
+		s := newScene(t)
+		s.block("main.serve", exectrace.NameSleep, logins, 3*time.Millisecond, s.stack("time.Sleep", "shop/driver.(*drv).Open:/src/driver/conn.go:9", "database/sql.dsnConnector.Connect", sqlConn, "database/sql.(*DB).QueryContext", query, "main.serve"), 0)
+		s.block("main.serve", exectrace.NameSleep, answers, 3*time.Millisecond, s.stack("time.Sleep", "shop/driver.(*conn).ask:/src/driver/conn.go:19", "database/sql.(*DB).QueryContext", query, "main.serve"), 0)
+		return s
+	}
+	crowded := func(n int) *scene {
+		s := newScene(t)
+		s.block("main.serve", exectrace.NameSelect, n, 3*time.Millisecond, s.stack("runtime.selectgo", sqlConn, "database/sql.(*DB).QueryContext", query, "main.serve"), 0)
+		return s
+	}
 	handlesOf := func(n int64) *scene {
 		s := waits(10, 1000)
 		g := &sched.Group{Name: s.name(sqlOpener), Created: n, Creator: s.stack("database/sql.OpenDB", "database/sql.Open", "shop/store.open:/src/store/open.go:7", "main.serve")}
@@ -37,6 +48,8 @@ func TestDatabases(t *testing.T) {
 	}{
 		{"too few idle ones", waits(300, 700), "of the time that goroutines waited for databases, 30.0% was spent on new connections: 900 ms in 300 waits", 20},
 		{"kept", waits(10, 990), "", 0},
+		{"a driver without sockets", asleep(300, 700), "of the time that goroutines waited for databases, 30.0% was spent on new connections: 900 ms in 300 waits", 20},
+		{"waits for a free one", crowded(300), "", 0},
 		{"a few in all", waits(50, 50), "", 0},
 		{"a handle for each", handlesOf(400), "400 database handles (sql.DB) were opened in 2.00 s", 7},
 		{"one handle", handlesOf(1), "", 0},

@@ -76,6 +76,7 @@ func madeClients(r *Rule, in *Input) (found []Finding) {
 		f.Verify = "Record a trace under the same load: hardly any new client should be made, and CPU time and latency should fall."
 		f.Doubts = in.traceDoubts(t)
 		x.tellMade(in.code, &f)
+		probeOf(in.code, x.way, x.callee).tell(&f)
 		if !within {
 			f.Severity = Info
 			f.Doubts = append(f.Doubts, "they are not made by what serves: that there are about as many may be chance")

@@ -23,6 +23,7 @@ type connSetting struct {
 	does   string // what it does, in words
 	advice string // what to do about it, where it is the one
 	sure   bool   // nothing is used again with it; else it may be too small
+	branch bool   // it is set in one branch of several
 }
 
 // httpSetting tells what a field of an http.Transport or an http.Request is set to, where that
@@ -95,25 +96,47 @@ func ownerOf(around []ast.Node) string {
 	return ""
 }
 
-// idleSettings are the lines that let a handle of package database/sql keep no connection.
+// idleSettings are the lines that say how many idle connections a handle of package database/sql keeps:
+// none, or some.
 func (c connSources) idleSettings() (all []connSetting) {
 	c.eachSource(func(file string, s *syntax) {
-		ast.Inspect(s.file, func(n ast.Node) bool {
+		eachNode(s.file, func(n ast.Node, around []ast.Node) {
 			call, ok := n.(*ast.CallExpr)
 			if !ok || len(call.Args) != 1 {
-				return true
+				return
 			}
 			f, ok := call.Fun.(*ast.SelectorExpr)
-			if n, known := numberOf(call.Args[0]); !ok || f.Sel.Name != "SetMaxIdleConns" || !known || n > 0 {
-				return true
+			if !ok || f.Sel.Name != "SetMaxIdleConns" {
+				return
+			}
+			keeps, known := numberOf(call.Args[0])
+			x := connSetting{owner: lastName(types.ExprString(f.X)), does: "keeps no idle connection", sure: known && keeps <= 0, advice: "set it to as many as are in use at once, unless something in front of the database requires a new connection each time"}
+			if !x.sure {
+				x.does = "lets the handle keep " + types.ExprString(call.Args[0]) + " idle connections"
+			}
+			where := ""
+			if x.branch = branched(around); x.branch {
+				where = ", in one branch of several"
 			}
 			line, _ := s.lines(call)
-			all = append(all, connSetting{at: c.shownAt(file, line, "the source calls SetMaxIdleConns here, with which the handle keeps no idle connection"), owner: lastName(types.ExprString(f.X)),
-				does: "keeps no idle connection", sure: true, advice: "set it to as many as are in use at once, unless something in front of the database requires a new connection each time"})
-			return true
+			x.at = c.shownAt(file, line, "the source calls SetMaxIdleConns here%s: it %s", where, x.does)
+			all = append(all, x)
 		})
 	})
 	return all
+}
+
+// branched tells whether what stands around a node in its function is done on a condition.
+func branched(around []ast.Node) bool {
+	for _, n := range slices.Backward(around) {
+		switch n.(type) {
+		case *ast.IfStmt, *ast.CaseClause, *ast.CommClause:
+			return true
+		case *ast.FuncDecl, *ast.FuncLit:
+			return false
+		}
+	}
+	return false
 }
 
 // settingsOn are the settings of what the lines of a stack use: those whose variable, or one
@@ -226,7 +249,7 @@ func tellSettings(f *Finding, c connSources, frames []stack.Frame, all []connSet
 	}
 	x := some[0]
 	switch {
-	case named:
+	case named && !x.branch:
 		for _, y := range slices.Backward(some[:min(2, len(some))]) {
 			f.Evidence = slices.Insert(f.Evidence, 0, y.at)
 		}

@@ -58,6 +58,45 @@ func TestTellSettings(t *testing.T) {
 	}
 }
 
+// TestTellIdleSettings: what a handle is told to keep: none, some, none in a branch, or what another one
+// keeps.
+func TestTellIdleSettings(t *testing.T) {
+	for _, c := range []struct{ name, sets, says string }{
+		{"none", "a.SetMaxIdleConns(0)", "The source keeps no idle connection (a.go:4): set it"},
+		{"some", "a.SetMaxIdleConns(16)", "The source lets the handle keep 16 idle connections (a.go:4). If no more are in use at once"},
+		{"as many as are permitted", "a.SetMaxIdleConns(limit)", "The source lets the handle keep limit idle connections (a.go:4)"},
+		{"none in a branch", "switch mode { case 1: a.SetMaxIdleConns(0)\n}", "Keep some. One in the source keeps no idle connection (a.go:4): if that is the one in use here, set it"},
+		{"some in a branch", "if proxy { a.SetMaxIdleConns(16) }", "Keep some."},
+		{"none of another", "b.SetMaxIdleConns(0)", "Keep some. One in the source keeps no idle connection (a.go:4): if that is"},
+		{"some of another", "b.SetMaxIdleConns(16)", "Keep some."},
+	} {
+		f := Finding{Advice: "Keep some."}
+		code := connSources{sourceOf("package main\n\nfunc main() {\n" + c.sets + "\na.Query(1)\n}\n")}
+		line := 5 + strings.Count(c.sets, "\n")
+		tellIdleSettings(&f, code, []stack.Frame{{Func: "main.main", File: "a.go", Line: line}}, code.idleSettings())
+		if c.says == "Keep some." && f.Advice != c.says || !strings.HasPrefix(f.Advice, c.says) {
+			t.Errorf("%s: %s", c.name, f.Advice)
+		}
+	}
+}
+
+// TestTellPart: who reads a part of a body on purpose is not told to read all of it.
+func TestTellPart(t *testing.T) {
+	for text, part := range map[string]bool{
+		"head := make([]byte, 512)\nio.ReadFull(resp.Body, head)":      true,
+		"io.ReadFull(resp.Body, head)\nio.Copy(io.Discard, resp.Body)": false,
+		"json.NewDecoder(resp.Body).Decode(&v)":                        false,
+		"b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))":       false,
+		"io.ReadFull(r, head)":                                         false,
+	} {
+		f := Finding{Severity: Warning, Advice: "Read it."}
+		tellPart(&f, sourceOf("package main\n\nfunc preview() {\nresp, err := hc.Get(url)\n"+text+"\n}\n"), stack.Frame{Func: "main.preview", File: "a.go", Line: 4})
+		if got := f.Severity == Info && strings.Contains(f.Advice, "a Range header"); got != part {
+			t.Errorf("%s: %v %s", text, f.Severity, f.Advice)
+		}
+	}
+}
+
 // TestOpensWith: a handle for each database is told from one for each request.
 func TestOpensWith(t *testing.T) {
 	const open = "package main\n\nfunc open(name string) {\nsql.Open(\"x\", name)\n}\n"

@@ -298,7 +298,11 @@ func stampedeFinding(r *Rule, in *Input, w *facts.AllWaits, s *stampede) Finding
 	if len(holder) == 0 {
 		holder = []stack.Frame{first.at}
 	}
-	if p := protectedBy(in.code, s.site.Frames, holder); p != nil {
+	more := callsOutside(in)
+	for _, l := range s.io {
+		more = append(more, l.stack)
+	}
+	if p := protectedBy(in.code, s.site.Frames, holder, more...); p != nil {
 		p.tell(&f)
 	}
 	if !s.known {

@@ -197,7 +197,7 @@ func (u *underlying) stored(n ast.Node) []storedAt {
 	}
 	leads := calledName(call) == ownName(u.callee.Func)
 	for _, a := range u.accesses(call) {
-		if !a.reads && !(leads && a.line <= u.callee.Line) { // in front of what is waited for
+		if !a.reads && !(leads && a.line < u.callee.Line) { // in front of what is waited for
 			all = append(all, storedAt{place: a.place, values: a.values, adds: a.adds, leads: leads})
 		}
 	}

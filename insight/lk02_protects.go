@@ -44,7 +44,8 @@ func (p *protected) tell(f *Finding) {
 
 // protectedBy looks in the source for what a lock has to be held across a call for, by the stacks
 // of one that waits for it and of one that makes the call under it; nil where nothing shows it.
-func protectedBy(c *code, waiter, holder []stack.Frame) *protected {
+// More calls that were seen waiting, in the same function or elsewhere, may be of the same change.
+func protectedBy(c *code, waiter, holder []stack.Frame, more ...[]stack.Frame) *protected {
 	if inOnce(waiter) && inOnce(holder) {
 		return &protected{title: "Goroutines wait for the first call of a sync.Once", info: true,
 			says:   "sync.Once makes only those wait that want what the first of them makes",
@@ -66,11 +67,19 @@ func protectedBy(c *code, waiter, holder []stack.Frame) *protected {
 		return p
 	}
 	for _, level := range levels {
+		if p := (atPeer{level}).writesBack(holder, more); p != nil {
+			return p
+		}
+	}
+	for _, level := range levels {
 		if p := level.numbered(); p != nil {
 			return p
 		}
 	}
-	return u.entry()
+	if p := u.entry(); p != nil {
+		return p
+	}
+	return oneValue{u}.single()
 }
 
 // inOnce tells whether a stack waits for, or is in, the function of a sync.Once.

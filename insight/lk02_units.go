@@ -161,7 +161,7 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	if f.Advice == syncAdvice {
 		f.Doubts = append(f.Doubts, heldSyncDoubt(in, t.Frames(workAt(g, &l.does)), l.site.Frame.Func)...)
 	}
-	if p := protectedBy(in.code, t.Frames(stackIn(in, t, g, l.site)), t.Frames(workAt(g, &l.does))); p != nil && !sync {
+	if p := protectedBy(in.code, t.Frames(stackIn(in, t, g, l.site)), t.Frames(workAt(g, &l.does)), callsOutside(in)...); p != nil && !sync {
 		p.tell(&f)
 	}
 	namelessDoubt(in, g, &f)

@@ -269,12 +269,31 @@ func connected(n int, why loadlog.Closing) *loadlog.Log {
 	return l
 }
 
+// opened makes a log of requests over a few connections that are opened at some times.
+func opened(n int, at ...time.Duration) *loadlog.Log {
+	var b loadlog.Builder
+	to := b.Recorder()
+	for i := range n {
+		to.Add(&loadlog.Request{Begin: timeline.Time(time.Duration(i+10) * ms), Service: ms, Status: 200, Conn: uint32(1 + i%len(at))})
+	}
+	for i, d := range at {
+		b.Connect(loadlog.Connection{ID: uint32(1 + i), Opened: timeline.Time(d), Requests: uint32(n / len(at))})
+	}
+	h := loadlogtest.Log("begin service").Header
+	h.Elapsed = time.Duration(n+10) * ms
+	l, _ := b.Log(h)
+	return l
+}
+
 func TestLD06(t *testing.T) {
 	f := expect(t, "closed by the server", underLoad(connected(1000, loadlog.ByServer)), "LD06", Found, "1,000 connections for 1,000 requests", "200 µs on average")
 	severity(t, "closed by the server", f, Warning)
 	near(t, "closed by the server", f, 1)
 	expect(t, "asked for", underLoad(connected(1000, loadlog.ByRequest)), "LD06", Fine, "was to open a connection for each request")
-	expect(t, "kept", underLoad(loadlogtest.Steady(1000, time.Second, ms)), "LD06", Fine, "1,000 requests of the load opened 0 connections")
+	expect(t, "kept", underLoad(loadlogtest.Steady(1000, time.Second, ms)), "LD06", Fine, "none of the load's 1,000 requests waited for a new connection")
+	expect(t, "opened before", underLoad(opened(1000, -ms, -ms)), "LD06", Fine, "the load opened 2 connections before its start and 0 during 1,000 requests")
+	expect(t, "one more later", underLoad(opened(1000, -ms, 5*ms)), "LD06", Fine, "the load opened 1 connection before its start and 1 during 1,000 requests")
+	expect(t, "all later", underLoad(opened(1000, 0, 5*ms)), "LD06", Fine, "1,000 requests of the load opened 2 connections")
 	expect(t, "few", underLoad(connected(50, loadlog.ByServer)), "LD06", TooLittle)
 	expect(t, "no load", recordingtest.New("title x\nphase bare 0s..10s"), "LD06", NotApplicable)
 }

@@ -3,6 +3,7 @@ package insight
 import (
 	"cmp"
 	"fmt"
+	"go/types"
 	"regexp"
 	"slices"
 	"strings"
@@ -116,7 +117,29 @@ func (s *series) weigh(in *Input, t *traced) {
 			writes |= 1 << i
 		}
 	}
+	s.compares(in.code, needs)
 	s.known, s.gain = known, time.Duration(sum-longestWay(took, needs))
+}
+
+// compares adds what has to stay in order where a call is made again after others, with the same
+// arguments: it may be there to find out whether something has changed meanwhile.
+func (s *series) compares(c *code, needs []callSet) {
+	texts := make([]string, len(s.lines))
+	for i, f := range s.lines {
+		if calls := c.lineCalls(f); len(calls) > 0 {
+			texts[i] = types.ExprString(calls[0])
+		}
+	}
+	for j := range texts {
+		i := slices.Index(texts[:j], texts[j])
+		if texts[j] == "" || i < 0 {
+			continue
+		}
+		for k := i + 1; k < j; k++ {
+			needs[k] |= 1 << i
+			needs[j] |= 1 << k
+		}
+	}
 }
 
 // listed are some parts of a sentence, and how many more there are.

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +94,25 @@ func TestWT03Writes(t *testing.T) {
 		}), "WT03")[0]
 		if f.State != want {
 			t.Errorf("%s: %s: %s", names, f.State, f.Summary)
+		}
+	}
+}
+
+// TestWT03Compared: a call that is made before and after another one keeps the order of the three.
+func TestWT03Compared(t *testing.T) {
+	const ms = time.Millisecond
+	for body, want := range map[string]State{
+		"a := get(1)\n\tv := get(2)\n\tb := get(1)\n\tuse(a == b, v)": Fine,
+		"a := get(1)\n\tv := get(2)\n\tb := get(3)\n\tuse(a == b, v)": Found,
+	} {
+		r := served(t, 20, func(p *accounttest.Program) {
+			for line := 3; line <= 5; line++ {
+				ask(p, 5*ms, "main.get@db.go:40", fmt.Sprintf("main.handle@main.go:%d", line))
+			}
+		})
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "main.go"}, []byte("package main\nfunc handle() {\n\t"+body+"\n}\n"))
+		if f := answers(t, r, "WT03")[0]; f.State != want {
+			t.Errorf("%s: %s: %s", body, f.State, f.Summary)
 		}
 	}
 }
