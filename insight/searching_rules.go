@@ -148,8 +148,8 @@ func equalsTerm(part ast.Expr, names map[string]bool) bool {
 // matchesIn is how a call of package slices with a function compares: by the source of that function
 // where it stands in the call. It is matchOther where nobody can tell.
 func matchesIn(c *code, at stack.Frame, callee string) comparison {
-	name, _, _ := strings.Cut(ownName(callee), "[")
-	if !strings.HasSuffix(name, "Func") {
+	name, _, _ := strings.Cut(callee, "[")
+	if name = lastName(name); !strings.HasSuffix(name, "Func") {
 		return matchEqual
 	}
 	for _, call := range c.lineCalls(at) {
