@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
+	"strings"
 
 	"loupe/value/stack"
 )
@@ -16,15 +16,16 @@ import (
 type keyUse struct {
 	container string
 	at        stack.Frame
+	x, key    ast.Expr // the map and the key
 }
 
 // keyOnly tells whether all that is done with the result of a call on a line is to look something up
-// by it, or to store it under it: in its function, or in those that call this for it. It returns the first of
-// these uses.
-func keyOnly(c *code, at stack.Frame, callee string) (use keyUse, only bool) {
+// by it, or to store it under it: in its function, or in those that call this for it. It returns these uses, the
+// first one first, and the call.
+func keyOnly(c *code, at stack.Frame, callee string) (uses []keyUse, formats *ast.CallExpr) {
 	fn, s := c.function(at), c.parse(at.File)
 	if fn == nil || s == nil {
-		return use, false
+		return nil, nil
 	}
 	made := 0
 	s.onLine(at.Line, func(n ast.Node, around []ast.Node) {
@@ -37,17 +38,22 @@ func keyOnly(c *code, at stack.Frame, callee string) (use keyUse, only bool) {
 		}
 		u := textUses{c: c, file: at.File}
 		u.of(fn, call, around[len(around)-1], true)
-		use, only = u.first, u.keys > 0 && u.others == 0
+		if u.others == 0 {
+			uses, formats = u.keys, call
+		}
 	})
-	return use, only && made == 1
+	if made != 1 {
+		return nil, nil
+	}
+	return uses, formats
 }
 
 // textUses counts what is done with a text.
 type textUses struct {
-	c            *code
-	file         string
-	keys, others int
-	first        keyUse
+	c      *code
+	file   string
+	keys   []keyUse
+	others int
 }
 
 // of looks at the use of an expression by what it stands in. Up tells that a result is followed to the callers.
@@ -55,12 +61,12 @@ func (u *textUses) of(fn *ast.FuncDecl, x ast.Expr, in ast.Node, up bool) {
 	switch in := in.(type) {
 	case *ast.IndexExpr:
 		if in.Index == x {
-			u.key(in.X, in)
+			u.key(in.X, x, in)
 			return
 		}
 	case *ast.CallExpr:
 		if isNamed(in.Fun, "delete") && len(in.Args) == 2 && in.Args[1] == x {
-			u.key(in.Args[0], in)
+			u.key(in.Args[0], x, in)
 			return
 		}
 	case *ast.AssignStmt:
@@ -81,11 +87,9 @@ func (u *textUses) of(fn *ast.FuncDecl, x ast.Expr, in ast.Node, up bool) {
 	u.others++
 }
 
-func (u *textUses) key(container ast.Expr, at ast.Node) {
-	if u.keys++; u.keys == 1 {
-		line, _ := u.c.parse(u.file).lines(at)
-		u.first = keyUse{types.ExprString(container), stack.Frame{File: u.file, Line: line}}
-	}
+func (u *textUses) key(container, key ast.Expr, at ast.Node) {
+	line, _ := u.c.parse(u.file).lines(at)
+	u.keys = append(u.keys, keyUse{types.ExprString(container), stack.Frame{File: u.file, Line: line}, container, key})
 }
 
 // variable looks at all uses of a variable of a function.
@@ -162,27 +166,35 @@ func onlyReturn(fn *ast.FuncDecl) bool {
 	return returns == 1 && fn.Type.Results.NumFields() == 1
 }
 
-// precision is that of a verb: what is rounded is another key than the number.
-var precision = regexp.MustCompile(`%[-+# 0]*\d*\.`)
-
-// tellKey is what to do about texts that are made to be keys: whether that is so of most of what a finding
-// is about.
+// tellKey is what to do about texts that are made to be keys: whether the values themselves can be the
+// key in place of what the first line of a finding makes, and of most of what it is about.
 func tellKey(h *hit, f *Finding) bool {
 	weight := int64(0)
-	var use keyUse
-	for _, line := range h.lines {
-		rounded := slices.ContainsFunc(formatsAt(h.in.code, line), func(format string) bool { return precision.MatchString(format) })
-		if u, only := keyOnly(h.in.code, line.Caller, stack.Short(line.Callee)); only && !rounded {
-			if weight += line.Weight; use.container == "" {
-				use = u
+	var maps []string
+	var evidence []Evidence
+	for i, line := range h.lines {
+		uses, call := keyOnly(h.in.code, line.Caller, stack.Short(line.Callee))
+		if len(uses) == 0 || !keyOfValues(h.in.code, line.Caller.File, call, uses) {
+			if i == 0 {
+				return false // the finding is headed by another text
 			}
+			continue
+		}
+		weight += line.Weight
+		if use := uses[0]; !slices.Contains(maps, use.container) {
+			maps = append(maps, use.container)
+			evidence = append(evidence, h.in.code.shownAt(use.at.File, use.at.Line, "the text of %s:%d is a key of the map %s here", baseName(line.Caller.File), line.Caller.Line, use.container))
 		}
 	}
 	if 2*weight < h.weight {
 		return false
 	}
-	f.Evidence = append(f.Evidence, h.in.code.shownAt(use.at.File, use.at.Line, "the text is a key of the map %s here", use.container))
-	f.Advice = fmt.Sprintf("According to the source, the text is made to be a key of the map %s and for nothing else: make the values themselves the key, as a struct (type key struct { … }; map[key]…), which formats and allocates nothing.", use.container)
-	f.Doubts = append(f.Doubts, "values that are formatted alike are one key today, as two objects are that have the same text: compare what the text is made of; slices and maps cannot be in a key", "who reads the keys as texts, as to print them, has to make them there")
+	f.Evidence = append(f.Evidence, evidence...)
+	texts := "the text is made to be a key of the map " + maps[0]
+	if len(maps) > 1 {
+		texts = "the texts are made to be keys of the maps " + strings.Join(maps[:len(maps)-1], ", ") + " and " + maps[len(maps)-1]
+	}
+	f.Advice = fmt.Sprintf("According to the source, %s and for nothing else: make the values themselves the key, as a struct (type key struct { … }; map[key]…), which formats and allocates nothing.", texts)
+	f.Doubts = append(f.Doubts, "different values that are formatted alike are one key today, as a-b and c are with a and b-c", "who reads the keys as texts, as to print the map, has to make them there")
 	return true
 }

@@ -26,7 +26,10 @@ var cp18 = &Rule{
 		if slices.ContainsFunc(all, func(f Finding) bool { return f.State == Found && f.saves }) {
 			return withDerived(r, in, all) // that says what the work is
 		}
-		return withDerived(r, in, withRereads(callsAgain(r, in), all))
+		calls := slices.DeleteFunc(callsAgain(r, in), func(f Finding) bool { // what was told already
+			return slices.ContainsFunc(all, func(told Finding) bool { return told.State == Found && firstLine(&told) == firstLine(&f) })
+		})
+		return withDerived(r, in, withRereads(calls, all))
 	},
 }
 
@@ -237,6 +240,14 @@ func tellAgain(h *hit, f *Finding) {
 		f.Severity, f.saves = Info, false
 		f.Advice = itemAdvice
 		f.Doubts = append(f.Doubts, itemDoubt)
+		return
+	}
+	if way, _ := v.program(frames[max(at, 0):]); len(way) > 0 {
+		if a.set == "again.random" {
+			tellSeeds(h.in.code, way, f)
+		} else {
+			tellEdited(h.in.code, way, f)
+		}
 	}
 }
 

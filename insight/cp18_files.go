@@ -66,9 +66,7 @@ func readsAgain(r *Rule, in *Input) (found []Finding) {
 		if call, at, from, ok := x.sameFile(in.code); ok {
 			f := rereadFinding(r, in, w, x, share, call, at)
 			if wrote, ok := writesFile(in.code, from); ok {
-				f.Severity, f.saves = Info, false
-				f.Summary += fmt.Sprintf("; the program writes it itself (%s:%d)", baseName(wrote.File), wrote.Line)
-				f.Evidence = append(f.Evidence, wrote)
+				f.isWritten(wrote)
 				f.Advice = "Keep what was written instead of reading it back, if nobody else writes the file; otherwise check its modification time (os.Stat) and read it again only when it has changed."
 			}
 			found = append(found, f)
@@ -209,12 +207,19 @@ func writesFile(c *code, from []given) (at Evidence, found bool) {
 			if types.ExprString(w.call.Fun) != name || i >= len(w.call.Args) || found {
 				continue
 			}
-			root, fields := chain(w.call.Args[i])
-			again := !runsAtStart(c, w.in, w.around, 0) || slices.ContainsFunc(w.around, isLoop)
-			for _, g := range from {
-				if again && root != "" && g.changedAt(c, change{in: w.in, root: root, fields: fields}) {
-					line, _ := c.parse(w.in.file).lines(w.call)
-					at, found = c.shownAt(w.in.file, line, "the program writes the file here, in %s", w.in.Name.Name), true
+			if runsAtStart(c, w.in, w.around, 0) && !slices.ContainsFunc(w.around, isLoop) {
+				continue
+			}
+			for _, to := range targets(c, w, i) {
+				root, fields := chain(to.x)
+				for _, g := range from {
+					if _, literal := g.x.(*ast.BasicLit); literal && slices.ContainsFunc(from, func(all given) bool { return all.x != g.x && within(all.x, g.x) }) {
+						continue // a part of a path
+					}
+					if root != "" && g.changedAt(c, change{in: to.in, root: root, fields: fields}) || g.isPathOf(c, to) {
+						line, _ := c.parse(w.in.file).lines(w.call)
+						at, found = c.shownAt(w.in.file, line, "the program writes the file here, in %s", w.in.Name.Name), true
+					}
 				}
 			}
 		}

@@ -60,8 +60,8 @@ func TestCP18Written(t *testing.T) {
 		{"nobody", "", Warning, ""},
 		{"another file", "func (s *server) save() {\n\tos.WriteFile(s.log, b, 0o644)\n}\n", Warning, ""},
 		{"at the start", "func newServer() *server {\n\tos.WriteFile(s.file, b, 0o644)\n}\n", Warning, ""},
-		{"by a save", "func (s *server) save() {\n\tos.WriteFile(s.file, b, 0o644)\n}\n", Info, "the program writes it itself (main.go:11)"},
-		{"by a rename", "func (s *server) save() {\n\tos.Rename(tmp, s.file)\n}\n", Info, "the program writes it itself (main.go:11)"},
+		{"by a save", "func (s *server) save() {\n\tos.WriteFile(s.file, b, 0o644)\n}\n", Info, "the program writes the file itself (main.go:11)"},
+		{"by a rename", "func (s *server) save() {\n\tos.Rename(tmp, s.file)\n}\n", Info, "the program writes the file itself (main.go:11)"},
 	} {
 		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n-- source/main.go source from=/src/main.go --\npackage main\n" + source + c.writes)
 		withProfile(r, recording.CPU, "cpu", column{handled + "main.load:/src/main.go:3 os.ReadFile", []int64{20}}, column{handled + "main.load:/src/main.go:4 encoding/json.Unmarshal", []int64{60}}, column{"net/http.(*conn).serve main.other:/src/other.go:3", []int64{20}})

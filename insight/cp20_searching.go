@@ -53,9 +53,17 @@ var searchesInLibrary = check(&look{of: facts.CPU, sample: "samples", limit: "sh
 func tellSearch(h *hit, f *Finding) {
 	line := h.lines[0]
 	if p := stack.Package(line.Callee); p != "strings" && p != "bytes" {
-		f.Advice = lookUp
+		by := matchesIn(h.in.code, line.Caller, line.Callee)
+		f.Advice = lookUpBy(by)
 		f.grows = true
+		if several(by) {
+			f.Doubts = append(f.Doubts, firstDoubt)
+		}
 		f.Doubts = append(f.Doubts, fewDoubt)
+		if by == matchRules {
+			asRules(f)
+			return
+		}
 		if name, few := searchesFew(h); few > 0 {
 			adviseSearch(f, handLoop{kind: searchFew, name: name, few: few}, true)
 			f.saves, f.grows = false, false
@@ -199,11 +207,21 @@ func adviseSearch(f *Finding, l handLoop, looped bool) {
 			f.Advice = strings.Replace(f.Advice, "before the loop", "before the requests come", 1) + " Each call goes through the list from its start: twice as many elements take twice as long."
 		}
 		f.Doubts = []string{fewDoubt}
-		if several(l.by) {
+		if several(l.by) || l.takes && l.by != matchGroup && l.by != matchRules {
 			f.Doubts = []string{firstDoubt, fewDoubt}
 		}
 		f.saves, f.grows = true, true
+		if l.by == matchRules {
+			asRules(f)
+		}
 	}
+}
+
+// asRules makes a remark of a search among rules: what an index of them gains depends on what they say.
+func asRules(f *Finding) {
+	f.Severity, f.saves, f.grows = Info, false, false
+	f.Doubts = []string{"if the order of the list is their priority, it has to remain: the first that matches decides"}
+	f.Verify = "Record again with the same input: the CPU time of this loop should be less."
 }
 
 func (s *handSearch) add(at stack.Frame, n int64) {

@@ -106,20 +106,29 @@ func callsItem(c *code, file string, l ast.Node, call *ast.CallExpr) bool {
 }
 
 // isInterface tells of an expression in a file of the sources that its type is an interface.
-func (t *typed) isInterface(s *syntax, file string, x ast.Expr) (found bool) {
-	offset := s.fset.PositionFor(x.Pos(), false).Offset
+func (t *typed) isInterface(s *syntax, file string, x ast.Expr) bool {
+	e := t.same(s, file, x)
+	if e == nil {
+		return false
+	}
+	of := t.typeOf(e)
+	return of != nil && types.IsInterface(of)
+}
+
+// same is an expression of a file of the sources as it was checked; nil where it is not found.
+func (t *typed) same(s *syntax, file string, x ast.Expr) (found ast.Expr) {
+	offset, text := s.fset.PositionFor(x.Pos(), false).Offset, types.ExprString(x)
 	for _, f := range t.files {
 		if f.name != file {
 			continue
 		}
 		ast.Inspect(f.file, func(n ast.Node) bool {
-			if e, ok := n.(ast.Expr); ok && !found && types.ExprString(e) == types.ExprString(x) {
-				if _, _, at := t.at(e.Pos()); at == offset {
-					of := t.typeOf(e)
-					found = of != nil && types.IsInterface(of)
+			if e, ok := n.(ast.Expr); ok && found == nil {
+				if _, _, at := t.at(e.Pos()); at == offset && types.ExprString(e) == text {
+					found = e
 				}
 			}
-			return !found
+			return found == nil
 		})
 	}
 	return found

@@ -83,6 +83,9 @@ func (s *sameCall) judge(c *code, call *ast.CallExpr, from []given, way []stack.
 			}
 		}
 	}
+	if at, of := madeOfWritten(c, way[:i+1]); of && s.unsure == "" {
+		s.unsure = fileLine(at.File, at.Line) + " writes a file that it reads, while the program runs: it gives something else then"
+	}
 	switch {
 	case s.unsure != "":
 	case loaders.MatchString(name) && slices.ContainsFunc(call.Args, isAmount):

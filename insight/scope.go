@@ -166,7 +166,8 @@ func newOrigins(c *code) *origins { return &origins{c: c, at: map[ast.Expr]bool{
 type origins struct {
 	c  *code
 	at map[ast.Expr]bool // what is known; false while it is looked for
-	// from are the variables and fields that the values come from in the end.
+	// from are the variables, fields and literals that the values come from in the end, and what these are
+	// joined to.
 	from []given
 }
 
@@ -178,14 +179,17 @@ func (o *origins) fixed(x ast.Expr, fn *scope, way []stack.Frame) (known bool) {
 	defer func() { o.at[x] = known }()
 	switch x := x.(type) {
 	case *ast.BasicLit:
+		o.from = append(o.from, given{x, fn, way})
 		return true
 	case *ast.ParenExpr:
 		return o.fixed(x.X, fn, way)
 	case *ast.StarExpr: // of a flag
 		return o.fixed(x.X, fn, way)
 	case *ast.BinaryExpr:
+		o.from = append(o.from, given{x, fn, way})
 		return x.Op == token.ADD && o.fixed(x.X, fn, way) && o.fixed(x.Y, fn, way)
 	case *ast.CallExpr:
+		o.from = append(o.from, given{x, fn, way})
 		return slices.Contains(joins, types.ExprString(x.Fun)) &&
 			!slices.ContainsFunc(x.Args, func(a ast.Expr) bool { return !o.fixed(a, fn, way) })
 	case *ast.SelectorExpr:

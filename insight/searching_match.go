@@ -17,8 +17,12 @@ const (
 	matchFold               // in whatever case
 	matchNetwork            // a network has the address
 	matchRange              // it lies between two bounds of the element
-	matchPrefix
+	matchPrefix             // it begins with the element, or a part of that
+	matchBegins             // the element begins with it
+	matchSuffix
 	matchPattern // a regular expression or a pattern of names
+	matchGroup   // something is equal, and something else is tested
+	matchRules   // one of several comparisons matches
 	matchOther
 )
 
@@ -127,6 +131,9 @@ func matchesCall(call *ast.CallExpr, names map[string]bool) (comparison, []ast.E
 	if kind == matchNone {
 		return matchNone, nil
 	}
+	if kind == matchPrefix {
+		kind = prefixOf(call, names)
+	}
 	ofElement, given := false, call.Args
 	if f, ok := call.Fun.(*ast.SelectorExpr); ok {
 		of := rootName(f.X)
@@ -205,7 +212,7 @@ func ofNetworks(c *code, over ast.Expr) (found bool) {
 
 // several tells of a comparison that more than one element may well match.
 func several(m comparison) bool {
-	return m == matchNetwork || m == matchRange || m == matchPrefix || m == matchPattern || m == matchOther
+	return m >= matchNetwork && m != matchGroup && m != matchRules // of which the advice says so
 }
 
 // lookUpBy says what to do about a search by how it compares.
@@ -218,7 +225,16 @@ func lookUpBy(m comparison) string {
 	case matchRange:
 		return "Sort the ranges by where they begin and find the right one with slices.BinarySearchFunc; if they overlap, use an interval tree. Build it once, before the loop."
 	case matchPrefix:
-		return "Look the prefix up instead of testing one after another: a prefix tree (trie), the prefixes sorted and searched with slices.BinarySearch, or a map that is asked once for each length. Build it once, before the loop."
+		return "Look the prefix up instead of testing one after another: a prefix tree (trie), or a map of the prefixes that is asked once for each length; of those that match take the one that the loop would. Build it once, before the loop."
+	case matchBegins:
+		return "Keep what is compared sorted, and find the first with the prefix by slices.BinarySearchFunc: all others that have it follow. Sort it once, before the loop."
+	case matchSuffix:
+		return "Look the suffix up instead of testing one after another: a tree of the texts from their ends, or a map of the suffixes that is asked once for each length; of those that match take the one that the loop would. Build it once, before the loop."
+	case matchGroup:
+		return "Look up those that can match: a map from what is compared for equality to the list of the elements that have it, in their order, and test the rest of the condition on these alone. Build it once, before the loop."
+	case matchRules:
+		return "The condition has alternatives, so one lookup finds less than the loop does. Test fewer instead: group the elements by something that a match requires (a host, the first part of a path), in their order, with those that match anything in each group; " +
+			"or keep the results for what is searched for again, with a bound, until the list changes."
 	case matchPattern:
 		return "Do not test one pattern after another: combine them into one regular expression, or pick the few that can match by a part that each of them requires (a map keyed by the literal beginning). Build that index once."
 	case matchOther:

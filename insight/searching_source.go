@@ -102,6 +102,8 @@ type handLoop struct {
 	from, to int
 	// works tells that something is done for each element besides the comparison.
 	works bool
+	// takes tells that the element that was found is used.
+	takes bool
 }
 
 // compares tells whether a line is that of the comparison.
@@ -156,7 +158,7 @@ func searchByHand(c *code, f, caller stack.Frame, looped bool) (x handLoop) {
 		if m == matchOther && ofNetworks(c, over) {
 			m = matchNetwork
 		}
-		x.kind, x.by = searchMany, m
+		x.kind, x.by, x.takes = searchMany, l.refined(m, n, names), takes(n.Body.List, names)
 		switch few := literalSize(c, g.fn, over); {
 		case g.beginsAt(terms):
 			x.kind = searchTable

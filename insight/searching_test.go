@@ -151,6 +151,19 @@ func TestSearchCompares(t *testing.T) {
 		{"patterns", "func f(path string) *route {\nfor _, r := range routes {\nif r.re.MatchString(path) && r.on {\nreturn r\n}\n}\nreturn nil\n}\n", matchPattern},
 		{"ranges", "func f(n uint32) string {\nfor _, r := range ranges {\nif r.from <= n && n <= r.to {\nreturn r.country\n}\n}\nreturn \"\"\n}\n", matchRange},
 		{"a function of its own", "func f(k key) *item {\nfor _, x := range list {\nif match(x) {\nreturn x\n}\n}\nreturn nil\n}\n", matchOther},
+		{"prefixes of the elements", "func f(path string) *route {\nfor _, r := range routes {\nif strings.HasPrefix(r.prefix, path) {\nreturn r\n}\n}\nreturn nil\n}\n", matchBegins},
+		{"suffixes", "func f(host string) *route {\nfor _, r := range routes {\nif strings.HasSuffix(host, r.domain) {\nreturn r\n}\n}\nreturn nil\n}\n", matchSuffix},
+		{"two are equal", "func f(k, n string) *item {\nfor _, x := range list {\nif x.kind == k && x.name == n {\nreturn x\n}\n}\nreturn nil\n}\n", matchEqual},
+		{"one is equal and another is fixed", "func f(n string) *item {\nfor _, x := range list {\nif x.kind == \"user\" && x.name == n {\nreturn x\n}\n}\nreturn nil\n}\n", matchEqual},
+		{"equal up to the end", "func f(n int) *item {\nfor _, x := range list {\nif x.n == n {\nreturn x\n}\nif x.n > n {\nbreak\n}\n}\nreturn nil\n}\n", matchEqual},
+		{"equal, of some that are not skipped by others", "func f(n int) *item {\nfor _, x := range list {\nif x.n == n {\nreturn x\n}\nif debug {\ncontinue\n}\n}\nreturn nil\n}\n", matchEqual},
+		{"equal, of those that are on", "func f(n int) *item {\nfor _, x := range list {\nif x.n == n && x.on {\nreturn x\n}\n}\nreturn nil\n}\n", matchGroup},
+		{"equal, of a prefix", "func f(host, path string) *route {\nfor _, r := range routes {\nif r.host == host && strings.HasPrefix(path, r.prefix) {\nreturn r\n}\n}\nreturn nil\n}\n", matchGroup},
+		{"a prefix, of equal ones", "func f(host, path string) *route {\nfor _, r := range routes {\nif strings.HasPrefix(path, r.prefix) && r.host == host {\nreturn r\n}\n}\nreturn nil\n}\n", matchGroup},
+		{"equal, of a least amount", "func f(kind string, n int) *tier {\nfor _, x := range tiers {\nif x.least <= n && x.kind == kind {\nreturn x\n}\n}\nreturn nil\n}\n", matchGroup},
+		{"a wildcard", "func f(host, path string) *route {\nfor _, r := range routes {\nif (r.host == \"*\" || r.host == host) && strings.HasPrefix(path, r.prefix) {\nreturn r\n}\n}\nreturn nil\n}\n", matchRules},
+		{"a wildcard alone", "func f(host string) *route {\nfor _, r := range routes {\nif r.host == host || r.any {\nreturn r\n}\n}\nreturn nil\n}\n", matchRules},
+		{"an empty prefix", "func f(path string) *route {\nfor _, r := range routes {\nif r.prefix == \"\" || strings.HasPrefix(path, r.prefix) {\nreturn r\n}\n}\nreturn nil\n}\n", matchRules},
 		{"another name of the element", "func f(k string) int {\nfor i := range list { r := &list[i]\nif r.key == k {\nreturn i\n}\n}\nreturn -1\n}\n", matchEqual},
 
 		{"sums up", "func f(ip net.IP) (n int) {\nfor _, x := range c.nets {\nif x.Contains(ip) {\nn++\n}\n}\nreturn n\n}\n", matchNone},
@@ -168,6 +181,20 @@ func TestSearchCompares(t *testing.T) {
 		if got.by != c.want || (got.kind == searchMany) != (c.want != matchNone) {
 			t.Errorf("%s: %+v, want %d", c.name, got, c.want)
 		}
+	}
+	for name, source := range map[string]string{
+		"a wildcard of its own":          "func f(host string) *route {\nfor _, r := range routes {\nif r.host == host { // here\nreturn r\n}\nif r.host == \"*\" {\nreturn r\n}\n}\nreturn nil\n}\n",
+		"a wildcard that is not skipped": "func f(host, path string) *route {\nfor _, r := range routes {\nif r.host != host && r.host != \"*\" {\ncontinue\n}\nif strings.HasPrefix(path, r.prefix) { // here\nreturn r\n}\n}\nreturn nil\n}\n",
+	} {
+		text := "package main\n\n" + source
+		line := 1 + strings.Count(text[:strings.Index(text, "// here")], "\n")
+		if got := searchByHand(sourceOf(text), stack.Frame{Func: "main.f", File: "a.go", Line: line}, stack.Frame{}, true); got.by != matchRules {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	skips := "package main\n\nfunc f(host, path string) *route {\nfor _, r := range routes {\nif r.host != host {\ncontinue\n}\nif strings.HasPrefix(path, r.prefix) {\nreturn r\n}\n}\nreturn nil\n}\n"
+	if got := searchByHand(sourceOf(skips), stack.Frame{Func: "main.f", File: "a.go", Line: 8}, stack.Frame{}, true); got.by != matchGroup {
+		t.Errorf("those of others are skipped: %+v", got)
 	}
 	found := sourceOf("package main\n\nfunc f(k int) any {\nfor _, r := range routes {\nif r.id == k {\nr.serve(w)\nreturn r\n}\n}\nreturn nil\n}\n")
 	if got := searchByHand(found, stack.Frame{Func: "main.f", File: "a.go", Line: 6}, stack.Frame{}, true); got.kind != searchNone {
@@ -201,6 +228,33 @@ func TestCP20Request(t *testing.T) {
 			if f.State == Found {
 				t.Errorf("the work on each, in %s: %s", below, f.Summary)
 			}
+		}
+	}
+}
+
+// TestCP20Rules: where the first of several rules decides, no map is advised, nor a gain told; a call with a
+// function compares as that does.
+func TestCP20Rules(t *testing.T) {
+	for _, c := range []struct {
+		name, source, frames, says string
+		severity                   Severity
+	}{
+		{"a wildcard", "func f(host string) int {\n\tfor _, r := range rules {\n\t\tif r.host == \"*\" || r.host == host { // A\n\t\t\treturn r.to\n\t\t}\n\t}\n\treturn 0\n}\n", "net/http.(*conn).serve main.f@A", "The condition has alternatives", Info},
+		{"equal", "func f(host string) int {\n\tfor _, r := range rules {\n\t\tif r.host == host { // A\n\t\t\treturn r.to\n\t\t}\n\t}\n\treturn 0\n}\n", "net/http.(*conn).serve main.f@A", "a map keyed by what is compared", Warning},
+		{"equal, and a prefix", "func f(host, path string) int {\n\tfor _, r := range rules {\n\t\tif r.host == host && strings.HasPrefix(path, r.prefix) { // A\n\t\t\treturn r.to\n\t\t}\n\t}\n\treturn 0\n}\n", "net/http.(*conn).serve main.f@A", "test the rest of the condition on these alone", Warning},
+		{"a wildcard, in a function", "func f(host string) int {\n\treturn slices.IndexFunc(rules, func(r rule) bool { return r.host == \"*\" || r.host == host }) // A\n}\n", "net/http.(*conn).serve main.f@A slices.IndexFunc[...]", "The condition has alternatives", Info},
+		{"equal, in a function", "func f(host string) int {\n\treturn slices.IndexFunc(rules, func(r rule) bool { return r.host == host }) // A\n}\n", "net/http.(*conn).serve main.f@A slices.IndexFunc[...]", "a map keyed by what is compared", Warning},
+		{"by a function from elsewhere", "func f(host string) int {\n\treturn slices.IndexFunc(rules, matcher(host)) // A\n}\n", "net/http.(*conn).serve main.f@A slices.IndexFunc[...]", "a prefix tree (trie) where it is a prefix", Warning},
+		{"without a function", "func f(host string) int {\n\treturn slices.Index(hosts, host) // A\n}\n", "net/http.(*conn).serve main.f@A slices.Index[...]", "a map keyed by what is compared", Warning},
+	} {
+		text := "package main\n\n" + c.source
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(text))
+		withProfile(r, recording.CPU, "cpu", column{stackAt(text, c.frames), []int64{80}}, column{"main.main main.other:/src/other.go:3", []int64{20}})
+		f := expect(t, c.name, r, "CP20", Found, "")
+		severity(t, c.name, f, c.severity)
+		if !strings.Contains(f.Advice, c.says) || c.severity == Info && (f.saves || f.grows) {
+			t.Errorf("%s: %v %v %s", c.name, f.saves, f.grows, f.Advice)
 		}
 	}
 }
