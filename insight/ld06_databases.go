@@ -128,7 +128,7 @@ func tellIdleSettings(f *Finding, c connSources, frames []stack.Frame, all []con
 	}
 	x := some[i]
 	f.Evidence = append(f.Evidence, x.at)
-	f.Advice = fmt.Sprintf("The source %s (%s:%d). If no more are in use at once, that is enough, and something else ends them: ", x.does, baseName(x.at.File), x.at.Line) + statsAdvice + " A lifetime (SetConnMaxLifetime, SetConnMaxIdleTime) should be minutes; if more are in use at once, raise it."
+	f.Advice = fmt.Sprintf("The source %s (%s:%d). If no more are in use at once, that is enough, and something else ends them: ", x.does, baseName(x.at.File), x.at.Line) + statsAdvice + " A lifetime (SetConnMaxLifetime, SetConnMaxIdleTime) should be minutes. If more are in use at once, raise the limit."
 }
 
 // throughSQL tells whether a stack goes through package database/sql into a driver, and whether that
