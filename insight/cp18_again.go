@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"go/types"
 	"regexp"
 	"slices"
 	"strings"
@@ -213,6 +214,21 @@ func fromOpener(t *stack.Table, frames []stack.FrameID) (all []stack.Frame) {
 	return all
 }
 
+// returnsConnection finds on a stack a function of the program that, by its source, returns a connection.
+func returnsConnection(c *code, v *view, frames []stack.FrameID) (opener string) {
+	for _, id := range frames {
+		f := v.t.Frame(id)
+		if v.origins[id] != stack.User || opener != "" {
+			continue
+		}
+		if d := c.function(f); d != nil && d.Type.Results != nil && len(d.Type.Results.List) > 0 &&
+			strings.HasSuffix(strings.ToLower(types.ExprString(d.Type.Results.List[0].Type)), "conn") {
+			opener = f.Func
+		}
+	}
+	return opener
+}
+
 // tellAgain says what is done again, and what to do about it.
 func tellAgain(h *hit, f *Finding) {
 	i := slices.IndexFunc(agains, func(a again) bool { return a.set == h.reasons[0].name })
@@ -234,6 +250,12 @@ func tellAgain(h *hit, f *Finding) {
 		}
 		f.Doubts = []string{"that of the first connections is no fault: rule LD06 says whether new ones are opened all the time, from a trace"}
 		tellProbe(h.in, f, fromOpener(v.t, frames))
+		return
+	}
+	if opener := returnsConnection(h.in.code, v, frames[max(at, 0):]); opener != "" && a.set == "again.password" {
+		f.Severity, f.saves = Info, false
+		f.Advice = "It is done for each new connection, in " + stack.Short(opener) + ", which returns one: keep connections open between uses; a check that has to log in anew can do so less often."
+		f.Doubts = []string{"that of the first connections is no fault"}
 		return
 	}
 	if itemsOf(a.set, h.in.code, v, frames, at) == otherItem {

@@ -26,6 +26,17 @@ func TestCP18Login(t *testing.T) {
 	}
 }
 
+// TestCP18OwnLogin: a function of the program that returns a connection logs in for that one.
+func TestCP18OwnLogin(t *testing.T) {
+	const frames = "net/http.(*conn).serve net/http.HandlerFunc.ServeHTTP main.get@B main.login@A crypto/pbkdf2.Key"
+	for results, severity := range map[string]Severity{"(driver.Conn, error)": Info, "*conn": Info, "(*session, error)": Warning, "error": Warning} {
+		f := askedAgain(t, "func login(name, word string) "+results+" {\n\tk, _ := pbkdf2.Key(sha256.New, word, salt, 6000, 32) // A\n\treturn open(name, k)\n}\n\nfunc get(w http.ResponseWriter, r *http.Request) {\n\tuse(login(r.Host, secret)) // B\n}\n", frames)
+		if f.State != Found || f.Severity != severity || strings.Contains(f.Advice, "hand out a session") != (severity == Warning) {
+			t.Errorf("%s: %s %s: %s", results, f.State, f.Severity, f.Advice)
+		}
+	}
+}
+
 // TestCP18Once: what main does at its start is no finding, however long it takes; in a
 // loop, in a worker or below a server it is.
 func TestCP18Once(t *testing.T) {
