@@ -94,35 +94,6 @@ func tidy(s *server) {
 		if e.old() { delete(s.cache, key) }
 	}
 }`, "does not shrink when entries are deleted", 8, nil},
-		{"a map of another's of the name is deleted from", `func add(m map[string][]byte) {
-	b := read()
-	m[key(b)] = b
-}
-func drop() { delete(kept.m, 1) }`, "nothing in the source deletes from a map of this name", 0, nil},
-		{"a ring by its index", `func (r *ring) add() {
-	b := read()
-	r.places[r.n%len(r.places)] = b
-}`, "a ring by its index", 0, nil},
-		{"a heap", `func (q *queue) add() {
-	b := read()
-	heap.Push(&q.due, b)
-}`, "It is appended to q.due", 0, nil},
-		{"all lines of a text", `func (s *store) add() {
-	page := string(read())
-	for _, l := range strings.Split(page, "\n") {
-		s.lines = append(s.lines, l)
-	}
-}`, "It is appended to s.lines", 0, nil},
-		{"one element of a new object", `func (q *board) take() {
-	l := &lease{}; b := read()
-	l.undo = append(l.undo, b)
-	q.all[id] = l
-}`, "It goes into q.all", 0, nil},
-		{"both sides of a separator", `func (q *board) take() {
-	m := &message{}; s := string(read())
-	m.kind, m.rest, _ = strings.Cut(s, " ")
-	q.all[id] = m
-}`, "It goes into q.all", 0, nil},
 		{"a context", `func run(parent context.Context) {
 	ctx, cancel := context.WithTimeout(parent, time.Hour)
 	if work(ctx) {
@@ -227,5 +198,43 @@ func TestExceeded(t *testing.T) {
 		if (f.Severity == Warning) != c.fails || says != c.fails {
 			t.Errorf("%s: %s %s; %v", c.name, f.Severity, f.Advice, f.Doubts)
 		}
+	}
+}
+
+// TestHolderBounds: a container is told from another one of its name, and from what a new object has one of;
+// rings, heaps and parts that are all kept are known.
+func TestHolderBounds(t *testing.T) {
+	for _, c := range []heldCase{
+		{"a map of another's of the name is deleted from", `func add(m map[string][]byte) {
+	b := read()
+	m[key(b)] = b
+}
+func drop() { delete(kept.m, 1) }`, "nothing in the source deletes from a map of this name", 0, nil},
+		{"a ring by its index", `func (r *ring) add() {
+	b := read()
+	r.places[r.n%len(r.places)] = b
+}`, "a ring by its index", 0, nil},
+		{"a heap", `func (q *queue) add() {
+	b := read()
+	heap.Push(&q.due, b)
+}`, "It is appended to q.due", 0, nil},
+		{"all lines of a text", `func (s *store) add() {
+	page := string(read())
+	for _, l := range strings.Split(page, "\n") {
+		s.lines = append(s.lines, l)
+	}
+}`, "It is appended to s.lines", 0, nil},
+		{"one element of a new object", `func (q *board) take() {
+	l := &lease{}; b := read()
+	l.undo = append(l.undo, b)
+	q.all[id] = l
+}`, "It goes into q.all", 0, nil},
+		{"both sides of a separator", `func (q *board) take() {
+	m := &message{}; s := string(read())
+	m.kind, m.rest, _ = strings.Cut(s, " ")
+	q.all[id] = m
+}`, "It goes into q.all", 0, nil},
+	} {
+		c.check(t)
 	}
 }
