@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"loupe/analysis/account/accounttest"
 	"strings"
 	"testing"
 	"time"
@@ -284,4 +285,19 @@ func TestLK06(t *testing.T) {
 	s.block("main.serve", exectrace.NameSelect, 100, 100*ms, s.stack("runtime.selectgo", "database/sql.(*DB).conn", "database/sql.(*DB).Query", "shop/cache.Get:/src/cache/cache.go:30"), 0)
 	s.block("main.serve", exectrace.NameNetwork, 100, time.Minute, s.stack("internal/poll.runtime_pollWait"), 0)
 	s.expect("LK06", Found, "queries waited 10.0 s", "100 waits, 10")
+}
+
+// TestLK06Holders: what those wait for who have the connections is told where it is not the database.
+func TestLK06Holders(t *testing.T) {
+	waits := accounttest.In(poolWait+"@sql.go:1", "database/sql.(*DB).Conn@sql.go:2", "main.handle@main.go:7")
+	lets := accounttest.In("database/sql.(*DB).putConnDBLocked@sql.go:3", "database/sql.(*DB).putConn@sql.go:4", "main.handle@main.go:9")
+	peer := accounttest.In("net.(*conn).Read@net.go:1", "main.ask@main.go:20", "main.handle@main.go:8")
+	query := accounttest.In("net.(*conn).Read@net.go:1", "main.(*driver).QueryContext@driver.go:20", "database/sql.(*DB).QueryContext@sql.go:5", "main.handle@main.go:8")
+	for inside, told := range map[string]bool{peer: true, query: false} {
+		f := answers(t, traceOfProgram(t, oneByOneAt("select", waits, lets, inside)), "LK06")[0]
+		if f.State != Found || strings.Contains(f.Summary, "who has one meanwhile is mostly waiting for a peer's answer in main.ask at main.go:20") != told ||
+			strings.Contains(f.Advice, "Hold no connection while waiting for something else: get it after what is done at main.go:20") != told {
+			t.Errorf("told %v: %s %s: %s", told, f.State, f.Summary, f.Advice)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"loupe/analysis/facts"
@@ -73,7 +74,38 @@ func checkPoolWait(r *Rule, in *Input) []Finding {
 	f.Verify = "Record again under the same load: DB.Stats().WaitDuration and this share should fall, and the latency with them."
 	f.Doubts = append(in.doubts(), "the limit may be there to protect the database: then there are too many queries, or they are too slow")
 	f.waits = databaseRows(in)
+	tellHolders(in, &f)
 	return []Finding{f}
+}
+
+// tellHolders says what those wait for meanwhile who have the connections, where that is most of what the waits of
+// requests are for and is not the database.
+func tellHolders(in *Input, f *Finding) {
+	by, all := map[string]*facts.UnitRow{}, time.Duration(0)
+	var most *facts.UnitRow
+	for _, row := range f.waits {
+		key := row.Cause.Kind.Key() + " " + fmt.Sprint(row.Cause.Site.Frame)
+		all += row.Time
+		if by[key] == nil {
+			by[key] = &facts.UnitRow{Cause: row.Cause}
+		}
+		if by[key].Time += row.Time; most == nil || by[key].Time > most.Time {
+			most = by[key]
+		}
+	}
+	if most == nil || float64(most.Time) < halfOfAll*float64(all) || most.Cause.Site.Frame.Func == "" ||
+		slices.Contains([]string{"none", "unknown", "running", "runnable", "pool"}, most.Cause.Kind.Key()) {
+		return
+	}
+	frames := facts.Frames(in.Facts.Units().Reader.Stacks(), most.Cause.Site.Stack)
+	if slices.ContainsFunc(frames, func(x stack.Frame) bool { return strings.HasPrefix(x.Func, sqlPackage) }) {
+		return // it is the database that they wait for, by a driver that may be the program's own
+	}
+	at := most.Cause.Site.Frame
+	f.Summary += fmt.Sprintf("; who has one meanwhile is mostly %s%s", most.Cause.Kind.Clause(), atPlace(most.Cause.Site))
+	f.Evidence = append(f.Evidence, in.code.shownAt(at.File, at.Line, "a connection is held here, while its holder is %s", most.Cause.Kind.Clause()))
+	f.Advice = fmt.Sprintf("Hold no connection while waiting for something else: get it after what is done at %s:%d, or give it back before. More connections (SetMaxOpenConns) only let more wait so.", baseName(at.File), at.Line)
+	f.Doubts = append(f.Doubts, "if it has to be done within the transaction, it cannot be moved: then shorten it")
 }
 
 // databaseRows are the parts of the time of units that are waits for a connection to the

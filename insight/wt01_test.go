@@ -258,8 +258,12 @@ func gated() *accounttest.Program {
 // oneByOne is a program whose requests wait for each other for a reason, and ask a peer
 // when it is their turn.
 func oneByOne(reason, waits, lets string) *accounttest.Program {
+	return oneByOneAt(reason, waits, lets, accounttest.In("net.(*conn).Read@net.go:1", "main.ask@main.go:20", "main.handle@main.go:8"))
+}
+
+// oneByOneAt is the same, where the one whose turn it is asks the peer at a place.
+func oneByOneAt(reason, waits, lets, inside string) *accounttest.Program {
 	p := fourConnections()
-	inside := accounttest.In("net.(*conn).Read@net.go:1", "main.ask@main.go:20", "main.handle@main.go:8")
 	for range 6 {
 		arriveAt(p, 5, "network", inside)
 		for g := 6; g < 9; g++ {
