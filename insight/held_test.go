@@ -2,11 +2,11 @@ package insight
 
 import (
 	"fmt"
-	"loupe/analysis/account/accounttest"
 	"strings"
 	"testing"
 	"time"
 
+	"loupe/analysis/account/accounttest"
 	"loupe/format/exectrace"
 	"loupe/format/profile/profiletest"
 	"loupe/recording"
