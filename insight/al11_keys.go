@@ -138,19 +138,12 @@ func (u *textUses) callers(fn *ast.FuncDecl) {
 	}
 }
 
-// eachWithin visits all nodes with the one that each stands in.
+// eachWithin visits all nodes inside of one, with the one that each stands in.
 func eachWithin(root ast.Node, visit func(n, in ast.Node)) {
-	var around []ast.Node
-	ast.Inspect(root, func(n ast.Node) bool {
-		if n == nil {
-			around = around[:len(around)-1]
-			return true
-		}
+	eachNode(root, func(n ast.Node, around []ast.Node) {
 		if len(around) > 0 {
 			visit(n, around[len(around)-1])
 		}
-		around = append(around, n)
-		return true
 	})
 }
 

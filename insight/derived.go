@@ -346,24 +346,6 @@ func (w *derivedWalk) selects(n *ast.SelectorExpr) {
 	w.f.reads[v] = true
 }
 
-// innermost is the variable of x, x.field and x[i].
-func innermost(x ast.Expr) ast.Expr {
-	for {
-		switch e := x.(type) {
-		case *ast.SelectorExpr:
-			x = e.X
-		case *ast.IndexExpr:
-			x = e.X
-		case *ast.StarExpr:
-			x = e.X
-		case *ast.ParenExpr:
-			x = e.X
-		default:
-			return x
-		}
-	}
-}
-
 // call tells what a call does.
 func (w *derivedWalk) call(n *ast.CallExpr) {
 	d, decl := w.d, w.f.decl

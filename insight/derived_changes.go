@@ -206,15 +206,28 @@ func (d *derivations) callsOf(decl *ast.FuncDecl) []derivedCall {
 // reached are the functions that are called in a part of a function, and by these; true of those that a
 // loop may call.
 func (d *derivations) reached(decl *ast.FuncDecl, part ast.Node) map[*ast.FuncDecl]bool {
+	return reachedBy(d, decl, part, func(around []ast.Node, _ ast.Node) bool { return slices.ContainsFunc(around, isLoop) },
+		func(looped bool, c derivedCall) bool { return looped || c.looped })
+}
+
+// reachedAlways are the same; true of those that no condition keeps from being called.
+func (d *derivations) reachedAlways(decl *ast.FuncDecl, part ast.Node) map[*ast.FuncDecl]bool {
+	return reachedBy(d, decl, part, func(around []ast.Node, n ast.Node) bool { return !guardedBy(append(slices.Clone(around), n), nil) },
+		func(always bool, c derivedCall) bool { return always && !c.guarded })
+}
+
+// reachedBy are the functions that are called in a part of a function, and by these, with what is true of one of the
+// calls at least: here says it of a call in the part by what is around it, and below of one that a called function makes.
+func reachedBy(d *derivations, decl *ast.FuncDecl, part ast.Node, here func(around []ast.Node, n ast.Node) bool, below func(is bool, c derivedCall) bool) map[*ast.FuncDecl]bool {
 	reached := map[*ast.FuncDecl]bool{}
-	var visit func(f *ast.FuncDecl, looped bool)
-	visit = func(f *ast.FuncDecl, looped bool) {
-		if before, ok := reached[f]; ok && (before || !looped) {
+	var visit func(f *ast.FuncDecl, is bool)
+	visit = func(f *ast.FuncDecl, is bool) {
+		if before, ok := reached[f]; ok && (before || !is) {
 			return
 		}
-		reached[f] = looped
+		reached[f] = is
 		for _, c := range d.callsOf(f) {
-			visit(c.callee, looped || c.looped)
+			visit(c.callee, below(is, c))
 		}
 	}
 	eachNode(part, func(n ast.Node, around []ast.Node) {
@@ -224,7 +237,7 @@ func (d *derivations) reached(decl *ast.FuncDecl, part ast.Node) map[*ast.FuncDe
 		}
 		for _, c := range d.callsOf(decl) {
 			if c.at == call.Pos() {
-				visit(c.callee, slices.ContainsFunc(around, isLoop))
+				visit(c.callee, here(around, n))
 			}
 		}
 	})

@@ -135,16 +135,7 @@ func (d *derivations) callsOn(in frameCode, f stack.Frame, name string) (all []*
 }
 
 // ownCallName is the name of a called function without what it is instantiated with.
-func ownCallName(call *ast.CallExpr) string {
-	fun := ast.Unparen(call.Fun)
-	switch f := fun.(type) {
-	case *ast.IndexExpr:
-		fun = f.X
-	case *ast.IndexListExpr:
-		fun = f.X
-	}
-	return lastName(types.ExprString(fun))
-}
+func ownCallName(call *ast.CallExpr) string { return lastName(types.ExprString(uninstantiated(call))) }
 
 // again tells how the function of the first frame of a way is asked for the same again. way are the
 // frames outward; user tells which of them are the program's.

@@ -394,7 +394,7 @@ func (k *keeper) pass(file string, call *ast.CallExpr, arg int, t taint) (stored
 		return true
 	}
 	if types.ExprString(call.Fun) == "heap.Push" && arg == 1 && len(call.Args) == 2 {
-		k.add(intoSlice, file, unreferred(call.Args[0]), call.Pos(), t)
+		k.add(intoSlice, file, unrefer(call.Args[0]), call.Pos(), t)
 		return true
 	}
 	if f, ok := call.Fun.(*ast.SelectorExpr); ok && len(call.Args) == 2 && (f.Sel.Name == "Store" || f.Sel.Name == "LoadOrStore") && len(k.fitting(call, arg)) == 0 {

@@ -52,7 +52,7 @@ func nearBound(c *code, own []stack.Frame) (at Evidence, found bool) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallExpr:
-				if takesEntries(types.ExprString(n.Fun)) && len(n.Args) > 0 && keptIn(c, stores, unreferred(n.Args[0])) {
+				if takesEntries(types.ExprString(n.Fun)) && len(n.Args) > 0 && keptIn(c, stores, unrefer(n.Args[0])) {
 					note(file, n, "the source has a bound here: entries are deleted")
 				}
 				if f, ok := n.Fun.(*ast.SelectorExpr); ok && slices.ContainsFunc(stores, func(k keepsAt) bool {
@@ -86,14 +86,6 @@ func nearBound(c *code, own []stack.Frame) (at Evidence, found bool) {
 // takesEntries tells of a function, by its name, that it takes entries out of its first argument.
 func takesEntries(name string) bool {
 	return slices.Contains([]string{"delete", "clear", "maps.DeleteFunc", "heap.Pop", "heap.Remove"}, name)
-}
-
-// unreferred is what an address is taken of.
-func unreferred(x ast.Expr) ast.Expr {
-	if u, ok := x.(*ast.UnaryExpr); ok && u.Op == token.AND {
-		return u.X
-	}
-	return x
 }
 
 // makesItself tells whether what is done under a condition is the allocation itself: another chunk, where the last one

@@ -190,10 +190,16 @@ func leftmost(x ast.Expr) ast.Expr {
 
 // rootName is the variable of x, x.field and x[i].
 func rootName(x ast.Expr) string {
+	if id, ok := innermost(x).(*ast.Ident); ok {
+		return id.Name
+	}
+	return ""
+}
+
+// innermost is what x, x.field, x[i] and *x begin with.
+func innermost(x ast.Expr) ast.Expr {
 	for {
 		switch e := x.(type) {
-		case *ast.Ident:
-			return e.Name
 		case *ast.SelectorExpr:
 			x = e.X
 		case *ast.IndexExpr:
@@ -203,7 +209,7 @@ func rootName(x ast.Expr) string {
 		case *ast.ParenExpr:
 			x = e.X
 		default:
-			return ""
+			return x
 		}
 	}
 }

@@ -489,32 +489,6 @@ func (s takenScan) turn(w *takenWhole, decl *ast.FuncDecl, stmt ast.Node, body *
 	return grows && !w.atTimes(), !grows
 }
 
-// reachedAlways are the functions that are called in a part of a function, and by these; true of those
-// that no condition keeps from being called.
-func (d *derivations) reachedAlways(decl *ast.FuncDecl, part ast.Node) map[*ast.FuncDecl]bool {
-	reached := map[*ast.FuncDecl]bool{}
-	var visit func(f *ast.FuncDecl, always bool)
-	visit = func(f *ast.FuncDecl, always bool) {
-		if before, ok := reached[f]; ok && (before || !always) {
-			return
-		}
-		reached[f] = always
-		for _, c := range d.callsOf(f) {
-			visit(c.callee, always && !c.guarded)
-		}
-	}
-	eachNode(part, func(n ast.Node, around []ast.Node) {
-		if call, ok := n.(*ast.CallExpr); ok {
-			for _, c := range d.callsOf(decl) {
-				if c.at == call.Pos() {
-					visit(c.callee, !guardedBy(append(slices.Clone(around), n), nil))
-				}
-			}
-		}
-	})
-	return reached
-}
-
 // guardedBy tells of the last of some nodes, each inside of the one before, that a condition decides
 // whether it is reached: around it, or before it with a body that leaves. Conditions that pass say no more than
 // that there is something to do.

@@ -131,17 +131,22 @@ func (t *typed) typeOf(e ast.Expr) types.Type {
 	return nil
 }
 
-// callee is the function or method of the sources that a call means; nil where it is none.
-func (t *typed) callee(call *ast.CallExpr) *types.Func {
+// uninstantiated is what a call calls, without the types that it is instantiated with.
+func uninstantiated(call *ast.CallExpr) ast.Expr {
 	fun := ast.Unparen(call.Fun)
 	switch f := fun.(type) {
 	case *ast.IndexExpr:
-		fun = f.X
+		return f.X
 	case *ast.IndexListExpr:
-		fun = f.X
+		return f.X
 	}
+	return fun
+}
+
+// callee is the function or method of the sources that a call means; nil where it is none.
+func (t *typed) callee(call *ast.CallExpr) *types.Func {
 	var id *ast.Ident
-	switch f := fun.(type) {
+	switch f := uninstantiated(call).(type) {
 	case *ast.Ident:
 		id = f
 	case *ast.SelectorExpr:
