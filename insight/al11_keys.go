@@ -54,6 +54,7 @@ type textUses struct {
 	file   string
 	keys   []keyUse
 	others int
+	seen   []*ast.Ident // the variables whose uses were looked at
 }
 
 // of looks at the use of an expression by what it stands in. Up tells that a result is followed to the callers.
@@ -94,6 +95,10 @@ func (u *textUses) key(container, key ast.Expr, at ast.Node) {
 
 // variable looks at all uses of a variable of a function.
 func (u *textUses) variable(fn *ast.FuncDecl, v *ast.Ident) {
+	if slices.Contains(u.seen, v) {
+		return // it is assigned to itself, by a way
+	}
+	u.seen = append(u.seen, v)
 	eachWithin(fn.Body, func(n, in ast.Node) {
 		id, ok := n.(*ast.Ident)
 		if !ok || id.Name != v.Name || id.Pos() == v.Pos() {

@@ -31,6 +31,8 @@ func FuzzSource(f *testing.F) {
 		"var s []string\nfor i, x := range s {\nfor j := 0; j < len(s); j++ {\nif y := s[j]; y != x && t(s) > i {\ncontinue\n}\nswitch z := x.(type) {\ncase T:\nt(s, z, t(s))\n}\ns, n[i] = append(s, x), t(s[i:j])\n}\nf(strings.Join(s, x), func() int { return t(s) })\n}\n}\ntype T struct { s []string; t *T }\nfunc t(s ...string) (n int) {\nfor _, x := range s {\nn += len(x) + t(s...)\n}\nfor p := q; p != nil; p = p.Next() {\n}\nreturn n\n}\nfunc (t *T) f(T) int {\nt.s = append(t.s, \"\")\nt.t.s = nil\nreturn T{s: t.s}.f(*t)",
 		"for {\nx, ok := m[k]\nif !ok {\nx, err = g(k)\nm[k] = x\n}\nif err == nil {\nbreak\n}\nselect {\ncase <-t.C:\ngo func(y int) { g(y) }(x)\ndefault:\nh.x = []T{g(x)}\nwg.Go(g)\n}\n}\n}\nfunc g(k string) (x *T, err error) {\nt.n[k]++\nreturn x, nil\n}\nvar t T\ntype T struct { n map[string]int }\nfunc (x *T) h() { x.n = nil",
 		"for i, x = range a {\nb = append(b[:0], b[i:]...)\nre.Match(b)\nt.b = cut(t.b)\ncopy(t.b, t.b[1:])\nb = append(b, r[:n]...)\nio.CopyN(b, r, size<<3*2)\n}\n}\nconst size, re = 1, size\nfunc g() {\nre := regexp.MustCompile(re + \"x\")",
+		"x.t = time.AfterFunc(d, f)\nctx, x.stop = context.WithTimeout(c, d)\n_, cancel := context.WithCancel(c)\nreturn cancel, x.t == nil\nl := &T{t: time.AfterFunc(d, f)}\nl.u = append(l.u)\nheap.Push(&l.u, l.t)\nheap.Pop(&l.u)\nl.l.PushBack(l)\nv.With(a).Reset()\nv.Reset()",
+		"k := fmt.Sprintf(a, b)\nm[k] = fmt.Sprintf()\ndelete(m, k)\nk, n = k, m\nx.k = x.k.Clone()\nx.k = bytes.Clone(x.k[:1])\nx.k, y, _ = strings.Cut(x.k, a)\nfor _, z := range strings.Split(a, b) {\nm[z%len(m)] = z\nm = append(m[:0:0], m[1:]...)\nm = slices.Delete(m)\n}\nreturn fmt.Sprintf(a)",
 	} {
 		f.Add(text)
 	}
@@ -140,6 +142,13 @@ func askSource(c *code, f, caller stack.Frame) {
 	c.parse(f.File).growsText(f.Line)
 	putsIntoPool(c.parse(f.File), f.Line)
 	sourceHolders{c}.holder(f, way)
+	sourceHolders{c}.bySeries(f, []stack.Frame{{Func: seriesKeepers[0]}, f})
+	nearBound(c, way)
+	for _, with := range []string{"time.AfterFunc", "context.WithCancel", "context.WithTimeout"} {
+		forgets(c, f, with)
+	}
+	handedOn(c, f)
+	keyOnly(c, f, "fmt.Sprintf")
 	conns := connSources{c}
 	conns.opensWith(way)
 	conns.settingsOn(way, conns.httpSettings())
