@@ -7,6 +7,28 @@ import (
 	"loupe/value/timeline"
 )
 
+// LiveReadings returns what collections in a span have found alive, in bytes: one reading of each
+// collection that the samples tell apart. Where collections are not counted, those that found
+// as much as the one before are not seen.
+func LiveReadings(set *metrics.Set, span timeline.Span) (live timeline.Series) {
+	counts := map[timeline.Time]float64{}
+	for _, name := range cycleCounts {
+		s := set.Series(name).In(span)
+		for i, at := range s.Times {
+			counts[at] = max(counts[at], s.Values[i])
+		}
+	}
+	all, last := set.Series("/gc/heap/live:bytes").In(span), 0.0
+	for i, v := range all.Values {
+		n, count := len(live.Values), counts[all.Times[i]]
+		if v > 0 && (n == 0 || v != live.Values[n-1] || count > last) {
+			live.Times, live.Values = append(live.Times, all.Times[i]), append(live.Values, v)
+		}
+		last = max(last, count)
+	}
+	return live
+}
+
 // HeapSeries returns, of samples of the runtime, the size of the heap in a span, the live heap
 // each time it was another one, in bytes, and how many collections ran.
 func HeapSeries(set *metrics.Set, bare timeline.Span) (size, live timeline.Series, cycles float64) {
@@ -25,7 +47,7 @@ func HeapSeries(set *metrics.Set, bare timeline.Span) (size, live timeline.Serie
 			live.Times, live.Values = append(live.Times, all.Times[i]), append(live.Values, v)
 		}
 	}
-	for _, name := range []string{"/gc/cycles/total:gc-cycles", "memstats.NumGC"} {
+	for _, name := range cycleCounts {
 		if n := set.Delta(name, bare); n > 0 {
 			cycles = n
 		}

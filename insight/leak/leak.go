@@ -274,6 +274,9 @@ func (d *decider) witness(what Matter, process string) (main *Looked, open strin
 	if main == nil {
 		return nil, ""
 	}
+	if slices.ContainsFunc(others, main.settledBy) {
+		return main, ""
+	}
 	about := fmt.Sprintf("%s (%s)", what, main.By)
 	switch main.Shape {
 	case Short, Unordered:
@@ -299,6 +302,15 @@ func (d *decider) witness(what Matter, process string) (main *Looked, open strin
 		}
 	}
 	return main, ""
+}
+
+// settledBy tells that what is open of something by its samples is settled by another measurement,
+// which counts all of it and saw it stop: for as long, but for an eighth of the time at either end.
+func (l *Looked) settledBy(o *Looked) bool {
+	open := l.Shape == Late || l.Shape == Stepped || l.Shape == Slowing
+	quiet := o.Shape == Levelled || o.Shape == Steady || o.Shape == Returned || o.Shape == Falls
+	end := (l.span[1] - l.span[0]) / 8
+	return open && l.growth != nil && o.counted && quiet && end > 0 && o.span[0] <= l.span[0]+end && o.span[1] >= l.span[1]-end
 }
 
 // steppedText says of what rises in steps which line most of it comes from.
@@ -411,6 +423,9 @@ func (d *decider) quiet() string {
 		}
 		if l.What == Resident && judged(d.v.Looked, Heap) && l.Shape != Steady {
 			continue // it has the garbage in it
+		}
+		if slices.ContainsFunc(d.v.Looked, func(o *Looked) bool { return o.What == l.What && o.Process == l.Process && l.settledBy(o) }) {
+			continue
 		}
 		text := fmt.Sprintf("%s %s", l.Subject(), verb(l.What, l.Shape))
 		if l.Shape == Steady && l.What == Heap && l.Rise[2] > 0 && l.Per == "s" {

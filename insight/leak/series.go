@@ -43,6 +43,10 @@ type Looked struct {
 	Process string `json:"process,omitempty"`
 
 	growth *facts.Growth
+	// span is in seconds from when to when it was measured; nothing where times are not known.
+	span [2]float64
+	// counted tells that it was counted in full: nothing of it is sampled.
+	counted bool
 	// uncollected tells that what it shows may not be in use.
 	uncollected bool
 }
@@ -86,8 +90,10 @@ func (g *gatherer) add(what Matter, by string, q Quantity) *Looked {
 			l.Rise[i] = 0
 		}
 	}
-	if q.Untimed {
+	if n := len(q.Times); q.Untimed {
 		l.Per = "look"
+	} else if n > 0 {
+		l.span = [2]float64{q.Times[0], q.Times[n-1]}
 	}
 	g.all = append(g.all, l)
 	return l
@@ -205,16 +211,14 @@ func (g *gatherer) live(run int, span timeline.Span, set *metrics.Set) {
 	if set != nil {
 		var q Quantity
 		q.Least = leastLive
-		s := set.Series("/gc/heap/live:bytes").In(span)
+		s := facts.LiveReadings(set, span)
 		width := span.Len().Seconds() / 12
 		for i, v := range s.Values {
-			if n := len(q.Values); v > 0 && (n == 0 || v != q.Values[n-1]) { // one reading of each collection
-				q.Times, q.Values = append(q.Times, s.Times[i].Seconds()), append(q.Values, v)
-				q.Load = append(q.Load, allocatedPerSecond(set, s.Times[i].Seconds(), width))
-			}
+			q.Times, q.Values = append(q.Times, s.Times[i].Seconds()), append(q.Values, v)
+			q.Load = append(q.Load, allocatedPerSecond(set, s.Times[i].Seconds(), width))
 		}
 		if len(q.Values) >= fewest {
-			g.add(Heap, readings(len(q.Values), "the live heap"), q)
+			g.add(Heap, readings(len(q.Values), "the live heap"), q).counted = true
 			return
 		}
 		if g.size(set, span) {
