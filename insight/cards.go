@@ -72,11 +72,41 @@ func Cards(in *Input, all []Finding) []Card {
 			out = append(out, *card)
 		}
 	}
+	c.capped(out)
 	slices.SortStableFunc(out, func(a, b Card) int {
 		fa, fb := all[a.Finding], all[b.Finding]
 		return cmp.Or(cmp.Compare(fb.Severity.rank(), fa.Severity.rank()), cmp.Compare(c.rank[b.Finding], c.rank[a.Finding]))
 	})
 	return out
+}
+
+// justBelow is what is left of a rank that may not reach another one.
+const justBelow = 0.999
+
+// capped sees to it that what clearly takes less CPU time goes behind what takes more, however far it is above the
+// threshold of its rule, as a line is that has nearly all of the bytes beside one that has most of the time. Cards that
+// are about waits as well are worth more than the CPU time.
+func (c *causal) capped(cards []Card) {
+	ofCPU := func(card *Card) bool {
+		return card.Gain != nil && card.Gain.Of == "CPU time" && !slices.ContainsFunc(append([]int{card.Finding}, card.Symptoms...), func(i int) bool {
+			_, of, _ := measured(&c.all[i])
+			return strings.HasPrefix(of, "time of ") || len(c.all[i].waits) > 0
+		})
+	}
+	var all []*Card
+	for i := range cards {
+		if ofCPU(&cards[i]) {
+			all = append(all, &cards[i])
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Card) int { return cmp.Compare(b.Gain.Share, a.Gain.Share) })
+	for i, less := range all {
+		for _, more := range all[:i] {
+			if less.Gain.High < more.Gain.Low && c.all[less.Finding].Severity == c.all[more.Finding].Severity {
+				c.rank[less.Finding] = min(c.rank[less.Finding], justBelow*c.rank[more.Finding])
+			}
+		}
+	}
 }
 
 // mostOf tells whether a finding is about most of the CPU time that its cause is about, as far as samples show: what a

@@ -267,7 +267,7 @@ func (d *derivations) makes(decl *ast.FuncDecl, of types.Object, x ast.Expr) boo
 			return true
 		}
 		pkg := d.t.fromPackage(x.Fun)
-		return pkg == "strings" || pkg == "strconv" || hashing(pkg)
+		return pkg == "strings" || pkg == "strconv" || hashing(pkg) || drawing(pkg)
 	}
 	return false
 }
@@ -276,6 +276,9 @@ func (d *derivations) makes(decl *ast.FuncDecl, of types.Object, x ast.Expr) boo
 func hashing(pkg string) bool {
 	return strings.HasPrefix(pkg, "hash/") || strings.HasPrefix(pkg, "crypto/sha") || pkg == "crypto/md5"
 }
+
+// drawing tells of a package of the library that its sources of random numbers give the same for the same seed.
+func drawing(pkg string) bool { return pkg == "math/rand" || pkg == "math/rand/v2" }
 
 // derivedWalk goes through a function.
 type derivedWalk struct {
@@ -533,10 +536,12 @@ func computes(pkg, name string) bool {
 		return name == "Marshal" || name == "Valid"
 	case "os":
 		return name == "Getenv" || name == "LookupEnv"
+	case "sort":
+		return strings.HasPrefix(name, "Search")
 	case "time":
 		return name == "Date" || name == "Unix" || name == "Duration" || name == "UnixMilli"
 	}
-	return hashing(pkg)
+	return hashing(pkg) || drawing(pkg) && strings.HasPrefix(name, "New")
 }
 
 // lockNames are methods that take a lock or let it go.

@@ -140,11 +140,18 @@ func ownCallName(call *ast.CallExpr) string { return lastName(types.ExprString(u
 // again tells how the function of the first frame of a way is asked for the same again. way are the
 // frames outward; user tells which of them are the program's.
 func (d *derivations) again(f *derived, way []stack.Frame, user []bool) (rec recomputed, ok bool) {
+	return d.againFor(f, way, user, nil)
+}
+
+// againFor is again where some of what the function is given does not change.
+func (d *derivations) againFor(f *derived, way []stack.Frame, user []bool, same []types.Object) (rec recomputed, ok bool) {
 	w := &derivedWay{derivations: d, f: f, dep: dependence{map[types.Object]bool{}, map[types.Object]bool{}, maps.Clone(f.reads)}}
 	w.rec.sure, w.rec.waits = true, f.locks
 	// What it depends on, by itself: its receiver and its parameters.
 	for _, v := range parametersOf(d, f.decl) {
-		w.dep.vars[v] = true
+		if !slices.Contains(same, v) {
+			w.dep.vars[v] = true
+		}
 	}
 	callee := f.decl
 	var lit *ast.FuncLit

@@ -7,8 +7,10 @@ import (
 	"go/token"
 	"go/types"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"loupe/recording"
 )
@@ -199,12 +201,14 @@ func (m *sourceImporter) Import(of string) (*types.Package, error) {
 			return p, nil
 		}
 	}
-	text, ok := methodSources[of]
-	if !ok {
-		return nil, errors.New("not known")
-	}
 	if p := m.made[of]; p != nil {
 		return p, nil
+	}
+	text, ok := methodSources[of]
+	if !ok { // nothing is known but its name, or what that is by custom
+		m.made[of] = types.NewPackage(of, assumedName(of))
+		m.made[of].MarkComplete()
+		return m.made[of], nil
 	}
 	f, err := parser.ParseFile(m.t.fset, "", text, parser.SkipObjectResolution)
 	if err != nil {
@@ -214,6 +218,24 @@ func (m *sourceImporter) Import(of string) (*types.Package, error) {
 	m.made[of], _ = conf.Check(of, m.t.fset, []*ast.File{f}, nil)
 	return m.made[of], nil
 }
+
+// assumedName is what a package is called by the custom of its path: the last part of it that is no version, without
+// "go-" and what no name may have. What go/types assumes of a package that it cannot read is the last part alone, with
+// which nothing of math/rand/v2 and gopkg.in/yaml.v3 is found.
+func assumedName(of string) string {
+	name := path.Base(of)
+	if version.MatchString(name) && path.Dir(of) != "." {
+		name = path.Base(path.Dir(of))
+	}
+	name = strings.TrimPrefix(name, "go-")
+	if i := strings.IndexFunc(name, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }); i >= 0 {
+		name = name[:i]
+	}
+	return name
+}
+
+// version is the last part of the path of a module whose major version is two or more.
+var version = regexp.MustCompile(`^v[0-9]+$`)
 
 // folderOf is the package of the sources that an import means; empty where that is none.
 func (m *sourceImporter) folderOf(of string) (key string) {
