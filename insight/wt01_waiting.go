@@ -437,33 +437,6 @@ func (w *waiting) asks(in *Input, t *traced, many bool) (asking, bool) {
 	return asking{}, false
 }
 
-// triesBetween finds the loop of the source in which pauses lie between calls that are made
-// until one works.
-func (w *waiting) triesBetween(in *Input, t *traced) (asking, bool) {
-	for _, o := range outwards(w.group) {
-		if 5*o.calls < 4*w.count || 2*o.calls > 5*w.count {
-			continue
-		}
-		if a, ok := askingAround(in.code, o.path); ok && a.retries && a.around(t.Frames(w.site.Stack)) {
-			return a, true
-		}
-	}
-	return asking{}, false
-}
-
-// triedElsewhere tells whether the goroutine that ends the wait pauses between tries of
-// something that fails.
-func (w *waiting) triedElsewhere(in *Input) bool {
-	return len(w.causes) > 0 && w.ofAnother(w.reason()) && retriesAround(in.code, w.causes[0].Cause.Site.Frame)
-}
-
-// elsewhereAdvice is what to do about a goroutine that pauses between tries while others wait
-// for it.
-const elsewhereAdvice = "The goroutine waited for pauses between tries of something that fails, and does nothing else meanwhile. Put the item back to be tried later (time.AfterFunc, a queue ordered by time) and take the next one; limit pauses and tries; and find out why the first try fails."
-
-// againAdvice is what to do about a call that is made again after each pause.
-const againAdvice = "It calls, pauses and calls again. If the calls fail, wait longer after each (exponential backoff with jitter), stop after a few attempts or when the request's context ends, and fail at once while the peer is known to be down. If it polls whether something is ready, have the peer say so (a long poll, a callback, a notification)."
-
 // pluralOf names units: "requests of main.handle".
 func pluralOf(g facts.UnitGroup) string {
 	if name := g.Unit.String(); name != "main" {
@@ -518,15 +491,14 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 		f.Doubts = append(f.Doubts, "a call that waits for an event (long polling) may be meant to end so")
 		tellPoll(in.code, w.calledFrames(t), f)
 	}
+	fails := false
 	if at, ok := eventOrTimer(in.code, w.site.Frame); ok && w.kind == "timer" {
 		f.Evidence, f.Advice = append(f.Evidence, at), newsAdvice
 		info("a wait for news that ends with the timer may be meant to (long polling): then it loses nothing")
 	} else if w.kind == "sleep" || w.kind == "timer" {
-		if tries, ok := w.triesBetween(in, t); ok {
-			f.Advice = againAdvice
-			if tries.bounded {
-				info("the pauses are between a bounded number of retries: the failing call costs the time")
-			}
+		var tries tried
+		if tries, fails = w.triesBetween(in, t); fails {
+			w.tellTries(in, t, tries, f, info)
 		} else if limiter, own := w.limiter(t); limiter != "" && !own {
 			info(fmt.Sprintf("%s makes it wait, going by its name to keep a rate: then the rate is the intended limit", stack.Short(limiter)))
 		} else if paces(in.code, w.site.Frame) {
@@ -549,7 +521,7 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 	if ok && tries.retries && tries.pauses && tries.bounded {
 		info("the failing call is retried with pauses and a limit: how long both should be depends on the peer")
 	}
-	if streams(t, g) && (w.kind == "timer" || w.kind == "channel" || w.kind == "sleep") {
+	if !fails && streams(t, g) && (w.kind == "timer" || w.kind == "channel" || w.kind == "sleep") {
 		info("it keeps writing to its client: waiting for what it sends next may be its job")
 	}
 	if w.outside() && calls >= r.param("calls") && relays(t, g, int64(calls*float64(g.Wall.Count))) {

@@ -1,0 +1,67 @@
+package insight
+
+import (
+	"fmt"
+
+	"loupe/analysis/facts"
+)
+
+// tried is a loop of the source in which pauses lie between calls that are made until one works.
+type tried struct {
+	asking
+	call facts.UnitSite // the line that is called again
+}
+
+// triesBetween finds the loop of the source in which pauses lie between calls that are made
+// until one works.
+func (w *waiting) triesBetween(in *Input, t *traced) (tried, bool) {
+	for _, o := range outwards(w.group) {
+		if 5*o.calls < 4*w.count {
+			continue
+		}
+		if a, ok := retryAround(in.code, o.path); ok && a.around(t.Frames(w.site.Stack)) {
+			return tried{a, facts.UnitSite{Stack: o.stack, Frame: a.at}}, true
+		}
+	}
+	return tried{}, false
+}
+
+// tellTries says that the pauses lie between tries. Where their number is bounded and no typical unit goes without
+// one, the call fails each time: that is no passing trouble of whoever is asked.
+func (w *waiting) tellTries(in *Input, t *traced, a tried, f *Finding, info func(string)) {
+	f.Advice = againAdvice
+	switch {
+	case a.bounded && !w.always():
+		info("the pauses are between a bounded number of retries: the failing call costs the time")
+	case w.always():
+		f.Summary += fmt.Sprintf("; these are pauses before the call at %s is tried again, because it has failed", place(a.at))
+		f.Evidence = append(f.Evidence, t.seen(a.call.Stack, "tried again after each pause"))
+		f.Advice = "Find out why the call fails: nearly each of these " + pluralOf(w.group) + " has to try again. Try again only what may work the next time (a timeout, a refused connection, the statuses 429 and 503), and give up at once where the answer will stay the same " +
+			"(not found, not allowed, a bad argument, a certificate that is refused); where the answer may be kept, keep also that there is none. Bound all tries together by a deadline, and do what a request need not wait for after it."
+		f.Doubts = append(f.Doubts, "if whoever is called was down only while this was recorded, the tries are what they are meant for")
+	}
+}
+
+// always tells whether as many waits as units, or more, lie in the typical ones.
+func (w *waiting) always() bool {
+	n := int64(0)
+	for i := range w.group.Typical.Rows {
+		if row := &w.group.Typical.Rows[i]; row.Kind.Key() == w.kind && row.Site.Frame == w.site.Frame {
+			n += row.Count
+		}
+	}
+	return w.group.Typical.Units > 0 && n >= w.group.Typical.Units
+}
+
+// triedElsewhere tells whether the goroutine that ends the wait pauses between tries of
+// something that fails.
+func (w *waiting) triedElsewhere(in *Input) bool {
+	return len(w.causes) > 0 && w.ofAnother(w.reason()) && retriesAround(in.code, w.causes[0].Cause.Site.Frame)
+}
+
+// elsewhereAdvice is what to do about a goroutine that pauses between tries while others wait
+// for it.
+const elsewhereAdvice = "The goroutine waited for pauses between tries of something that fails, and does nothing else meanwhile. Put the item back to be tried later (time.AfterFunc, a queue ordered by time) and take the next one; limit pauses and tries; and find out why the first try fails."
+
+// againAdvice is what to do about a call that is made again after each pause.
+const againAdvice = "It calls, pauses and calls again. If the calls fail, wait longer after each (exponential backoff with jitter), stop after a few attempts or when the request's context ends, and fail at once while the peer is known to be down. If it polls whether something is ready, have the peer say so (a long poll, a callback, a notification)."
