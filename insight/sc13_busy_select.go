@@ -12,8 +12,9 @@ import (
 
 var sc13 = &Rule{
 	ID: "SC13", Title: "Busy loop: a select with a default case spins",
-	About: "A select with a default case does not wait. In a loop that does little else it polls its channels as fast as it can and keeps a CPU busy (busy loop).",
-	Asks:  []facts.Question{facts.CPU},
+	About: "A select with a default case does not wait. In a loop that does little else it polls its channels as fast as it can and keeps a CPU busy (busy loop). " +
+		"A loop that a timer wakes after some microseconds each time does the same.",
+	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.05, "share of CPU time", "research, SC13; the lower bound of the interval counts"},
 		{"warn", 0.25, "share of CPU time", "chosen"},
@@ -21,8 +22,22 @@ var sc13 = &Rule{
 		{"part", 0.5, "share of its function's time", "chosen: polling a channel between pieces of work is not spinning"},
 		g0,
 	},
-	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "select", skip: []string{"startup"},
+	Check: checkBusyLoops(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "select", skip: []string{"startup"},
 		perLine: true, direct: true, accept: spins, what: "goes into select statements", tell: tellBusySelect}),
+}
+
+// checkBusyLoops looks for selects that do not wait, and for loops that a timer wakes too often.
+func checkBusyLoops(l *look) func(*Rule, *Input) []Finding {
+	selects := check(l)
+	return func(r *Rule, in *Input) []Finding {
+		all := selects(r, in)
+		polls := pollsByTimer(r, in)
+		if len(polls) == 0 {
+			return all
+		}
+		all = slices.DeleteFunc(all, func(f Finding) bool { return f.State != Found })
+		return append(all, polls...)
+	}
 }
 
 // spins tells whether a line is a select that does not wait and is most of what its

@@ -158,7 +158,10 @@ func check(looks ...*look) func(*Rule, *Input) []Finding {
 			f = r.answer(Fine, nothing+"%s", h.entry.Path)
 			if h.weight > 0 {
 				f.Summary = fmt.Sprintf("%s of the %s %s", unit.Percent(h.part(h.weight)), ofUnit[l.sample], l.what)
-				if h.interval(h.weight).Low >= r.param(l.limit) {
+				switch enough := h.interval(h.weight).Low >= r.param(l.limit); {
+				case enough && l.accept != nil:
+					f.Summary += ", but at no line as this rule asks for"
+				case enough:
 					f.Summary += ", but no single line of it in a loop often enough"
 				}
 			}
