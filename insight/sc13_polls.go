@@ -29,6 +29,7 @@ type polling struct {
 	loop  ast.Node
 	every time.Duration
 	at    int   // the line with the time
+	plain bool  // it pauses in each turn, whatever it has found
 	waits []int // the lines of the wait
 	way   string
 }
@@ -118,6 +119,7 @@ func pollings(c *code, at stack.Frame) (all []polling) {
 			p := polling{fn: fn, loop: loop}
 			p.at, _ = s.lines(stmt)
 			if p.waitsAt(c, s, fn, stmt) {
+				_, p.plain = stmt.(*ast.ExprStmt)
 				all = append(all, p)
 			}
 		}
@@ -271,6 +273,9 @@ func (x *polled) finding(r *Rule, in *Input, w *facts.Weights, share stats.Inter
 		f.costs = append(f.costs, cost{file: x.file, line: line})
 	}
 	f.Advice = "Wait for the event alone: a select without the timer wakes up when one of its channels is ready, and not before. What is no channel yet (a flag, a list under a lock) can be announced by one, by a sync.Cond or a context. If nothing announces it, look less often: each ten milliseconds costs next to nothing."
+	if x.plain {
+		f.Advice += " If it keeps a rate, do several at a time and pause for longer."
+	}
 	f.Doubts = []string{"where the answer has to come within microseconds and a CPU may be spent on it, polling may be meant"}
 	f.Verify = fmt.Sprintf("Record again: the CPU time of %s should nearly vanish, and what it does should not take longer.", stack.Short(x.name))
 	return f

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"loupe/analysis/facts"
+	"loupe/value/unit"
 )
 
 // tried is a loop of the source in which pauses lie between calls that are made until one works.
@@ -26,31 +27,31 @@ func (w *waiting) triesBetween(in *Input, t *traced) (tried, bool) {
 	return tried{}, false
 }
 
-// tellTries says that the pauses lie between tries. Where their number is bounded and no typical unit goes without
-// one, the call fails each time: that is no passing trouble of whoever is asked.
+// tellTries says that the pauses lie between tries. Where typical units have one each, the call
+// fails as a rule: that is no passing trouble of whoever is asked.
 func (w *waiting) tellTries(in *Input, t *traced, a tried, f *Finding, info func(string)) {
 	f.Advice = againAdvice
-	switch {
-	case a.bounded && !w.always():
+	switch again := w.typically(); {
+	case a.bounded && again < 1:
 		info("the pauses are between a bounded number of retries: the failing call costs the time")
-	case w.always():
+	case again >= 1:
 		f.Summary += fmt.Sprintf("; these are pauses before the call at %s is tried again, because it has failed", place(a.at))
 		f.Evidence = append(f.Evidence, t.seen(a.call.Stack, "tried again after each pause"))
-		f.Advice = "Find out why the call fails: nearly each of these " + pluralOf(w.group) + " has to try again. Try again only what may work the next time (a timeout, a refused connection, the statuses 429 and 503), and give up at once where the answer will stay the same " +
+		f.Advice = fmt.Sprintf("Find out why the call fails: a typical one of these %s tries again %s on average.", pluralOf(w.group), unit.Number(again)+" times") + " Try again only what may work the next time (a timeout, a refused connection, the statuses 429 and 503), and give up at once where the answer will stay the same " +
 			"(not found, not allowed, a bad argument, a certificate that is refused); where the answer may be kept, keep also that there is none. Bound all tries together by a deadline, and do what a request need not wait for after it."
 		f.Doubts = append(f.Doubts, "if whoever is called was down only while this was recorded, the tries are what they are meant for")
 	}
 }
 
-// always tells whether as many waits as units, or more, lie in the typical ones.
-func (w *waiting) always() bool {
+// typically is how often a typical unit waits there on average.
+func (w *waiting) typically() float64 {
 	n := int64(0)
 	for i := range w.group.Typical.Rows {
 		if row := &w.group.Typical.Rows[i]; row.Kind.Key() == w.kind && row.Site.Frame == w.site.Frame {
 			n += row.Count
 		}
 	}
-	return w.group.Typical.Units > 0 && n >= w.group.Typical.Units
+	return float64(n) / float64(max(1, w.group.Typical.Units))
 }
 
 // triedElsewhere tells whether the goroutine that ends the wait pauses between tries of
