@@ -18,7 +18,7 @@ type initEntries struct {
 // entriesAt counts the calls like those at the lines where samples see a package being initialized: in the
 // declarations of variables, and in init functions outside of loops, of the files of that package that the
 // recording keeps. Those without a sample may be missing, so that there may be more.
-func (c *code) entriesAt(lines []stack.Frame) initEntries {
+func entriesAt(c *code, lines []stack.Frame) initEntries {
 	if len(lines) == 0 {
 		return initEntries{}
 	}
@@ -91,7 +91,7 @@ func (s *syntax) eachInitCall(visit func(call *ast.CallExpr)) {
 }
 
 // importOf is where the sources that the recording keeps import a package.
-func (c *code) importOf(pkg string) (at Evidence, ok bool) {
+func importOf(c *code, pkg string) (at Evidence, ok bool) {
 	c.eachSource(func(file string, s *syntax) {
 		for _, i := range s.file.Imports {
 			if name, err := strconv.Unquote(i.Path.Value); err == nil && name == pkg && !ok {

@@ -12,7 +12,6 @@ import (
 
 	"loupe/analysis/compare"
 	"loupe/analysis/facts"
-	"loupe/analysis/startup"
 	"loupe/recording"
 	"loupe/value/stack"
 	"loupe/value/stats"
@@ -244,7 +243,7 @@ func startupFinding(r *Rule, in *Input, w *facts.Weights, s *started, x *initial
 		f.costs = append(f.costs, cost{file: line.File, line: line.Line})
 	}
 	f.saves = true
-	entries := in.code.entriesAt(lines)
+	entries := entriesAt(in.code, lines)
 	if entries.count > 1 {
 		f.Summary += fmt.Sprintf("; the source has at least %d calls of %s there", entries.count, entries.call)
 	}
@@ -261,7 +260,7 @@ func startupFinding(r *Rule, in *Input, w *facts.Weights, s *started, x *initial
 func tellStartup(in *Input, f *Finding, x *initialized, entries initEntries) {
 	if x.origin < stack.User {
 		f.Advice = fmt.Sprintf("The package is of another module, and does this in every program that imports it. If this run does not need it, do not import it there (go mod why %s tells who does): move what needs it to a program of its own, or look for a version that does it on first use.", x.pkg)
-		if at, ok := in.code.importOf(x.pkg); ok {
+		if at, ok := importOf(in.code, x.pkg); ok {
 			f.Evidence = append(f.Evidence, at)
 			f.Advice = fmt.Sprintf("The package is of another module, and does this in every program that imports it, as %s:%d does. If this run does not need it, take the import out there: move what needs it to a program of its own, or look for a version that does it on first use.", baseName(at.File), at.Line)
 		}
@@ -283,13 +282,20 @@ func clockOf(in *Input, entry recording.Entry, pkg string) string {
 	if err != nil {
 		return ""
 	}
-	for _, s := range startup.Analyse(log.Inits, log.Names) {
-		i := slices.IndexFunc(s.Packages, func(p startup.Package) bool { return p.Package == pkg })
-		if i >= 0 {
-			return fmt.Sprintf(", %s of the %s until main began", unit.Duration(s.Packages[i].Clock), unit.Duration(s.Main))
+	took, main := time.Duration(-1), time.Duration(0)
+	for i := range log.Inits {
+		t := &log.Inits[i]
+		if t.Run != log.Inits[0].Run {
+			continue // of a process that it has started
+		}
+		if main = max(main, t.At+t.Clock); t.Package == pkg {
+			took = t.Clock
 		}
 	}
-	return ""
+	if took < 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s of the %s until main began", unit.Duration(took), unit.Duration(main))
 }
 
 // startupEvidence shows the lines that are initialized and what they do.

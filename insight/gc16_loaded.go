@@ -26,7 +26,7 @@ func tellLoaded(in *Input, kept *facts.Look, top *facts.Line, f *Finding) bool {
 	}
 	f.Title = "What is loaded at the start holds most of the live heap"
 	f.Summary += fmt.Sprintf("; %s of that by package initialization, before main begins", unit.Percent(part))
-	if in.mainRan() {
+	if mainRan(in) {
 		f.Summary += ", which runs once: it was filled at the start and does not grow"
 	} else {
 		f.Doubts = append(f.Doubts, "no profile shows main.main: if the program does its work in an init function, that may go on adding to it")
@@ -37,7 +37,7 @@ func tellLoaded(in *Input, kept *facts.Look, top *facts.Line, f *Finding) bool {
 }
 
 // mainRan tells whether a profile shows that the initialization of packages had come to its end.
-func (in *Input) mainRan() bool {
+func mainRan(in *Input) bool {
 	for _, kind := range []recording.Kind{recording.CPU, recording.Allocs, recording.Heap} {
 		p, _, err := in.Session.Profile(kind)
 		if err != nil {
@@ -64,7 +64,7 @@ func (in *Input) mainRan() bool {
 // initialization: then the growth was its start. It is empty where that is not known.
 func loadedAtStart(in *Input) string {
 	all, err := facts.RetentionIn(in.Facts)
-	if all == nil || err != nil || !in.public().computes() || !in.mainRan() {
+	if all == nil || err != nil || !in.public().computes() || !mainRan(in) {
 		return ""
 	}
 	kept, early := all.Most, 0.0
