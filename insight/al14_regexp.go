@@ -33,6 +33,7 @@ func tellRegexp(h *hit, f *Finding) {
 	switch {
 	case literal.MatchString(source):
 		f.Advice = "The pattern is fixed: compile it once in a package variable, var re = regexp.MustCompile(…), and use re here."
+	case tellEntries(h, f):
 	case source == "":
 		f.Advice = "Compile a fixed pattern once, in a package variable; cache patterns built at run time in a map (with a bound) keyed by their text."
 	default:

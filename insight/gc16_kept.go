@@ -78,6 +78,9 @@ func checkKept(r *Rule, in *Input) []Finding {
 			f.Evidence = append(f.Evidence, in.fileAt(kept.Entry, l.At, l.Frames, "%s in use were allocated here%s", unit.BytesOf(float64(l.Weight)), ofAllocated(kept, l)))
 		}
 	}
+	if tellLoaded(in, kept, top, &f) {
+		return []Finding{f}
+	}
 	if !wentAgain(all, top) { // else nothing keeps it, wherever the source says that it goes
 		tellHolder(in, &f, top.At, top.Frames, "Decide whether it is meant to be kept. Give a cache or a queue a bound; permanent data can be made smaller (no copies, indices instead of pointers); and a small substring or subslice keeps the whole it was cut from (copy it: strings.Clone, slices.Clone).")
 	}

@@ -78,6 +78,10 @@ func checkStops(r *Rule, in *Input) []Finding {
 	f.Doubts = in.traceDoubts(t)
 	if !habit {
 		in.public().weigh(&f)
+		if c, ok := facts.CountStops(in.Facts); ok && c.Other == 0 && c.Length >= t.Length() {
+			f.Severity = Info
+			f.Doubts = append(f.Doubts, fmt.Sprintf("runtime/metrics count no such stop in %s without the trace: it may come at the start or the end alone, or with the trace", unit.Duration(c.Length)))
+		}
 	}
 	if in.Facts.Noise().Full() {
 		f.Doubts = append(f.Doubts, inUse(in, in.Facts.Noise())+": a stop also includes time when the kernel runs something else")

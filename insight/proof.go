@@ -135,7 +135,7 @@ var figures = map[string][]string{
 	"WT01": ofTime, "WT02": ofTime, "WT03": ofTime, "WT04": ofTime, "WT05": ofTail, "WT06": ofTime, "WT07": ofTime,
 	"WT08": ofTail, "WT09": ofCPU, "WT10": ofTail,
 	"LD02": ofTail, "LD05": ofErrors, "LD06": ofCPU, "LD07": ofResident,
-	"BE05": ofCPU, "BE09": ofCPU, "BE10": ofCPU, "BE11": ofCPU, "SC19": ofCPU, "CP21": ofCPU,
+	"BE05": ofCPU, "BE09": ofCPU, "BE10": ofCPU, "BE11": ofCPU, "SC19": ofCPU, "CP21": ofCPU, "CP22": ofCPU,
 }
 
 // unprovable are the rules whose findings no rounds of a recording prove: they are about the

@@ -199,6 +199,23 @@ func (k *InUse) At(at stack.Frame) (kept int64) {
 	return kept
 }
 
+// Below is the part of what a line has in use that was allocated below a function of these names. A stack counts
+// for the line nearest to the leaf, as for [InUse.Lines].
+func (k *InUse) Below(at stack.Frame, names ...string) float64 {
+	all, below := int64(0), int64(0)
+	for id, w := range k.profile.Samples(k.index) {
+		frames := Frames(k.profile.Stacks, id)
+		near := slices.IndexFunc(frames, k.scope.IsUser)
+		if w <= 0 || near < 0 || frames[near].File != at.File || frames[near].Line != at.Line {
+			continue
+		}
+		if all += w; slices.ContainsFunc(frames[near:], func(f stack.Frame) bool { return slices.Contains(names, f.Func) }) {
+			below += w
+		}
+	}
+	return float64(below) / float64(max(1, all))
+}
+
 // InObjects is how much of what is in use was allocated through a line, in objects that
 // take so many bytes each.
 func (k *InUse) InObjects(at stack.Frame, size uint64) (kept int64) {

@@ -92,7 +92,7 @@ func askedFor(t *Trace, p *sched.Stops) (out Stop, ok bool) {
 	switch {
 	case out.Forced:
 		out.For = "runtime.GC"
-	case t.OfCollector(p.Kind):
+	case t.OfCollector(p.Kind), byRuntime(frames):
 		return out, false
 	case len(frames) == 0 && (name == "start trace" || name == "stop trace"):
 		return out, false // who takes the trace
@@ -156,9 +156,15 @@ func ForcesCollection(f stack.Frame) bool {
 }
 
 // records tells whether a frame is of what records the program, from within or by its
-// own /debug/pprof.
+// own /debug/pprof and /debug/vars.
 func records(f stack.Frame) bool {
-	return strings.HasPrefix(f.Func, "main.loupe") || strings.HasPrefix(f.Func, "runtime.loupe") || stack.Package(f.Func) == "net/http/pprof"
+	return stack.IsAgent(f.Func) || stack.Package(f.Func) == "net/http/pprof" || strings.HasPrefix(f.Func, "expvar.expvarHandler") || strings.HasPrefix(f.Func, "expvar.Handler")
+}
+
+// byRuntime tells whether there is nothing on a stack but the runtime itself: a goroutine of its
+// own, as the one that follows the CPU limit of the cgroup.
+func byRuntime(frames []stack.Frame) bool {
+	return len(frames) > 0 && !slices.ContainsFunc(frames, func(f stack.Frame) bool { return !stack.IsRuntime(stack.Package(f.Func)) })
 }
 
 // Sum is how long all of them took together of which keep is true.

@@ -347,7 +347,7 @@ func recorders(frames []stack.Frame) bool {
 		return true
 	}
 	root := frames[len(frames)-1].Func
-	return strings.HasPrefix(root, "main.loupe") || strings.HasPrefix(root, "runtime.loupe") || stack.Package(root) == "runtime/trace"
+	return stack.IsAgent(root) || stack.Package(root) == "runtime/trace"
 }
 
 // Total is what all waited together whose waits have ended, the world outside left

@@ -184,9 +184,10 @@ func (o Options) Std() []Change {
 		{Package: envPackage, Add: []File{{"zz_loupe_env.go", source("std/env.go.txt")}}},
 		{
 			Package: "runtime/pprof",
-			Rename: map[string][]Renamed{"pprof.go": {
-				{"func StartCPUProfile(", "func loupeBegin("}, {"func StopCPUProfile(", "func loupeEnd("},
-			}},
+			Rename: map[string][]Renamed{
+				"pprof.go": {{"func StartCPUProfile(", "func loupeBegin("}, {"func StopCPUProfile(", "func loupeEnd("}},
+				"proto.go": {{"func newProfileBuilder(", "func loupeNewBuilder("}},
+			},
 			Add: []File{own("pprof", "a CPU profile"), {"zz_loupe_pprof.go", source("std/pprof.go.txt")}},
 		},
 		trace,

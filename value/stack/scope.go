@@ -74,6 +74,9 @@ func isAgent(name string) bool {
 	return ok && rest != "" && 'A' <= rest[0] && rest[0] <= 'Z'
 }
 
+// IsAgent says whether a function is of loupe's own agent, in whatever package it was built into.
+func IsAgent(function string) bool { return isAgent(function[len(Package(function)):]) }
+
 // IsUser says whether the frame runs the user's own code. It has the shape
 // that calltree asks for.
 func (s Scope) IsUser(f Frame) bool { return s.Origin(f.Func) == User }

@@ -143,6 +143,10 @@ func loupeStartTrace(w loupe_io.Writer) (stop func(), err error) {
 	}, nil
 }
 
+// loupeDropEarly ends the sampling of the CPU that began before the agent, where nothing
+// takes it over.
+var loupeDropEarly = func() {}
+
 // loupeLastWords ends the capture over the whole life of the program.
 var loupeLastWords = func() {}
 
@@ -157,6 +161,7 @@ func loupeWhole(kind, path string) {
 			f.Close()
 		}
 	}
+	defer loupeDropEarly()
 	if !loupeAtExit(loupeLastWords) {
 		return
 	}
