@@ -63,6 +63,11 @@ one(x)
 for i, x := range parts {
 use(i, x)
 }`, "The loop counts the parts itself", ""},
+		{"in a loop of its own", `for range n {
+for _, x := range strings.Split(s, ",") { // here
+one(x)
+}
+}`, "strings.SplitSeq", ""},
 		{"counting loop", `parts := strings.Split(s, ",") // here
 for i := 0; i < len(parts); i++ {
 one(parts[i])
@@ -132,6 +137,10 @@ one(x)
 		{"last, by a separator that overlaps", "p := strings.Split(s, \"aa\") // here\none(p[len(p)-1])", quiet, ""},
 		{"the first half", "p := strings.Split(s, \",\") // here\nfor _, x := range p[:2] {\none(x)\n}", quiet, ""},
 		{"joined otherwise", "p := strings.Split(s, \":\") // here\none(strings.Join(p[1:], \",\"))", quiet, ""},
+		{"ranged over in each turn", "p := strings.Split(s, \",\") // here\nfor range n {\nfor _, x := range p {\none(x)\n}\n}", quiet, ""},
+		{"counted through in each turn", "p := strings.Split(s, \",\") // here\nfor range n {\nfor i := 0; i < len(p); i++ {\none(p[i])\n}\n}", quiet, ""},
+		{"looked for in each turn", "p := strings.Split(s, \",\") // here\nfor range n {\nif slices.Contains(p, \"x\") {\ntotal++\n}\n}", quiet, ""},
+		{"ranged over later", "p := strings.Split(s, \",\") // here\nuse(func() {\nfor _, x := range p {\none(x)\n}\n})", quiet, ""},
 		{"into a variable outside", "var x string\nfor _, x = range strings.Split(s, \",\") { // here\n}\none(x)", quiet, ""},
 	} {
 		callee := "strings.Split strings.genSplit"

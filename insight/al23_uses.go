@@ -79,7 +79,7 @@ func (w *useWalk) use(x ast.Expr, around []ast.Node) {
 	p, before := parent(around), around[:max(0, len(around)-1)]
 	switch p := p.(type) {
 	case *ast.RangeStmt:
-		if p.X != x {
+		if p.X != x || w.isAgain(before) {
 			w.other = true
 			return
 		}
@@ -100,7 +100,7 @@ func (w *useWalk) use(x ast.Expr, around []ast.Node) {
 		switch {
 		case isNamed(p.Fun, "len"):
 			w.length(p, x, before)
-		case w.t.fromPackage(p.Fun) == "slices" && calledName(p) == "Contains" && p.Args[0] == x:
+		case w.t.fromPackage(p.Fun) == "slices" && calledName(p) == "Contains" && p.Args[0] == x && !w.isAgain(before):
 			u.ranged++
 		default:
 			w.other = true
@@ -108,6 +108,15 @@ func (w *useWalk) use(x ast.Expr, around []ast.Node) {
 	default:
 		w.other = true
 	}
+}
+
+// isAgain tells of a place that it may be reached more often than the call: it is in a loop or in a function without
+// a name that the call is not in. To go through the parts there would split the text each time.
+func (w *useWalk) isAgain(around []ast.Node) bool {
+	return slices.ContainsFunc(around, func(n ast.Node) bool {
+		_, lit := n.(*ast.FuncLit)
+		return (lit || isLoop(n)) && (w.call.Pos() < n.Pos() || w.call.End() > n.End())
+	})
 }
 
 // unwrapped is an expression with the parentheses around it.
@@ -256,7 +265,7 @@ func (w *useWalk) part(p *ast.SliceExpr, x ast.Expr, around []ast.Node) {
 	}
 	switch n := parent(around).(type) {
 	case *ast.RangeStmt:
-		if ok && n.X == ast.Expr(p) && n.Tok != token.ASSIGN {
+		if ok && n.X == ast.Expr(p) && n.Tok != token.ASSIGN && !w.isAgain(around[:len(around)-1]) {
 			w.uses.rest[from] = true
 			w.uses.keyed = w.uses.keyed || n.Key != nil && !isNamed(n.Key, "_")
 			return
@@ -282,7 +291,7 @@ func (w *useWalk) length(p *ast.CallExpr, x ast.Expr, around []ast.Node) {
 	if loop, ok := parent(above).(*ast.ForStmt); ok && loop.Cond == ast.Expr(b) {
 		from, v := w.through(loop, x)
 		switch {
-		case v == nil || w.assigns(loop.Body, v):
+		case v == nil || w.assigns(loop.Body, v) || w.isAgain(above[:len(above)-1]):
 			w.other = true
 		case from == 0:
 			w.uses.ranged++
