@@ -323,7 +323,7 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 			}
 		}
 		if x, ok := lhs.(*ast.IndexExpr); ok && k.of(x.Index, vars) > clean {
-			k.add(intoMap, file, x.X, x.Pos(), k.of(x.Index, vars)) // the key of a map
+			k.addKey(file, x, k.of(x.Index, vars))
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"go/types"
 	"slices"
 	"strings"
+
+	"loupe/value/stack"
 )
 
 // Text that shares its memory with the bytes of a message by package unsafe, and the structs that a message is decoded
@@ -86,19 +88,19 @@ func (k *keeper) resultOf(n *ast.AssignStmt, i int, t taint) taint {
 	return t
 }
 
-// intoOwn tells of a place that text is put into that it is a field of a struct which is a variable of the function
-// that is followed: it keeps nothing by itself.
+// intoOwn tells of a place that text is put into that it is a field of a struct that the function which is followed
+// has made: where that goes is followed as well, and by itself it keeps nothing.
 func (k *keeper) intoOwn(lhs ast.Expr) bool {
 	sel, ok := lhs.(*ast.SelectorExpr)
 	if !ok || !k.text || k.fn == nil {
 		return false
 	}
 	id, ok := sel.X.(*ast.Ident)
-	return ok && isOwnStruct(k.fn, id.Name, false)
+	return ok && isOwnStruct(k.fn, id.Name)
 }
 
-// isOwnStruct tells whether a function declares a struct, as a value or, where pointers count, as what it has made.
-func isOwnStruct(fn *ast.FuncDecl, name string, pointers bool) (own bool) {
+// isOwnStruct tells whether a function makes a struct, as a variable or one that a variable points to.
+func isOwnStruct(fn *ast.FuncDecl, name string) (own bool) {
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ValueSpec:
@@ -112,15 +114,26 @@ func isOwnStruct(fn *ast.FuncDecl, name string, pointers bool) (own bool) {
 		case *ast.AssignStmt:
 			for i := range min(len(n.Lhs), len(n.Rhs)) {
 				if n.Tok == token.DEFINE && isNamed(n.Lhs[i], name) {
-					_, value := n.Rhs[i].(*ast.CompositeLit)
 					made, call := n.Rhs[i].(*ast.CallExpr)
-					own = own || value || pointers && (isComposite(n.Rhs[i]) || call && isNamed(made.Fun, "new"))
+					own = own || isComposite(n.Rhs[i]) || call && isNamed(made.Fun, "new")
 				}
 			}
 		}
 		return true
 	})
 	return own
+}
+
+// addKey notes the key of a map. It is copied where it goes in, whatever it was a part of before: a map that has it
+// already needs no copy.
+func (k *keeper) addKey(file string, x *ast.IndexExpr, t taint) {
+	defer func(passed stack.Frame) { k.passed = passed }(k.passed)
+	k.passed = stack.Frame{}
+	if t.isPart() {
+		defer func(put bool) { k.cuts[t-part].put = put }(k.cuts[t-part].put)
+		k.cuts[t-part].put = false
+	}
+	k.add(intoMap, file, x.X, x.Pos(), t)
 }
 
 // filled is a parameter of a function, or its receiver, into which it has put what it was given.
@@ -165,7 +178,7 @@ func (k *keeper) takeFilled(n *ast.CallExpr, vars map[string]taint) {
 			x = unrefer(n.Args[f.arg])
 		}
 		id, ok := x.(*ast.Ident)
-		if !ok || k.fn == nil || !isOwnStruct(k.fn, id.Name, true) {
+		if !ok || k.fn == nil || !isOwnStruct(k.fn, id.Name) {
 			continue
 		}
 		vars[id.Name] = max(vars[id.Name], f.taint)

@@ -48,7 +48,7 @@ func (t *tracker) check(cluster string) {
 // TestHolderDecoded: text that shares its memory with a message by package unsafe is followed through the structs that
 // the message is decoded into, which keep nothing themselves, to the map whose key it is.
 func TestHolderDecoded(t *testing.T) {
-	const key = "goes into t.elected and keeps the whole alive: copy the part at a.go:10, before it is stored"
+	const key = "goes into t.elected and keeps the whole alive: copy the part at a.go:38, before it is stored"
 	change := func(old, to string) string {
 		if !strings.Contains(decoded, old) {
 			t.Fatalf("no %q", old)
@@ -61,8 +61,11 @@ func TestHolderDecoded(t *testing.T) {
 		{"a request by its pointer", change("var req request", "req := &request{}"), key, 38, nil},
 		{"by the function of package unsafe", change(through, "unsafe.String(unsafe.SliceData(b), len(b))"), key, 38, nil},
 		{"by the first byte", change(through, "unsafe.String(&b[0], len(b))"), key, 38, nil},
-		{"a map of maps", change("t.elected[cluster] = time", "t.elected[user][cluster] = time"), "copy the part at a.go:10", 38, nil},
+		{"a map of maps", change("t.elected[cluster] = time", "t.elected[user][cluster] = time"), "copy the part at a.go:38", 38, nil},
 		{"a function that decodes", strings.NewReplacer("var req request\n", "req := &request{}\n", "err := req.unmarshal(body)", "err := unmarshal(body, req)", "(r *request) unmarshal(b []byte)", "unmarshal(b []byte, r *request)").Replace(decoded), key, 38, nil},
+
+		{"a function that returns what it has decoded", strings.NewReplacer("var req request\n", "req, err := unmarshal(body)\n", "if err := req.unmarshal(body); err != nil", "if err != nil", "(r *request) unmarshal(b []byte) error {", "unmarshal(b []byte) (*request, error) { r := &request{}",
+			"return err\n\t\t}\n\t\ts :=", "return nil, err\n\t\t}\n\t\ts :=", "return nil\n}\nfunc field", "return r, nil\n}\nfunc field").Replace(decoded), key, 38, nil},
 
 		{"the key is copied", change("check(cluster)", "check(strings.Clone(cluster))"), "", 0, nil},
 		{"the text is copied", change(through, "string(b)"), "", 0, nil},
