@@ -161,11 +161,11 @@ func spareEncode(r *resultAt) *spared {
 	case *ast.Ident:
 		if fun.Name == "append" && len(p.Args) == 2 && p.Ellipsis.IsValid() {
 			slice := brief(p.Args[0], "b")
-			return &spared{uses: "is appended to a slice", advice: "Append it without a text of its own: " + to(slice) + release + "."}
+			return &spared{works: true, uses: "is appended to a slice", advice: "Append it without a text of its own: " + to(slice) + release + "."}
 		}
 	case *ast.ArrayType:
 		if size > 0 && types.ExprString(fun) == "[]byte" {
-			return &spared{uses: "is copied into bytes", advice: "Make the bytes without a text first: " + to("nil") + release + "."}
+			return &spared{works: true, uses: "is copied into bytes", advice: "Make the bytes without a text first: " + to("nil") + release + "."}
 		}
 	case *ast.SelectorExpr:
 		if fun.Sel.Name != "WriteString" || len(p.Args) != 1 {
@@ -174,9 +174,9 @@ func spareEncode(r *resultAt) *spared {
 		w := types.ExprString(fun.X)
 		switch of := r.declaredType(fun.X); {
 		case of == "bytes.Buffer" && r.has(21), of == "bufio.Writer" && r.has(18):
-			return &spared{uses: "is written to a buffer", advice: fmt.Sprintf("Append it to the buffer's own memory: %s.Write(%s)%s.", w, to(w+".AvailableBuffer()"), release)}
+			return &spared{works: true, uses: "is written to a buffer", advice: fmt.Sprintf("Append it to the buffer's own memory: %s.Write(%s)%s.", w, to(w+".AvailableBuffer()"), release)}
 		case of == "strings.Builder" && size > 0:
-			return &spared{uses: "is written to a strings.Builder", advice: fmt.Sprintf("Append it to an array on the stack (var a [%d]byte): %s.Write(%s)%s.", size, w, to("a[:0]"), release)}
+			return &spared{works: true, uses: "is written to a strings.Builder", advice: fmt.Sprintf("Append it to an array on the stack (var a [%d]byte): %s.Write(%s)%s.", size, w, to("a[:0]"), release)}
 		}
 	}
 	return nil

@@ -60,6 +60,8 @@ func (r *resultAt) has(minor int) bool { return r.minor == 0 || r.minor >= minor
 type spared struct {
 	uses   string // what becomes of the result: "is only ranged over"
 	advice string
+	// works tells that the work of the function is done all the same: what is saved is the memory.
+	works  bool
 	doubts []string
 }
 
@@ -115,6 +117,9 @@ func tellResults(h *hit, found map[*hitLine]*spared, f *Finding) {
 	f.Summary += ", whose result " + top.uses
 	f.Advice = top.advice
 	f.Doubts = append(f.Doubts, top.doubts...)
+	for i, line := range h.lines {
+		f.costs[i].allocating = found[line].works
+	}
 	others := map[string]bool{top.advice: true}
 	for i := range f.Evidence {
 		s := found[h.lines[i]]

@@ -219,6 +219,13 @@ func TestResultsTogether(t *testing.T) {
 	source := body("strings", "one(strings.Split(s, \",\")[0]) // here")
 	f := expect(t, "much", resultsOf("strings.Split strings.genSplit", source, "go1.26.1"), "AL23", Found, "60.0% of the allocated bytes came from results of library functions that less would do for", "whose result is only used at position 0")
 	severity(t, "much", f, Warning)
+	if f.costs[0].allocating {
+		t.Error("a text that is not split costs nothing")
+	}
+	f = expect(t, "a number", resultsOf("strconv.Itoa strconv.FormatInt", body("strconv", "var b []byte\nb = append(b, strconv.Itoa(n)...) // here\nuse(b)"), "go1.26.1"), "AL23", Found)
+	if !f.costs[0].allocating {
+		t.Error("the digits are made all the same")
+	}
 	r := resultsOf("strings.Split strings.genSplit", source, "go1.26.1")
 	delete(r.Files, "source/a.go")
 	r.Manifest.Entries = slices.DeleteFunc(r.Manifest.Entries, func(e recording.Entry) bool { return e.Path == "source/a.go" })
