@@ -272,7 +272,7 @@ func (k *keeper) body(fn declaration, vars map[string]taint) (returned taint) {
 			for _, r := range n.Results {
 				returned = max(returned, k.of(r, vars))
 			}
-			k.noteResults(fn.FuncDecl, n, vars)
+			noteResults(k, fn.FuncDecl, n, vars)
 		}
 		return true
 	})
@@ -290,7 +290,7 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 	takeCopies(k, file, n, vars)
 	for i, lhs := range n.Lhs {
 		rhs := n.Rhs[min(i, len(n.Rhs)-1)]
-		t := k.resultOf(n, i, k.of(rhs, vars))
+		t := resultOf(k, n, i, k.of(rhs, vars))
 		if id, ok := lhs.(*ast.Ident); ok {
 			if t == clean && isChannel(k, id) {
 				continue // its make does not empty it
@@ -318,12 +318,12 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 		}
 		if holder := vars[rootName(lhs)]; t > clean && !(t.isPart() && holder == whole && k.text) { // which has the whole besides
 			k.carry(lhs, vars, t)
-			if !k.intoOwn(lhs) {
+			if !intoOwn(k, lhs) {
 				k.store(file, lhs, rhs, t)
 			}
 		}
 		if x, ok := lhs.(*ast.IndexExpr); ok && k.of(x.Index, vars) > clean {
-			k.addKey(file, x, k.of(x.Index, vars))
+			addKey(k, file, x, k.of(x.Index, vars))
 		}
 	}
 }
@@ -391,7 +391,7 @@ func (k *keeper) call(file string, n *ast.CallExpr, vars map[string]taint) {
 		if k.pass(file, n, i, t) {
 			return
 		}
-		k.takeFilled(n, vars)
+		takeFilled(k, n, vars)
 	}
 }
 
@@ -453,7 +453,7 @@ func (k *keeper) into(fn declaration, call *ast.CallExpr, arg int, t taint) tain
 	}
 	before := len(k.stores)
 	t = k.body(fn, vars)
-	k.noteFilled(fn, call, arg, before, vars)
+	noteFilled(k, fn, call, arg, before, vars)
 	return t
 }
 
@@ -546,7 +546,7 @@ func (k *keeper) of(e ast.Expr, vars map[string]taint) (t taint) {
 		return k.ofCall(e, vars)
 	case *ast.StarExpr:
 		if call, ok := e.X.(*ast.CallExpr); ok {
-			t, _ = k.aliased(call, vars)
+			t, _ = aliasedText(k, call, vars)
 			return t
 		}
 	}
@@ -557,7 +557,7 @@ func (k *keeper) ofCall(e *ast.CallExpr, vars map[string]taint) (t taint) {
 	if copies(e) {
 		return clean
 	}
-	if t, ok := k.aliased(e, vars); ok {
+	if t, ok := aliasedText(k, e, vars); ok {
 		return t
 	}
 	at := 0

@@ -13,9 +13,9 @@ import (
 // Text that shares its memory with the bytes of a message by package unsafe, and the structs that a message is decoded
 // into: those are no place that keeps something as long as they are variables of a function.
 
-// aliased tells of a conversion by package unsafe how its result has to do with what was allocated; ok tells that it
+// aliasedText tells of a conversion by package unsafe how its result has to do with what was allocated; ok tells that it
 // is one.
-func (k *keeper) aliased(e *ast.CallExpr, vars map[string]taint) (t taint, ok bool) {
+func aliasedText(k *keeper, e *ast.CallExpr, vars map[string]taint) (t taint, ok bool) {
 	if p, is := e.Fun.(*ast.ParenExpr); is && len(e.Args) == 1 {
 		_, pointer := p.X.(*ast.StarExpr)
 		inner, call := e.Args[0].(*ast.CallExpr)
@@ -25,9 +25,9 @@ func (k *keeper) aliased(e *ast.CallExpr, vars map[string]taint) (t taint, ok bo
 	}
 	switch name := types.ExprString(e.Fun); {
 	case (name == "unsafe.Pointer" || name == "unsafe.SliceData" || name == "unsafe.StringData") && len(e.Args) == 1:
-		return k.ofPlace(e.Args[0], vars), true
+		return ofPlace(k, e.Args[0], vars), true
 	case (name == "unsafe.String" || name == "unsafe.Slice") && len(e.Args) == 2:
-		t = k.ofPlace(e.Args[0], vars)
+		t = ofPlace(k, e.Args[0], vars)
 		if n, is := e.Args[1].(*ast.CallExpr); is && isNamed(n.Fun, "len") {
 			return t, true
 		}
@@ -37,7 +37,7 @@ func (k *keeper) aliased(e *ast.CallExpr, vars map[string]taint) (t taint, ok bo
 }
 
 // ofPlace is [keeper.of], also of the address of the first element of a slice.
-func (k *keeper) ofPlace(x ast.Expr, vars map[string]taint) taint {
+func ofPlace(k *keeper, x ast.Expr, vars map[string]taint) taint {
 	if i, ok := unrefer(x).(*ast.IndexExpr); ok {
 		return k.of(i.X, vars)
 	}
@@ -45,7 +45,7 @@ func (k *keeper) ofPlace(x ast.Expr, vars map[string]taint) taint {
 }
 
 // noteResults keeps how each result of a function has to do with what was allocated.
-func (k *keeper) noteResults(fn *ast.FuncDecl, n *ast.ReturnStmt, vars map[string]taint) {
+func noteResults(k *keeper, fn *ast.FuncDecl, n *ast.ReturnStmt, vars map[string]taint) {
 	if !k.text || fn.Type.Results.NumFields() < 2 {
 		return
 	}
@@ -72,7 +72,7 @@ func (k *keeper) noteResults(fn *ast.FuncDecl, n *ast.ReturnStmt, vars map[strin
 }
 
 // resultOf is the taint of one result of a call that has several, and that of all of them where the source does not show it.
-func (k *keeper) resultOf(n *ast.AssignStmt, i int, t taint) taint {
+func resultOf(k *keeper, n *ast.AssignStmt, i int, t taint) taint {
 	if len(n.Rhs) != 1 || len(n.Lhs) < 2 || t == clean {
 		return t
 	}
@@ -90,7 +90,7 @@ func (k *keeper) resultOf(n *ast.AssignStmt, i int, t taint) taint {
 
 // intoOwn tells of a place that text is put into that it is a field of a struct that the function which is followed
 // has made: where that goes is followed as well, and by itself it keeps nothing.
-func (k *keeper) intoOwn(lhs ast.Expr) bool {
+func intoOwn(k *keeper, lhs ast.Expr) bool {
 	sel, ok := lhs.(*ast.SelectorExpr)
 	if !ok || !k.text || k.fn == nil {
 		return false
@@ -126,7 +126,7 @@ func isOwnStruct(fn *ast.FuncDecl, name string) (own bool) {
 
 // addKey notes the key of a map. It is copied where it goes in, whatever it was a part of before: a map that has it
 // already needs no copy.
-func (k *keeper) addKey(file string, x *ast.IndexExpr, t taint) {
+func addKey(k *keeper, file string, x *ast.IndexExpr, t taint) {
 	defer func(passed stack.Frame) { k.passed = passed }(k.passed)
 	k.passed = stack.Frame{}
 	if t.isPart() {
@@ -147,7 +147,7 @@ type filled struct {
 }
 
 // noteFilled keeps which of its parameters a function has put something into.
-func (k *keeper) noteFilled(fn declaration, call *ast.CallExpr, arg, before int, vars map[string]taint) {
+func noteFilled(k *keeper, fn declaration, call *ast.CallExpr, arg, before int, vars map[string]taint) {
 	if !k.text {
 		return
 	}
@@ -166,7 +166,7 @@ func (k *keeper) noteFilled(fn declaration, call *ast.CallExpr, arg, before int,
 
 // takeFilled goes on with what a call has filled: a variable of the function has it now, and what the called function
 // has put into that is kept by nobody.
-func (k *keeper) takeFilled(n *ast.CallExpr, vars map[string]taint) {
+func takeFilled(k *keeper, n *ast.CallExpr, vars map[string]taint) {
 	for _, f := range k.fills {
 		if f.call != n {
 			continue
