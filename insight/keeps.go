@@ -114,6 +114,9 @@ type keeper struct {
 	// passed is the file and the line at which a part was handed to another function first, on the way
 	// that is followed.
 	passed stack.Frame
+	// results are those of functions with several, fills the parameters that calls have put something into.
+	results map[*ast.FuncDecl][]taint
+	fills   []filled
 }
 
 // declaration is a function with its file.
@@ -269,6 +272,7 @@ func (k *keeper) body(fn declaration, vars map[string]taint) (returned taint) {
 			for _, r := range n.Results {
 				returned = max(returned, k.of(r, vars))
 			}
+			noteResults(k, fn.FuncDecl, n, vars)
 		}
 		return true
 	})
@@ -286,7 +290,7 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 	takeCopies(k, file, n, vars)
 	for i, lhs := range n.Lhs {
 		rhs := n.Rhs[min(i, len(n.Rhs)-1)]
-		t := k.of(rhs, vars)
+		t := resultOf(k, n, i, k.of(rhs, vars))
 		if id, ok := lhs.(*ast.Ident); ok {
 			if t == clean && isChannel(k, id) {
 				continue // its make does not empty it
@@ -306,6 +310,7 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 		}
 		if t > clean && oneOfNew(k, lhs, rhs, n) {
 			vars[rootName(lhs)] = max(t, vars[rootName(lhs)])
+			k.carry(lhs, vars, t)
 			continue
 		}
 		if t.isPart() && keepsAllParts(n) && k.cuts[t-part].file == file && k.cuts[t-part].line == k.lineOf(file, n.Pos()) {
@@ -313,10 +318,12 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 		}
 		if holder := vars[rootName(lhs)]; t > clean && !(t.isPart() && holder == whole && k.text) { // which has the whole besides
 			k.carry(lhs, vars, t)
-			k.store(file, lhs, rhs, t)
+			if !intoOwn(k, lhs) {
+				k.store(file, lhs, rhs, t)
+			}
 		}
 		if x, ok := lhs.(*ast.IndexExpr); ok && k.of(x.Index, vars) > clean {
-			k.add(intoMap, file, x.X, x.Pos(), k.of(x.Index, vars)) // the key of a map
+			addKey(k, file, x, k.of(x.Index, vars))
 		}
 	}
 }
@@ -384,6 +391,7 @@ func (k *keeper) call(file string, n *ast.CallExpr, vars map[string]taint) {
 		if k.pass(file, n, i, t) {
 			return
 		}
+		takeFilled(k, n, vars)
 	}
 }
 
@@ -443,7 +451,10 @@ func (k *keeper) into(fn declaration, call *ast.CallExpr, arg int, t taint) tain
 			}
 		}
 	}
-	return k.body(fn, vars)
+	before := len(k.stores)
+	t = k.body(fn, vars)
+	noteFilled(k, fn, call, arg, before, vars)
+	return t
 }
 
 // parameters are the names of a function's.
@@ -533,6 +544,11 @@ func (k *keeper) of(e ast.Expr, vars map[string]taint) (t taint) {
 		}
 	case *ast.CallExpr:
 		return k.ofCall(e, vars)
+	case *ast.StarExpr:
+		if call, ok := e.X.(*ast.CallExpr); ok {
+			t, _ = aliasedText(k, call, vars)
+			return t
+		}
 	}
 	return clean
 }
@@ -540,6 +556,9 @@ func (k *keeper) of(e ast.Expr, vars map[string]taint) (t taint) {
 func (k *keeper) ofCall(e *ast.CallExpr, vars map[string]taint) (t taint) {
 	if copies(e) {
 		return clean
+	}
+	if t, ok := aliasedText(k, e, vars); ok {
+		return t
 	}
 	at := 0
 	for i, arg := range e.Args {

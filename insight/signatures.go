@@ -175,6 +175,19 @@ var signatures = []signature{
 	{"again.lazy", 0, 0, "sync.(*Once).doSlow"},
 	{"once", 0, 0, "sync.(*Once).doSlow"},
 
+	// Results of which less may do: a set "result" holds all kinds.
+	{"result.split", 0, 0, "strings.Split strings.SplitN strings.SplitAfter strings.Fields strings.FieldsFunc bytes.Split bytes.SplitN bytes.SplitAfter bytes.Fields bytes.FieldsFunc"},
+	{"result.query", 0, 0, "net/url.(*URL).Query"},
+	{"result.encode", 0, 0, "strconv.Itoa strconv.FormatInt strconv.FormatUint strconv.FormatFloat strconv.Quote time.Time.Format encoding/hex.EncodeToString encoding/base64.(*Encoding).EncodeToString"},
+	{"result.hash", 0, 0, "crypto/sha256.New crypto/sha256.New224 crypto/sha512.New crypto/sha512.New384 crypto/sha512.New512_256 crypto/sha1.New crypto/md5.New crypto/sha1.(*digest).Sum crypto/md5.(*digest).Sum"},
+	{"result.hash", 0, 23, "crypto/sha256.(*digest).Sum crypto/sha512.(*digest).Sum"},
+	{"result.hash", 24, 0, "crypto/internal/fips140/sha256.(*Digest).Sum crypto/internal/fips140/sha512.(*Digest).Sum"},
+	{"result.collect", 23, 0, "slices.Collect* slices.Sorted*"},
+	{"result.match", 0, 0, "regexp.(*Regexp).Find*"},
+	{"result.repeat", 0, 0, "strings.Repeat"},
+	{"result.address", 0, 0, "net.ParseIP"},
+	{"result.header", 0, 0, "net/textproto.CanonicalMIMEHeaderKey net/textproto.canonicalMIMEHeaderKey"},
+
 	{"rwmutex.read", 0, 0, "sync.(*RWMutex).RLock sync.(*RWMutex).RUnlock"},
 	{"semaphore", 0, 0, "sync.runtime_SemacquireRWMutexR* sync.(*RWMutex).rUnlockSlow sync.runtime_Semrelease*"},
 
@@ -199,7 +212,7 @@ var sets = sync.OnceValue(func() map[string]*nameSet {
 	}
 	for _, row := range signatures {
 		of(row.set).add(row.names)
-		if kind, _, ok := strings.Cut(row.set, "."); ok && kind == "again" {
+		if kind, _, ok := strings.Cut(row.set, "."); ok && (kind == "again" || kind == "result") {
 			of(kind).add(row.names)
 		}
 	}

@@ -19,7 +19,7 @@ type cost struct {
 	callee string
 	// function is the user's function that is nearest to the leaf, in place of a line.
 	function string
-	// allocating counts the stacks alone in which memory is taken.
+	// allocating counts the stacks alone in which memory is taken, by the callee where there is one.
 	allocating bool
 	// ends is a set of functions of which one is the leaf; empty is anything.
 	ends string
@@ -99,6 +99,7 @@ func (s *spent) mark(costs []cost) []bool {
 type costFrames struct {
 	cost
 	place, below []bool // below is nil where anything may be
+	calls        []bool // what has to be below as well; nil is nothing
 	leaf         []bool // nil where the leaf may be anything
 }
 
@@ -108,14 +109,21 @@ func (s *spent) asked(c cost) costFrames {
 	if c.callee != "" || c.allocating {
 		a.below = make([]bool, n)
 	}
+	if c.callee != "" && c.allocating {
+		a.calls = make([]bool, n)
+	}
 	if c.ends != "" {
 		a.leaf = s.v.marks(c.ends)
 	}
 	for id := range n {
 		f := s.v.t.Frame(stack.FrameID(id))
 		a.place[id] = c.function != "" && f.Func == c.function || c.line > 0 && f.Line == c.line && f.File == c.file
-		if a.below != nil {
-			a.below[id] = c.allocating && allocates(f) || c.callee != "" && stack.FoldGenerics(f.Func) == c.callee
+		called := c.callee != "" && stack.FoldGenerics(f.Func) == c.callee
+		switch {
+		case a.calls != nil:
+			a.below[id], a.calls[id] = allocates(f), called
+		case a.below != nil:
+			a.below[id] = c.allocating && allocates(f) || called
 		}
 	}
 	return a
@@ -124,7 +132,10 @@ func (s *spent) asked(c cost) costFrames {
 // has tells whether a stack, the leaf first, is of the cost.
 func (a costFrames) has(v *view, frames []stack.FrameID) bool {
 	below := func(of []stack.FrameID) bool {
-		return a.below == nil || slices.ContainsFunc(of, func(f stack.FrameID) bool { return a.below[f] })
+		in := func(marks []bool) bool {
+			return marks == nil || slices.ContainsFunc(of, func(f stack.FrameID) bool { return marks[f] })
+		}
+		return in(a.below) && in(a.calls)
 	}
 	switch {
 	case a.leaf != nil && (len(frames) == 0 || !a.leaf[frames[0]]):

@@ -60,7 +60,7 @@ var RuleLabs = []RuleLab{
 	{Rule: "AL07", Record: allocated}, {Rule: "AL10", Record: allocated}, {Rule: "AL11", Record: allocated},
 	{Rule: "AL13", Record: allocated}, {Rule: "AL15", Record: allocated}, {Rule: "AL16", Record: computed},
 	{Rule: "AL17", Record: allocated}, {Rule: "AL18", Record: computed}, {Rule: "AL19", Record: allocated},
-	{Rule: "AL20", Record: kept}, {Rule: "AL21", Record: allocated}, {Rule: "AL22", Record: allocated},
+	{Rule: "AL20", Record: kept}, {Rule: "AL21", Record: allocated}, {Rule: "AL22", Record: allocated}, {Rule: "AL23", Record: allocated},
 	{Rule: "CP01", Record: computed}, {Rule: "CP02", Record: computed}, {Rule: "CP05", Record: computed},
 	{Rule: "CP06", Record: computed}, {Rule: "CP07", Record: computed}, {Rule: "CP08", Record: computed},
 	{Rule: "CP11", Record: computed}, {Rule: "CP12", Record: computed}, {Rule: "CP13", Record: computed}, {Rule: "CP14", Record: computed},

@@ -348,3 +348,20 @@ func al22() {
 		}
 	})
 }
+
+// al23 splits each message, and looks at two of its parts.
+func al23() {
+	message := "page.views:1|c|@0.5|#env:prod"
+	serve(func() {
+		for range 1000 {
+			if fixed {
+				name, rest, _ := strings.Cut(message, "|")
+				kind, _, _ := strings.Cut(rest, "|")
+				counted += len(name) + len(kind)
+				continue
+			}
+			parts := strings.Split(message, "|")
+			counted += len(parts[0]) + len(parts[1])
+		}
+	})
+}

@@ -25,6 +25,7 @@ var programs = map[string]func(){
 	"AL20": al20,
 	"AL21": al21,
 	"AL22": al22,
+	"AL23": al23,
 	"BE01": be01,
 	"BE02": be02,
 	"BE03": be03,
