@@ -31,7 +31,7 @@ func (w *waiting) triesBetween(in *Input, t *traced) (tried, bool) {
 // fails as a rule: that is no passing trouble of whoever is asked.
 func (w *waiting) tellTries(in *Input, t *traced, a tried, f *Finding, info func(string)) {
 	f.Advice = againAdvice
-	switch again := w.typically(); {
+	switch again := typically(w); {
 	case a.bounded && again < 1:
 		info("the pauses are between a bounded number of retries: the failing call costs the time")
 	case again >= 1:
@@ -44,7 +44,7 @@ func (w *waiting) tellTries(in *Input, t *traced, a tried, f *Finding, info func
 }
 
 // typically is how often a typical unit waits there on average.
-func (w *waiting) typically() float64 {
+func typically(w *waiting) float64 {
 	n := int64(0)
 	for i := range w.group.Typical.Rows {
 		if row := &w.group.Typical.Rows[i]; row.Kind.Key() == w.kind && row.Site.Frame == w.site.Frame {
