@@ -54,6 +54,7 @@ type looked struct {
 	Module   string   `json:"module"`
 	Load     float64  `json:"load"` // of the machine, when the recording began
 	Warnings []string `json:"warnings"`
+	Cards    int      `json:"cards"` // of those, how many are causes
 	Failed   string   `json:"failed,omitempty"`
 }
 
@@ -69,15 +70,15 @@ func lookAtHealthy(w io.Writer, o options) error {
 		return err
 	}
 	var all []looked
-	warnings, failed := 0, 0
+	warnings, cards, failed := 0, 0, 0
 	for _, h := range Healthies {
 		if o.names != "" && !strings.Contains(","+o.names+",", ","+h.Name+",") {
 			continue
 		}
 		l := r.look(h)
 		all = append(all, l)
-		warnings += len(l.Warnings)
-		fmt.Fprintf(w, "%-14s %d warnings %s\n", h.Name, len(l.Warnings), l.Failed)
+		warnings, cards = warnings+len(l.Warnings), cards+l.Cards
+		fmt.Fprintf(w, "%-14s %d warnings on %d cards %s\n", h.Name, len(l.Warnings), l.Cards, l.Failed)
 		for _, said := range l.Warnings {
 			fmt.Fprintf(w, "      %s\n", said)
 		}
@@ -86,7 +87,7 @@ func lookAtHealthy(w io.Writer, o options) error {
 		}
 	}
 	if n := len(all) - failed; n > 0 {
-		fmt.Fprintf(w, "\n%d warnings on %d programs, %.2f on one\n", warnings, n, float64(warnings)/float64(n))
+		fmt.Fprintf(w, "\n%d warnings on %d programs, %.2f on one; %d cards, %.2f on one\n", warnings, n, float64(warnings)/float64(n), cards, float64(cards)/float64(n))
 	}
 	if o.out != "" {
 		text, err := json.MarshalIndent(all, "", "  ")
@@ -123,11 +124,7 @@ func (r *recorder) look(h Healthy) looked {
 		return l
 	}
 	l.Load = s.Manifest.Host.Load
-	for _, f := range s.Findings {
-		if f.warns() && !r.measurement[f.Rule] {
-			l.Warnings = append(l.Warnings, f.Rule+": "+f.Summary)
-		}
-	}
+	l.Warnings, l.Cards = s.left(r.measurement)
 	return l
 }
 

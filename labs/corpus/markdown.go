@@ -11,10 +11,10 @@ import (
 
 // printMarkdown prints the tables of docs/diagnosis.md.
 func printMarkdown(w io.Writer, c *Scores) {
-	fmt.Fprintf(w, "| | bugs | cause | line | advice | all three | first card | warnings left a bug |\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
+	fmt.Fprintf(w, "| | bugs | cause | line | advice | all three | first card | warnings left a bug | cards |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, u := range c.Sums {
 		if u.Bugs > 0 {
-			fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %d | %.1f |\n", u.Name, u.Bugs, u.Cause, u.Line, u.Advice, u.Right, u.Card, float64(u.Left)/float64(u.Bugs))
+			fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %d | %.1f | %.1f |\n", u.Name, u.Bugs, u.Cause, u.Line, u.Advice, u.Right, u.Card, float64(u.Left)/float64(u.Bugs), float64(u.LeftCards)/float64(u.Bugs))
 		}
 	}
 	fmt.Fprintf(w, "\n| bug | class | effect | cause | line | advice | first card | left on the fixed form |\n|---|---|--:|---|---|---|---|---|\n")

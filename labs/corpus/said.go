@@ -70,6 +70,23 @@ func (f *Finding) warns() bool {
 	return f.State == "finding" && f.Severity != "info"
 }
 
+// left are the warnings of a report, and the number of cards that warn: one cause is one card, however many findings
+// show it. Rules that judge the recording are not counted.
+func (s *Said) left(measurement map[string]bool) (warnings []string, cards int) {
+	counts := func(f *Finding) bool { return f.warns() && !measurement[f.Rule] }
+	for i := range s.Findings {
+		if f := &s.Findings[i]; counts(f) {
+			warnings = append(warnings, f.Rule+": "+f.Summary)
+		}
+	}
+	for _, c := range s.Cards {
+		if counts(&s.Findings[c.Finding]) {
+			cards++
+		}
+	}
+	return warnings, cards
+}
+
 // at tells whether the finding names one of the lines, as evidence or in its sentence.
 func (f *Finding) at(places []Place) bool {
 	named := func(file string, line int) bool {

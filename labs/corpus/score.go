@@ -31,8 +31,9 @@ type Score struct {
 	// card, and all warnings of the slow form.
 	First  string   `json:"first"`
 	Warned []string `json:"warned"`
-	// Left are the warnings of the fixed form.
-	Left []string `json:"left"`
+	// Left are the warnings of the fixed form, LeftCards how many cards warn: one cause is one card.
+	Left      []string `json:"left"`
+	LeftCards int      `json:"left_cards"`
 	// Load is the average load of the machine when each form was recorded.
 	Load [2]float64 `json:"load"`
 }
@@ -83,11 +84,7 @@ func Judge(t Truth, places []Place, slow, fixed Said, measurement map[string]boo
 		first := slow.Findings[card.Finding]
 		s.First = first.Rule + " (" + first.Severity + "): " + first.Summary
 	}
-	for i := range fixed.Findings {
-		if f := &fixed.Findings[i]; f.warns() && !measurement[f.Rule] {
-			s.Left = append(s.Left, f.Rule+": "+f.Summary)
-		}
-	}
+	s.Left, s.LeftCards = fixed.left(measurement)
 	return s
 }
 
@@ -116,6 +113,8 @@ type Sum struct {
 	Right   int    `json:"right"`
 	Card    int    `json:"card"`
 	Left    int    `json:"left"`
+	// LeftCards counts the cards that warn.
+	LeftCards int `json:"left_cards"`
 }
 
 func (u *Sum) add(s *Score) {
@@ -135,6 +134,7 @@ func (u *Sum) add(s *Score) {
 	count(&u.Right, s.Right())
 	count(&u.Card, s.Card)
 	u.Left += len(s.Left)
+	u.LeftCards += s.LeftCards
 }
 
 // describe fills in what can be computed, and where it was measured.

@@ -42,7 +42,7 @@ func said(t *testing.T, cpu float64, cards string, findings ...string) (s Said) 
 }
 
 func TestJudge(t *testing.T) {
-	fixed := said(t, 10, "[]", "BE06 warning x.go:1 none", "SC01 warning x.go:1 none", "GC05 info x.go:1 none")
+	fixed := said(t, 10, `[{"finding": 1, "symptoms": [0]}, {"finding": 2}]`, "BE06 warning x.go:1 none", "SC01 warning x.go:1 none", "GC05 info x.go:1 none")
 	f := func(want string, slow Said) {
 		t.Helper()
 		s := Judge(truth, lines, slow, fixed, map[string]bool{"BE06": true})
@@ -60,6 +60,9 @@ func TestJudge(t *testing.T) {
 		}
 		if !slices.Equal(s.Left, []string{"SC01: slow"}) {
 			t.Errorf("%q is left", s.Left)
+		}
+		if s.LeftCards != 1 {
+			t.Errorf("%d cards are left", s.LeftCards)
 		}
 	}
 	one := `[{"finding": 0}]`
@@ -123,7 +126,7 @@ func TestEffect(t *testing.T) {
 
 func TestSums(t *testing.T) {
 	c := Scores{Bugs: []Score{
-		{Number: 1, Class: "cpu", Valid: true, Cause: true, Line: true, Advice: true, Card: true, Left: []string{"SC01: a", "GC05: b"}},
+		{Number: 1, Class: "cpu", Valid: true, Cause: true, Line: true, Advice: true, Card: true, Left: []string{"SC01: a", "GC05: b"}, LeftCards: 1},
 		{Number: 2, Class: "cpu", Valid: true, Cause: true},
 		{Number: 3, Class: "kept", Cause: true, Left: []string{"SC01: a"}}, // the effect was not reached
 	}}
@@ -132,11 +135,11 @@ func TestSums(t *testing.T) {
 		return c.Sums[slices.IndexFunc(c.Sums, func(u Sum) bool { return u.Name == name })]
 	}
 	for _, want := range []Sum{
-		{Name: "cpu", Bugs: 2, Cause: 2, Line: 1, Advice: 1, Right: 1, Card: 1, Left: 2},
+		{Name: "cpu", Bugs: 2, Cause: 2, Line: 1, Advice: 1, Right: 1, Card: 1, Left: 2, LeftCards: 1},
 		{Name: "kept", Invalid: 1},
-		{Name: "odd", Bugs: 1, Invalid: 1, Cause: 1, Line: 1, Advice: 1, Right: 1, Card: 1, Left: 2},
+		{Name: "odd", Bugs: 1, Invalid: 1, Cause: 1, Line: 1, Advice: 1, Right: 1, Card: 1, Left: 2, LeftCards: 1},
 		{Name: "even", Bugs: 1, Cause: 1},
-		{Name: "all", Bugs: 2, Invalid: 1, Cause: 2, Line: 1, Advice: 1, Right: 1, Card: 1, Left: 2},
+		{Name: "all", Bugs: 2, Invalid: 1, Cause: 2, Line: 1, Advice: 1, Right: 1, Card: 1, Left: 2, LeftCards: 1},
 	} {
 		if got := sum(want.Name); got != want {
 			t.Errorf("%+v, want %+v", got, want)

@@ -50,13 +50,13 @@ func mark(is bool) string {
 
 // printSums prints what the scores add up to.
 func printSums(w io.Writer, c *Scores) {
-	fmt.Fprintf(w, "\n%-12s %5s %8s %6s %5s %7s %6s %6s %14s\n", "", "bugs", "invalid", "cause", "line", "advice", "right", "first", "left per bug")
+	fmt.Fprintf(w, "\n%-12s %5s %8s %6s %5s %7s %6s %6s %14s %6s\n", "", "bugs", "invalid", "cause", "line", "advice", "right", "first", "left per bug", "cards")
 	for _, u := range c.Sums {
 		if u.Bugs+u.Invalid == 0 {
 			continue
 		}
-		fmt.Fprintf(w, "%-12s %5d %8d %6d %5d %7d %6d %6d %14.1f\n", u.Name, u.Bugs, u.Invalid, u.Cause, u.Line, u.Advice, u.Right, u.Card,
-			float64(u.Left)/float64(max(1, u.Bugs)))
+		fmt.Fprintf(w, "%-12s %5d %8d %6d %5d %7d %6d %6d %14.1f %6.1f\n", u.Name, u.Bugs, u.Invalid, u.Cause, u.Line, u.Advice, u.Right, u.Card,
+			float64(u.Left)/float64(max(1, u.Bugs)), float64(u.LeftCards)/float64(max(1, u.Bugs)))
 	}
 	rules := c.leftRules()
 	for i, rule := range rules {
