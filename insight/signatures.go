@@ -188,6 +188,21 @@ var signatures = []signature{
 	{"result.address", 0, 0, "net.ParseIP"},
 	{"result.header", 0, 0, "net/textproto.CanonicalMIMEHeaderKey net/textproto.canonicalMIMEHeaderKey"},
 
+	// Calls that do more than their names tell: a set "library" holds all kinds.
+	{"library.context", 0, 0, "context.(*valueCtx).Value"},
+	{"library.context", 17, 0, "context.value"},
+	{"library.stack", 0, 0, "runtime.Callers runtime.Caller runtime.CallersFrames runtime.(*Frames).Next runtime.FuncForPC runtime.(*Func).FileLine"},
+	{"library.match", 0, 0, "regexp.(*Regexp).*"},
+	{"library.template", 0, 0, "text/template.(*Template).Execute text/template.(*Template).ExecuteTemplate html/template.(*Template).Execute html/template.(*Template).ExecuteTemplate"},
+	{"library.time", 0, 0, "time.Time.Format time.Time.AppendFormat time.Parse time.ParseInLocation"},
+	{"library.compress", 0, 0, "compress/flate.(*Writer).Write compress/flate.(*Writer).Close compress/flate.(*Writer).Flush compress/flate.(*compressor).*"},
+	{"library.hash", 0, 0, "crypto/sha256.Sum256 crypto/sha256.(*digest).* crypto/sha512.Sum512 crypto/sha512.(*digest).* crypto/sha1.Sum crypto/sha1.(*digest).* crypto/md5.Sum crypto/md5.(*digest).*"},
+	{"library.hash", 24, 0, "crypto/internal/fips140/sha256.(*Digest).* crypto/internal/fips140/sha512.(*Digest).*"},
+	{"library.sign", 0, 0, "crypto/rsa.SignPKCS1v15 crypto/rsa.SignPSS crypto/rsa.DecryptOAEP crypto/rsa.DecryptPKCS1v15 crypto/rsa.(*PrivateKey).Sign crypto/rsa.(*PrivateKey).Decrypt crypto/ecdsa.Sign crypto/ecdsa.SignASN1 crypto/ecdsa.(*PrivateKey).Sign"},
+	{"library.random", 0, 0, "crypto/rand.Read crypto/rand.Int"},
+	{"library.power", 0, 0, "math.Pow math.pow"},
+	{"handshake", 0, 0, "crypto/tls.(*Conn).Handshake crypto/tls.(*Conn).HandshakeContext crypto/tls.(*Conn).handshakeContext"},
+
 	{"rwmutex.read", 0, 0, "sync.(*RWMutex).RLock sync.(*RWMutex).RUnlock"},
 	{"semaphore", 0, 0, "sync.runtime_SemacquireRWMutexR* sync.(*RWMutex).rUnlockSlow sync.runtime_Semrelease*"},
 
@@ -212,7 +227,7 @@ var sets = sync.OnceValue(func() map[string]*nameSet {
 	}
 	for _, row := range signatures {
 		of(row.set).add(row.names)
-		if kind, _, ok := strings.Cut(row.set, "."); ok && (kind == "again" || kind == "result") {
+		if kind, _, ok := strings.Cut(row.set, "."); ok && (kind == "again" || kind == "result" || kind == "library") {
 			of(kind).add(row.names)
 		}
 	}
