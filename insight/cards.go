@@ -32,6 +32,10 @@ type Gain struct {
 	High  float64 `json:"high"`
 	// Request is the same of the CPU time of one request in ns, where there was a load.
 	Request float64 `json:"per_request_ns,omitempty"`
+	// Lines is how many lines it is at, where the first that is named has only a part of it; 0 where that has all.
+	Lines int `json:"lines,omitempty"`
+	// Line is the share that goes through the first line that is named, where there are Lines.
+	Line float64 `json:"line,omitempty"`
 	// More tells of a known part of the cost that falls elsewhere and is not counted.
 	More bool `json:"more,omitempty"`
 	// Beyond says what that is, in words.
@@ -303,11 +307,45 @@ func (c *causal) gain(in *Input, i int) *Gain {
 	share = raised(share, collects)
 	g := &Gain{Of: "CPU time", Share: share.Estimate, Low: share.Low, High: share.High}
 	g.Request = cpuPerRequest(in.Facts) * share.Estimate
+	g.Lines, g.Line = c.linesOf(i)
 	if g = c.beyond(i, g); collects >= noticed && !g.More {
 		g.More, g.Beyond = true, garbageBeyond
 	}
 	return g
 }
+
+// linesOf tells at how many lines the CPU time of a finding is, and the share of that which it names first; nothing
+// where that has nearly all of it.
+func (c *causal) linesOf(i int) (lines int, share float64) {
+	f, first := &c.all[i], firstLine(&c.all[i])
+	of := map[string][]cost{}
+	for _, x := range f.costs {
+		if x.line == 0 {
+			return 0, 0
+		}
+		at := evidenceLine(Evidence{File: x.file, Line: x.line})
+		of[at] = append(of[at], x)
+	}
+	if len(of) < 2 || of[first] == nil {
+		return 0, 0
+	}
+	for at, costs := range of {
+		m := c.spent.mark(costs)
+		if m == nil {
+			continue
+		}
+		if lines++; at == first {
+			share = c.spent.share(m)
+		}
+	}
+	if lines < 2 || share >= allButLittle*c.spent.share(c.marks[i]) {
+		return 0, 0
+	}
+	return lines, share
+}
+
+// allButLittle is the part of a cost from which on the line that has it may stand for all of it: chosen.
+const allButLittle = 0.95
 
 // noticed is the share of the CPU time from which on a gain tells of the garbage in it; chosen, as less is not seen in a
 // figure of three digits beside its interval.

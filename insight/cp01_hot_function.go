@@ -28,10 +28,11 @@ var cp01 = &Rule{
 	Check: checkHotFunction,
 }
 
-// hotFunction is a user's function and the heaviest line of it.
+// hotFunction is a user's function and the heaviest line of it, with what most of that line's samples call.
 type hotFunction struct {
 	samples int64
 	line    calltree.Site
+	called  int64 // samples of the line that are in what it calls most
 }
 
 func checkHotFunction(r *Rule, in *Input) []Finding {
@@ -44,14 +45,19 @@ func checkHotFunction(r *Rule, in *Input) []Finding {
 	if report.Total < int64(r.param("samples")) {
 		return []Finding{r.short("%s has %d samples; %g are needed: record longer (-phases cpu:30s) or under load", entry.Path, report.Total, r.param("samples"))}
 	}
-	hot := map[string]*hotFunction{}
+	hot, called := map[string]*hotFunction{}, map[stack.Frame]int64{}
 	for _, s := range report.Sites {
+		if at := lineOnly(s.Caller); called[at] == 0 {
+			called[at] = s.Weight // the heaviest comes first
+		}
+	}
+	for _, s := range mergeSites(report.Sites) {
 		if s.Caller.Func == "" {
 			continue
 		}
 		h, ok := hot[s.Caller.Func]
 		if !ok {
-			h = &hotFunction{line: s} // the heaviest comes first
+			h = &hotFunction{line: s, called: called[lineOnly(s.Caller)]}
 			hot[s.Caller.Func] = h
 		}
 		h.samples += s.Weight
@@ -82,8 +88,11 @@ func hotFinding(r *Rule, in *Input, entry recording.Entry, report *calltree.Site
 	at := h.line.Caller
 	source := in.code.text(at.File, at.Line)
 	calls := ""
+	if h.line.Callee != "" && h.called < h.line.Weight {
+		calls = ", " + unit.Percent(float64(h.called)/float64(report.Total))
+	}
 	if h.line.Callee != "" {
-		calls = " calling " + stack.FoldGenerics(h.line.Callee)
+		calls += " calling " + stack.FoldGenerics(h.line.Callee)
 	}
 	f := r.answer(Found, "%s of the CPU time goes through %s; the heaviest line is %s:%d with %s%s",
 		unit.Percent(share.Estimate), stack.Short(at.Func), baseName(at.File), at.Line,

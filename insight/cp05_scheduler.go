@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"slices"
 	"strings"
 
 	"loupe/analysis/facts"
@@ -17,7 +18,7 @@ var cp05 = &Rule{
 		{"warn", 0.25, "share of CPU time", "chosen"},
 		g0,
 	},
-	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "schedule", skip: []string{"startup"},
+	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "schedule", skip: []string{"startup", "profiler.block"},
 		anyone: true, busy: true, below: true, background: "collector", named: "runtime", reason: scheduleReason, what: "went into the scheduler", tell: tellScheduler}),
 }
 
@@ -37,7 +38,40 @@ func scheduleReason(t *stack.Table, frames []stack.FrameID) string {
 	return "find"
 }
 
+// handlers are packages of the standard library with which the program's own goroutines hand over work.
+var handlers = []string{"sync", "time", "context", "internal/sync", "runtime", "iter"}
+
+// handsOver is the package of the standard library that wakes most goroutines for the lines of the program, where that is
+// more than these do themselves.
+func (h *hit) handsOver() string {
+	of, all := map[string]int64{}, int64(0)
+	for _, line := range h.lines {
+		if line.Caller.Func == "" {
+			continue
+		}
+		all += line.Weight
+		for pkg, w := range line.library {
+			if !slices.Contains(handlers, pkg) {
+				of[pkg] += w
+			}
+		}
+	}
+	sum, most := int64(0), byWeight(of)
+	for _, w := range of {
+		sum += w
+	}
+	if float64(sum) < halfOfAll*float64(all) || sum == 0 {
+		return ""
+	}
+	return most[0].name
+}
+
 func tellScheduler(h *hit, f *Finding) {
+	if pkg := h.handsOver(); pkg != "" {
+		f.Advice = "It is " + pkg + " that waits, and wakes goroutines, for the program: fewer and larger calls need less of it."
+		f.Severity, f.saves = Info, false
+		return
+	}
 	switch {
 	case h.reasonShare("start") > 0.3:
 		f.Advice = "Goroutines are started for very little work: give each a batch, or hand items in batches to workers (SC02 shows where, from an execution trace)."
@@ -46,7 +80,7 @@ func tellScheduler(h *hit, f *Finding) {
 	default:
 		f.Advice = "Ps keep going to sleep and looking for work: hand over larger pieces, and use no more workers than there is work for (record with -phases trace; SC02, SC03 and SC05 then say where)."
 	}
-	if h.lines[0].Caller.Func == "" {
-		f.Doubts = append(f.Doubts, "the scheduler runs on its own stacks: no line of the program is on them")
+	if h.lines[0].Caller.Func == "" || h.isSlight(h.lines[0]) {
+		f.Doubts = append(f.Doubts, "the scheduler runs on its own stacks: hardly a line of the program is on them")
 	}
 }

@@ -18,7 +18,7 @@ var cp16 = &Rule{
 		{"warn", 0.15, "share of CPU time", "chosen"},
 		g0,
 	},
-	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "runtime.lock", skip: []string{"startup"},
+	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "runtime.lock", skip: []string{"startup", "profiler.block"},
 		anyone: true, below: true, busy: true, background: "collector", named: "runtime", reason: runtimeLockReason, what: "went into runtime-internal locks", tell: tellRuntimeLock}),
 }
 

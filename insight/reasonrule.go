@@ -349,10 +349,25 @@ func (rule *Rule) line(in *Input, r *reasons, g *reasonLine, tell telling) Findi
 	}
 	f.Impact = &Impact{g.share.Estimate, "share of " + g.of, g.share.Low, g.share.High}
 	f.Evidence = r.evidence(in, g)
-	f.costs, f.saves = []cost{{file: g.at.File, line: g.at.Line, allocating: true}}, true
+	f.costs, f.saves = g.costs(), true
 	f.Verify = "Record again under the same load: this line should be gone from loupe pprof -top -sample_index alloc_space, and allocations per request should fall by as much."
 	tell(in, r, g, &f)
 	return f
+}
+
+// costs are the CPU time of taking the memory, and of what fills it: in the line itself, or in the function that
+// allocates for it.
+func (g *reasonLine) costs() (all []cost) {
+	for _, s := range g.sites {
+		c := cost{file: g.at.File, line: g.at.Line, allocating: true}
+		if inner := s.Frames[0].Func; inner != g.at.Func {
+			c.maker = stack.FoldGenerics(inner)
+		}
+		if !slices.Contains(all, c) {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // said is the reason in words, with its doubt.

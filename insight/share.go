@@ -111,8 +111,9 @@ type hitLine struct {
 	heavy   stack.ID
 	most    int64
 	reasons map[string]int64
-	count   int64          // objects
-	sizes   map[int64]bool // of the objects, in bytes
+	library map[string]int64 // the part that the standard library hands over for the line, by its package
+	count   int64            // objects
+	sizes   map[int64]bool   // of the objects, in bytes
 }
 
 // weighed is a name with its weight.
@@ -259,7 +260,7 @@ func (l *look) measure(r *Rule, in *Input) (*hit, Finding) {
 		}
 		line, ok := lines[k]
 		if !ok {
-			line = &hitLine{via: m.via, reasons: map[string]int64{}, sizes: map[int64]bool{}}
+			line = &hitLine{via: m.via, reasons: map[string]int64{}, library: map[string]int64{}, sizes: map[int64]bool{}}
 			line.Callee = m.callee
 			if m.user >= 0 {
 				line.Caller = p.Stacks.Frame(p.Stacks.Frames(id)[m.user])
@@ -269,6 +270,9 @@ func (l *look) measure(r *Rule, in *Input) (*hit, Finding) {
 		line.Weight += w
 		line.Samples += counts[i]
 		line.reasons[m.reason] += w
+		if m.library != "" {
+			line.library[m.library] += w
+		}
 		h.addObjects(line, i)
 		if w > line.most {
 			line.most, line.heavy = w, id
@@ -340,6 +344,8 @@ type match struct {
 	user   int    // position of the user's frame; -1 is none
 	via    string // the function of another module that is nearest, if it is not the user's
 	reason string
+	// library is the package of the standard library that calls the callee for the user.
+	library string
 }
 
 // question is what a look asks of every frame, by frame.
@@ -383,6 +389,9 @@ func (l *look) match(v *view, frames []stack.FrameID, ask question) (match, bool
 	m.callee = stack.FoldGenerics(v.t.Frame(frames[callee]).Func)
 	if outside < len(frames) && v.origins[frames[outside]] != stack.User {
 		m.via = stack.FoldGenerics(v.t.Frame(frames[outside]).Func)
+	}
+	if callee+1 < outside && v.origins[frames[callee+1]] == stack.Standard {
+		m.library = stack.Package(v.t.Frame(frames[callee+1]).Func)
 	}
 	if l.reason != nil {
 		m.reason = l.reason(v.t, frames[:outside])
@@ -522,7 +531,8 @@ func (h *hit) finding(r *Rule) (Finding, bool) {
 	}
 	f.Impact = &Impact{share.Estimate, "share of " + ofUnit[h.sample], share.Low, share.High}
 	f.Evidence = h.evidence()
-	f.costs, f.saves = h.costs(), true
+	f.costs = h.costs()
+	f.saves = !h.anyone || float64(h.ofLines()) >= halfOfAll*float64(h.weight)
 	f.Verify = "Record again under the same load: the share should fall below " + unit.Percent(limit) + "."
 	h.tell(h, &f)
 	if via := h.lines[0].via; via != "" && !h.foreign {
@@ -538,8 +548,11 @@ func (h *hit) costs() (all []cost) {
 	for _, line := range h.lines {
 		if line.Caller.Func != "" {
 			c := cost{file: line.Caller.File, line: line.Caller.Line, callee: line.Callee, allocating: h.leaf}
-			if h.flat && h.named != "" {
-				c.ends = h.set // the rest of what is called stays
+			switch { // the rest of what is called stays
+			case h.flat && h.named != "":
+				c.ends = h.set
+			case h.named == "runtime":
+				c.within, c.without = h.set, "profiler.block"
 			}
 			all = append(all, c)
 		}
@@ -547,10 +560,25 @@ func (h *hit) costs() (all []cost) {
 	return all
 }
 
+// ofLines is the weight of stacks with a line of the program.
+func (h *hit) ofLines() (sum int64) {
+	for _, line := range h.lines {
+		if line.Caller.Func != "" {
+			sum += line.Weight
+		}
+	}
+	return sum
+}
+
+// isSlight tells of a line that it has too little of what may be nobody's to stand for it.
+func (h *hit) isSlight(line *hitLine) bool {
+	return h.anyone && (line.Samples < minHits || line.Weight < h.weight/20)
+}
+
 // where names the heaviest line.
 func (h *hit) where() string {
 	top := h.lines[0]
-	if top.Caller.Func == "" {
+	if top.Caller.Func == "" || h.isSlight(top) {
 		return ""
 	}
 	text := fmt.Sprintf("%s:%d in %s", baseName(top.Caller.File), top.Caller.Line, stack.Short(stack.FoldGenerics(top.Caller.Func)))
@@ -571,6 +599,9 @@ func (h *hit) evidence() (out []Evidence) {
 	for i, line := range h.lines {
 		if i > 0 && (line.Samples < minHits || line.Weight < h.weight/20 || i == evidenceLines) {
 			break
+		}
+		if h.isSlight(line) && line.Caller.Func != "" {
+			return append(out, Evidence{Text: fmt.Sprintf("%d of %d samples, at no line that has much of it", h.samples, h.all), Path: h.entry.Path, Phase: h.entry.Phase})
 		}
 		e := Evidence{
 			Text: fmt.Sprintf("%d of %d samples", line.Samples, h.all), Path: h.entry.Path, Phase: h.entry.Phase,

@@ -100,6 +100,11 @@ var signatures = []signature{
 	{"move", 18, 0, "runtime.memclrNoHeapPointersChunked"},
 	{"move", 21, 0, "runtime.wbMove runtime.wbZero"},
 
+	// What the compiler calls to make memory, and to copy into what is new.
+	{"fills", 0, 0, "runtime.growslice* runtime.memmove runtime.typedslicecopy runtime.typedmemmove runtime.duffcopy runtime.duffzero runtime.memclrNoHeapPointers runtime.memclrHasPointers runtime.concatstring* runtime.concatbyte* runtime.slicebytetostring runtime.stringtoslice* " +
+		"runtime.slicerunetostring runtime.intstring runtime.makeslice* runtime.newobject runtime.newarray runtime.makechan* runtime.makemap* runtime.convT*"},
+	{"fills", 21, 0, "runtime.wbMove runtime.wbZero"},
+
 	// Who copies, by the name that the program has called.
 	{"copier", 0, 0, "bytes.* strings.* bufio.* io.* os.* slices.* sort.* append runtime.growslice runtime.concatstring* runtime.slicebytetostring runtime.stringtoslice* runtime.chansend* runtime.chanrecv* runtime.selectgo runtime.makeslice runtime.newobject runtime.map*"},
 

@@ -19,8 +19,15 @@ type cost struct {
 	callee string
 	// function is the user's function that is nearest to the leaf, in place of a line.
 	function string
-	// allocating counts the stacks alone in which memory is taken, by the callee where there is one.
+	// allocating counts the stacks alone in which memory is taken, by the callee where there is one, and those in which
+	// the line, or maker, asks the runtime to fill it: append copies outside of the allocator.
 	allocating bool
+	// maker is a function that allocates for the line, generic types folded; empty is the line itself.
+	maker string
+	// within is a set of functions of which one has to be at the callee or below; empty is anything.
+	within string
+	// without is a set of functions of which none may be there; empty is none.
+	without string
 	// ends is a set of functions of which one is the leaf; empty is anything.
 	ends string
 }
@@ -101,6 +108,9 @@ type costFrames struct {
 	place, below []bool // below is nil where anything may be
 	calls        []bool // what has to be below as well; nil is nothing
 	leaf         []bool // nil where the leaf may be anything
+	within       []bool // nil where anything may be below
+	without      []bool // nil where nothing may not
+	fills, maker []bool // what fills memory, and who asks it to, where that counts
 }
 
 func (s *spent) asked(c cost) costFrames {
@@ -115,6 +125,15 @@ func (s *spent) asked(c cost) costFrames {
 	if c.ends != "" {
 		a.leaf = s.v.marks(c.ends)
 	}
+	if c.within != "" {
+		a.within = s.v.marks(c.within)
+	}
+	if c.without != "" {
+		a.without = s.v.marks(c.without)
+	}
+	if c.allocating && c.line > 0 {
+		a.fills, a.maker = s.v.marks("fills"), make([]bool, n)
+	}
 	for id := range n {
 		f := s.v.t.Frame(stack.FrameID(id))
 		a.place[id] = c.function != "" && f.Func == c.function || c.line > 0 && f.Line == c.line && f.File == c.file
@@ -125,6 +144,9 @@ func (s *spent) asked(c cost) costFrames {
 		case a.below != nil:
 			a.below[id] = c.allocating && allocates(f) || called
 		}
+		if a.maker != nil {
+			a.maker[id] = a.place[id] || c.maker != "" && stack.FoldGenerics(f.Func) == c.maker
+		}
 	}
 	return a
 }
@@ -132,10 +154,13 @@ func (s *spent) asked(c cost) costFrames {
 // has tells whether a stack, the leaf first, is of the cost.
 func (a costFrames) has(v *view, frames []stack.FrameID) bool {
 	below := func(of []stack.FrameID) bool {
+		if a.without != nil && slices.ContainsFunc(of, func(f stack.FrameID) bool { return a.without[f] }) {
+			return false
+		}
 		in := func(marks []bool) bool {
 			return marks == nil || slices.ContainsFunc(of, func(f stack.FrameID) bool { return marks[f] })
 		}
-		return in(a.below) && in(a.calls)
+		return in(a.within) && in(a.calls) && (in(a.below) || a.filled(of))
 	}
 	switch {
 	case a.leaf != nil && (len(frames) == 0 || !a.leaf[frames[0]]):
@@ -148,6 +173,15 @@ func (a costFrames) has(v *view, frames []stack.FrameID) bool {
 	}
 	at := slices.IndexFunc(frames, func(f stack.FrameID) bool { return a.place[f] })
 	return at >= 0 && below(frames[:at+1])
+}
+
+// filled tells, of the frames up to the line, whether what allocates for it has memory filled: it calls the runtime for it.
+func (a costFrames) filled(of []stack.FrameID) bool {
+	if a.maker == nil {
+		return false
+	}
+	at := slices.IndexFunc(of, func(f stack.FrameID) bool { return a.maker[f] })
+	return at > 0 && a.fills[of[at-1]]
 }
 
 // weight adds up the samples of marked stacks.

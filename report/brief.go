@@ -168,7 +168,11 @@ func (r *Recording) verdict() string {
 	leak, leaks := insight.Leaks(r.Findings)
 	switch {
 	case card.Gain != nil:
-		text += ": it accounts for " + unit.Percent(card.Gain.Share) + " of the " + card.Gain.Of
+		who := ": it accounts for "
+		if n := card.Gain.Lines; n > 0 {
+			who = ": this line (" + unit.Percent(card.Gain.Line) + ") and " + unit.Plural(int64(n-1), "other") + " account for "
+		}
+		text += who + unit.Percent(card.Gain.Share) + " of the " + card.Gain.Of
 		if card.Gain.More {
 			text += "; " + card.Gain.Beyond
 		}
@@ -360,6 +364,9 @@ func gainText(g *insight.Gain) string {
 	}
 	if g.Request > 0 {
 		text += ", " + unit.Nanoseconds(g.Request) + " of each request"
+	}
+	if g.Lines > 0 {
+		text += fmt.Sprintf(", at %d lines, of which the one above has %s", g.Lines, unit.Percent(g.Line))
 	}
 	if g.More {
 		text += "; " + g.Beyond
