@@ -1,13 +1,10 @@
 package insight
 
 import (
-	"go/ast"
-	"go/types"
 	"slices"
 	"strings"
 
 	"loupe/analysis/facts"
-	"loupe/value/stack"
 )
 
 var cp03 = &Rule{
@@ -28,60 +25,6 @@ var cp03 = &Rule{
 		&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "binary", skip: []string{"startup", "logging"},
 			what: "went into encoding/binary and encoding/gob", tell: tellBinary},
 	),
-}
-
-// copiesByJSON tells whether the function of a line decodes what it, or a function that it
-// calls for it, has just encoded.
-func copiesByJSON(c *code, at stack.Frame) (copies bool) {
-	fn := c.function(at)
-	if fn == nil {
-		return false
-	}
-	encodes := func(n ast.Node) (found bool) {
-		ast.Inspect(n, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			found = found || ok && types.ExprString(call.Fun) == "json.Marshal"
-			return !found
-		})
-		return found
-	}
-	functions := c.functions()
-	encoded := map[string]bool{}
-	// made tells of an expression that it is a text that was encoded here.
-	made := func(x ast.Expr) (found bool) {
-		ast.Inspect(x, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.Ident:
-				found = found || encoded[n.Name]
-			case *ast.CallExpr:
-				all := functions[lastName(types.ExprString(n.Fun))]
-				found = found || encodes(n) || len(all) == 1 && encodes(all[0].Body) && text(all[0].Type)
-			}
-			return !found
-		})
-		return found
-	}
-	ast.Inspect(fn.Body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.AssignStmt:
-			if id, ok := n.Lhs[0].(*ast.Ident); ok && len(n.Rhs) == 1 && made(n.Rhs[0]) {
-				encoded[id.Name] = true
-			}
-		case *ast.CallExpr:
-			copies = copies || types.ExprString(n.Fun) == "json.Unmarshal" && len(n.Args) == 2 && made(n.Args[0])
-		}
-		return true
-	})
-	return copies
-}
-
-// text tells of a function that its first result is a text.
-func text(f *ast.FuncType) bool {
-	if f.Results == nil || len(f.Results.List) == 0 {
-		return false
-	}
-	of := types.ExprString(f.Results.List[0].Type)
-	return of == "string" || of == "[]byte"
 }
 
 func tellJSON(h *hit, f *Finding) {
