@@ -153,7 +153,11 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 		} else if s.loop.kind == searchLeast {
 			does = "goes through all of " + s.loop.name + " to find the one that comes first"
 		}
-		f := r.answer(Found, "%s of the CPU time goes into a loop%s that %s, over and over", unit.Percent(share.Estimate), atFrame(s.at), does)
+		does += ", over and over"
+		if s.loop.kind == searchPairs {
+			does = pairsDo(s.loop)
+		}
+		f := r.answer(Found, "%s of the CPU time goes into a loop%s that %s", unit.Percent(share.Estimate), atFrame(s.at), does)
 		f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
 		f.Severity, f.Score = Info, score(share.Estimate, r.param("share"), 0.6)
 		if share.Low >= r.param("warn") {
@@ -161,7 +165,7 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 		}
 		f.Evidence = []Evidence{in.lineAt(w.Entry, s.at, "%d of %d samples", s.samples, total)}
 		f.Verify = "Record again with the same input: the CPU time of this loop should vanish."
-		if adviseSearch(&f, s.loop, s.looped); f.saves {
+		if adviseSearch(&f, s.loop, s.looped); f.saves && s.loop.kind != searchPairs {
 			tellGrows(in.code, s.at, &f)
 		}
 		for at := range s.lines {
@@ -176,7 +180,7 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 // adviseSearch says what to do about a loop that searches, by what it goes through. Where a map
 // gains nothing for certain, or nobody can tell, it is an info.
 func adviseSearch(f *Finding, l handLoop, looped bool) {
-	if l.kind != searchMany && l.kind != searchFirst {
+	if l.kind != searchMany && l.kind != searchFirst && l.kind != searchPairs {
 		f.Severity = Info
 		f.Verify = "Record again with the same input: the CPU time of this loop should be less."
 	}
@@ -193,6 +197,8 @@ func adviseSearch(f *Finding, l handLoop, looped bool) {
 	case searchLeast:
 		f.Advice = "If there are many of them, keep them in a heap (container/heap): then finding the next one takes a few steps instead of one for each element."
 		f.Doubts = []string{"ten elements or so are compared faster than a heap is kept in order"}
+	case searchPairs:
+		advisePairs(f, l)
 	case searchEach:
 		f.Advice = "Another list is searched in each turn of the loop, so building a map of one costs more than searching it once. A map gains only if the lists are long and each is searched again before it changes: then keep it beside the list."
 		f.Doubts = []string{fewDoubt}

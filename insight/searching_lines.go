@@ -90,7 +90,9 @@ func (s *searchScan) loops(id stack.FrameID) bool {
 func (s *searchScan) ask(x searchAt) handLoop {
 	l, ok := s.known[x]
 	if !ok {
-		l = searchByHand(s.in.code, x.at, x.caller, x.again)
+		if l = searchByHand(s.in.code, x.at, x.caller, x.again); l.kind == searchNone {
+			l = pairsByHand(s.in.code, x.at)
+		}
 		s.known[x] = l
 	}
 	return l

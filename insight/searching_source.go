@@ -89,13 +89,15 @@ const (
 	searchFirst          // for the first of all by an order, which is taken out
 	searchLeast          // for the first of all by an order, which is taken out at times
 	searchEach           // through another one in each turn of the loop around
+	searchPairs          // each of one list is compared with each of another, or of the same
 )
 
 // handLoop is a loop that searches.
 type handLoop struct {
 	kind  handKind
 	first int        // its line
-	name  string     // what it goes through, where it is a few
+	name  string     // what it goes through, where it is a few, or pairs
+	other string     // of pairs, what the loop around goes through, if that is another list
 	few   int        // how many these are
 	by    comparison // how it compares
 	// from and to are the lines of the condition.
