@@ -27,7 +27,7 @@ var al02 = &Rule{
 	},
 }
 
-func tellReason(in *Input, _ *reasons, g *reasonLine, f *Finding) {
+func tellReason(in *Input, r *reasons, g *reasonLine, f *Finding) {
 	c, inner := &g.sites[0].Causes[0], g.sites[0].Frames[0].Func
 	l := livesOn(in, g.at)
 	f.Advice = adviceFor(c)
@@ -47,7 +47,10 @@ func tellReason(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 		f.Severity = Info // what takes a text needs one
 		f.Advice = "The text is made for a call: if it is a key, use a struct of its parts instead; if the same text is needed again, keep it."
 	}
-	if c.Mechanism&why.Append != 0 && isQueue(in.code, g.sites[0].Frames[0], c.Expr) {
+	if m, ok := frontMoveAt(in.code, g.at); ok && c.Mechanism&why.Append != 0 {
+		f.Summary += "; " + m.says()
+		f.Advice = m.advice(len(r.objectSizes(g)) >= lengthsOfGrowing)
+	} else if c.Mechanism&why.Append != 0 && isQueue(in.code, g.sites[0].Frames[0], c.Expr) {
 		f.Advice = queueAdvice
 	}
 	if !copiesByName(inner) && inner != g.at.Func && stack.Package(inner) != stack.Package(g.at.Func) {

@@ -30,6 +30,11 @@ var literal = regexp.MustCompile("(Compile|MustCompile|CompilePOSIX|MustCompileP
 
 func tellRegexp(h *hit, f *Finding) {
 	source := f.Evidence[0].Source
+	if e, ok := eagerOf(h, h.lines[0]); ok && !literal.MatchString(source) {
+		f.Advice = e.advice("the expression is compiled")
+		f.Doubts = append(f.Doubts, eagerDoubt)
+		return
+	}
 	switch {
 	case literal.MatchString(source):
 		f.Advice = "The pattern is fixed: compile it once in a package variable, var re = regexp.MustCompile(…), and use re here."

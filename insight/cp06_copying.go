@@ -45,6 +45,13 @@ func moveReason(t *stack.Table, frames []stack.FrameID) string {
 }
 
 func tellMoves(h *hit, f *Finding) {
+	if top := h.lines[0]; float64(top.Weight) >= halfOfAll*float64(h.weight) {
+		if m, ok := frontMoveAt(h.in.code, top.Caller); ok {
+			f.Summary += "; " + m.says()
+			f.Advice = m.advice(false)
+			return
+		}
+	}
 	switch h.reasons[0].name {
 	case "grow":
 		f.Advice = "Slices and buffers grow and are copied each time: preallocate them at their final size, or an estimate near the usual one (make with a capacity, Grow)."

@@ -241,6 +241,10 @@ func tellAgain(h *hit, f *Finding) {
 	if a.doubt != "" {
 		f.Doubts = append(f.Doubts, a.doubt)
 	}
+	if e, ok := eagerOf(h, h.lines[0]); ok {
+		f.Advice, f.Doubts = e.advice("it is done"), []string{eagerDoubt}
+		return
+	}
 	v, frames, at := stackOf(h, h.lines[0])
 	if opener, ok := opensConnection(v.t, frames[max(at, 0):]); ok {
 		f.Severity, f.saves = Info, false

@@ -90,3 +90,8 @@ func TestLinesOfGain(t *testing.T) {
 		}
 	}
 }
+
+// sourceIn adds a source file to a recording.
+func sourceIn(r *recordingtest.Recording, file, text string) {
+	r.Put(recording.Entry{Path: "source" + file, Kind: recording.Source, Source: file}, []byte(text))
+}

@@ -296,23 +296,25 @@ func pairsDo(l handLoop) string {
 
 // advisePairs says what to do about them.
 func advisePairs(f *Finding, l handLoop) {
+	f.Title = "Quadratic: each element is compared with each other one"
 	key := "keyed by what is compared"
 	switch l.by {
 	case matchFold:
 		key = "keyed by the text in lower case"
 	case matchGroup:
-		key = "from what is compared for equality to the elements that have it, on which alone the rest of the condition is tested"
+		key = "from what is compared for equality to the elements that have it (test the rest of the condition on these alone)"
 	}
 	if l.other == "" {
-		f.Advice = "Go through them once, with a map " + key + " of those that came before; or sort them first, so that equal ones stand side by side (slices.Sort, slices.Compact)."
+		f.Advice = "Go through them once, with a map of those already seen, " + key + "; or sort them first, so that equal ones stand side by side (slices.Sort, slices.Compact)."
 		f.Advice += " The time grows with the square of their number: twice as many take four times as long."
 	} else {
-		f.Advice = "Build a map of " + l.name + " " + key + ", once, before the loops, and look the elements of " + l.other + " up in it; or sort both and go through them side by side."
+		f.Title = "Quadratic: each element of one list is compared with each one of another"
+		f.Advice = "Build a map of " + l.name + ", " + key + ", once, before the loops, and look the elements of " + l.other + " up in it; or sort both and go through them side by side."
 		f.Advice += " The time grows with the product of both: twice as many of each take four times as long."
 	}
 	if strings.Contains(f.Evidence[0].Source, "Equal(") && l.by == matchEqual {
 		f.Advice += " The key has to hold all that the comparison looks at: a text, an array, or a struct of comparable fields."
 	}
-	f.Doubts = []string{"if several match, the loops take them in the order of the list, and so has what comes instead", fewDoubt}
+	f.Doubts = []string{"keep the order: where several match, the loops take them in the order of the list", fewDoubt}
 	f.saves, f.grows = true, true
 }
