@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"regexp"
+	"slices"
 	"strings"
 
 	"loupe/value/stack"
@@ -61,7 +62,7 @@ func eagerStoreAt(c *code, at stack.Frame, work string) (e eagerStore, ok bool) 
 			}
 			e = eagerStore{call: "cmp.Or"}
 		case storesMissing.MatchString(name) && len(call.Args) > 1 && isMethodCall(call):
-			for _, arg := range call.Args[1:] {
+			for _, arg := range storedOf(call) {
 				ok = ok || works(arg)
 			}
 			ok = ok && !askedBefore(fn, receiverOf(call), call.Pos())
@@ -78,6 +79,18 @@ func eagerStoreAt(c *code, at stack.Frame, work string) (e eagerStore, ok bool) 
 		}
 	}
 	return eagerStore{}, false
+}
+
+// storedOf are the arguments of a call behind the key; none where one of them is a function, which makes the value.
+func storedOf(call *ast.CallExpr) []ast.Expr {
+	args := call.Args[1:]
+	if first := lastName(types.ExprString(call.Args[0])); first == "ctx" || first == "Context()" {
+		args = args[1:]
+	}
+	if slices.ContainsFunc(args, func(a ast.Expr) bool { _, is := a.(*ast.FuncLit); return is }) {
+		return nil
+	}
+	return args
 }
 
 // isMethodCall tells of a call that it is one of a method, or of another package's function.

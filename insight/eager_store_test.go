@@ -39,6 +39,8 @@ func (c *cache) replace(k string, v *T) {
 		{"if v, ok := m.Load(k); ok {\nreturn v\n}\nv, _ := m.LoadOrStore(k, compile(k)) // here", ""},
 		{"v := cache.GetOrSet(k, func() *T { return compile(k) }) // here", ""},
 		{"v, _ := m.LoadOrStore(compile(k), k) // here", ""},
+		{"v := cache.GetOrCreate(ctx, compile(k), load) // here", ""},
+		{"v := cache.GetOrCreate(ctx, compile(k), func() *T { return load(k) }) // here", ""},
 		{"m.Store(k, compile(k)) // here", ""},
 		{"if _, ok := c.m[k]; !ok {\nc.m[k] = compile(k) // here\n}", ""},
 		{"v := cmp.Or(compile(k), known) // here", ""},

@@ -15,6 +15,7 @@ import (
 type frontMove struct {
 	of      string // the slice
 	removes bool   // it takes the first away; otherwise it puts one in front
+	bytes   bool   // what is put in front are bytes, as a header is
 }
 
 // frontMoveAt finds one on a line. A slice that is the function's own, outside of a loop, is none: it is copied once.
@@ -57,7 +58,11 @@ func frontMoveAt(c *code, at stack.Frame) (m frontMove, ok bool) {
 		body := loopBody(around)
 		again = again || !isIdent(x) || !own || body != nil && !declares(body, root)
 		if again && root != "" {
-			m, ok = frontMove{types.ExprString(x), removes}, true
+			bytes := hasAny(n, func(n ast.Node) bool {
+				lit, ok := n.(*ast.CompositeLit)
+				return ok && lit.Type != nil && (types.ExprString(lit.Type) == "[]byte" || types.ExprString(lit.Type) == "[]uint8")
+			})
+			m, ok = frontMove{types.ExprString(x), removes, bytes}, true
 		}
 	})
 	return m, ok
@@ -146,13 +151,16 @@ func (m frontMove) says() string {
 
 // advice is what to do about it; grows tells that the slice was seen in many lengths.
 func (m frontMove) advice(grows bool) (text string) {
+	if m.bytes {
+		return "Leave room in front when it is made, and fill in what comes first at the end; or write both one after the other (net.Buffers, or two calls of Write on a buffered writer)."
+	}
 	if m.removes {
 		text = "Keep the index of the first element, and move the rest to the front only once half of the slice is free; or use a ring buffer. Clear what was removed if it holds pointers."
 	} else {
 		text = "Append at the end and read from there: the newest is the last then. If the order of the slice is needed, reverse it once when all are there (slices.Reverse). If elements come and go at both ends, use a ring buffer or container/list."
 	}
 	if grows {
-		text += " The time for n elements grows with the square of n."
+		text += " If n come to one slice, one at a time, the time grows with the square of n."
 	}
 	return text
 }

@@ -52,6 +52,14 @@ func TestFrontMoves(t *testing.T) {
 	}
 }
 
+// TestFrontMoveOfHeader: a header in front of a packet is nothing that could come last.
+func TestFrontMoveOfHeader(t *testing.T) {
+	m, ok := frontMoveAt(sourceOf("package main\n\nfunc (p *packet) wrap(v byte) {\np.data = append([]byte{v}, p.data...)\n}\n"), stack.Frame{Func: "main.(*packet).wrap", File: "a.go", Line: 4})
+	if text := m.advice(true); !ok || strings.Contains(text, "square") || !strings.Contains(text, "Leave room in front") {
+		t.Errorf("%v: %q", ok, text)
+	}
+}
+
 // TestFrontMoveCP06: the copying that a prepend does without allocating is told as that.
 func TestFrontMoveCP06(t *testing.T) {
 	r := spentIn("shop.f:/src/a.go:6 shop.g:/src/b.go:1\nruntime.memmove\n= 60                40\n")

@@ -19,6 +19,7 @@ type pairs struct {
 	inner, outer loop
 	in, out      map[string]bool // the variables of each that stand for an element or its place
 	over, other  ast.Expr        // what the inner one goes through, and the outer one
+	both         bool            // the condition tests something of both elements besides
 }
 
 // pairsByHand finds such loops around a line, which is that of the comparison or the head of the inner loop. It is
@@ -53,7 +54,7 @@ func pairsByHand(c *code, f stack.Frame) (x handLoop) {
 	if p.other != nil && types.ExprString(p.other) != x.name {
 		x.other = types.ExprString(p.other)
 	}
-	x.works = f.Line != first
+	x.works, x.both = f.Line != first, p.both
 	return x
 }
 
@@ -127,6 +128,7 @@ func (p *pairs) equal(cond ast.Expr) (by comparison) {
 		a, b, how := sidesOf(part)
 		if a == nil || !p.between(a, b) {
 			tests = true
+			p.both = p.both || mentionsAny(part, p.in) && mentionsAny(part, p.out)
 			continue
 		}
 		by = max(by, how)
@@ -264,12 +266,14 @@ func (p *pairs) sameEachTurn() bool {
 	return false
 }
 
-// entersTable tells of what is done for a match that it enters something by both places, as a matrix of all pairs does.
+// entersTable tells of what is done for a match that it enters something by both places, or by one beside, as a matrix of all
+// pairs does, or one of which two rows are kept.
 func (p *pairs) entersTable(list []ast.Stmt) (found bool) {
 	for _, s := range list {
 		ast.Inspect(s, func(n ast.Node) bool {
 			if i, ok := n.(*ast.IndexExpr); ok {
-				found = found || mentionsAny(i, p.in) && mentionsAny(i, p.out)
+				_, beside := i.Index.(*ast.BinaryExpr)
+				found = found || mentionsAny(i, p.in) && (beside || mentionsAny(i, p.out)) || beside && mentionsAny(i, p.out)
 			}
 			return !found
 		})
@@ -317,4 +321,8 @@ func advisePairs(f *Finding, l handLoop) {
 	}
 	f.Doubts = []string{"keep the order: where several match, the loops take them in the order of the list", fewDoubt}
 	f.saves, f.grows = true, true
+	if l.both { // what is left to test decides
+		f.Severity, f.saves, f.grows = Info, false, false
+		f.Doubts = append(f.Doubts, "with few different values of what is compared for equality, nearly all pairs are left to test")
+	}
 }

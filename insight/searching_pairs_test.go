@@ -7,6 +7,18 @@ import (
 	"loupe/value/stack"
 )
 
+// TestPairsNear: where the rest of the condition needs both elements, what a map gains is unknown.
+func TestPairsNear(t *testing.T) {
+	for test, want := range map[string]Severity{"a[i].cell == a[j].cell && near(a[i], a[j])": Info, "a[i].cell == a[j].cell && a[j].open": Warning, "a[i].cell == a[j].cell": Warning} {
+		r := spentIn("shop.f:/src/a.go:6 shop.g:/src/b.go:1\n= 60                40\n")
+		sourceIn(r, "/src/a.go", "package main\n\nfunc f(a []point) (n int) {\nfor i := range a {\nfor j := i + 1; j < len(a); j++ {\nif "+test+" {\nn++\n}\n}\n}\nreturn n\n}\n")
+		f := expect(t, test, r, "CP20", Found, "compares each element of a with each other one")
+		if f.Severity != want || f.saves != (want == Warning) {
+			t.Errorf("%s: %s, saves %v", test, f.Severity, f.saves)
+		}
+	}
+}
+
 // TestPairs: two loops that compare for equality and go on are told from those that need the pairs, and from those that
 // compare something else. The comparison is in the line that says so.
 func TestPairs(t *testing.T) {
@@ -24,6 +36,7 @@ func TestPairs(t *testing.T) {
 		{"a sum of all pairs", "for i := range s {\nfor j := range s {\nif s[i].kind == s[j].kind { // here\nn++\n}\nsum += s[i].x * s[j].x\n}\n}", false},
 		{"places alone", "for i := range s {\nfor j := range t {\nif i == j { // here\nn++\n}\n}\n}", false},
 		{"a table of all pairs", "for i := range a {\nfor j := range b {\nif a[i] == b[j] { // here\ntable[i+1][j+1] = table[i][j] + 1\n}\n}\n}", false},
+		{"a table of which two rows are kept", "for i := range a {\nfor j := range b {\nif a[i] == b[j] { // here\ncur[j] = prev[j-1] + 1\n}\n}\n}", false},
 		{"a table, with the rest", "for i := range a {\nfor j := range b {\nif a[i] == b[j] { // here\nbest = 1\n} else {\nbest = 0\n}\n}\n}", false},
 		{"an element of a matrix", "for i := range m {\nfor j := range m[i] {\nif m[i][j] == k { // here\nn++\n}\n}\n}", false},
 		{"neighbours", "for i := range s {\nfor j := i + 1; j < i+8; j++ {\nif s[i] == s[j] { // here\nn++\n}\n}\n}", false},

@@ -100,6 +100,7 @@ type handLoop struct {
 	other string     // of pairs, what the loop around goes through, if that is another list
 	few   int        // how many these are
 	by    comparison // how it compares
+	both  bool       // of pairs, something of both elements is tested besides
 	// from and to are the lines of the condition.
 	from, to int
 	// works tells that something is done for each element besides the comparison.
