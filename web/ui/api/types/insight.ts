@@ -48,6 +48,8 @@ export interface InsightGain {
   low: number;
   high: number;
   per_request_ns?: number;
+  lines?: number;
+  line?: number;
   more?: boolean;
   beyond?: string;
 }
