@@ -29,7 +29,6 @@ var gc08 = &Rule{
 		{"much", 64, "MB", "chosen, without forced collections: less is warm-up"},
 		{"readings", 6, "readings", "chosen, without forced collections: different values of the live heap; fewer cannot be called steady"},
 		{"rise", 2, "MB", "chosen, for a steady rise that a heap profile confirms: connections and buffers take less"},
-		{"steady", 0.5, "of the first half", "chosen: the rise of the second half; a warm-up levels off"},
 		{"line", 0.3, "share of what is in use", "chosen: of one line, for a warning about a steady rise"},
 		{"looks", 5, "heap profiles", "research: growth over five consecutive profiles (-phases growth)"},
 	},

@@ -75,24 +75,29 @@ func steadily(r *Rule, in *Input) (*facts.Round, timeline.Series) {
 	if err != nil {
 		return nil, timeline.Series{}
 	}
-	var live timeline.Series
-	all := set.Series("/gc/heap/live:bytes").In(round.Phase.Span)
-	for i, v := range all.Values {
-		if v > 0 && (len(live.Values) == 0 || v != live.Values[len(live.Values)-1]) {
-			live.Times, live.Values = append(live.Times, all.Times[i]), append(live.Values, v)
-		}
-	}
+	live := facts.LiveReadings(set, round.Phase.Span)
+	different := slices.Compact(slices.Clone(live.Values))
 	n := len(live.Values)
-	if n < int(r.param("readings")) {
+	if len(different) < int(r.param("readings")) {
 		return nil, live
 	}
-	first, middle, last := live.Values[0], live.Values[n/2], live.Values[n-1]
+	first, last := live.Values[0], live.Values[n-1]
 	_, p := stats.MannKendall(live.Values)
 	switch {
 	case p >= r.param("p"), last < first*(1+r.param("growth")), last-first < r.param("rise")*(1<<20):
 		return nil, live
-	case last-middle < r.param("steady")*(middle-first), slices.Max(live.Values) > last+0.1*(last-first):
+	case slices.Max(live.Values) > last+0.1*(last-first):
 		return nil, live
+	}
+	if c, _ := facts.CourseOf(seconds(live.Times), live.Values); c != facts.Evenly {
+		return nil, live
+	}
+	// The rest of its life may show that it has stopped.
+	if run, life := facts.LongestRun(in.Session.Manifest()); run == max(0, round.Phase.Run) {
+		whole := facts.LiveReadings(set, life)
+		if c, _ := facts.CourseOf(seconds(whole.Times), whole.Values); c == facts.LevelOff {
+			return nil, live
+		}
 	}
 	return round, live
 }

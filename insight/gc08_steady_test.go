@@ -37,6 +37,7 @@ func TestGC08Steady(t *testing.T) {
 	}
 	severity(t, "a line with much garbage beside", expect(t, "turnover", recorded(server, steady, 70, 700), "GC08", Found, "cache.remember"), Warning)
 	for what, r := range map[string]*recordingtest.Recording{
+		"a pool that fills":      recorded(server, func(s int) int { return []int{10, 80, 130, 165, 182, 190, 194, 196, 198, 199}[min(s, 9)] }, 199, 199),
 		"a warm-up":              recorded(server, func(s int) int { return 10 + 60*min(s, 3) + s }, 190, 190),
 		"garbage of a long mark": recorded(server, steady, 9, 9),
 		"next to nothing":        recorded(server, func(s int) int { return 10 + 2*s }, 26, 26),

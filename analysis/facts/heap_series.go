@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"loupe/format/metrics"
+	"loupe/recording"
 	"loupe/value/timeline"
 )
 
@@ -72,4 +73,20 @@ func liveShare(goals, size timeline.Series) float64 {
 		}
 	}
 	return share
+}
+
+// LongestRun is the process that was recorded for the longest, and when.
+func LongestRun(m *recording.Manifest) (run int, span timeline.Span) {
+	for _, p := range m.Phases {
+		one := timeline.Span{Start: p.Span.Start, End: p.Span.End}
+		for _, o := range m.Phases {
+			if o.Run == p.Run {
+				one.Start, one.End = min(one.Start, o.Span.Start), max(one.End, o.Span.End)
+			}
+		}
+		if one.Len() > span.Len() {
+			run, span = max(0, p.Run), one
+		}
+	}
+	return run, span
 }

@@ -175,13 +175,17 @@ func ResidentIn(f *Facts) (middle Resident, ok bool) {
 }
 
 // OutsideIn is the memory that the operating system counts beyond what the runtime holds, over
-// a span of the life of a process, in bytes; it is below zero where pages that the runtime has
-// reserved were never touched.
-func OutsideIn(f *Facts, run int, in timeline.Span) (s timeline.Series) {
+// a span of the life of a process, in bytes, and beside it what the runtime holds. The
+// difference is below zero where the runtime holds pages that were never touched, as of large
+// buffers that are filled in part: it counts as zero then, since touching them later is no
+// growth of anything else.
+func OutsideIn(f *Facts, run int, in timeline.Span) (outside, held timeline.Series) {
 	for _, r := range residents(f, nil, run, in) {
-		s.Times, s.Values = append(s.Times, r.At), append(s.Values, r.Anon-r.Go)
+		outside.Times, outside.Values = append(outside.Times, r.At), append(outside.Values, max(0, r.Anon-r.Go))
+		held.Values = append(held.Values, r.Go)
 	}
-	return s
+	held.Times = outside.Times
+	return outside, held
 }
 
 // residents are all moments in a span at which both are known.

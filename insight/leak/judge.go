@@ -35,6 +35,8 @@ const (
 	Late Shape = "late"
 	// WithLoad: it rises no more than the load does.
 	WithLoad Shape = "follows the load"
+	// WithHeap: it rises by no more than the memory of Go itself moves, which shows in it.
+	WithHeap Shape = "moves with the heap"
 	// Slight: it rises all the time, but by so little that it may be noise.
 	Slight Shape = "rises slightly"
 	// Short: there are too few measurements, or they cover too little time.
@@ -56,9 +58,6 @@ const (
 	fewest = facts.FewestLooks
 	// chance is the p of a trend (research: Mann–Kendall, as for GC08).
 	chance = 0.01
-	// lastQuarter is what the last quarter of the time has of the average rise: below flat it
-	// has levelled off, from on upwards it goes on.
-	flat, on = facts.Flat, 0.5
 	// back is how much of its rise a quantity must lose to have returned (as for GC09).
 	back = 0.5
 	// loadGrew is how much more load there must be at the end for it to explain a rise.
@@ -315,29 +314,16 @@ func (j *Judgement) withoutTrend(times, values []float64) (Shape, string) {
 	return Late, fmt.Sprintf("it has more at the end, which may be chance (p = %.2g)", j.P)
 }
 
+// courses are the shapes of what rises.
+var courses = map[facts.Course]Shape{facts.NoRise: Steady, facts.Evenly: Grows, facts.Slower: Slowing, facts.Unevenly: Late, facts.LevelOff: Levelled}
+
 // course tells by the rise of each quarter of the time whether it has stopped.
 func course(times, values []float64) (Shape, string) {
-	quarter, all := facts.Quarters(times, values)
-	if all <= 0 {
+	c, quarter := facts.CourseOf(times, values)
+	if c == facts.NoRise {
 		return Steady, "the middle of its values does not rise"
 	}
-	rising := 0
-	for _, q := range quarter {
-		if q >= flat {
-			rising++
-		}
-	}
-	why := fmt.Sprintf("of its rise, the quarters of the time have %s", shares(quarter[:]))
-	early, late := (quarter[0]+quarter[1])/2, (quarter[2]+quarter[3])/2
-	switch {
-	case quarter[3] < flat:
-		return Levelled, why
-	case early < flat || rising < 3:
-		return Late, why
-	case quarter[3] < on || late < on*early:
-		return Slowing, why
-	}
-	return Grows, why
+	return courses[c], fmt.Sprintf("of its rise, the quarters of the time have %s", shares(quarter[:]))
 }
 
 // shares prints parts of an average as percentages of the whole.

@@ -291,6 +291,8 @@ func (d *decider) witness(what Matter, process string) (main *Looked, open strin
 		}
 	case Late:
 		return main, fmt.Sprintf("%s: %s", about, main.lateWhy())
+	case WithHeap:
+		return main, fmt.Sprintf("%s: %s; /proc/PID/smaps lists the mappings", about, main.Why)
 	case WithLoad:
 		return main, fmt.Sprintf("%s rises no faster than the load: only a steady load can tell", about)
 	case Grows:

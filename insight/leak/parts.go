@@ -187,6 +187,8 @@ func verb(what Matter, s Shape) string {
 		return "rise" + s3 + " more slowly than before"
 	case WithLoad:
 		return "follow" + s3 + " the load"
+	case WithHeap:
+		return "move" + s3 + " with the heap"
 	case Slight:
 		return "rise" + s3 + " slightly"
 	}

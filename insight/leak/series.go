@@ -11,7 +11,7 @@ import (
 	"loupe/format/metrics"
 	"loupe/insight"
 	"loupe/recording"
-	"loupe/session"
+	"loupe/value/stats"
 	"loupe/value/timeline"
 	"loupe/value/unit"
 )
@@ -103,7 +103,7 @@ func (g *gatherer) add(what Matter, by string, q Quantity) *Looked {
 // something was measured by profiles that do not tell their time.
 func gather(in *insight.Input, least float64, order Order) (all []*Looked, untimed bool) {
 	g := &gatherer{in: in, least: least, order: order}
-	run, span := longestRun(in.Session)
+	run, span := facts.LongestRun(in.Session.Manifest())
 	set, err := in.Session.Metrics(run)
 	if err != nil {
 		set = nil
@@ -129,23 +129,6 @@ func quantity(s timeline.Series, least float64) Quantity {
 		q.Times = append(q.Times, t.Seconds())
 	}
 	return q
-}
-
-// longestRun is the process that was recorded for the longest, and when.
-func longestRun(s *session.Session) (run int, span timeline.Span) {
-	m := s.Manifest()
-	for _, p := range m.Phases {
-		one := timeline.Span{Start: p.Span.Start, End: p.Span.End}
-		for _, o := range m.Phases {
-			if o.Run == p.Run {
-				one.Start, one.End = min(one.Start, o.Span.Start), max(one.End, o.Span.End)
-			}
-		}
-		if one.Len() > span.Len() {
-			run, span = max(0, p.Run), one
-		}
-	}
-	return run, span
 }
 
 // looks judges profiles that were taken one after another.
@@ -354,8 +337,8 @@ func (g *gatherer) resident(span timeline.Span) {
 
 // system judges what the operating system counts.
 func (g *gatherer) system(run int, span timeline.Span) {
-	if out := facts.OutsideIn(g.in.Facts, run, span); len(out.Values) > 0 {
-		g.add(Outside, readings(len(out.Values), "resident memory and runtime/metrics"), quantity(out, leastOutside))
+	if out, held := facts.OutsideIn(g.in.Facts, run, span); len(out.Values) > 0 {
+		g.outside(out, held.Values)
 	}
 	if loads := g.in.Facts.Loads(); len(loads) > 0 {
 		var most facts.OpenFiles
@@ -382,6 +365,25 @@ func (g *gatherer) system(run int, span timeline.Span) {
 	if len(s.Values) > 0 {
 		g.add(Files, readings(len(s.Values), "the operating system"), quantity(s, leastFiles))
 	}
+}
+
+// outside judges what is beyond the memory that the runtime holds. Large buffers that Go has and
+// that are touched bit by bit, and pages that come back late, move the difference as well: what
+// rises by less than Go's own memory went up and down in the same time says nothing of C. After
+// a quick start of Go the second half may show it alone.
+func (g *gatherer) outside(out timeline.Series, held []float64) {
+	l := g.add(Outside, readings(len(out.Values), "resident memory and runtime/metrics"), quantity(out, leastOutside))
+	half := len(held) / 2
+	if l.Shape.rises() && within(out.Values, held) && within(out.Values[half:], held[half:]) {
+		l.Shape, l.Why = WithHeap, fmt.Sprintf("it rises by no more than what the memory of Go itself moves in the same time (from %s to %s)", unit.BytesOf(slices.Min(held)), unit.BytesOf(slices.Max(held)))
+	}
+}
+
+// within tells whether the rise of one series is no more than the other goes up and down.
+func within(rising, held []float64) bool {
+	edge := max(1, len(rising)/10)
+	rise := stats.Median(rising[len(rising)-edge:]) - stats.Median(rising[:edge])
+	return rise <= slices.Max(held)-slices.Min(held)
 }
 
 // judged tells whether a matter was measured well enough.
