@@ -131,9 +131,21 @@ func tellPooled(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f *Fi
 	if !ok {
 		return
 	}
+	share := float64(all.Most.InUse.At(top.At)) / float64(max(1, all.Most.Allocated(top.At)))
+	if h.unless.File != "" && share < r.param("held") {
+		return // a limit that applies lets most of what becomes large go
+	}
 	put := h.shows[0]
 	f.Title = "A pool keeps buffers that have grown large"
-	f.Summary += fmt.Sprintf("; they are buffers that grew there and went back to a pool at %s:%d: %s of them stay in it at their largest size", baseName(put.File), put.Line, unit.BytesOf(float64(lasting)))
+	grown := "large"
+	if size, n := mostlyOf(all, top); n > 0 {
+		grown = fmt.Sprintf("to %s (%s)", unit.BytesOf(float64(size)), unit.Plural(n, "buffer"))
+	}
+	f.Summary = fmt.Sprintf("a pool keeps buffers that have grown %s: they grew at %s:%d in %s and went back to a pool at %s:%d: %s of them stay in it at their largest size; %s", grown, baseName(top.At.File), top.At.Line, stack.Short(top.At.Func),
+		baseName(put.File), put.Line, unit.BytesOf(float64(lasting)), f.Summary)
+	if h.unless.File != "" {
+		h.shows = append(h.shows, h.unless)
+	}
 	f.Severity, f.Advice = Warning, h.advice
 	if _, bytes := all.Course(top.At); len(bytes) > 1 && float64(bytes[len(bytes)-1]) < 1.25*float64(bytes[0]) {
 		f.Severity = Info
@@ -145,6 +157,21 @@ func tellPooled(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f *Fi
 	})
 	f.Evidence = append(slices.Clone(h.shows), f.Evidence...)
 	f.Doubts = append(f.Doubts, "if most items need buffers of that size, the pool does its work: then a limit on how many it keeps is what helps")
+}
+
+// mostlyOf is the size of nearly all objects that a line has in use in the profile with the most,
+// and how many there are; 0 where they are of many sizes.
+func mostlyOf(all *facts.Retention, top *facts.Line) (size, n int64) {
+	sizes, sum, most := all.Most.SizesAt(top.At), int64(0), int64(0)
+	for s, w := range sizes {
+		if sum += w; w > most {
+			size, most = s, w
+		}
+	}
+	if size == 0 || float64(most) < nearlyAll*float64(sum) {
+		return 0, 0
+	}
+	return size, most / size
 }
 
 // checkHeld asks the core of a recording that has no heap profile: which place holds most, but
@@ -256,8 +283,12 @@ func levelledIn(in *Input, phase recording.Phase) bool {
 	if err != nil {
 		return false
 	}
-	_, live, _ := facts.HeapSeries(set, phase.Span)
-	return facts.LevelledOff(seconds(live.Times), live.Values)
+	live := facts.LiveReadings(set, phase.Span)
+	if len(live.Values) == 0 {
+		_, live, _ = facts.HeapSeries(set, phase.Span)
+	}
+	c, _ := facts.CourseOf(seconds(live.Times), live.Values)
+	return c == facts.LevelOff
 }
 
 // growsLate tells whether the heap was larger in the last quarter of a phase, at its largest,

@@ -23,6 +23,9 @@ type holding struct {
 	shows []Evidence
 	// lets is where the source takes something out of it; the zero Evidence where it does not.
 	lets Evidence
+	// unless is a limit in the source that applies under a condition alone; the zero Evidence where
+	// there is none.
+	unless Evidence
 	// fixed tells that its length is.
 	fixed bool
 	// wastes tells that what is kept is a part of what it keeps, so that no bound on how many
@@ -56,7 +59,7 @@ func (c sourceHolders) holder(at stack.Frame, frames []stack.Frame) (holding, bo
 		return h, true
 	}
 	if growsBuffer(frames) {
-		if h, ok := c.byFreeList(own); ok {
+		if h, ok := c.byFreeList(own); ok && h.unless.File == "" { // else the recording has to show that the limit does not apply
 			return h, true
 		}
 	}

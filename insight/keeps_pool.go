@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -66,25 +67,33 @@ func (c sourceHolders) byFreeList(own []stack.Frame) (h holding, ok bool) {
 				return true
 			}
 			line, _ := s.lines(call)
-			asks := c.asksSize(fn.Body, grown)
+			test, in := c.asksSize(s, fn.Body, grown), f.File
 			at := c.shownAt(f.File, line, "the buffer that grows goes back to a pool here")
-			if to, asksThere, found := c.takenBack(call); found {
+			if to, there, found := c.takenBack(call); found {
 				h.shows = append(h.shows, to)
-				asks = asks || asksThere
+				if there.asks && (!test.asks || test.only != "") {
+					test, in = there, to.File
+				}
 			} else if !strings.EqualFold(calledName(call), "put") {
 				return true // nothing shows that it is kept
 			}
 			h.shows = append(h.shows, at)
-			if asks {
+			if test.asks && test.only == "" {
 				h = holding{}
 				return true // large ones are dropped
+			}
+			if test.only != "" {
+				h.unless = c.shownAt(in, test.at, "large ones are left out here, but only where %s holds", test.only)
 			}
 			ok = true
 			return true
 		})
 		if ok {
 			put := h.shows[0]
-			h.advice = fmt.Sprintf("Do not put back a buffer that has become larger than usual: before %s:%d return without it if its capacity (cap(b), b.Cap()) is above a limit, a few times the usual size, and let the collector take it. "+
+			if h.unless.File != "" {
+				h.advice = fmt.Sprintf("The source has a limit at %s:%d, but only under a condition: let it apply always. ", baseName(h.unless.File), h.unless.Line)
+			}
+			h.advice += fmt.Sprintf("Do not put back a buffer that has become larger than usual: before %s:%d return without it if its capacity (cap(b), b.Cap()) is above a limit, a few times the usual size, and let the collector take it. "+
 				"Or use another pool, or none, for large items. Otherwise each buffer of the pool keeps the largest size it ever had.", baseName(put.File), put.Line)
 			return h, true
 		}
@@ -115,9 +124,19 @@ func gives(name string) bool {
 	return slices.ContainsFunc(giving, func(g string) bool { return strings.HasPrefix(strings.ToLower(name), g) })
 }
 
+// sizeTest is whether a function asks how large a buffer is.
+type sizeTest struct {
+	asks bool
+	// only is what else has to hold for each of the conditions that ask, and at the line of the
+	// first: limited of "if p.limited && b.Cap() > most { return }". Where it does not hold,
+	// large ones go back as well.
+	only string
+	at   int
+}
+
 // asksSize tells whether a condition of a function asks for the capacity or the length of one of
 // some variables, by itself, by a variable that has it or by a function of the program's own.
-func (c sourceHolders) asksSize(body ast.Node, names map[string]bool) (found bool) {
+func (c sourceHolders) asksSize(s *syntax, body ast.Node, names map[string]bool) (found sizeTest) {
 	ofThem := func(call *ast.CallExpr) bool { return isSize(call) && mentionsAny(call, names) }
 	sizes := map[string]bool{}
 	ast.Inspect(body, func(n ast.Node) bool {
@@ -126,23 +145,56 @@ func (c sourceHolders) asksSize(body ast.Node, names map[string]bool) (found boo
 		}
 		return true
 	})
-	asks := func(cond ast.Node) {
-		found = found || mentionsAny(cond, sizes) || hasCall(cond, func(call *ast.CallExpr) bool {
+	asks := func(cond ast.Node) bool {
+		return mentionsAny(cond, sizes) || hasCall(cond, func(call *ast.CallExpr) bool {
 			return ofThem(call) || mentionsAny(call, names) && slices.ContainsFunc(c.functions()[calledName(call)], func(d declaration) bool { return hasCall(d.Body, isSize) })
 		})
+	}
+	note := func(cond ast.Expr, only string) {
+		line, _ := s.lines(cond)
+		switch {
+		case !found.asks:
+			found = sizeTest{asks: true, only: only, at: line}
+		case only == "":
+			found.only = "" // one that always asks is enough
+		}
 	}
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.IfStmt:
-			asks(n.Cond)
+			if asks(n.Cond) {
+				only := ""
+				if both, ok := n.Cond.(*ast.BinaryExpr); ok && both.Op == token.LAND && n.Else == nil && leavesAtEnd(n.Body) {
+					for _, side := range [][2]ast.Expr{{both.X, both.Y}, {both.Y, both.X}} {
+						if asks(side[0]) && !asks(side[1]) && !mentionsAny(side[1], names) {
+							only = types.ExprString(side[1])
+						}
+					}
+				}
+				note(n.Cond, only)
+			}
 		case *ast.CaseClause:
 			for _, x := range n.List {
-				asks(x)
+				if asks(x) {
+					note(x, "")
+				}
 			}
 		}
-		return !found
+		return true
 	})
 	return found
+}
+
+// leavesAtEnd tells whether a block ends with a return, or goes on with the next turn of a loop.
+func leavesAtEnd(b *ast.BlockStmt) bool {
+	if len(b.List) == 0 {
+		return false
+	}
+	switch b.List[len(b.List)-1].(type) {
+	case *ast.ReturnStmt, *ast.BranchStmt:
+		return true
+	}
+	return false
 }
 
 // isSize tells of a call that it gives a capacity or a length.
@@ -170,7 +222,7 @@ func (s *syntax) elsewhere(around []ast.Node, line int) bool {
 
 // takenBack finds, in the functions that a call may be of, the line at which what it is given
 // goes to a sync.Pool, a channel or a slice, and whether the function asks for its size.
-func (c sourceHolders) takenBack(call *ast.CallExpr) (at Evidence, asks, found bool) {
+func (c sourceHolders) takenBack(call *ast.CallExpr) (at Evidence, asks sizeTest, found bool) {
 	for _, d := range c.functions()[calledName(call)] {
 		names := map[string]bool{}
 		for _, field := range d.Type.Params.List {
@@ -182,7 +234,8 @@ func (c sourceHolders) takenBack(call *ast.CallExpr) (at Evidence, asks, found b
 		keep := func(n ast.Node, where ast.Expr) {
 			if !found {
 				line, _ := s.lines(n)
-				at, found, asks = c.shownAt(d.file, line, "it goes into %s here, however large it has become", types.ExprString(where)), true, c.asksSize(d.Body, names)
+				asks, found = c.asksSize(s, d.Body, names), true
+				at = c.shownAt(d.file, line, "it goes into %s here%s", types.ExprString(where), map[bool]string{false: ", however large it has become"}[asks.asks])
 			}
 		}
 		ast.Inspect(d.Body, func(n ast.Node) bool {

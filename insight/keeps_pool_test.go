@@ -49,6 +49,37 @@ func TestByFreeList(t *testing.T) {
 	}
 }
 
+// TestGC16PooledLimit: a limit that applies under a condition is none where nearly all buffers that
+// have become large are still there; where most of them went, it applies, and a limit without a
+// condition is taken at its word.
+func TestGC16PooledLimit(t *testing.T) {
+	const source = "package wire\n\nfunc write(m msg) {\n\tb := get()\n\tb.Write(m.data)\n\tput(b)\n}\n\nfunc put(b *bytes.Buffer) {\n\tif LIMIT {\n\t\treturn\n\t}\n\tbuffers.Put(b)\n}\n"
+	for _, c := range []struct {
+		limit  string
+		all    int64
+		pooled bool
+	}{
+		{"limited && b.Cap() > most", 56, true},
+		{"b.Cap() > most && limited", 56, true},
+		{"limited && b.Cap() > most", 900, false},
+		{"b.Cap() > most", 56, false},
+		{"limited || b.Cap() > most", 56, false},
+		{"b != nil && b.Cap() > most", 56, false},
+	} {
+		r := recordingtest.New("title x\ntarget package ./shop module=shop\nphase bare 0s..6s\nphase heap 6s..7s profiler=heap\n-- load.requests load phase=bare --\n")
+		r.Put(recording.Entry{Path: "source/wire/a.go", Kind: recording.Source, Source: "/src/a.go"}, []byte(strings.Replace(source, "LIMIT", c.limit, 1)))
+		r.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap, Phase: "heap"}, heapProfile(
+			column{"main.main shop/wire.write:/src/a.go:5 bytes.(*Buffer).Write bytes.(*Buffer).grow bytes.growSlice", []int64{c.all / 8, c.all << 20, 6, 48 << 20}},
+			column{"main.main shop/wire.other:/src/a.go:9", []int64{900, 90 << 20, 10, 1 << 20}}))
+		f := expect(t, c.limit, r, "GC16", Found)
+		if pooled := strings.Contains(f.Summary, "a pool keeps buffers that have grown to 8.00 MiB (6 buffers)"); pooled != c.pooled {
+			t.Errorf("%s, %d MiB in all: %s: %s", c.limit, c.all, f.Summary, f.Advice)
+		} else if pooled && (f.Evidence[0].Line != 13 || !strings.Contains(f.Advice, "limit at a.go:10, but only under a condition")) {
+			t.Errorf("%s: %s %+v", c.limit, f.Advice, f.Evidence)
+		}
+	}
+}
+
 // TestGC16Pooled: buffers of a pool that are still there when nothing uses them are a warning,
 // with the line that puts them back, although there are but a few of them; those of a peak may
 // be in use.
