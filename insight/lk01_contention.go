@@ -320,7 +320,11 @@ func stillWait(p *facts.Place) string {
 	if p.Open == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s were still waiting when the trace ended", unit.Count(p.Open))
+	before := ""
+	if p.Before > 0 {
+		before = fmt.Sprintf(", %s of them since before it began", unit.Count(p.Before))
+	}
+	return fmt.Sprintf("; %s were still waiting when the trace ended%s", unit.Count(p.Open), before)
 }
 
 // of says what the waits are of.

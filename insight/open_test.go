@@ -50,6 +50,18 @@ func TestStillWaiting(t *testing.T) {
 	s.stay("main.serve", exectrace.NameChanSend, 1, 1900*ms, send)
 	s.expect("LK08", Fine, "waited 1.90 s to send")
 
+	// Those that were there before the trace, of which no event says what they wait for.
+	s = newScene(t)
+	s.stay("main.serve", exectrace.NameChanSend, 50, 1900*ms, s.stack("runtime.chansend1", "shop/feed.Produce:/src/feed/feed.go:14", "main.serve:/src/main.go:3"))
+	before := sched.Left{Name: s.name("main.serve"), State: exectrace.Waiting, Stack: s.stack("runtime.gopark", "runtime.chansend", "runtime.chansend1", "shop/feed.Produce:/src/feed/feed.go:14", "main.serve:/src/main.go:3"), Count: 400, Longest: 900 * ms, Wait: times(400, 900*ms)}
+	s.Left = append(s.Left, before)
+	s.expect("LK08", Found, "447 goroutines waited to send at feed.Produce at feed.go:14", "450 waits", "450 were still waiting when the trace ended, 400 of them since before it began")
+	s = newScene(t)
+	before.Stack = s.stack("runtime.gopark", "runtime.chanrecv", "runtime.chanrecv1", "shop/feed.Take:/src/feed/feed.go:24", "main.serve:/src/main.go:3")
+	before.Name = s.name("main.serve")
+	s.Left = append(s.Left, before)
+	s.expect("LK08", Fine, "no goroutine waited to send")
+
 	s = newScene(t)
 	s.stay("main.serve", exectrace.NameSelect, 20, 1900*ms, s.stack("runtime.selectgo", "database/sql.(*DB).conn", "database/sql.(*DB).Query", "shop/cache.Get:/src/cache/cache.go:30", "main.serve"))
 	s.stay("main.serve", exectrace.NameSelect, 500, 1900*ms, s.stack("runtime.selectgo", "shop/cache.Idle:/src/cache/cache.go:40", "main.serve"))

@@ -102,6 +102,8 @@ type Wait struct {
 	// to its end. It is 0 in a profile, which has only waits that have ended, and in a
 	// look.
 	Open int64
+	// Before is how many of these had come there before the trace began: they waited all of it.
+	Before int64
 	// Block is what a trace knows besides; nil elsewhere.
 	Block *sched.Block
 }
@@ -210,7 +212,31 @@ func tracedWaits(f *Facts) (*AllWaits, error) {
 		}
 		w.All = append(w.All, x)
 	}
+	w.All = append(w.All, sendersBefore(t)...)
 	return w, nil
+}
+
+// sendersBefore are the waits of goroutines that were waiting to send when the trace began and
+// when it ended. No event of the trace says what they wait for, but their stacks do. Of other
+// reasons they are left out: who waits to receive all the time has nothing to do.
+func sendersBefore(t *Trace) (all []Wait) {
+	for i := range t.Left {
+		l := &t.Left[i]
+		if !t.Own(l.Name) || l.State != exectrace.Waiting || l.Reason != exectrace.NameNone || l.Stack == 0 || l.Created > 0 {
+			continue
+		}
+		frames := t.Frames(l.Stack)
+		if reason(frames) != ForSend || recorders(frames) {
+			continue
+		}
+		b := l.Block(t.Covers.End)
+		b.Wait, b.Worst.Start = sched.Histogram{}, t.Covers.Start
+		for range l.Count {
+			b.Wait.Add(t.Length())
+		}
+		all = append(all, Wait{Frames: frames, For: ForSend, Time: b.Wait.Sum, Count: l.Count, Open: l.Count, Before: l.Count, Block: b})
+	}
+	return all
 }
 
 // openWaits are the waits of the program's goroutines that had not ended when the trace
@@ -383,6 +409,7 @@ type Place struct {
 	Time   time.Duration
 	Count  int64
 	Open   int64 // of Count, those that had not ended when the trace did
+	Before int64 // of Open, those that had begun before the trace did
 	// Shared tells of a lock that several may hold it: RLock.
 	Shared bool
 	// Caller is, of a lock, the frame that locks it or lets it go; it is empty where
@@ -447,6 +474,7 @@ func (p *Place) add(x *Wait) {
 	p.Time += x.Time
 	p.Count += x.Count
 	p.Open += x.Open
+	p.Before += x.Before
 	p.Shared = p.Shared || slices.ContainsFunc(x.Frames, func(f stack.Frame) bool {
 		return inSync(stack.Package(f.Func)) && strings.HasSuffix(f.Func, ").RLock")
 	})
