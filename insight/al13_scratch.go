@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"fmt"
 	"go/ast"
 	"go/types"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"loupe/analysis/facts"
 	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 var al13 = &Rule{
@@ -49,6 +51,9 @@ func tellScratch(h *hit, f *Finding) {
 	case "bufio":
 		f.Advice = "Keep it in a sync.Pool or with the connection and call Reset; if the other side is already a bytes.Buffer or a strings.Reader, no bufio is needed." + whenDone
 	default:
+		if growsPooled(h, f) {
+			return
+		}
 		if l := livesOn(h.in, h.lines[0].Caller); l.share >= keptShare {
 			f.Advice = "Call Grow once if the size is known. " + notAgain(l)
 			return
@@ -56,6 +61,46 @@ func tellScratch(h *hit, f *Finding) {
 		f.Advice = "Call Grow once if the size is known. A sync.Pool helps only if nothing keeps the result of Bytes: otherwise copy it before the buffer is Reset and put back." + whenDone
 		f.Doubts = append(f.Doubts, "if the buffer itself is the result, only a good initial size helps")
 	}
+}
+
+// growsPooled is what is said of buffers that come from a pool, by the source: what is allocated is not
+// a buffer for each call, but what makes those of the pool larger.
+func growsPooled(h *hit, f *Finding) bool {
+	at := h.lines[0].Caller
+	c := sourceHolders{h.in.code}
+	all := c.putBack(userFrames(h.in.code, at, facts.Frames(h.p.Stacks, h.lines[0].heavy)))
+	if len(all) == 0 {
+		return false
+	}
+	put := all[0].shows[0]
+	f.Title = "Buffers of a pool grow again and again"
+	f.Summary += fmt.Sprintf("; the source takes them from a pool, to which they go back at %s:%d: what is allocated here makes them larger%s", baseName(put.File), put.Line, fewerThanRequests(h))
+	f.Advice = "Call Grow once before the buffer is filled, if the size is known or can be estimated: growing by doubling allocates twice as much, and copies. Or keep pools by classes of size, so that large items meet large buffers."
+	if test := all[0].test; test.asks {
+		f.Advice += fmt.Sprintf(" The limit at %s:%d keeps large buffers out of the pool: raise it only if many items need them, since each buffer of the pool keeps its largest size.", baseName(all[0].in), test.at)
+	} else {
+		f.Advice += " If only few items need large buffers, keep these out of the pool (cap(b), b.Cap() above a limit), since each buffer of the pool keeps its largest size."
+	}
+	if !shows(f, evidenceLine(put)) {
+		f.Evidence = append(f.Evidence, put)
+	}
+	return true
+}
+
+// fewerThanRequests says how many objects a line allocated for each request of the load, where it is less than
+// one.
+func fewerThanRequests(h *hit) string {
+	requests := 0.0
+	for i := range h.in.Facts.Rounds {
+		if load := h.in.Facts.Rounds[i].Load; load != nil {
+			requests += float64(load.Responses)
+		}
+	}
+	n := float64(h.lines[0].count)
+	if n <= 0 || requests < n {
+		return ""
+	}
+	return fmt.Sprintf(" (%s of them in %s)", unit.Count(int64(n)), unit.Plural(int64(requests), "request"))
 }
 
 // Splits of a Scanner that are no functions of package bufio.

@@ -36,13 +36,40 @@ var giving = []string{"put", "release", "free", "recycle", "return", "giveback"}
 // maxPoolUp is how many functions up the buffer is looked for that a line lets grow.
 const maxPoolUp = 4
 
+// putBack is where a buffer goes back to a pool that a line lets grow: at shows[0], by a call
+// at the last of them, and whether it is asked for its size before.
+type putBack struct {
+	shows []Evidence
+	test  sizeTest
+	in    string // the file of the test
+}
+
 // byFreeList finds where a buffer is given back that one of the frames' lines lets grow: to a
 // sync.Pool, a channel or a slice, without asking how large it is.
 func (c sourceHolders) byFreeList(own []stack.Frame) (h holding, ok bool) {
+	for _, g := range c.putBack(own) {
+		if g.test.asks && g.test.only == "" {
+			continue // large ones are dropped
+		}
+		h.shows = g.shows
+		put := h.shows[0]
+		if g.test.only != "" {
+			h.unless = c.shownAt(g.in, g.test.at, "large ones are left out here, but only where %s holds", g.test.only)
+			h.advice = fmt.Sprintf("The source has a limit at %s:%d, but only under a condition: let it apply always. ", baseName(h.unless.File), h.unless.Line)
+		}
+		h.advice += fmt.Sprintf("Do not put back a buffer that has become larger than usual: before %s:%d return without it if its capacity (cap(b), b.Cap()) is above a limit, a few times the usual size, and let the collector take it. "+
+			"Or use another pool, or none, for large items. Otherwise each buffer of the pool keeps the largest size it ever had.", baseName(put.File), put.Line)
+		return h, true
+	}
+	return h, false
+}
+
+// putBack are the places at which a buffer is given back that one of the frames' lines lets grow.
+func (c sourceHolders) putBack(own []stack.Frame) (all []putBack) {
 	for _, f := range own[:min(len(own), maxPoolUp)] {
 		fn, s := c.function(f), c.parse(f.File)
 		if fn == nil {
-			return h, false
+			return all
 		}
 		grown := map[string]bool{}
 		for _, call := range c.lineCalls(f) {
@@ -60,45 +87,28 @@ func (c sourceHolders) byFreeList(own []stack.Frame) (h holding, ok bool) {
 			}
 			around = append(around, n)
 			call, is := n.(*ast.CallExpr)
-			if !is || ok || !gives(calledName(call)) || s.elsewhere(around, f.Line) {
+			if !is || !gives(calledName(call)) || s.elsewhere(around, f.Line) {
 				return true
 			}
 			if !slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return grown[rootName(pointed(a))] }) {
 				return true
 			}
 			line, _ := s.lines(call)
-			test, in := c.asksSize(s, fn.Body, grown), f.File
-			at := c.shownAt(f.File, line, "the buffer that grows goes back to a pool here")
+			g := putBack{test: c.asksSize(s, fn.Body, grown), in: f.File}
 			if to, there, found := c.takenBack(call); found {
-				h.shows = append(h.shows, to)
-				if there.asks && (!test.asks || test.only != "") {
-					test, in = there, to.File
+				g.shows = append(g.shows, to)
+				if there.asks && (!g.test.asks || g.test.only != "") {
+					g.test, g.in = there, to.File
 				}
 			} else if !strings.EqualFold(calledName(call), "put") {
 				return true // nothing shows that it is kept
 			}
-			h.shows = append(h.shows, at)
-			if test.asks && test.only == "" {
-				h = holding{}
-				return true // large ones are dropped
-			}
-			if test.only != "" {
-				h.unless = c.shownAt(in, test.at, "large ones are left out here, but only where %s holds", test.only)
-			}
-			ok = true
+			g.shows = append(g.shows, c.shownAt(f.File, line, "the buffer that grows goes back to a pool here"))
+			all = append(all, g)
 			return true
 		})
-		if ok {
-			put := h.shows[0]
-			if h.unless.File != "" {
-				h.advice = fmt.Sprintf("The source has a limit at %s:%d, but only under a condition: let it apply always. ", baseName(h.unless.File), h.unless.Line)
-			}
-			h.advice += fmt.Sprintf("Do not put back a buffer that has become larger than usual: before %s:%d return without it if its capacity (cap(b), b.Cap()) is above a limit, a few times the usual size, and let the collector take it. "+
-				"Or use another pool, or none, for large items. Otherwise each buffer of the pool keeps the largest size it ever had.", baseName(put.File), put.Line)
-			return h, true
-		}
 	}
-	return h, false
+	return all
 }
 
 func receiverOf(call *ast.CallExpr) ast.Expr {

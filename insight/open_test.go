@@ -55,7 +55,7 @@ func TestStillWaiting(t *testing.T) {
 	s.stay("main.serve", exectrace.NameChanSend, 50, 1900*ms, s.stack("runtime.chansend1", "shop/feed.Produce:/src/feed/feed.go:14", "main.serve:/src/main.go:3"))
 	before := sched.Left{Name: s.name("main.serve"), State: exectrace.Waiting, Stack: s.stack("runtime.gopark", "runtime.chansend", "runtime.chansend1", "shop/feed.Produce:/src/feed/feed.go:14", "main.serve:/src/main.go:3"), Count: 400, Longest: 900 * ms, Wait: times(400, 900*ms)}
 	s.Left = append(s.Left, before)
-	s.expect("LK08", Found, "447 goroutines waited to send at feed.Produce at feed.go:14", "450 waits", "450 were still waiting when the trace ended, 400 of them since before it began")
+	s.expect("LK08", Found, "448 goroutines waited to send at feed.Produce at feed.go:14", "450 waits", "450 were still waiting when the trace ended, 400 of them since before it began")
 	s = newScene(t)
 	before.Stack = s.stack("runtime.gopark", "runtime.chanrecv", "runtime.chanrecv1", "shop/feed.Take:/src/feed/feed.go:24", "main.serve:/src/main.go:3")
 	before.Name = s.name("main.serve")
