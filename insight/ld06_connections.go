@@ -12,6 +12,7 @@ import (
 	"loupe/analysis/sched"
 	"loupe/format/exectrace"
 	"loupe/format/loadlog"
+	"loupe/recording"
 	"loupe/value/stack"
 	"loupe/value/stats"
 	"loupe/value/unit"
@@ -21,7 +22,7 @@ var ld06 = &Rule{
 	ID: "LD06", Title: "No keep-alive: connections are not reused",
 	About: "A new connection costs a round trip (with TLS two, and a millisecond of CPU time) and leaves a port blocked for a minute. A server that closes the connection after each response " +
 		"makes its clients pay for it; a program that does not read response bodies to their end, or keeps too few idle connections to servers or databases, pays itself.",
-	Asks: []facts.Question{facts.Requests},
+	Asks: []facts.Question{facts.Connections},
 	Params: []Param{
 		{"opened", 0.5, "connections for each request", "research"},
 		{"requests", 100, "requests", "chosen: fewer connections are those of the startup"},
@@ -32,7 +33,12 @@ var ld06 = &Rule{
 		{"samples", 50, "samples", "as everywhere: with fewer a profile says nothing"},
 		{"idle", 0.002, "s", "chosen: a connection that ends later than this after its last response ends because it is idle"},
 	},
-	Check: onLoads(checkConnections),
+	Check: func(r *Rule, in *Input) []Finding {
+		if len(in.Session.Manifest().Of(recording.Load)) == 0 {
+			return ownConnections(r, in)
+		}
+		return onLoads(checkConnections)(r, in)
+	},
 }
 
 func checkConnections(r *Rule, in *Input, all []loadRound) []Finding {
@@ -147,16 +153,15 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	if t.Err != nil || t.Length() < facts.MinTrace {
 		return Finding{}, false
 	}
-	l, err := in.Session.Load(t.Entry.Phase)
-	if l == nil || err != nil && l.Len() == 0 {
-		return Finding{}, false
-	}
-	var opened int64
-	for _, g := range t.Groups {
-		if t.Reader.Name(g.Name) == readLoop {
-			opened += g.Created
+	served := int64(0) // of a load
+	if len(in.Session.Manifest().Of(recording.Load)) > 0 {
+		l, err := in.Session.Load(t.Entry.Phase)
+		if l == nil || err != nil && l.Len() == 0 {
+			return Finding{}, false
 		}
+		served = int64(l.Len())
 	}
+	opened := t.opened()
 	var top, late *sched.Block // with most answers, with most calls that ended without one
 	var answers, most, lost, unanswered, stopped, stoppedHere int64
 	var cancelling stack.ID
@@ -176,17 +181,24 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 			}
 		}
 	}
-	served := int64(l.Len())
-	share := float64(opened) / float64(max(1, min(answers, served)))
+	of := answers
+	if served > 0 {
+		of = min(answers, served)
+	}
+	share := float64(opened) / float64(max(1, of))
 	if top == nil {
-		return r.answer(Fine, "the program made no HTTP requests"), true
+		return r.answer(Fine, "%s", noCalls), true
 	}
 	if float64(answers+lost) < r.param("requests") || share < r.param("opened") {
 		return r.answer(Fine, "the program opened %s for %s from other services that it waited for", unit.Plural(opened, "connection"), unit.Plural(answers, "answer")), true
 	}
-	f = r.answer(Found, "while it answered %s requests, the program opened %s connections to other services, for %s", unit.Count(served), unit.Count(opened), unit.Plural(answers, "answer"))
+	during, impact := "in "+unit.Duration(t.Length()), "connections for each call"
+	if served > 0 {
+		during, impact = fmt.Sprintf("while it answered %s requests", unit.Count(served)), "connections for each request"
+	}
+	f = r.answer(Found, "%s, the program opened %s connections to other services, for %s", during, unit.Count(opened), unit.Plural(answers, "answer"))
 	f.Severity, f.Score = Warning, score(share, 0.3, 1)
-	f.Impact = exactly(share, "connections for each request")
+	f.Impact = exactly(share, impact)
 	f.Evidence = []Evidence{t.seen(top.Stack, "here it waited for %s", unit.Plural(most, "answer"))}
 	f.Advice = "Read each response to its end and close it (io.Copy(io.Discard, resp.Body), then resp.Body.Close()); use one http.Client for all requests; and set its Transport's MaxIdleConnsPerHost (2 unless the program sets it) to at least the number of concurrent requests to one host."
 	if in.code.closesBodies(t.Site(top.Stack)) {
@@ -201,6 +213,10 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	f.Verify = "Record a trace under the same load: the program should open a few connections and keep them."
 	f.Doubts = append(in.traceDoubts(t), "to read the rest of a large body may cost more than a new connection: where only a part is wanted, ask for that (a Range header)")
 	tellPart(&f, in.code, t.Site(top.Stack))
+	if unread := t.unreadBodies(); mostOpen(unread, opened) {
+		f.Summary += fmt.Sprintf("; %s of them still have an answer whose body was neither read to its end nor closed", unit.Count(unread))
+		f.Severity, f.Advice = Warning, bodyAdvice(in.code, t.Site(top.Stack))
+	}
 	tellProbe(in, &f, t.Frames(top.Stack))
 	sources := connSources{in.code}
 	tellSettings(&f, sources, t.Frames(top.Stack), sources.httpSettings())

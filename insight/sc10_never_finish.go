@@ -42,6 +42,8 @@ type stuck struct {
 	// from is the line of the user's that led to them, where it is known and they wait in
 	// code of others: the goroutines of one connection have one.
 	from stack.Frame
+	// count is how many there are.
+	count float64
 	Finding
 }
 
@@ -83,7 +85,7 @@ func checkNeverFinish(r *Rule, in *Input) []Finding {
 	var found []Finding
 	for _, p := range places[:min(mostStuck, len(places))] {
 		if p.at.Func != "" && !in.Session.Scope().IsUser(p.at) {
-			p.Advice = "They wait in " + stack.Package(p.at.Func) + ", which is not your code: end what starts them there. A connection, a response body, a client, a pool, a ticker or a server must be closed, stopped or shut down."
+			p.tellStarter(in)
 		}
 		found = append(found, p.Finding)
 	}
@@ -104,7 +106,7 @@ func stuckAt(r *Rule, at stack.Frame, count float64, format string, args ...any)
 	f.Severity, f.Score = Warning, score(count, 100, 1000)
 	f.Advice = "Give the wait a way out: a context, a channel that is closed when nobody listens any more, or a buffer with room for one (make(chan T, 1)) so that a sender can finish."
 	f.Verify = "Record again for as long: the number of goroutines should stay the same (-phases growth)."
-	return stuck{at: at, Finding: f}
+	return stuck{at: at, count: count, Finding: f}
 }
 
 // leakedUnit is the unit of what Go's search has found.

@@ -49,6 +49,7 @@ const (
 
 	// The world around.
 	Requests    Question = "requests"
+	Connections Question = "connections"
 	Descriptors Question = "descriptors"
 	Host        Question = "host"
 
@@ -92,6 +93,7 @@ var questions = map[Question]struct {
 	Compiled:    {"what the compiler made of the code", []recording.Kind{recording.Compiler}},
 
 	Requests:    {"how long requests took", []recording.Kind{recording.Load}},
+	Connections: {"which connections are opened for requests", []recording.Kind{recording.Load, recording.ExecTrace}},
 	Descriptors: {"how many files and connections are open", []recording.Kind{recording.OS, recording.ExecTrace}},
 	Host:        {"what else the machine did", []recording.Kind{recording.OS}},
 
