@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"loupe/insight"
+	"loupe/recording"
 	"loupe/value/stack"
 	"loupe/value/unit"
 )
@@ -273,9 +274,39 @@ func (r *Recording) ends() (all []string) {
 	for i, run := range r.Manifest.Target.Runs {
 		if run.Exit != "" && run.Exit != "exit status 0" && !run.Stopped {
 			all = append(all, fmt.Sprintf("Process %s ended after %s: %s", processName(r.Manifest, i), unit.Duration(run.Span.Len()), run.Exit))
+		} else if cut := cutOff(r.Manifest, i); cut != "" {
+			text := fmt.Sprintf("The program ended by itself after %s, in the phase %s, which was cut off", unit.Duration(run.Span.Len()), clean(cut))
+			if i+1 < len(r.Manifest.Target.Runs) {
+				text += "; for what follows it was started again"
+			}
+			all = append(all, text)
 		}
 	}
 	return all
+}
+
+// atEnd is how long before the end of a phase a process may end that ended it: the recorder takes
+// some time to notice. Chosen.
+const atEnd = time.Second
+
+// cutOff names the phase in which a process came to its end by itself although it was taken for one
+// that goes on, as a server does: it had phases before. Empty where there is none.
+func cutOff(m *recording.Manifest, run int) string {
+	r := &m.Target.Runs[run]
+	if r.Exit == "" || r.Stopped {
+		return ""
+	}
+	before := 0
+	for _, p := range m.Phases {
+		if p.Run != run {
+			continue
+		}
+		if before > 0 && p.Span.Start < r.Span.End && r.Span.End <= p.Span.End && r.Span.End >= p.Span.End.Add(-atEnd) {
+			return p.Name
+		}
+		before++
+	}
+	return ""
 }
 
 // phaseNames says what was recorded for how long, and what that cost where it is known.
