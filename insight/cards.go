@@ -291,6 +291,25 @@ func (c *causal) cpuGain(i int) (stats.Interval, bool) {
 	return g, true
 }
 
+// needless is the part of the CPU time for work that a warning says need not be done.
+func (c *causal) needless(i int) float64 {
+	f := &c.all[i]
+	if !f.saves || !f.Severity.AtLeast(Warning) {
+		return 0
+	}
+	share := 0.0
+	if g, ok := c.cpuGain(i); ok {
+		share = g.Low
+	}
+	if f.Impact != nil && f.Impact.Unit == cpuSamples {
+		share = max(share, f.Impact.Low)
+	}
+	return share
+}
+
+// cpuSamples is the unit of a part of the CPU time.
+const cpuSamples = "share of CPU samples"
+
 // gain is what a card says of its cause.
 func (c *causal) gain(in *Input, i int) *Gain {
 	if share, of, ok := measured(&c.all[i]); ok {
@@ -450,6 +469,8 @@ func (c *causal) follows(i, j int) bool {
 	case a.Rule == gc08.ID && b.Rule == gc16.ID:
 		// A heap that grows, and the line that has most of it.
 		return firstLine(b) != "" && (firstLine(a) == "" || firstLine(a) == firstLine(b) && b.Severity.AtLeast(a.Severity))
+	case a.Rule == sc01.ID && a.Severity == Info:
+		return c.needless(j) >= halfOfAll // work that need not be done need not be split either
 	case a.Rule == sc10.ID && b.Rule == ld06.ID:
 		return b.Severity.AtLeast(Warning) && shows(a, firstLine(b)) // a connection that is kept has goroutines
 	case a.Rule == cp04.ID && b.Rule == ld06.ID:

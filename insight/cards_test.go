@@ -248,3 +248,30 @@ func TestCardsAllRules(t *testing.T) {
 		}
 	}
 }
+
+// TestNeedlessWork: that one P works is told under a warning which says that most of the work need
+// not be done, and beside any other.
+func TestNeedlessWork(t *testing.T) {
+	in := newScene(t).input()
+	alone := Finding{Rule: "SC01", State: Found, Severity: Info, Score: 50}
+	fault := seenAt("LD06", Warning, 50, "/src/ask.go", 3)
+	for _, c := range []struct {
+		name  string
+		share float64
+		saves bool
+		own   Severity
+		want  string
+	}{
+		{"most of it", 0.8, true, Info, "LD06(SC01)"},
+		{"a part of it", 0.2, true, Info, "LD06 SC01"},
+		{"nothing that goes", 0.8, false, Info, "LD06 SC01"},
+		{"goroutines that take turns", 0.8, true, Warning, "LD06 SC01"},
+	} {
+		f, one := fault, alone
+		f.Impact, f.saves, one.Severity = exactly(c.share, cpuSamples), c.saves, c.own
+		all := []Finding{f, one}
+		if got := drawn(all, Cards(in, all)); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}

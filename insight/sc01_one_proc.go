@@ -78,7 +78,7 @@ func checkOneProcTraced(r *Rule, in *Input, t *traced) Finding {
 	f.Impact = exactly(share, "share of the busy time with one P at work")
 	if e, ok := hottest(in); ok {
 		f.Evidence = append(f.Evidence, e)
-	} else {
+	} else if len(in.Session.Manifest().Of(recording.CPU)) == 0 {
 		f.Doubts = append(f.Doubts, "a trace does not show where its time goes: a CPU profile does (record with -phases cpu)")
 	}
 	groups := t.OwnGroups()
