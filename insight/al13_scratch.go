@@ -68,7 +68,7 @@ func tellScratch(h *hit, f *Finding) {
 func growsPooled(h *hit, f *Finding) bool {
 	at := h.lines[0].Caller
 	c := sourceHolders{h.in.code}
-	all := c.putBack(userFrames(h.in.code, at, facts.Frames(h.p.Stacks, h.lines[0].heavy)))
+	all := putBackAt(c, userFrames(h.in.code, at, facts.Frames(h.p.Stacks, h.lines[0].heavy)))
 	if len(all) == 0 {
 		return false
 	}

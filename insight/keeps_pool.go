@@ -47,7 +47,7 @@ type putBack struct {
 // byFreeList finds where a buffer is given back that one of the frames' lines lets grow: to a
 // sync.Pool, a channel or a slice, without asking how large it is.
 func (c sourceHolders) byFreeList(own []stack.Frame) (h holding, ok bool) {
-	for _, g := range c.putBack(own) {
+	for _, g := range putBackAt(c, own) {
 		if g.test.asks && g.test.only == "" {
 			continue // large ones are dropped
 		}
@@ -64,8 +64,8 @@ func (c sourceHolders) byFreeList(own []stack.Frame) (h holding, ok bool) {
 	return h, false
 }
 
-// putBack are the places at which a buffer is given back that one of the frames' lines lets grow.
-func (c sourceHolders) putBack(own []stack.Frame) (all []putBack) {
+// putBackAt are the places at which a buffer is given back that one of the frames' lines lets grow.
+func putBackAt(c sourceHolders, own []stack.Frame) (all []putBack) {
 	for _, f := range own[:min(len(own), maxPoolUp)] {
 		fn, s := c.function(f), c.parse(f.File)
 		if fn == nil {

@@ -161,7 +161,7 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 		}
 		served = int64(l.Len())
 	}
-	opened := t.opened()
+	opened := openedIn(t)
 	var top, late *sched.Block // with most answers, with most calls that ended without one
 	var answers, most, lost, unanswered, stopped, stoppedHere int64
 	var cancelling stack.ID
@@ -213,7 +213,7 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	f.Verify = "Record a trace under the same load: the program should open a few connections and keep them."
 	f.Doubts = append(in.traceDoubts(t), "to read the rest of a large body may cost more than a new connection: where only a part is wanted, ask for that (a Range header)")
 	tellPart(&f, in.code, t.Site(top.Stack))
-	if unread := t.unreadBodies(); mostOpen(unread, opened) {
+	if unread := leftOpenBodies(t); mostOpen(unread, opened) {
 		f.Summary += fmt.Sprintf("; %s of them still have an answer whose body was neither read to its end nor closed", unit.Count(unread))
 		f.Severity, f.Advice = Warning, bodyAdvice(in.code, t.Site(top.Stack))
 	}

@@ -31,7 +31,7 @@ func ownConnections(r *Rule, in *Input) []Finding {
 		return []Finding{f}
 	}
 	tls := handshakes(r, in)
-	costly := tls.found && tls.client || mostOpen(t.unreadBodies(), t.opened())
+	costly := tls.found && tls.client || mostOpen(leftOpenBodies(t), openedIn(t))
 	tls.foldInto(&f, true)
 	if opened := openedFiles(in); opened != "" {
 		f.Summary += "; " + opened
@@ -74,8 +74,8 @@ func openedFiles(in *Input) string {
 	return fmt.Sprintf("its open files rose from %s to %s", unit.Count(first), unit.Count(last))
 }
 
-// opened is how many connections of net/http the program opened in the trace, as a client.
-func (t *traced) opened() (n int64) {
+// openedIn is how many connections of net/http the program opened in the trace, as a client.
+func openedIn(t *traced) (n int64) {
 	for _, g := range t.Groups {
 		if t.Reader.Name(g.Name) == readLoop {
 			n += g.Created
@@ -87,10 +87,10 @@ func (t *traced) opened() (n int64) {
 // mostOpen tells whether most of the connections have an answer whose body was left open.
 func mostOpen(unread, opened int64) bool { return unread > 0 && 2*unread >= opened }
 
-// unreadBodies is how many connections of net/http the end of the trace finds with an answer whose
+// leftOpenBodies is how many connections of net/http the end of the trace finds with an answer whose
 // body is neither read to its end nor closed: the goroutine that reads the connection is in a select
 // then, and on the network otherwise. Those whose body somebody is reading are left out.
-func (t *traced) unreadBodies() (n int64) {
+func leftOpenBodies(t *traced) (n int64) {
 	for i := range t.Left {
 		l := &t.Left[i]
 		switch {
@@ -106,7 +106,7 @@ func (t *traced) unreadBodies() (n int64) {
 // bodyAdvice is what to do about bodies that are not closed, of the answers that a line waits for.
 func bodyAdvice(c *code, at stack.Frame) string {
 	advice := fmt.Sprintf("Close the body of each answer of the call at %s:%d on every path, right after the check of its error (defer resp.Body.Close()), and read it to its end first (io.Copy(io.Discard, resp.Body)): then the next call uses the connection again.", baseName(at.File), at.Line)
-	if line := c.closeLine(at); line > 0 {
+	if line := closeLine(c, at); line > 0 {
 		advice += fmt.Sprintf(" The function closes it at line %d, which these calls had not reached: look at the condition around it, and at the ways out before it.", line)
 	} else {
 		advice += " If the answer is handed on, that is a duty of whoever gets it."
@@ -115,7 +115,7 @@ func bodyAdvice(c *code, at stack.Frame) string {
 }
 
 // closeLine is the line at which the function of a frame closes the body of an answer; 0 without one.
-func (c *code) closeLine(at stack.Frame) (line int) {
+func closeLine(c *code, at stack.Frame) (line int) {
 	fn, s := c.function(at), c.parse(at.File)
 	if fn == nil {
 		return 0
@@ -143,7 +143,7 @@ func (p *stuck) tellStarter(in *Input) {
 		p.Advice = fmt.Sprintf("They wait in %s, and originate from what %s:%d starts: end it there. A connection, a response body, a client, a pool, a ticker or a server must be closed, stopped or shut down.", stack.Package(p.at.Func), baseName(p.from.File), p.from.Line)
 		return
 	}
-	if t := in.trace(); t.Err == nil && float64(2*t.unreadBodies()) >= p.count {
+	if t := in.trace(); t.Err == nil && float64(2*leftOpenBodies(t)) >= p.count {
 		p.Summary += "; each connection of net/http has two such goroutines, and those wait for the body of an answer to be read or closed"
 		p.Advice = bodyAdvice(in.code, p.from)
 	}

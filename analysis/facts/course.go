@@ -29,7 +29,7 @@ func CourseOf(times, values []float64) (c Course, quarter [4]float64) {
 	if len(times) < 2 {
 		return NoRise, quarter
 	}
-	quarter, all := Quarters(times, values)
+	quarter, all := quarters(times, values)
 	if all <= 0 {
 		return NoRise, quarter
 	}

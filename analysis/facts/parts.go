@@ -169,9 +169,9 @@ func came(n, of int) string {
 // with less it has levelled off. Chosen.
 const Flat = 0.2
 
-// Quarters are the rises of the quarters of the time, as parts of the average one. all is the
+// quarters are the rises of the quarters of the time, as parts of the average one. all is the
 // whole rise; where there is none they are not known.
-func Quarters(times, values []float64) (quarter [4]float64, all float64) {
+func quarters(times, values []float64) (quarter [4]float64, all float64) {
 	first, last := times[0], times[len(times)-1]
 	var level [5]float64
 	for i := range level {
@@ -192,7 +192,7 @@ func LevelledOff(times, values []float64) bool {
 	if len(times) < 2 {
 		return false
 	}
-	quarter, all := Quarters(times, values)
+	quarter, all := quarters(times, values)
 	return all > 0 && quarter[3] < Flat
 }
 
