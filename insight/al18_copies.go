@@ -22,6 +22,7 @@ var al18 = &Rule{
 	Asks: []facts.Question{facts.CPU, facts.Compiled},
 	Params: []Param{
 		{"share", 0.02, "share of CPU samples", "research; the lower bound of the interval counts"},
+		{"warn", 0.25, "share of CPU samples", "chosen: of copies of 512 bytes and more, beside which the rest of a line is little"},
 		{"bytes", 128, "B", "the size from which the compiler reports a copy"},
 		{"samples", 50, "samples", "research, guard g0"},
 	},
@@ -52,6 +53,9 @@ func checkCopies(r *Rule, in *Input) []Finding {
 	return found
 }
 
+// muchCopied is the size in bytes from which on a copy is most of what a short line does: chosen, eight cache lines.
+const muchCopied = 512
+
 // copyFunctions are what the compiler calls to copy, as it does not for small
 // values, where the time stays on the line; and what stands on the line when the
 // sample interrupts it.
@@ -79,6 +83,9 @@ func copiesAt(r *Rule, in *Input, entry recording.Entry, l *ownLine, total int64
 	f.Severity, f.Score = Info, score(share.Estimate, 0.05, 0.30)
 	f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
 	f.costs = []cost{{file: l.at.File, line: l.at.Line}}
+	if share.Low >= r.param("warn") && l.words[0].Size >= muchCopied {
+		f.Severity, f.saves = Warning, true
+	}
 	f.Evidence = []Evidence{{
 		Text: fmt.Sprintf("%d of %d samples; the compiler copies %s here", l.samples, total, unit.BytesOf(float64(l.words[0].Size))),
 		Path: entry.Path, Phase: entry.Phase, File: l.at.File, Line: l.at.Line, Function: l.at.Func, Source: source,

@@ -482,7 +482,7 @@ func (c *causal) follows(i, j int) bool {
 	case slices.Contains(forRuntime, a.waitsFor) && slices.Contains(runtimeWorks, b.Rule):
 		return b.Severity.AtLeast(Warning)
 	case fromGarbage[a.Rule]:
-		return allocatesMuch(b) && c.allocated() >= halfOfAll || b.Severity.AtLeast(Warning) && classOf(b.Rule) == specific && family(b.Rule) == "work" && c.bytes[firstLine(b)] >= halfOfAll
+		return allocatesMuch(b) && c.allocated() >= halfOfAll || b.Severity.AtLeast(Warning) && classOf(b) == specific && family(b.Rule) == "work" && c.bytes[firstLine(b)] >= halfOfAll
 	case c.full && crowded[a.Rule]:
 		return j == c.busiest()
 	}
@@ -497,7 +497,7 @@ func (c *causal) sameWait(i, j int) bool {
 	if len(a.waits) == 0 || len(b.waits) == 0 {
 		return false
 	}
-	if order := cmp.Or(cmp.Compare(a.Severity.rank(), b.Severity.rank()), cmp.Compare(classOf(a.Rule), classOf(b.Rule)), cmp.Compare(c.rank[i], c.rank[j]), cmp.Compare(j, i)); order >= 0 {
+	if order := cmp.Or(cmp.Compare(a.Severity.rank(), b.Severity.rank()), cmp.Compare(classOf(a), classOf(b)), cmp.Compare(c.rank[i], c.rank[j]), cmp.Compare(j, i)); order >= 0 {
 		return false
 	}
 	both, all := int64(0), int64(0)
@@ -528,8 +528,11 @@ const (
 	specific
 )
 
-func classOf(rule string) int {
-	switch rule {
+func classOf(f *Finding) int {
+	if f.Rule == al18.ID && f.Severity.AtLeast(Warning) {
+		return specific
+	}
+	switch f.Rule {
 	case "CP07", "CP08", "AL18":
 		return hint
 	case "CP01", "CP06", "CP14", "CP16", "AL01", "AL02", "LK01", "WT01":
@@ -555,7 +558,7 @@ func (c *causal) sameCost(i, j int) bool {
 	if ma, mb := c.marks[i], c.marks[j]; a.arguments != b.arguments && ma != nil && mb != nil && c.spent.within(ma, mb) >= halfOfAll {
 		return b.arguments // that it is done at all is the cause, however it is done
 	}
-	ca, cb := classOf(a.Rule), classOf(b.Rule)
+	ca, cb := classOf(a), classOf(b)
 	if ca > cb || ca == cb && (c.rank[i] > c.rank[j] || c.rank[i] == c.rank[j] && i < j) {
 		return false
 	}

@@ -72,7 +72,9 @@ func checkHotFunction(r *Rule, in *Input) []Finding {
 		share := stats.Wilson(float64(h.samples), float64(report.Total), compare.Confidence)
 		most = max(most, share.Estimate)
 		if share.Low >= r.param("share") {
-			found = append(found, hotFinding(r, in, entry, report, h, share))
+			f := hotFinding(r, in, entry, report, h, share)
+			explainHot(in, cpu, h, share, &f)
+			found = append(found, f)
 		}
 	}
 	if len(found) == 0 {

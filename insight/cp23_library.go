@@ -72,7 +72,7 @@ func costlyReason(t *stack.Table, frames []stack.FrameID) string {
 // is a remark.
 func checkLibrary(r *Rule, in *Input) []Finding {
 	found := check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "library", skip: []string{"startup", "logging", "scrape", "handshake"},
-		direct: true, through: costlyThrough, perLine: true, reason: costlyReason, what: "went into a costly library call", tell: tellLibrary})(r, in)
+		direct: true, through: costlyThrough, perLine: true, accept: succeeds, reason: costlyReason, what: "went into a costly library call", tell: tellLibrary})(r, in)
 	for i := range found {
 		f := &found[i]
 		if f.State == Found && f.Severity.AtLeast(Warning) && f.Impact != nil && f.Impact.Low < r.param("purpose") && slices.ContainsFunc(costlyCalls, func(c costlyCall) bool { return c.purpose && c.title == f.Title }) {
@@ -81,6 +81,25 @@ func checkLibrary(r *Rule, in *Input) []Finding {
 		}
 	}
 	return found
+}
+
+// failing23 is the share of a line's samples that go into errors from which on its calls are attempts that fail (CP21).
+// Chosen: an error takes a small part of the time of the attempt.
+const failing23 = 0.05
+
+// succeeds tells of a line that its calls do not fail as a rule.
+func succeeds(h *hit, line *hitLine) bool {
+	fails := int64(0)
+	for id, w := range h.p.Samples(h.index) {
+		if w > 0 && slices.ContainsFunc(h.p.Stacks.Frames(id), func(f stack.FrameID) bool { return inSet("failures", h.p.Stacks.Frame(f).Func) }) &&
+			slices.ContainsFunc(h.p.Stacks.Frames(id), func(f stack.FrameID) bool {
+				x := h.p.Stacks.Frame(f)
+				return x.Func == line.Caller.Func && x.Line == line.Caller.Line
+			}) {
+			fails += w
+		}
+	}
+	return float64(fails) < failing23*float64(line.Weight)
 }
 
 // costlyThrough are packages through which such functions are called.

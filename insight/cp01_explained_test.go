@@ -1,0 +1,71 @@
+package insight
+
+import (
+	"strings"
+	"testing"
+
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+	"loupe/value/stack"
+)
+
+// hotIn is the answer of CP01 about a source and one stack that takes most of the CPU time.
+func hotIn(t *testing.T, source, frames string) Finding {
+	r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
+	r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
+	withProfile(r, recording.CPU, "cpu", column{stackAt(source, frames), []int64{80}}, column{"net/http.(*conn).serve main.other:/src/other.go:3", []int64{20}})
+	return answers(t, r, "CP01")[0]
+}
+
+// TestRecursesOver: a function that comes to the same arguments in several ways and keeps nothing is told from walks,
+// from halves, from one that keeps its results, and from one that takes either way.
+func TestRecursesOver(t *testing.T) {
+	for _, c := range []struct {
+		name, source string
+		over         bool
+	}{
+		{"two numbers before", "func f(n int) int {\nif n < 2 {\nreturn n\n}\nreturn f(n-1) + f(n-2) // 1\n}\n", true},
+		{"two texts", "func f(a, b string) int {\nif a == \"\" || b == \"\" {\nreturn len(a) + len(b)\n}\nreturn 1 + min(f(a[1:], b), f(a, b[1:])) // 1\n}\n", true},
+		{"with or without the first", "func f(weights []int, room int) int {\nif len(weights) == 0 {\nreturn room\n}\nbest := f(weights[1:], room)\nif x := f(weights[1:], room-1); x < best { // 1\nbest = x\n}\nreturn best\n}\n", true},
+
+		{"a tree", "type node struct { left, right *node; n int }\nfunc f(t *node) int {\nif t == nil {\nreturn 0\n}\nreturn t.n + f(t.left) + f(t.right) // 1\n}\n", false},
+		{"halves", "func f(all []int) int {\nif len(all) < 2 {\nreturn len(all)\n}\nm := len(all) / 2\nreturn f(all[:m]) + f(all[m:]) // 1\n}\n", false},
+		{"one or the other", "func f(n int) int {\nif n < 2 {\nreturn n\n}\nif n%2 == 0 {\nreturn f(n-1)\n}\nreturn f(n-2) // 1\n}\n", false},
+		{"it keeps its results", "var known = map[int]int{}\nfunc f(n int) int {\nif v, ok := known[n]; ok {\nreturn v\n}\nv := f(n-1) + f(n-2) // 1\nknown[n] = v\nreturn v\n}\n", false},
+		{"it counts", "var calls int\nfunc f(n int) int {\ncalls++\nif n < 2 {\nreturn n\n}\nreturn f(n-1) + f(n-2) // 1\n}\n", false},
+		{"once", "func f(n int) int {\nif n < 2 {\nreturn n\n}\nreturn n + f(n-1) // 1\n}\n", false},
+		{"of other arguments", "func f(n, k int) int {\nif n < 2 {\nreturn k\n}\nreturn f(n/2, k) + f(n/2, k*2) // 1\n}\n", false},
+	} {
+		source := "package main\n\n" + c.source
+		line := lineOfMark(source, "1")
+		_, over := recursesOver(newDerivations(sourceOf(source)), stack.Frame{Func: "main.f", File: "a.go", Line: line})
+		if over != c.over {
+			t.Errorf("%s: %v", c.name, over)
+		}
+	}
+}
+
+// TestVolatileKey: a cache whose key has something in it that is another one each time never hits; one of whose key the
+// source shows nothing of the kind, or of which only the minute counts, may.
+func TestVolatileKey(t *testing.T) {
+	const cache = "package main\n\nimport (\"time\"; \"math/rand/v2\"; \"fmt\")\n\ntype key struct { name string; at time.Time }\nvar known = map[key]int{}\nvar texts = map[string]int{}\nvar _ = rand.Int\nvar _ = fmt.Sprint\n\n" +
+		"func compute(name string) int {\nn := 0\nfor i := range 1000 {\nn += i // A\n}\nreturn n\n}\n"
+	const lookup = "func lookup(k key) int {\nif v, ok := known[k]; ok {\nreturn v\n}\nv := compute(k.name) // B\nknown[k] = v\nreturn v\n}\n"
+	const byText = "func lookup(k string) int {\nif v, ok := texts[k]; ok {\nreturn v\n}\nv := compute(k) // B\ntexts[k] = v\nreturn v\n}\n"
+	for _, c := range []struct{ name, source, volatile string }{
+		{"the time in a struct", lookup + "func run() {\nfor {\nlookup(key{\"a\", time.Now()}) // C\n}\n}\n", "time.Now()"},
+		{"the time in a variable", lookup + "func run() {\nfor {\nk := key{name: \"a\", at: time.Now()}\nlookup(k) // C\n}\n}\n", "time.Now()"},
+		{"a number in a text", byText + "func run() {\nfor {\nlookup(fmt.Sprintf(\"%s-%d\", \"a\", rand.Int64())) // C\n}\n}\n", "rand.Int64()"},
+		{"the minute", lookup + "func run() {\nfor {\nlookup(key{\"a\", time.Now().Truncate(time.Minute)}) // C\n}\n}\n", ""},
+		{"a small number", byText + "func run() {\nfor {\nlookup(fmt.Sprint(rand.IntN(10))) // C\n}\n}\n", ""},
+		{"what is asked for", byText + "func run(names []string) {\nfor _, n := range names {\nlookup(n) // C\n}\n}\n", ""},
+	} {
+		f := hotIn(t, cache+c.source, "runtime.main main.main:/src/none.go:1 main.run@C main.lookup@B main.compute@A")
+		if !strings.Contains(f.Summary, "only where a cache does not have the result") {
+			t.Errorf("%s: %s", c.name, f.Summary)
+		}
+		if never := strings.Contains(f.Title, "never hits"); never != (c.volatile != "") || !strings.Contains(f.Summary, c.volatile) {
+			t.Errorf("%s: %s: %s", c.name, f.Title, f.Summary)
+		}
+	}
+}
