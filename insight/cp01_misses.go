@@ -39,7 +39,7 @@ func missesOn(in *Input, v *view, frames []stack.FrameID, at int) (m missed, ok 
 		}
 		d := newDerivations(in.code)
 		for _, key := range keys {
-			if x := d.volatile(way, key, 0); x != nil {
+			if x := volatile(d, way, key, 0); x != nil {
 				m.key = brief(x, "a call")
 				file, line, _ := d.t.at(x.Pos())
 				m.put = in.code.shownAt(file, line, "%s makes each key another one", m.key)
@@ -79,7 +79,7 @@ func cacheKeys(c *code, f stack.Frame) (keys []ast.Expr) {
 
 // volatile finds in what an expression is made of, in the function of a way's first frame and outward, a call that gives
 // something else each time, and that nothing rounds: a time of which the minute alone is kept comes again.
-func (d *derivations) volatile(way []stack.Frame, x ast.Expr, depth int) (found ast.Expr) {
+func volatile(d *derivations, way []stack.Frame, x ast.Expr, depth int) (found ast.Expr) {
 	if len(way) == 0 || depth > 8 {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (d *derivations) volatile(way []stack.Frame, x ast.Expr, depth int) (found 
 		sel, method := x.Fun.(*ast.SelectorExpr)
 		tv, known := d.t.info.Types[ast.Unparen(x.Fun)]
 		switch pkg := d.t.fromPackage(x.Fun); {
-		case d.givesAnother(x):
+		case givesAnother(d, x):
 			return x
 		case known && tv.IsType(), pkg == "fmt" && strings.HasPrefix(calledName(x), "Sprint"):
 			parts = x.Args
@@ -113,13 +113,13 @@ func (d *derivations) volatile(way []stack.Frame, x ast.Expr, depth int) (found 
 		switch defs := d.definitions(in.decl)[v]; {
 		case v == nil || !isLocal(in.decl, v):
 		case isGiven(in.decl, v):
-			return d.givenVolatile(way, in.decl, v, depth)
+			return givenVolatile(d, way, in.decl, v, depth)
 		case len(defs) == 1 && defs[0].x != nil && !defs[0].ranged && !defs[0].part && defs[0].x.End() <= x.Pos():
 			parts = []ast.Expr{defs[0].x}
 		}
 	}
 	for _, part := range parts {
-		if found = d.volatile(way, part, depth+1); found != nil {
+		if found = volatile(d, way, part, depth+1); found != nil {
 			return found
 		}
 	}
@@ -127,7 +127,7 @@ func (d *derivations) volatile(way []stack.Frame, x ast.Expr, depth int) (found 
 }
 
 // givenVolatile is volatile of a parameter: of what the next function of the way gives for it.
-func (d *derivations) givenVolatile(way []stack.Frame, decl *ast.FuncDecl, v types.Object, depth int) ast.Expr {
+func givenVolatile(d *derivations, way []stack.Frame, decl *ast.FuncDecl, v types.Object, depth int) ast.Expr {
 	if len(way) < 2 {
 		return nil
 	}
@@ -137,14 +137,14 @@ func (d *derivations) givenVolatile(way []stack.Frame, decl *ast.FuncDecl, v typ
 	}
 	for _, call := range d.callsOn(outer, way[1], decl.Name.Name) {
 		if given := argumentFor(d, decl, call, v); given != nil {
-			return d.volatile(way[1:], given, depth+1)
+			return volatile(d, way[1:], given, depth+1)
 		}
 	}
 	return nil
 }
 
 // givesAnother tells of a call of a library that its result is another one each time.
-func (d *derivations) givesAnother(call *ast.CallExpr) bool {
+func givesAnother(d *derivations, call *ast.CallExpr) bool {
 	pkg, name := d.t.fromPackage(call.Fun), calledName(call)
 	switch {
 	case pkg == "time":

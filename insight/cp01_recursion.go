@@ -39,7 +39,7 @@ func recursesOver(d *derivations, at stack.Frame) (o overlapped, ok bool) {
 	})
 	for i, a := range calls {
 		for _, b := range calls[i+1:] {
-			if !exclusive(in.decl.Body, a, b) && d.meet(in.decl, a, b) {
+			if !exclusive(in.decl.Body, a, b) && meet(d, in.decl, a, b) {
 				_, line, _ := d.t.at(a.Pos())
 				return overlapped{calls: len(calls), line: line}, true
 			}
@@ -74,7 +74,7 @@ func exclusive(body ast.Node, a, b *ast.CallExpr) bool {
 
 // meet tells of two calls of a function by itself that both go on to the same arguments: each argument is the parameter
 // of its place as it is, or made smaller by a constant or by its first or last element, and they differ in how.
-func (d *derivations) meet(decl *ast.FuncDecl, a, b *ast.CallExpr) bool {
+func meet(d *derivations, decl *ast.FuncDecl, a, b *ast.CallExpr) bool {
 	var params []types.Object
 	for _, field := range decl.Type.Params.List {
 		for _, id := range field.Names {
@@ -86,8 +86,8 @@ func (d *derivations) meet(decl *ast.FuncDecl, a, b *ast.CallExpr) bool {
 	}
 	steps, differ := 0, false
 	for i, p := range params {
-		x, knownX := d.stepOf(p, a.Args[i])
-		y, knownY := d.stepOf(p, b.Args[i])
+		x, knownX := stepOf(d, p, a.Args[i])
+		y, knownY := stepOf(d, p, b.Args[i])
 		if !knownX || !knownY {
 			if types.ExprString(a.Args[i]) == types.ExprString(b.Args[i]) && !derivedMentions(d, a.Args[i], p) {
 				continue // the same for both
@@ -104,7 +104,7 @@ func (d *derivations) meet(decl *ast.FuncDecl, a, b *ast.CallExpr) bool {
 }
 
 // stepOf is by what an argument is another one than the parameter of its place: nothing, "-1", "[1:]".
-func (d *derivations) stepOf(p types.Object, x ast.Expr) (step string, known bool) {
+func stepOf(d *derivations, p types.Object, x ast.Expr) (step string, known bool) {
 	switch x := ast.Unparen(x).(type) {
 	case *ast.Ident:
 		return "", p != nil && d.variable(x) == p
