@@ -477,6 +477,8 @@ func (c *causal) follows(i, j int) bool {
 		return b.Severity.AtLeast(Warning) && shows(b, firstLine(a)) // system calls that make the connections
 	case family(a.Rule) == "work" && b.Rule == ld06.ID && b.saves && c.marks[i] != nil && c.marks[j] != nil:
 		return c.spent.within(c.marks[i], c.marks[j]) >= halfOfAll // what is done while connections are opened
+	case family(a.Rule) == "work" && b.Rule == ld06.ID && b.saves && c.marks[i] == nil && b.Severity.AtLeast(Warning) && shows(b, firstLine(a)):
+		return true // what is allocated at the line that opens them
 	case a.Rule == ld06.ID && a.saves && family(b.Rule) == "work":
 		return false
 	case slices.Contains(forRuntime, a.waitsFor) && slices.Contains(runtimeWorks, b.Rule):

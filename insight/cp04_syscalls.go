@@ -73,7 +73,7 @@ func tellKernel(h *hit, f *Finding) {
 		f.Advice = "Connect less often: one client for all requests, reused connections (keep-alive). If a peer refuses, pause before the next attempt, longer each time, and give up eventually: " +
 			"a loop that retries at once does nothing else."
 	case "walk":
-		f.Advice = "Use filepath.WalkDir instead of Walk: it stats a file only when Info is called. Skip folders that are not needed (fs.SkipDir), and cache what does not change."
+		f.Advice = walkAdvice
 	case "random":
 		f.Advice = "Read random bytes in larger pieces, through a bufio.Reader around crypto/rand.Reader; where they need not be unpredictable, use math/rand/v2."
 	case "write":

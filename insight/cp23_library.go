@@ -3,7 +3,6 @@ package insight
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"loupe/analysis/facts"
 	"loupe/value/stack"
@@ -26,62 +25,57 @@ var cp23 = &Rule{
 
 // costlyCall is a kind of functions, by their set in the table of signatures.
 type costlyCall struct {
-	set, title string
-	// purpose tells that the work may be what the program is there for.
-	purpose        bool
+	set, title     string
+	is             doneFor
 	advice, doubts string
 }
 
+// doneFor says whether the work may be what a program is there for.
+type doneFor int
+
+const (
+	noPurpose  doneFor = iota
+	aPurpose           // of some programs: a warning where it is most of the CPU time
+	thePurpose         // of many: a remark
+)
+
+// costlyCalls are the kinds.
 var costlyCalls = []costlyCall{
-	{"library.context", "Looking up a value of a context uses much of the CPU", false,
+	{"library.context", "Looking up a value of a context uses much of the CPU", noPurpose,
 		"A context is a chain: each lookup goes through all values that were put in later, one after another. Look the value up once and pass it on, or put what is asked for often into one struct under one key; and add the values of a request in one step instead of one by one.", ""},
-	{"library.stack", "Walking the call stack uses much of the CPU", false,
+	{"library.stack", "Walking the call stack uses much of the CPU", noPurpose,
 		"The call stack is walked, frame by frame. Where an error is expected, return a plain one (a variable made by errors.New, or fmt.Errorf) and not one with a stack; capture the stack only where it will be shown, with few frames, and turn program counters into names (CallersFrames, FuncForPC) only when they are printed.",
 		"if each of these errors is rare in production, the load of this recording has more of them"},
-	{"library.match", "Matching regular expressions uses much of the CPU", true,
+	{"library.match", "Matching regular expressions uses much of the CPU", aPurpose,
 		"A regular expression is run step by step over each byte. Where fixed text is searched, use package strings (HasPrefix, Contains, Cut, IndexByte), also as a test before it that most texts do not pass; begin it with ^ where the match is at the start; use MatchString where only a yes or no is needed, and no groups that nobody reads; and do not match the same text again.", ""},
-	{"library.template", "Executing templates uses much of the CPU", true,
+	{"library.template", "Executing templates uses much of the CPU", aPurpose,
 		"A template finds fields and methods by reflection, for each value each time. Execute what does not change once and keep the text, give it values that are prepared (no methods, no printf), or write the hot part by hand.", ""},
-	{"library.time", "Formatting or parsing times uses much of the CPU", true,
+	{"library.time", "Formatting or parsing times uses much of the CPU", aPurpose,
 		"A layout is read again for each time. Use AppendFormat into a buffer that is reused; the layout time.RFC3339 has a way of its own that is several times faster; keep the text of the last second and replace only what changes; store times as numbers where nobody reads them.", ""},
-	{"library.compress", "Compressing uses much of the CPU", true,
+	{"library.compress", "Compressing uses much of the CPU", thePurpose,
 		"The level decides: BestSpeed takes a third of the time of the default for somewhat more bytes, and BestCompression several times as much for hardly any less. Keep the compressed form of what does not change, and do not compress what is compressed already, or is only a few hundred bytes.", ""},
-	{"library.hash", "Hashing uses much of the CPU", true,
+	{"library.hash", "Hashing uses much of the CPU", thePurpose,
 		"If the sum is only a key within this process, hash/maphash is many times faster than a cryptographic hash, and the text itself may be the key. Otherwise hash again only what has changed, and keep the sum beside the data.", ""},
-	{"library.sign", "Operations with private keys use much of the CPU", true,
+	{"library.sign", "Operations with private keys use much of the CPU", thePurpose,
 		"An operation with an RSA private key takes a millisecond or so. Sign once and use the result until shortly before it expires; ECDSA with P-256 or Ed25519 signs at least ten times as fast.", ""},
-	{"library.random", "Reading random bytes uses much of the CPU", true,
+	{"library.random", "Reading random bytes uses much of the CPU", aPurpose,
 		"Each read asks the kernel or runs a cipher. Read a block and hand out parts of it (bufio.NewReader(rand.Reader)); what need not be secret can come from math/rand/v2.", ""},
-	{"library.power", "math.Pow uses much of the CPU", false,
+	{"library.power", "math.Pow uses much of the CPU", noPurpose,
 		"math.Pow is made for any exponent: multiply for small whole ones (x*x), use math.Sqrt for 0.5, math.Exp2 or a shift for powers of two, and compute powers that come again once.", ""},
 }
 
-// costlyReason is the kind of function that a stack is in.
-func costlyReason(t *stack.Table, frames []stack.FrameID) string {
-	for i := len(frames) - 1; i >= 0; i-- {
-		for _, c := range costlyCalls {
-			if inSet(c.set, t.Frame(frames[i]).Func) {
-				return c.set
-			}
-		}
+// costlyLooks looks for each kind by itself, all lines of it together; of times for each line, as some may be attempts
+// that fail.
+func costlyLooks() (all []*look) {
+	for _, c := range costlyCalls {
+		all = append(all, &look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: c.set, skip: []string{"startup", "logging", "scrape", "handshake"},
+			direct: true, through: costlyThrough, perLine: c.set == "library.time", accept: succeeds, what: "went into one kind of library call", tell: c.tell})
 	}
-	return "-"
+	return all
 }
 
-// checkLibrary makes a finding of each line that calls one of them. What is only big where it is the program's purpose
-// is a remark.
-func checkLibrary(r *Rule, in *Input) []Finding {
-	found := check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "library", skip: []string{"startup", "logging", "scrape", "handshake"},
-		direct: true, through: costlyThrough, perLine: true, accept: succeeds, reason: costlyReason, what: "went into a costly library call", tell: tellLibrary})(r, in)
-	for i := range found {
-		f := &found[i]
-		if f.State == Found && f.Severity.AtLeast(Warning) && f.Impact != nil && f.Impact.Low < r.param("purpose") && slices.ContainsFunc(costlyCalls, func(c costlyCall) bool { return c.purpose && c.title == f.Title }) {
-			f.Severity = Info
-			f.Doubts = append(f.Doubts, fmt.Sprintf("it may be what the program is there for: a warning only from %s of the CPU time on", unit.Percent(r.param("purpose"))))
-		}
-	}
-	return found
-}
+// checkLibrary is the check of all kinds.
+func checkLibrary(r *Rule, in *Input) []Finding { return check(costlyLooks()...)(r, in) }
 
 // failing23 is the share of a line's samples that go into errors from which on its calls are attempts that fail (CP21).
 // Chosen: an error takes a small part of the time of the attempt.
@@ -105,16 +99,18 @@ func succeeds(h *hit, line *hitLine) bool {
 // costlyThrough are packages through which such functions are called.
 var costlyThrough = []string{"context", "regexp", "text/template", "html/template", "compress/gzip", "compress/zlib", "compress/flate", "io", "bufio", "fmt", "bytes", "strings", "hash", "crypto", "math/big"}
 
-// tellLibrary says what the function does, and what does less.
-func tellLibrary(h *hit, f *Finding) {
-	for _, c := range costlyCalls {
-		if c.set != h.reasons[0].name {
-			continue
-		}
-		f.Title, f.Advice = c.title, c.advice
-		if c.doubts != "" {
-			f.Doubts = append(f.Doubts, c.doubts)
-		}
+// tell says what the function does, and what does less.
+func (c costlyCall) tell(h *hit, f *Finding) {
+	f.Title, f.Advice = c.title, c.advice
+	if c.doubts != "" {
+		f.Doubts = append(f.Doubts, c.doubts)
 	}
-	f.Summary = strings.Replace(f.Summary, "a costly library call", "one library call", 1)
+	switch most := h.rule.param("purpose"); {
+	case c.is == thePurpose:
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, "it may be what the program is there for")
+	case c.is == aPurpose && f.Impact.Low < most:
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, fmt.Sprintf("it may be what the program is there for: a warning only from %s of the CPU time on", unit.Percent(most)))
+	}
 }

@@ -21,6 +21,7 @@ const (
 	fileOther fileCall = iota
 	fileSyncs
 	fileExamines
+	fileWalks // examines each file of a tree, as filepath.Walk does
 	fileReads
 	fileWrites
 	fileMakes // writes a whole file in one call, or creates, renames or removes one
@@ -44,6 +45,9 @@ func fileCallOf(frames []stack.Frame) fileCall {
 			name := strings.ToLower(lastName(f.Func))
 			switch {
 			case strings.Contains(name, "stat") || name == "info":
+				if slices.ContainsFunc(frames[i:], func(f stack.Frame) bool { return f.Func == "path/filepath.Walk" }) {
+					return fileWalks
+				}
 				return fileExamines
 			case strings.Contains(name, "read") || strings.Contains(name, "open") || strings.Contains(name, "getdents"):
 				if opensEither(frames[i:]) {
@@ -74,6 +78,8 @@ func (k fileCall) advice() string {
 		return "Sync less often: collect the writes of a request, or of several that wait at the same time, and sync once for all of them (group commit). Or let another goroutine do it if nobody needs to wait for it."
 	case fileExamines:
 		return "Examine fewer files: keep what was found out until it may have changed. The entries of os.ReadDir have names and types without a call for each file."
+	case fileWalks:
+		return walkAdvice
 	case fileReads:
 		return "Read less: keep in memory what is read again; read in larger blocks, or several files at once. If each request needs other data that is on the disk alone, the disk is the limit."
 	case fileWrites:
@@ -85,6 +91,9 @@ func (k fileCall) advice() string {
 	}
 	return "Do less of it per request: keep what is asked for again in memory, or let another goroutine do it if nobody needs to wait for it."
 }
+
+// walkAdvice is what to do about a walk that asks about each file.
+const walkAdvice = "Use filepath.WalkDir instead of Walk: it stats a file only when Info is called. Skip folders that are not needed (fs.SkipDir), and cache what does not change."
 
 // wholeFilesAdvice is what to do about calls each of which writes, renames or removes a whole file.
 const wholeFilesAdvice = "Create, write, rename and remove fewer files: only those whose content has changed, or several in one (an archive, a database). Each call is for a whole file, so that a buffer in front makes none of them rarer."

@@ -48,7 +48,7 @@ func checkProcs(r *Rule, in *Input) []Finding {
 		f := r.answer(Found, "%s; the kernel throttled the program in %s of the periods", there, unit.Percent(t.Share))
 		f.Impact = exactly(float64(set.Procs)-host.Quota, "Ps more than CPUs")
 		f.Severity, f.Score = Warning, score(t.Share, r.param("throttled"), 0.5)
-		f.Evidence = append([]Evidence{Evidence{Text: there}.across(t.Rounds)}, in.setIn("runtime", "GOMAXPROCS")...)
+		f.Evidence = append([]Evidence{Evidence{Text: there}.across(t.Rounds)}, setTo(in.code, "runtime", "GOMAXPROCS", int64(set.Procs))...)
 		f.Advice = fmt.Sprintf("Set GOMAXPROCS=%d, or build with Go 1.25 and later, whose runtime follows the quota unless GOMAXPROCS is set.", int(max(1, math.Ceil(host.Quota))))
 		f.Verify = "Record again under the same load: SC08 should be fine."
 		return []Finding{f}
@@ -89,7 +89,7 @@ func checkFewProcs(r *Rule, in *Input, procs int, there string) Finding {
 	if slices.ContainsFunc(in.Session.Manifest().Target.Env, func(kv string) bool { return strings.HasPrefix(kv, "GOMAXPROCS=") }) {
 		f.Severity = Info // who recorded it has asked for that
 	}
-	f.Evidence = append([]Evidence{Evidence{Text: fmt.Sprintf("%s, %s CPUs to use", unit.Plural(int64(procs), "P"), unit.Number(may))}.at(&in.Facts.Rounds[0])}, in.setIn("runtime", "GOMAXPROCS")...)
+	f.Evidence = append([]Evidence{Evidence{Text: fmt.Sprintf("%s, %s CPUs to use", unit.Plural(int64(procs), "P"), unit.Number(may))}.at(&in.Facts.Rounds[0])}, setTo(in.code, "runtime", "GOMAXPROCS", int64(procs))...)
 	f.Advice = "Remove the call to runtime.GOMAXPROCS, or the environment variable: by default the runtime uses all CPUs available to it."
 	f.Verify = "Record again: the CPUs used should rise, and the time for the same work should fall."
 	f.Doubts = append(in.doubts(), "it may be intentional, to leave CPUs to others")

@@ -190,7 +190,7 @@ func manyCallsAdvice(t *traced, o *outward) string {
 		return "Keep one connection and use it for all of them (one client for all requests, bodies read to the end and closed), and ask for all at once if the peer supports it (a batch, a join)."
 	case o.kind == "dns":
 		return "Resolve the name once before the loop, or keep the connection that it was resolved for."
-	case o.kind == "file_call" && fileCallOf(t.Frames(o.stack)) == fileExamines:
+	case o.kind == "file_call" && slices.Contains([]fileCall{fileExamines, fileWalks}, fileCallOf(t.Frames(o.stack))):
 		return "Read a folder in one go (os.ReadDir), whose entries have names and types, instead of a call for each file. If it is the same file each time, examine it once, before the loop."
 	case o.kind == "file_call" && (fileCallOf(t.Frames(o.stack)) == fileMakes || fileCallOf(t.Frames(o.stack)) == fileWrites):
 		return fileCallOf(t.Frames(o.stack)).advice()
