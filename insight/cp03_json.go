@@ -32,6 +32,10 @@ func tellJSON(h *hit, f *Finding) {
 		f.Advice = "The function encodes a value and decodes it right away, which makes a copy of it: copy it by hand (assign the struct, and clone its slices and maps with slices.Clone and maps.Clone; these copy the elements only, so that slices, maps and pointers inside them need copies of their own), or generate a method for a deep copy. If the types differ, assign the fields."
 		return
 	}
+	if of, ok := decodesKept(h, h.lines[0]); ok {
+		tellDecodedAgain(of, f)
+		return
+	}
 	switch callee := h.lines[0].Callee; callee {
 	case "encoding/json.Marshal", "encoding/json.MarshalIndent", "encoding/json.(*Encoder).Encode":
 		f.Advice = "Encode once and keep the bytes while the value is unchanged; leave out fields that nobody reads. An append method of the type (strconv.Append…) or a generated encoder pays only if it appends to a buffer that is reused, and not always then: measure it."

@@ -294,7 +294,8 @@ func (w *derivedWalk) walk(body ast.Node) {
 		}
 		switch n := n.(type) {
 		case *ast.AssignStmt:
-			w.other = slices.ContainsFunc(n.Lhs, func(x ast.Expr) bool { return !w.sets(x) })
+			// What is declared is its own, also the variable of a type switch, which is another one in each case.
+			w.other = slices.ContainsFunc(n.Lhs, func(x ast.Expr) bool { return (n.Tok != token.DEFINE || !isIdent(x)) && !w.sets(x) })
 		case *ast.IncDecStmt:
 			w.other = !w.sets(n.X)
 		case *ast.RangeStmt:

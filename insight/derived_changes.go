@@ -286,15 +286,7 @@ func (w *derivedWay) ofElement(v types.Object) bool {
 		of = p.Elem()
 	}
 	s, ok := of.Underlying().(*types.Struct)
-	if !ok {
-		return false
-	}
-	for i := range s.NumFields() {
-		if types.Object(s.Field(i).Origin()) == v {
-			return true
-		}
-	}
-	return false
+	return ok && hasField(s, v)
 }
 
 // nodesAt are the nodes of a body around a position, that body left out.
