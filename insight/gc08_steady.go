@@ -38,6 +38,9 @@ func checkLeakSteady(r *Rule, in *Input) (Finding, bool) {
 	if !keptAt(r, &f, in, kept) || in.public().computes() {
 		f.Severity = Info
 	}
+	if f.bounds.File != "" {
+		f.Title = "The live heap keeps growing: what it goes into has a bound in the source"
+	}
 	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%d readings of the live heap (/gc/heap/live:bytes)", n)}.at(round))
 	return f, true
 }

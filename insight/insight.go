@@ -147,6 +147,8 @@ type Finding struct {
 	expires Evidence
 	// lets is, of memory that is kept, where the source takes something out of what keeps it.
 	lets Evidence
+	// bounds is, of such memory, where the source shortens what keeps it beside what adds to it.
+	bounds Evidence
 	// waits are the parts of the time of units that it is about.
 	waits []*facts.UnitRow
 }

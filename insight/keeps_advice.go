@@ -23,6 +23,9 @@ type holding struct {
 	shows []Evidence
 	// lets is where the source takes something out of it; the zero Evidence where it does not.
 	lets Evidence
+	// bounds is where the source shortens it so that it has a largest length; the zero Evidence where it
+	// does not.
+	bounds Evidence
 	// unless is a limit in the source that applies under a condition alone; the zero Evidence where
 	// there is none.
 	unless Evidence
@@ -338,7 +341,8 @@ func (c sourceHolders) givesBack(f declaration, of string) (line int) {
 	return line
 }
 
-// byStore: the whole of it is stored. What is emptied as a whole keeps less than what is not.
+// byStore: the whole of it is stored. What is emptied as a whole, or has a largest length, keeps less than what
+// does not.
 func (c sourceHolders) byStore(own []stack.Frame) (h holding, ok bool) {
 	all := c.storesOf(own)
 	for _, s := range all {
@@ -353,12 +357,18 @@ func (c sourceHolders) byStore(own []stack.Frame) (h holding, ok bool) {
 			one.says += fmt.Sprintf(" in a branch, and a part of it, %s, into %s at %s:%d: where the branch does not run, it is the part that keeps it", all[i].expr, all[i].container, baseName(all[i].file), all[i].line)
 		}
 		at, empties := c.emptied(s)
-		if !empties {
+		cut, cuts := c.shortened(s)
+		if cuts && (cut.bounds || !empties) {
+			tellShortened(&one, s, cut)
+		}
+		if !empties && !cut.bounds {
 			return one, true
 		}
 		if !ok {
 			h, ok = one, true
-			tellEmptied(&h, s, at)
+			if !cut.bounds {
+				tellEmptied(&h, s, at)
+			}
 		}
 	}
 	return h, ok
@@ -453,6 +463,9 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 		}
 		f.Severity = Info
 		doubt = fmt.Sprintf("according to the source, something is removed at %s:%d when a length is reached: it may fill up to there and no further (record until it does)", baseName(b.at.File), b.at.Line)
+	case h.bounds.File != "":
+		f.Severity, f.bounds = Info, h.bounds
+		doubt = fmt.Sprintf("according to the source, %s:%d shortens it: it may fill up to there and no further, unless there are more and more of them (record until it does)", baseName(h.bounds.File), h.bounds.Line)
 	case h.fixed:
 		f.Severity = Info
 		doubt = "its length is fixed: it fills up to there and no further"
