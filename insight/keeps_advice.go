@@ -357,7 +357,7 @@ func (c sourceHolders) byStore(own []stack.Frame) (h holding, ok bool) {
 			one.says += fmt.Sprintf(" in a branch, and a part of it, %s, into %s at %s:%d: where the branch does not run, it is the part that keeps it", all[i].expr, all[i].container, baseName(all[i].file), all[i].line)
 		}
 		at, empties := c.emptied(s)
-		cut, cuts := c.shortened(s)
+		cut, cuts := shortened(c.code, s)
 		if cuts && (cut.bounds || !empties) {
 			tellShortened(&one, s, cut)
 		}

@@ -23,17 +23,17 @@ type shortening struct {
 
 // shortened finds where the source shortens a slice that a store appends to; one that bounds it
 // before others, then the first. What empties it [sourceHolders.emptied] finds.
-func (c sourceHolders) shortened(s keepsAt) (found shortening, ok bool) {
+func shortened(c *code, s keepsAt) (found shortening, ok bool) {
 	if s.kind != intoSlice {
 		return found, false
 	}
-	k := &keeper{c: c.code, funcs: c.functions()}
+	k := &keeper{c: c, funcs: c.functions()}
 	var all []shortening
 	for _, fns := range k.funcs {
 		for _, fn := range fns {
 			k.fn = fn.FuncDecl
 			name := func(x ast.Expr) bool { return nameOf(k, x) == s.name }
-			put := appendAt(c.code, fn, s)
+			put := appendAt(c, fn, s)
 			eachNode(fn.Body, func(n ast.Node, around []ast.Node) {
 				a, is := n.(*ast.AssignStmt)
 				if !is || a.Tok != token.ASSIGN || len(a.Lhs) != len(a.Rhs) {
