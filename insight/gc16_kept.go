@@ -33,6 +33,7 @@ var gc16 = &Rule{
 		{"many", 256, "objects", "chosen: of a part that keeps the whole, for a warning; more than are in work at one time"},
 		{"fills", 256, "MB", "chosen: kept by one line, it ranks by its share of the live heap among what takes time; less counts in proportion"},
 		{"never", 0.9, "share of what the line has allocated", "chosen: of something that a small part keeps, if all but a tenth of it was never released"},
+		{"pieces", 128, "B", "chosen: of pieces that alone can keep a whole text, for a warning: as long as they would have to be on average to be all of it, if whatever else is in use were what refers to them"},
 		{"held", 0.5, "share of what the line has allocated", "chosen: most of it was never released"},
 	},
 	Check: checkKept,
@@ -89,6 +90,7 @@ func checkKept(r *Rule, in *Input) []Finding {
 	tellHeap(in, &f, top.At)
 	tellPooled(r, in, all, top, &f)
 	tellWaste(r, in, all, top, &f)
+	tellPieces(r, in, all, top, &f)
 	if f.Severity.AtLeast(Warning) {
 		f.felt = share * min(1, float64(top.Weight)/(r.param("fills")*(1<<20)))
 	}
@@ -117,6 +119,32 @@ func tellWaste(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f *Fin
 	case f.Severity == Info:
 		f.Title = "What is kept may hold more memory than it needs"
 	}
+}
+
+// header is how much a string takes by itself: what refers to its text.
+const header = 16
+
+// tellPieces makes a warning of texts of which the source shows that they are only read and cut into pieces, where most
+// of the live heap is such texts: what keeps them can only be pieces. If these were all of a text, each would need a
+// header, and whatever else is in use has no room for so many, unless they are long.
+func tellPieces(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f *Finding) {
+	own, kept := userFrames(in.code, top.At, top.Frames), all.Most.Bytes
+	least := r.param("least") * (1 << 20)
+	if f.wastes != noWaste || f.Severity != Info || len(own) == 0 || wentAgain(all, top) || float64(all.Lasting(top.At)) < least ||
+		float64(in.Facts.ObjectsThrough(own[:1], leastSeen)) < r.param("many") {
+		return
+	}
+	long := header * float64(top.Weight) / float64(max(1, kept-top.Weight))
+	cuts, ok := onlyCut(in.code, own[0])
+	if !ok || long < r.param("pieces") || len(all.Looks) < 2 {
+		return
+	}
+	f.Title, f.Severity = "Pieces of texts keep the whole texts", Warning
+	f.Score = max(f.Score, 50)
+	f.Summary += fmt.Sprintf("; according to the source the whole text is only read and cut into pieces, as at %s:%d: only pieces of it can keep it", baseName(cuts[0].File), cuts[0].Line)
+	f.Evidence = append(f.Evidence, cuts[0])
+	f.Advice = "A small substring or subslice keeps the whole it was cut from: copy the pieces that are kept, at the place where they are stored (" + sourceHolders{in.code}.clones(own[0]) + ")."
+	f.Doubts = append(f.Doubts, fmt.Sprintf("if the pieces that are kept are nearly all of the text, little is wasted: they would have to be longer than %s on average, as all else that is in use takes %s", unit.BytesOf(long), unit.BytesOf(float64(kept-top.Weight))))
 }
 
 // tellPooled says of buffers that grew at a line, went back to a pool, and are still there when
