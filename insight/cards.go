@@ -466,6 +466,10 @@ func (c *causal) follows(i, j int) bool {
 		return false // the program's profilers cost where it works, whatever is wrong there
 	case slices.Contains(follows[a.Rule], b.Rule) || b.Severity.AtLeast(Warning) && explains(b.Rule, a.Rule):
 		return true
+	case b.fills && (a.Rule == wt04.ID || a.Rule == lk06.ID):
+		return b.Severity.AtLeast(a.Severity) && b.Severity.AtLeast(Warning) && sharedWaits(a, b) >= halfOfAll // who queues for what the bursts fill
+	case a.fills && (b.Rule == wt04.ID || b.Rule == lk06.ID) && a.Severity.AtLeast(b.Severity):
+		return false
 	case a.Rule == gc08.ID && b.Rule == gc16.ID:
 		// A heap that grows, and the line that has most of it.
 		return firstLine(b) != "" && (firstLine(a) == "" || firstLine(a) == firstLine(b) && b.Severity.AtLeast(a.Severity))
@@ -502,13 +506,18 @@ func (c *causal) sameWait(i, j int) bool {
 	if order := cmp.Or(cmp.Compare(a.Severity.rank(), b.Severity.rank()), cmp.Compare(classOf(a), classOf(b)), cmp.Compare(c.rank[i], c.rank[j]), cmp.Compare(j, i)); order >= 0 {
 		return false
 	}
+	return sharedWaits(a, b) >= halfOfAll
+}
+
+// sharedWaits is the part of the time that a finding is about which another one is about as well.
+func sharedWaits(a, b *Finding) float64 {
 	both, all := int64(0), int64(0)
 	for _, row := range a.waits {
 		if all += int64(row.Time); slices.Contains(b.waits, row) {
 			both += int64(row.Time)
 		}
 	}
-	return float64(both) >= halfOfAll*float64(all)
+	return float64(both) / float64(max(1, all))
 }
 
 // busiest is the finding that is about the most CPU time; -1 where none is about much.

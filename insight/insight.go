@@ -151,6 +151,8 @@ type Finding struct {
 	bounds Evidence
 	// waits are the parts of the time of units that it is about.
 	waits []*facts.UnitRow
+	// fills tells that it is about calls which fill the slots that others queue for.
+	fills bool
 }
 
 // Param is a threshold of a rule.

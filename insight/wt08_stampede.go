@@ -2,9 +2,11 @@ package insight
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"loupe/analysis/facts"
+	"loupe/value/stack"
 	"loupe/value/unit"
 )
 
@@ -22,6 +24,7 @@ var wt08 = &Rule{
 		{"times", 4, "times the share at other times", "chosen: if each did it by chance, as many would at any time"},
 		{"rate", 2, "times the rate at other times", "chosen: with 0.6 of them making the call, a burst of more than twice the rate may consist of other requests than usual"},
 		{"most", 0.6, "share of those that do it", "chosen: most of them are in such bursts"},
+		{"slots", 0.5, "share of the time of the slots", "chosen: of a pool that requests queue for, these calls hold most of it"},
 		unitsParam,
 		groupParam,
 	},
@@ -35,6 +38,67 @@ type rush struct {
 	group facts.UnitGroup
 	wall  time.Duration // of all that may make the call
 	span  time.Duration // of the trace
+	queue *narrow       // for slots of which these calls hold a part; nil without one
+	held  float64       // that part
+}
+
+// fills finds the queue of the units of the group for slots of which the calls of the bursts hold most: who is inside
+// meanwhile is mostly at the line of the call, and most of the time there is that of these calls.
+func (s *rush) fills(r *Rule, u *facts.Units, t *traced) {
+	inside := time.Duration(0)
+	for _, g := range u.Groups {
+		for i := range g.All.Rows {
+			row := &g.All.Rows[i]
+			if k := row.Kind.Key(); row.Site.Frame == s.Path[0] && row.Queued == 0 && k != "running" && k != "runnable" && k != "pool" {
+				inside += row.Time
+			}
+		}
+	}
+	s.held = min(1, float64(s.Time)/float64(max(1, inside)))
+	if s.held < r.param("slots") {
+		return
+	}
+	for _, q := range queuesOf(u, t, s.group) {
+		if q.gate.Workers && q.gate.Kind.Key() != "pool" || !s.behind(t, q) {
+			continue
+		}
+		there := time.Duration(0)
+		for _, row := range q.rows {
+			if row.Cause.Site.Frame == s.Path[0] {
+				there += row.Queued
+			}
+		}
+		if float64(there) >= halfOfAll*float64(q.queued) {
+			s.queue = q
+			return
+		}
+	}
+}
+
+// behind tells whether the call is made by the function that waits at a queue, or by one that has called that.
+func (s *rush) behind(t *traced, q *narrow) bool {
+	users := 0
+	for _, f := range t.Frames(q.gate.Site.Stack) {
+		if !t.Scope.IsUser(f) {
+			continue
+		}
+		if slices.ContainsFunc(s.Path, func(x stack.Frame) bool { return x.Func == f.Func }) {
+			return true
+		}
+		if users++; users == 2 {
+			break
+		}
+	}
+	return false
+}
+
+// felt is the part of the time of the units that goes with the bursts: their own wait, and their part of the queue
+// for the slots that they hold.
+func (s *rush) felt() float64 {
+	if s.queue == nil {
+		return s.share()
+	}
+	return min(1, s.share()+s.held*s.queue.share())
 }
 
 // inside is the part of the units that make the call, of those that begin while the first
@@ -55,7 +119,7 @@ func (s *rush) share() float64 { return float64(s.Extra) / float64(max(1, s.wall
 
 func (s *rush) is(r *Rule, t *traced) bool {
 	return float64(s.Bursts) >= r.param("bursts") && float64(s.Members) >= r.param("together")*float64(s.Bursts) && float64(s.Members) >= r.param("most")*float64(s.Made) &&
-		float64(s.Joined) >= r.param("joined") && s.inside() >= r.param("times")*s.outside() && s.rate() <= r.param("rate") && s.share() >= r.param("share") && !s.unseen(t)
+		float64(s.Joined) >= r.param("joined") && s.inside() >= r.param("times")*s.outside() && s.rate() <= r.param("rate") && s.felt() >= r.param("share") && !s.unseen(t)
 }
 
 // unseen tells whether other units may have made the call without a wait: they touch
@@ -87,6 +151,7 @@ func checkStampede(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Fi
 	fine = unitOf(g) + " makes no call that others make at the same time and that most do without"
 	for i := range g.Stampedes {
 		s := &rush{UnitStampede: &g.Stampedes[i], group: g, wall: wall, span: units.Span.Len()}
+		s.fills(r, units, t)
 		if s.is(r, t) {
 			return []Finding{rushFinding(r, in, t, s)}, ""
 		}
@@ -111,11 +176,14 @@ func rushFinding(r *Rule, in *Input, t *traced, s *rush) Finding {
 	}
 	text += fmt.Sprintf(", most of them at once: in %s, %s each on average; while the first one is making it, %s of the others that begin do the same, at other times %s; they wait %s of the total time for what another request is already fetching",
 		unit.Plural(s.Bursts, "burst"), unit.Number(float64(s.Members)/float64(s.Bursts)), unit.Percent(s.inside()), unit.Percent(s.outside()), unit.Percent(s.share()))
+	if q := s.queue; q != nil {
+		text += fmt.Sprintf("; these calls hold %s of the time of the slots that requests queue for%s, %s of their time: the bursts fill them", unit.Percent(s.held), q.place(), unit.Percent(q.share()))
+	}
 	f := r.answer(Found, "%s", text)
 	f.Impact = exactly(float64(s.Members-s.Bursts)/float64(s.Made), "share of these calls")
-	f.Score = score(s.share(), r.param("share"), 0.5)
-	f.Severity, f.felt = Warning, s.share()
-	if s.share() < r.param("warning") {
+	f.Score = score(s.felt(), r.param("share"), 0.5)
+	f.Severity, f.felt = Warning, s.felt()
+	if s.felt() < r.param("warning") {
 		f.Severity = Info
 	}
 	f.Evidence = []Evidence{t.seenAt(t.Frames(s.Stack), at, "%s made by %s of %s, up to %s at once", unit.Plural(s.Made, "call"), unit.Count(s.Made), unit.Plural(s.All, g.Unit.String()), unit.Count(s.Most))}
@@ -125,11 +193,17 @@ func rushFinding(r *Rule, in *Input, t *traced, s *rush) Finding {
 	f.Advice = "Let one request do it, and the others wait for the first one's answer (golang.org/x/sync/singleflight, by key). Or refresh the answer in the background before it expires, and serve the stale one meanwhile; if many expire at the same moment, spread their expiry times."
 	f.Verify = "Record again under the same load: loupe trace requests should show one call here instead of a burst, and the 99th percentile should fall."
 	f.Doubts = in.traceDoubts(t, "the trace does not show whether all of them ask for the same thing: if each asks for something else that expired at the same time, one call for all may do")
-	f.costs, f.saves = []cost{{file: at.File, line: at.Line}}, true
+	f.costs = []cost{{file: at.File, line: at.Line}} // what it saves is waiting: the CPU time is no measure of it
 	for i := range g.All.Rows {
 		if row := &g.All.Rows[i]; row.Site.Frame == s.Path[0] && row.Kind.Key() != "running" {
 			f.waits = append(f.waits, row)
 		}
+	}
+	if s.queue != nil {
+		f.waits = append(f.waits, s.queue.rows...)
+		f.Evidence = append(f.Evidence, seenIn(in, t, g, s.queue.gate.Site, "here they and others queue meanwhile"))
+		f.Advice += " A larger pool only lets more of the same calls in at once."
+		f.fills = true
 	}
 	return f
 }

@@ -5,7 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"loupe/analysis/account"
 	"loupe/analysis/account/accounttest"
+	"loupe/analysis/facts"
+	"loupe/value/stack"
 )
 
 // expires is a program with four connections whose requests find an answer ready, one
@@ -112,5 +115,49 @@ func TestWT08(t *testing.T) {
 		if f.State != Found || f.Severity != Warning || !strings.Contains(f.Summary, says) || !strings.Contains(f.Advice, "singleflight") || f.Evidence[0].Line != 12 {
 			t.Errorf("%s: %s %s: %s\n%s\nat %d, want %q", c.name, f.State, f.Severity, f.Summary, f.Advice, f.Evidence[0].Line, says)
 		}
+	}
+}
+
+// TestWT08Slots: where the calls of the bursts hold the slots that requests queue for, the bursts are the cause of the
+// queue, however little of the time is their own wait; where other calls hold most of them, they are not.
+func TestWT08Slots(t *testing.T) {
+	const ms = time.Millisecond
+	s := newScene(t)
+	query := stack.Frame{Func: "main.query", File: "/src/q.go", Line: 21}
+	other := stack.Frame{Func: "main.audit", File: "/src/q.go", Line: 90}
+	queue := account.Site{Frame: stack.Frame{Func: "main.query", File: "/src/q.go", Line: 18}, User: true, Stack: s.stack("runtime.chansend1", "main.query:/src/q.go:18", "main.visit:/src/q.go:32", "main.handle:/src/q.go:8")}
+	elsewhere := account.Site{Frame: stack.Frame{Func: "main.lane", File: "/src/q.go", Line: 70}, User: true, Stack: s.stack("runtime.chansend1", "main.lane:/src/q.go:70", "main.handle:/src/q.go:8")}
+	in := s.input()
+	for _, c := range []struct {
+		name  string
+		at    account.Site
+		own   time.Duration // of other calls on the line
+		inner stack.Frame   // where those inside are meanwhile
+		fills bool
+	}{
+		{"they hold most of it", queue, 40 * ms, query, true},
+		{"others hold most of it", queue, 200 * ms, query, false},
+		{"those inside do something else", queue, 40 * ms, other, false},
+		{"another queue", elsewhere, 40 * ms, query, false},
+	} {
+		g := &account.Group{Unit: account.Request, Name: "main.handle"}
+		g.All.Wall = 1000 * ms
+		g.All.Rows = []account.Row{
+			{Kind: account.Answer, Site: account.Site{Frame: query, User: true}, Time: 100*ms + c.own},
+			{Kind: account.Channel, Site: c.at, Time: 500 * ms, Queued: 500 * ms, Cause: account.Cause{Kind: account.Answer, Site: account.Site{Frame: c.inner, User: true}}},
+		}
+		u := &facts.Units{Account: &account.Account{Groups: []*account.Group{g}, Gates: []account.Gate{{Kind: account.Channel, Site: c.at, Waits: 50, Width: 8, Steady: 1}}}}
+		x := &rush{UnitStampede: &account.Stampede{Path: []stack.Frame{query, {Func: "main.load", File: "/src/q.go", Line: 30}}, Time: 100 * ms}, group: g, wall: g.All.Wall}
+		if x.fills(wt08, u, in.trace()); (x.queue != nil) != c.fills {
+			t.Errorf("%s: %v, %v held", c.name, x.queue, x.held)
+		}
+		if want := 0.5 * 100 / 140; c.fills && (x.felt() < want-0.01 || x.felt() > want+0.01) {
+			t.Errorf("%s: felt %v, want %v", c.name, x.felt(), want)
+		}
+	}
+	row := &account.Row{Time: ms}
+	c := &causal{all: []Finding{{Rule: "WT04", Severity: Warning, waits: []*account.Row{row}}, {Rule: "WT08", Severity: Warning, waits: []*account.Row{row}, fills: true}, {Rule: "LK06", Severity: Warning, waits: []*account.Row{{Time: ms}}}}}
+	if !c.follows(0, 1) || c.follows(1, 0) || c.follows(2, 1) {
+		t.Errorf("WT04 under WT08: %v, WT08 under WT04: %v, another queue: %v", c.follows(0, 1), c.follows(1, 0), c.follows(2, 1))
 	}
 }
