@@ -140,7 +140,8 @@ func (p *stuck) tellStarter(in *Input) {
 	first := p.Evidence[i]
 	p.Evidence = slices.Insert(slices.Delete(p.Evidence, i, i+1), 0, first)
 	if p.at.Func != readLoop && p.at.Func != writeLoop {
-		p.Advice = fmt.Sprintf("They wait in %s, and originate from what %s:%d starts: end it there. A connection, a response body, a client, a pool, a ticker or a server must be closed, stopped or shut down.", stack.Package(p.at.Func), baseName(p.from.File), p.from.Line)
+		p.Advice = fmt.Sprintf("They wait in %s, and originate from what %s:%d starts: end it there. A connection, a response body, a client, a pool, a ticker or a server must be closed, stopped or shut down, and the cancel function of a context called.", stack.Package(p.at.Func), baseName(p.from.File), p.from.Line)
+		p.tellCancel(in)
 		return
 	}
 	if t := in.trace(); t.Err == nil && float64(2*leftOpenBodies(t)) >= p.count {

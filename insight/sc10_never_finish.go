@@ -42,6 +42,8 @@ type stuck struct {
 	// from is the line of the user's that led to them, where it is known and they wait in
 	// code of others: the goroutines of one connection have one.
 	from stack.Frame
+	// way are the frames of the user's from that line on.
+	way []stack.Frame
 	// count is how many there are.
 	count float64
 	Finding
@@ -241,6 +243,11 @@ func staying(r *Rule, in *Input) (found []stuck, other Finding) {
 			s.Evidence = append(s.Evidence, t.seen(from, "they originate from what this line starts"))
 			if !t.Scope.IsUser(s.at) {
 				s.from = t.Site(from)
+				for _, f := range t.Frames(from) {
+					if t.Scope.IsUser(f) {
+						s.way = append(s.way, f)
+					}
+				}
 			}
 		}
 		s.Doubts = in.traceDoubts(t, "a trace cannot show whether something will wake them up later: more connections, or a growing pool, look the same")
