@@ -26,6 +26,9 @@ func ownConnections(r *Rule, in *Input) []Finding {
 	case !traced:
 		return []Finding{r.short("the trace covers %s", unit.Duration(t.Length()))}
 	case f.State == Fine && f.Summary == noCalls:
+		if own := ownDials(r, in, t); len(own) > 0 {
+			return own
+		}
 		return []Finding{r.answer(NotApplicable, "the recording has no load (record with -load URL), and %s", noCalls)}
 	case f.State != Found:
 		return []Finding{f}
