@@ -470,6 +470,8 @@ func (c *causal) follows(i, j int) bool {
 		return b.Severity.AtLeast(a.Severity) && b.Severity.AtLeast(Warning) && sharedWaits(a, b) >= halfOfAll // who queues for what the bursts fill
 	case a.fills && (b.Rule == wt04.ID || b.Rule == lk06.ID) && a.Severity.AtLeast(b.Severity):
 		return false
+	case a.holder && b.Rule == lk04.ID && a.Severity.AtLeast(b.Severity):
+		return false // what the holder does says more than how many queue
 	case a.Rule == gc08.ID && b.Rule == gc16.ID:
 		// A heap that grows, and the line that has most of it.
 		return firstLine(b) != "" && (firstLine(a) == "" || firstLine(a) == firstLine(b) && b.Severity.AtLeast(a.Severity))

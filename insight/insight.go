@@ -153,6 +153,8 @@ type Finding struct {
 	waits []*facts.UnitRow
 	// fills tells that it is about calls which fill the slots that others queue for.
 	fills bool
+	// holder tells of contention that it says what the holder of the lock does meanwhile.
+	holder bool
 }
 
 // Param is a threshold of a rule.

@@ -301,6 +301,7 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 		}
 	}
 	f.Summary += fmt.Sprintf("; meanwhile %s %s%s", who, cause.Kind.Clause(), atPlace(cause.Site))
+	f.holder = true
 	f.Evidence = slices.Insert(f.Evidence, 1, t.seen(cause.Site.Stack, "under the lock: %s, %s of the waits", cause.Kind.Clause(), unit.Percent(float64(top.time)/float64(waited))))
 	switch {
 	case waitsItself(cause.Kind) && syncs(t.Frames(cause.Site.Stack)):
@@ -312,8 +313,13 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 			return
 		}
 		f.Advice = heldAdvice + " " + f.Advice
+	case !p.Shared && cause.Kind.Key() == "running":
+		f.Advice = readAdvice + " " + f.Advice
 	}
 }
+
+// readAdvice is what to do where a lock is taken for writing and its holder computes.
+const readAdvice = "If the holders only read what the lock guards, take it for reading (RLock of a sync.RWMutex): then they do not wait for each other."
 
 // stillWait says how many waits of a place had not ended when the trace did.
 func stillWait(p *facts.Place) string {

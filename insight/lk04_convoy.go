@@ -41,7 +41,7 @@ func checkConvoy(r *Rule, in *Input, t *traced) []Finding {
 		f.Advice = "Do more per lock acquisition (collect, then apply a batch), or split what it guards, so that fewer goroutines compete for the same lock."
 		f.Verify = "Record again under the same load: the mean wait should fall, and fewer goroutines queue."
 		f.Doubts = in.traceDoubts(t, "if this line locks several mutexes, there are as many queues, and shorter ones",
-			"a trace does not show who holds a lock, nor for how long: a RWMutex may be held by a reader that never waited, and no finding names it")
+			"a trace does not show who holds a lock, nor for how long: a RWMutex may be held by a reader that never waited")
 		return []Finding{f}
 	}
 	if len(queues) > 0 {

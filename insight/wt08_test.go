@@ -161,3 +161,15 @@ func TestWT08Slots(t *testing.T) {
 		t.Errorf("WT04 under WT08: %v, WT08 under WT04: %v, another queue: %v", c.follows(0, 1), c.follows(1, 0), c.follows(2, 1))
 	}
 }
+
+// TestHolderFirst: contention that says what the holder does is the cause of a convoy, not its symptom.
+func TestHolderFirst(t *testing.T) {
+	c := &causal{all: []Finding{seenAt("LK01", Warning, 80, "a.go", 7), seenAt("LK04", Warning, 90, "a.go", 7)}, rank: map[int]float64{0: 0.1, 1: 0.9}}
+	if !c.follows(1, 0) || !c.follows(0, 1) {
+		t.Error("without a holder either may be under the other")
+	}
+	c.all[0].holder = true
+	if !c.follows(1, 0) || c.follows(0, 1) {
+		t.Error("the one with a holder is the cause")
+	}
+}
