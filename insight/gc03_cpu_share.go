@@ -19,7 +19,7 @@ var gc03 = &Rule{
 	Asks: []facts.Question{facts.Collections},
 	Params: []Param{
 		{"info", 0.05, "share", "JDK Mission Control, GC pause ratio"},
-		{"warning", 0.10, "share", "JDK Mission Control, GC pause ratio"},
+		{"warning", 0.15, "share", "chosen: six of the repaired and healthy programs of the corpus are at 10 to 14%, and half of the garbage gains half of that"},
 		{"critical", 0.25, "share", "the pacer's own target for background marking (mgcpacer.go)"},
 		{"cycles", 20, "collections", "chosen: below this, chance dominates"},
 		{"few", 4, "collections", "chosen: this many are enough if they take the critical share: each is long then"},
