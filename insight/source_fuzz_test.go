@@ -2,6 +2,7 @@ package insight
 
 import (
 	"go/ast"
+	"go/types"
 	"slices"
 	"strings"
 	"testing"
@@ -32,6 +33,7 @@ func FuzzSource(f *testing.F) {
 		"for {\nx, ok := m[k]\nif !ok {\nx, err = g(k)\nm[k] = x\n}\nif err == nil {\nbreak\n}\nselect {\ncase <-t.C:\ngo func(y int) { g(y) }(x)\ndefault:\nh.x = []T{g(x)}\nwg.Go(g)\n}\n}\n}\nfunc g(k string) (x *T, err error) {\nt.n[k]++\nreturn x, nil\n}\nvar t T\ntype T struct { n map[string]int }\nfunc (x *T) h() { x.n = nil",
 		"for i, x = range a {\nb = append(b[:0], b[i:]...)\nre.Match(b)\nt.b = cut(t.b)\ncopy(t.b, t.b[1:])\nb = append(b, r[:n]...)\nio.CopyN(b, r, size<<3*2)\n}\n}\nconst size, re = 1, size\nfunc g() {\nre := regexp.MustCompile(re + \"x\")",
 		"x.t = time.AfterFunc(d, f)\nctx, x.stop = context.WithTimeout(c, d)\n_, cancel := context.WithCancel(c)\nreturn cancel, x.t == nil\nl := &T{t: time.AfterFunc(d, f)}\nl.u = append(l.u)\nheap.Push(&l.u, l.t)\nheap.Pop(&l.u)\nl.l.PushBack(l)\nv.With(a).Reset()\nv.Reset()",
+		"p := strings.Split(a, b)\nif len(p) == 2 {\nq := p[1:]\nfor i := 1; i < len(p); i++ {\nuse(p[i], p[len(p)-1], strings.Join(q, b))\n}\n}\nif v, ok := m[K{a, time.Now()}]; ok {\nreturn v + f(a[1:], b) + f(a, b[1:])\n}\nfor {\nselect {\ncase <-time.After(10):\ncase <-c:\nuse(r.URL.Query().Get(a), r.URL.Query())\n}\nh := sha256.New()\nh.Write(b)\nh.Sum(nil)\n}\n}\ntype K struct { a string; t time.Time }\nfunc g(k K) int {\nreturn g(k) + g(K{k.a, k.t})",
 		"k := fmt.Sprintf(a, b)\nm[k] = fmt.Sprintf()\ndelete(m, k)\nk, n = k, m\nx.k = x.k.Clone()\nx.k = bytes.Clone(x.k[:1])\nx.k, y, _ = strings.Cut(x.k, a)\nfor _, z := range strings.Split(a, b) {\nm[z%len(m)] = z\nm = append(m[:0:0], m[1:]...)\nm = slices.Delete(m)\n}\nreturn fmt.Sprintf(a)",
 	} {
 		f.Add(text)
@@ -78,6 +80,37 @@ func askDerived(c *code, way []stack.Frame) {
 	}
 }
 
+// askResults asks of the calls on a line what becomes of their results, and of a function what in it makes it hot.
+func askResults(c *code, way []stack.Frame) {
+	d, f := newDerivations(c), way[0]
+	recursesOver(d, f)
+	for _, key := range cacheKeys(c, f) {
+		volatile(d, way, key, 0)
+	}
+	pollings(c, f)
+	keyedAmong(d, append(slices.Clone(way), stack.Frame{Func: "net/http.HandlerFunc.ServeHTTP"}), []bool{true, true, true, false}, 0)
+	for _, obj := range d.t.info.Defs {
+		if v, ok := obj.(*types.Var); ok && v.IsField() {
+			madeAtStart(d, v)
+		}
+	}
+	in, ok := d.at(f)
+	if !ok {
+		return
+	}
+	eachNode(in.decl.Body, func(n ast.Node, around []ast.Node) {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return
+		}
+		for _, row := range resultRows {
+			for _, name := range []string{ownCallName(call), "Split", "SplitN", "Fields", "Query", "Sum", "FindString"} {
+				row.tell(&resultAt{derivations: d, decl: in.decl, call: call, around: slices.Clone(around), name: name, pkg: "strings"})
+			}
+		}
+	})
+}
+
 // askAgain asks of the lines of a way whether what they call is done again, for the same.
 func askAgain(c *code, way []stack.Frame) {
 	f := way[0]
@@ -115,6 +148,7 @@ func askAgain(c *code, way []stack.Frame) {
 func askSource(c *code, f, caller stack.Frame) {
 	way := []stack.Frame{f, caller, f}
 	askDerived(c, way)
+	askResults(c, way)
 	lineInLoop(c, f)
 	retryAround(c, way)
 	askingAround(c, way)
