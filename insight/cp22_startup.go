@@ -268,7 +268,7 @@ func tellStartup(in *Input, f *Finding, x *initialized, entries initEntries) {
 	}
 	switch {
 	case entries.count > 1:
-		f.Advice = fmt.Sprintf("If one run does not need all of them, build each on first use: register under its name how it is built (a function in sync.OnceValue), and build it where it is looked up. What is the same in each run can also be generated or embedded in its final form.")
+		f.Advice = "If one run does not need all of them, build each on first use: register under its name how it is built (a function in sync.OnceValue), and build it where it is looked up. What is the same in each run can also be generated or embedded in its final form."
 	default:
 		f.Advice = "If not each run needs all of it, build it on first use: sync.OnceValue in place of the variable, and of a table one for each entry. What is the same in each run can also be generated or embedded in its final form."
 	}

@@ -177,9 +177,6 @@ func (w *turns) declaration(name string, at token.Pos) (found *set) {
 // has tells whether a node, at its place, has a value that is looked for.
 func (w *turns) has(n ast.Node) bool { return w.hasAt(n, n.Pos()) }
 
-// hasNext is has in the turn that comes next.
-func (w *turns) hasNext(n ast.Node) bool { return w.hasAt(n, w.body.End()) }
-
 func (w *turns) hasAt(n ast.Node, at token.Pos) (found bool) {
 	w.depth++
 	defer func() {

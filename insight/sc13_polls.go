@@ -25,13 +25,12 @@ const mostPerWakeup = 20 * time.Microsecond
 
 // polling is a loop of the source that waits for a timer, and for nothing that it then does anything about.
 type polling struct {
-	fn    *ast.FuncDecl
 	loop  ast.Node
 	every time.Duration
 	at    int   // the line with the time
 	plain bool  // it pauses in each turn, whatever it has found
 	waits []int // the lines of the wait
-	way   string
+	does  string // what it does between, in words
 }
 
 // pollsByTimer finds loops that poll by the CPU samples at the lines of their waits.
@@ -116,7 +115,7 @@ func pollings(c *code, at stack.Frame) (all []polling) {
 			return true
 		}
 		for _, stmt := range loop.Body.List {
-			p := polling{fn: fn, loop: loop}
+			p := polling{loop: loop}
 			p.at, _ = s.lines(stmt)
 			if p.waitsAt(c, s, fn, stmt) {
 				_, p.plain = stmt.(*ast.ExprStmt)
@@ -140,14 +139,14 @@ func (p *polling) waitsAt(c *code, s *syntax, fn *ast.FuncDecl, stmt ast.Stmt) b
 		for _, clause := range stmt.Body.List {
 			one := clause.(*ast.CommClause)
 			if one.Comm == nil && len(one.Body) == 1 && p.waitsAt(c, s, fn, one.Body[0]) {
-				p.way = "looks at its channels, and"
+				p.does = "looks at its channels, and"
 				return p.add(s, stmt)
 			}
 			if one.Comm == nil || len(one.Body) > 0 && !(len(one.Body) == 1 && goesOn(one.Body)) {
 				continue
 			}
 			if d := fires(c, s, fn, one.Comm); d > 0 {
-				p.every, p.way = d, "waits for its channels, and"
+				p.every, p.does = d, "waits for its channels, and"
 				p.at, _ = s.lines(one)
 				return p.add(s, stmt)
 			}
@@ -259,7 +258,7 @@ func waitTime(c *code, s *syntax, x ast.Expr, depth int) time.Duration {
 func (x *polled) finding(r *Rule, in *Input, w *facts.Weights, share stats.Interval, cpus float64) Finding {
 	first, _ := in.code.parse(x.file).lines(x.loop)
 	f := r.answer(Found, "%s of the CPU time goes into the waits of one loop of %s (%s): it %s begins anew after %s at the latest, whether there is something to do or not; that is %s CPUs, and what it does beside takes %s",
-		unit.Percent(share.Estimate), stack.Short(x.name), fileLine(x.file, first), cmp.Or(x.way, "pauses, and"), unit.Duration(x.every), unit.Number(cpus), unit.Percent(float64(x.all-x.waiting)/float64(max(1, w.Total()))))
+		unit.Percent(share.Estimate), stack.Short(x.name), fileLine(x.file, first), cmp.Or(x.does, "pauses, and"), unit.Duration(x.every), unit.Number(cpus), unit.Percent(float64(x.all-x.waiting)/float64(max(1, w.Total()))))
 	f.Title = "A loop polls: a timer wakes it up all the time"
 	f.takes(r, share)
 	f.Score = score(share.Estimate, r.param("share"), 0.5)

@@ -11,7 +11,12 @@ import (
 // LiveReadings returns what collections in a span have found alive, in bytes: one reading of each
 // collection that the samples tell apart. Where collections are not counted, those that found
 // as much as the one before are not seen.
-func LiveReadings(set *metrics.Set, span timeline.Span) (live timeline.Series) {
+func LiveReadings(set *metrics.Set, span timeline.Span) timeline.Series {
+	return eachCollection(set, span, set.Series("/gc/heap/live:bytes").In(span), 1)
+}
+
+// eachCollection takes one reading of each collection from all that were sampled, each times a share.
+func eachCollection(set *metrics.Set, span timeline.Span, all timeline.Series, share float64) (live timeline.Series) {
 	counts := map[timeline.Time]float64{}
 	for _, name := range cycleCounts {
 		s := set.Series(name).In(span)
@@ -19,8 +24,9 @@ func LiveReadings(set *metrics.Set, span timeline.Span) (live timeline.Series) {
 			counts[at] = max(counts[at], s.Values[i])
 		}
 	}
-	all, last := set.Series("/gc/heap/live:bytes").In(span), 0.0
+	last := 0.0
 	for i, v := range all.Values {
+		v *= share
 		n, count := len(live.Values), counts[all.Times[i]]
 		if v > 0 && (n == 0 || v != live.Values[n-1] || count > last) {
 			live.Times, live.Values = append(live.Times, all.Times[i]), append(live.Values, v)
@@ -30,23 +36,17 @@ func LiveReadings(set *metrics.Set, span timeline.Span) (live timeline.Series) {
 	return live
 }
 
-// HeapSeries returns, of samples of the runtime, the size of the heap in a span, the live heap
-// each time it was another one, in bytes, and how many collections ran.
+// HeapSeries returns, of samples of the runtime, the size of the heap in a span, what each
+// collection has found alive, in bytes, and how many collections ran.
 func HeapSeries(set *metrics.Set, bare timeline.Span) (size, live timeline.Series, cycles float64) {
 	for _, name := range []string{"/memory/classes/heap/objects:bytes", "memstats.HeapAlloc"} {
 		if size = set.Series(name).In(bare); len(size.Values) > 0 {
 			break
 		}
 	}
-	all, share := set.Series("/gc/heap/live:bytes").In(bare), 1.0
-	if len(all.Values) == 0 {
-		all = set.Series("memstats.NextGC").In(bare)
-		share = liveShare(all, size)
-	}
-	for i, v := range all.Values {
-		if v *= share; v > 0 && (len(live.Values) == 0 || v != live.Values[len(live.Values)-1]) {
-			live.Times, live.Values = append(live.Times, all.Times[i]), append(live.Values, v)
-		}
+	if live = LiveReadings(set, bare); len(live.Values) == 0 {
+		goals := set.Series("memstats.NextGC").In(bare)
+		live = eachCollection(set, bare, goals, liveShare(goals, size))
 	}
 	for _, name := range cycleCounts {
 		if n := set.Delta(name, bare); n > 0 {
