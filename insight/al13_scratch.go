@@ -63,6 +63,14 @@ func tellScratch(h *hit, f *Finding) {
 	}
 }
 
+// How much of what made the buffers of a pool larger must be in use for each of them to have grown once: what
+// doubles until it is large enough has allocated up to three times as much as it has in the end. leastPooled is the
+// least to tell it by. Chosen.
+const (
+	grownOnce   = 0.35
+	leastPooled = 4 << 20
+)
+
 // growsPooled is what is said of buffers that come from a pool, by the source: what is allocated is not
 // a buffer for each call, but what makes those of the pool larger.
 func growsPooled(h *hit, f *Finding) bool {
@@ -73,6 +81,14 @@ func growsPooled(h *hit, f *Finding) bool {
 		return false
 	}
 	put := all[0].shows[0]
+	if retained, err := facts.RetentionIn(h.in.Facts); err == nil {
+		if kept, share, known := retained.AtMost(at); known && kept >= leastPooled && share >= grownOnce {
+			f.Severity, f.Title = Info, "Buffers of a pool have grown to their size"
+			f.Summary += fmt.Sprintf("; they go back to a pool at %s, and %s of all that was allocated here is in use in one profile: each of them grew about once", fileLine(put.File, put.Line), unit.Percent(share))
+			f.Advice = "Call Grow once before a new buffer is filled, if the size is known: that saves the copies of its first use, and nothing later."
+			return true
+		}
+	}
 	f.Title = "Buffers of a pool grow again and again"
 	f.Summary += fmt.Sprintf("; the source takes them from a pool, to which they go back at %s:%d: what is allocated here makes them larger%s", baseName(put.File), put.Line, fewerThanRequests(h))
 	f.Advice = "Call Grow once before the buffer is filled, if the size is known or can be estimated: growing by doubling allocates twice as much, and copies. Or keep pools by classes of size, so that large items meet large buffers."

@@ -25,8 +25,14 @@ func checkResident(r *Rule, in *Input) []Finding {
 	}
 	rest := m.Anon - m.Go
 	share := rest / max(1, m.Anon)
+	if -rest >= r.param("least")*1e6 {
+		return []Finding{r.short("%s are resident (excluding files), and the runtime holds %s, which it has not touched all of: up to %s outside it would not show", mib(m.Anon), mib(m.Go), mib(-rest))}
+	}
 	if rest < r.param("least")*1e6 || share < r.param("share") {
-		return []Finding{r.answer(Fine, "of %s resident (excluding files), the runtime accounts for %s", mib(m.Anon), mib(min(m.Go, m.Anon)))}
+		if rest <= 0 {
+			return []Finding{r.answer(Fine, "%s are resident (excluding files), no more than what the runtime holds (%s)", mib(m.Anon), mib(m.Go))}
+		}
+		return []Finding{r.answer(Fine, "of %s resident (excluding files), the runtime accounts for %s", mib(m.Anon), mib(m.Go))}
 	}
 	f := r.answer(Found, "%s are resident (excluding files), and the runtime accounts for %s: %s are outside it", mib(m.Anon), mib(m.Go), mib(rest))
 	f.Impact = exactly(share, "share of the resident memory")

@@ -2,10 +2,12 @@ package insight
 
 import (
 	"fmt"
+	"go/ast"
 	"slices"
 
 	"loupe/analysis/facts"
 	"loupe/recording"
+	"loupe/value/stack"
 	"loupe/value/unit"
 )
 
@@ -21,6 +23,7 @@ var gc11 = &Rule{
 		{"shallow", 16, "calls", "chosen: at most, where most goroutines wait: hardly any waiting goroutine needs that much"},
 		{"smallest", 2.5, "KiB", "chosen: per goroutine: at least three quarters of the stacks are the smallest, 2 KiB"},
 		{"warning", 0.4, "share of the runtime's memory", "chosen: for stacks that stay large"},
+		{"crowd", 10_000, "goroutines", "chosen, as for SC04 of a tool: at once, of which most wait to begin"},
 	},
 	Part:  true,
 	Check: checkStacks,
@@ -58,6 +61,9 @@ func checkStacks(r *Rule, in *Input) []Finding {
 	f.Evidence = []Evidence{readFrom(worst, "%s of stacks out of %s in use", mib(most), mib(of))}
 	depth := 0
 	if looks, _ := in.Facts.WaitsOf(recording.Goroutine); len(looks) > 0 {
+		if goroutines >= r.param("crowd") && most >= 64<<20 && waitToBegin(in, looks[0], &f) {
+			return []Finding{f}
+		}
 		var at []Evidence
 		at, depth = mostGoroutines(in, looks[0], goroutines)
 		f.Evidence = append(f.Evidence, at...)
@@ -75,6 +81,73 @@ func checkStacks(r *Rule, in *Input) []Finding {
 	return []Finding{f}
 }
 
+// waitsForRoom are functions that goroutines wait in for a slot, a lock or a place in a queue.
+var waitsForRoom = []string{"runtime.chansend1", "golang.org/x/sync/semaphore.(*Weighted).Acquire", "sync.(*Mutex).Lock"}
+
+// waitToBegin says of a crowd of goroutines that most of them wait for a slot, a lock or a place in a queue, if a look
+// at them shows it, and where they are started.
+func waitToBegin(in *Input, w *facts.AllWaits, f *Finding) bool {
+	top, all := mostAt(w)
+	if top == nil || 2*top.Count < all || !slices.ContainsFunc(top.Frames, func(x stack.Frame) bool { return slices.Contains(waitsForRoom, x.Func) }) {
+		return false
+	}
+	at := in.code.userFrame(top.Frames)
+	if !in.Session.Scope().IsUser(at) {
+		return false
+	}
+	f.crowd, f.Severity = true, Warning
+	f.Title = "Many more goroutines at once than can work"
+	f.Summary += fmt.Sprintf("; of %s in the goroutine profile, %s wait at %s for their turn", unit.Count(all), unit.Count(top.Count), place(at))
+	f.Evidence = append(f.Evidence, in.fileAt(w.Entry, at, top.Frames, "%s of %s goroutines wait here", unit.Count(top.Count), unit.Count(all)))
+	from := "before the go statement"
+	if e, known := in.code.goStatement(top.Frames[len(top.Frames)-1]); known {
+		e.Text = "they are started here"
+		f.Evidence = append([]Evidence{e}, f.Evidence...)
+		from = "before the go statement at " + fileLine(e.File, e.Line)
+	}
+	f.Advice = fmt.Sprintf("Wait for a slot %s, not behind it: then there are no more goroutines than slots, and what starts them waits. Or start a fixed number of workers that receive from a channel. Each goroutine that waits keeps its stack and what it refers to, and each collection scans it.", from)
+	f.Verify = "Record again: the number of goroutines (loupe sched) should follow the limit, and /memory/classes/heap/stacks:bytes with it."
+	f.Doubts = append(f.Doubts, "what starts them must be able to wait: check that it holds no lock, and that what ends the others does not depend on it")
+	return true
+}
+
+// goStatement is the go statement that starts the function of a frame, the root of a goroutine; false where the
+// source does not show one, or shows several.
+func (c *code) goStatement(root stack.Frame) (at Evidence, known bool) {
+	s := c.parse(root.File)
+	if s == nil {
+		return at, false
+	}
+	s.onLine(root.Line, func(n ast.Node, _ []ast.Node) {
+		if g, ok := n.(*ast.GoStmt); ok {
+			first, _ := s.lines(g)
+			at, known = c.shownAt(root.File, first, "it is started here"), true
+		}
+	})
+	if known {
+		return at, true
+	}
+	found := c.goStatements(ownName(root.Func))
+	if len(found) != 1 {
+		return at, false
+	}
+	return found[0], true
+}
+
+// goStatements are the go statements of the sources that call a function of a name.
+func (c *code) goStatements(name string) (all []Evidence) {
+	c.eachSource(func(file string, s *syntax) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if g, ok := n.(*ast.GoStmt); ok && calledName(g.Call) == name {
+				first, _ := s.lines(g)
+				all = append(all, c.shownAt(file, first, "it is started here"))
+			}
+			return true
+		})
+	})
+	return all
+}
+
 // staysLarge says that goroutines wait where they need little, with large stacks.
 func staysLarge(r *Rule, f *Finding, depth int, share float64) {
 	f.Summary += fmt.Sprintf("; most of them wait only %s deep, on a stack that a deeper call has grown", unit.Plural(int64(depth), "call"))
@@ -89,14 +162,7 @@ func staysLarge(r *Rule, f *Finding, depth int, share float64) {
 // mostGoroutines shows where most goroutines of a look are, if it was while there were so
 // many, and how many calls deep, if these are the program's own.
 func mostGoroutines(in *Input, w *facts.AllWaits, many float64) (at []Evidence, depth int) {
-	var top *facts.Wait
-	all := int64(0)
-	for i := range w.All {
-		x := &w.All[i]
-		if all += x.Count; top == nil || x.Count > top.Count {
-			top = x
-		}
-	}
+	top, all := mostAt(w)
 	if top == nil || 2*top.Count < all || 2*float64(all) < many {
 		return nil, 0
 	}
@@ -105,4 +171,15 @@ func mostGoroutines(in *Input, w *facts.AllWaits, many float64) (at []Evidence, 
 		depth = 0 // nobody here decides what they do
 	}
 	return []Evidence{in.fileAt(w.Entry, w.Site(top), top.Frames, "%s of %s goroutines are here, %d calls deep", unit.Count(top.Count), unit.Count(all), len(top.Frames))}, depth
+}
+
+// mostAt is where the most goroutines of a look are, and how many there are in all.
+func mostAt(w *facts.AllWaits) (top *facts.Wait, all int64) {
+	for i := range w.All {
+		x := &w.All[i]
+		if all += x.Count; top == nil || x.Count > top.Count {
+			top = x
+		}
+	}
+	return top, all
 }

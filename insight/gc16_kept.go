@@ -266,6 +266,9 @@ func tellRetention(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f 
 		return
 	}
 	n := len(bytes)
+	if slices.Max(bytes) == 0 {
+		return // it was not there yet at any of the peaks
+	}
 	f.Summary += fmt.Sprintf("; it went from %s to %s in %s", unit.BytesOf(float64(bytes[0])), unit.BytesOf(float64(bytes[n-1])), unit.Duration(times[n-1].Sub(times[0])))
 	phase, _ := in.Session.Manifest().PhaseNamed(all.Looks[0].Entry.Phase)
 	now := last.InUse.At(top.At)

@@ -145,6 +145,8 @@ type Finding struct {
 	ends bool
 	// expires is, of memory that is held until a time is over, by a timer or a context, where these are made.
 	expires Evidence
+	// crowd tells that a finding about stacks is one about goroutines that wait to begin.
+	crowd bool
 	// lets is, of memory that is kept, where the source takes something out of what keeps it.
 	lets Evidence
 	// bounds is, of such memory, where the source shortens what keeps it beside what adds to it.

@@ -330,6 +330,9 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 
 // store notes an assignment to what outlives the function.
 func (k *keeper) store(file string, lhs, rhs ast.Expr, t taint) {
+	if holdsNumbers(k.c, lhs) {
+		return
+	}
 	switch x := lhs.(type) {
 	case *ast.IndexExpr:
 		k.wraps = isRemainder(x.Index)

@@ -480,6 +480,9 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 		f.Advice = fails + otherwise
 		return
 	}
+	if h.lets.File != "" && fails == "" && allInUse(in, at) {
+		fails = "Nothing was taken out in this recording: all that the line has allocated is still in use. Make sure that what takes something out is reached for each entry, or give it a bound. "
+	}
 	f.Advice, f.wastes, f.ends = fails+h.advice, h.wastes, h.ends
 	if h.says != "" && !strings.Contains(f.Summary, h.says) {
 		f.Summary += "; " + h.says

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"loupe/analysis/facts"
 	"loupe/value/stack"
 	"loupe/value/unit"
 )
@@ -241,6 +242,20 @@ func (b *bound) exceeded(in *Input, own []stack.Frame) string {
 	}
 	return fmt.Sprintf("Something is removed at %s:%d when the length of %s reaches %s, but %s objects from this line are in use: that does not work%s. Check whether the deleted key is really in it, and what else keeps what was removed. ",
 		baseName(b.at.File), b.at.Line, types.ExprString(b.of), unit.Count(b.limit), unit.Count(n), many)
+}
+
+// manyBytes are as many bytes in use of one line as twenty samples of a heap profile stand for.
+const manyBytes = leastSeen * 512 << 10
+
+// allInUse tells, of a line that much is in use of, that nothing of what it has allocated has been freed, by the
+// heap profile with the most in use.
+func allInUse(in *Input, at stack.Frame) bool {
+	all, err := facts.RetentionIn(in.Facts)
+	if err != nil || all.Most == nil {
+		return false
+	}
+	kept, allocated := all.Most.Own(at)
+	return kept >= manyBytes && kept >= allocated
 }
 
 // comparesLength tells of a condition that it asks whether a length has reached something.

@@ -90,7 +90,7 @@ func putBackAt(c sourceHolders, own []stack.Frame) (all []putBack) {
 			if !is || !gives(calledName(call)) || s.elsewhere(around, f.Line) {
 				return true
 			}
-			if !slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return grown[rootName(pointed(a))] }) {
+			if !slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return grown[rootName(pointed(a))] }) || putsBackEmpty(fn.Body, grown) {
 				return true
 			}
 			line, _ := s.lines(call)
@@ -109,6 +109,26 @@ func putBackAt(c sourceHolders, own []stack.Frame) (all []putBack) {
 		})
 	}
 	return all
+}
+
+// putsBackEmpty tells of a function that it takes the memory out of a buffer of one of the names: *b = bytes.Buffer{},
+// *b = nil. What goes back to a pool then is small.
+func putsBackEmpty(body ast.Node, names map[string]bool) (empty bool) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || len(a.Lhs) != len(a.Rhs) || a.Tok != token.ASSIGN {
+			return !empty
+		}
+		for i, lhs := range a.Lhs {
+			if star, ok := lhs.(*ast.StarExpr); !ok || !names[rootName(star.X)] {
+				continue
+			}
+			lit, composite := a.Rhs[i].(*ast.CompositeLit)
+			empty = empty || composite && len(lit.Elts) == 0 || isNamed(a.Rhs[i], "nil")
+		}
+		return !empty
+	})
+	return empty
 }
 
 func receiverOf(call *ast.CallExpr) ast.Expr {

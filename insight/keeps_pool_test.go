@@ -29,6 +29,7 @@ func TestByFreeList(t *testing.T) {
 		{"with a limit by a variable", "n := b.Cap()\n\tif n < limit { buffers.Put(b) }", "", ""},
 		{"with a limit of something else", "if len(all) > 3 { return }\n\tbuffers.Put(b) // kept", "", "// kept"},
 		{"in another case", "switch kind {\n\tcase 1:\n\t\tbuffers.Put(b)\n\tdefault:", "", ""},
+		{"with its memory taken out", "out = b.Bytes()\n\t*b = bytes.Buffer{}\n\tbuffers.Put(b)", "", ""},
 		{"another one", "defer buffers.Put(other)", "", ""},
 		{"never", "use(b)", "", ""},
 		{"freed for good", "defer release(b)", "func release(b *bytes.Buffer) {\n\tcount--\n}\n", ""},

@@ -108,6 +108,45 @@ func (k *keeper) typesOf(x ast.Expr) (names []string) {
 	return names
 }
 
+// holdsNumbers tells of a field, or of an element of a field or of a variable of a package, that it is a number or a
+// bool by each declaration of that name: no memory goes in there.
+func holdsNumbers(c *code, lhs ast.Expr) bool {
+	name, element := "", false
+	switch x := lhs.(type) {
+	case *ast.IndexExpr:
+		name, element = lastName(types.ExprString(x.X)), true
+	case *ast.SelectorExpr:
+		name = x.Sel.Name
+	}
+	known := typesIn(c)
+	all := slices.Clone(known.fields[name])
+	if element {
+		all = append(all, known.vars[name]...)
+	}
+	return len(all) > 0 && !slices.ContainsFunc(all, func(t ast.Expr) bool {
+		if element {
+			switch of := t.(type) {
+			case *ast.MapType:
+				t = of.Value
+			case *ast.ArrayType:
+				t = of.Elt
+			}
+		}
+		id, ok := t.(*ast.Ident)
+		return !ok || !isNumeric(id.Name)
+	})
+}
+
+// isNumeric tells of the name of a type that it is one of Go's own for numbers, or bool.
+func isNumeric(name string) bool {
+	t, ok := types.Universe.Lookup(name).(*types.TypeName)
+	if !ok {
+		return false
+	}
+	b, ok := t.Type().(*types.Basic)
+	return ok && b.Info()&(types.IsNumeric|types.IsBoolean) != 0
+}
+
 // typeIndex is what the sources declare: the types of variables of packages and of fields, by
 // their names, and which types are interfaces.
 type typeIndex struct {

@@ -13,10 +13,13 @@ import (
 )
 
 // sourceOf is a recording's source of one file, a.go.
-func sourceOf(text string) *code {
+func sourceOf(text string) *code { return sourceInput(text).code }
+
+// sourceInput is a recording with nothing but one source.
+func sourceInput(text string) *Input {
 	r := recordingtest.New("title x")
 	r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte(text))
-	return NewInput(session.New(r.Open())).code
+	return NewInput(session.New(r.Open()))
 }
 
 // TestTellSettings: what the source sets is told first where it is that of the calls, with a

@@ -47,10 +47,11 @@ func TestSC10Growth(t *testing.T) {
 	if f.Impact.Low > 40 || f.Impact.High < 40 || f.Evidence[0].Line != 31 || len(f.Evidence[0].Stack) != 2 {
 		t.Errorf("impact %+v, evidence %+v", f.Impact, f.Evidence)
 	}
-	expect(t, "a pool", crowd("runtime.chansend1", func(int) int { return 500 }), "SC10", Fine, "the number of goroutines grew nowhere over 9.00 s")
+	expect(t, "a pool", crowd("runtime.chansend1", func(int) int { return 500 }), "SC10", Fine, "the number of goroutines that wait for others grew steadily nowhere over 9.00 s (10 profiles)")
 	expect(t, "up and down", crowd("runtime.chansend1", func(n int) int { return 100 + 300*(n%2) }), "SC10", Fine)
 	expect(t, "a pool that is full after two thirds", crowd("runtime.chansend1", func(n int) int { return 100 + 60*min(n, 6) }), "SC10", Fine, "at feed.fetch.func1 at x.go:31 there were 100 goroutines at the beginning, and their number then stayed at 460 (10 profiles over 9.00 s)")
-	expect(t, "few", crowd("runtime.chansend1", func(n int) int { return 1 + n }), "SC10", Fine)
+	expect(t, "few", crowd("runtime.chansend1", func(n int) int { return 1 + n }), "SC10", TooLittle, "at feed.fetch.func1 at x.go:31 there was 1 goroutine at the beginning and 10 at the end, fewer than 20 more (10 profiles over 9.00 s): record longer")
+	expect(t, "a few at first", crowd("runtime.chansend1", func(n int) int { return 1 + min(n, 3) }), "SC10", Fine)
 	expect(t, "connections", crowd("internal/poll.runtime_pollWait", rising), "SC10", Fine)
 }
 

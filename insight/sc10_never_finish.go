@@ -165,9 +165,15 @@ func becomingMore(r *Rule, in *Input) (all []stuck, other Finding) {
 	if g == nil {
 		return nil, Finding{State: NotApplicable}
 	}
-	var levelled []string
+	var levelled, slight []string
 	for _, s := range g.Sites {
-		if !s.Grows(r.param("p")) || s.Grew() < r.param("more") || waitsOutside(s.Frames) {
+		if !s.Grows(r.param("p")) || waitsOutside(s.Frames) {
+			continue
+		}
+		if s.Grew() < r.param("more") {
+			if s.Grew() >= r.param("more")/4 {
+				slight = append(slight, fmt.Sprintf("at %s there %s at the beginning and %s at the end, fewer than %g more", place(s.At), were(s.Values[0]), unit.Count(int64(s.Values[len(s.Values)-1])), r.param("more")))
+			}
 			continue
 		}
 		if facts.LevelledOff(g.Times, s.Values) { // a pool at its bound
@@ -183,13 +189,19 @@ func becomingMore(r *Rule, in *Input) (all []stuck, other Finding) {
 		f.Impact = &Impact{s.Slope.Estimate, every, s.Slope.Low, s.Slope.High}
 		f.Evidence = []Evidence{in.fileAt(g.Last, s.At, s.Frames, "%s %s [%s, %s]", unit.Number(s.Slope.Estimate), every, unit.Number(s.Slope.Low), unit.Number(s.Slope.High))}
 		f.Doubts = append(in.doubts(), "a rising load, or a pool that is still growing, looks the same")
+		if !g.Untimed {
+			f.tellLimit(in, s.Frames, g.Covers())
+		}
 		all = append(all, f)
+	}
+	if len(all) == 0 && len(slight) > 0 {
+		return nil, r.short("%s (%s over %s): record longer", slight[0], unit.Plural(int64(len(g.Times)), "profile"), g.Length())
 	}
 	if len(all) == 0 && len(levelled) > 0 {
 		return nil, r.answer(Fine, "%s (%s over %s)", levelled[0], unit.Plural(int64(len(g.Times)), "profile"), g.Length())
 	}
 	if len(all) == 0 {
-		return nil, r.answer(Fine, "the number of goroutines grew nowhere over %s (%d profiles)", g.Length(), len(g.Times))
+		return nil, r.answer(Fine, "the number of goroutines that wait for others grew steadily nowhere over %s (%d profiles)", g.Length(), len(g.Times))
 	}
 	return all, Finding{}
 }
@@ -316,9 +328,12 @@ func counted(r *Rule, in *Input) (found []stuck, other Finding) {
 		_, p := stats.MannKendall(n)
 		more := n[len(n)-1] - n[0]
 		from, to := unit.Number(n[0]), unit.Number(n[len(n)-1])
+		few := more < r.param("goroutines") || last < r.param("times")*max(1, first)
 		switch {
-		case more < r.param("goroutines") || last < r.param("times")*max(1, first):
-			other = r.answer(Fine, "there were between %s and %s goroutines, and no more at the end than at the beginning (%d samples)", unit.Number(slices.Min(n)), unit.Number(slices.Max(n)), len(n))
+		case few && p < r.param("p") && more >= r.param("more")/4 && n[len(n)-1]-n[len(n)-q] >= more/16:
+			other = r.short("there were %s goroutines at the beginning and %s at the end, a steady rise over %d samples, but by less than what connections and pools may do: record longer", from, to, len(n))
+		case few:
+			other = r.answer(Fine, "there were between %s and %s goroutines, %s at the beginning and %s at the end (%d samples)", unit.Number(slices.Min(n)), unit.Number(slices.Max(n)), from, to, len(n))
 		case n[len(n)-1]-n[len(n)-q] < more/16:
 			other = r.answer(Fine, "there were %s goroutines at the beginning, and their number then stayed at %s (%d samples)", from, to, len(n))
 		case p >= r.param("p"):

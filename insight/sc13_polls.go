@@ -27,9 +27,9 @@ const mostPerWakeup = 20 * time.Microsecond
 type polling struct {
 	loop  ast.Node
 	every time.Duration
-	at    int   // the line with the time
-	plain bool  // it pauses in each turn, whatever it has found
-	waits []int // the lines of the wait
+	at    int    // the line with the time
+	plain bool   // it pauses in each turn, whatever it has found
+	waits []int  // the lines of the wait
 	does  string // what it does between, in words
 }
 

@@ -13,7 +13,6 @@ import (
 	"loupe/session"
 	"loupe/value/stack"
 	"loupe/value/stats"
-	"loupe/value/timeline"
 	"loupe/value/unit"
 )
 
@@ -322,5 +321,13 @@ func (g *Growth) Length() string {
 	if g.Untimed {
 		return unit.Plural(int64(len(g.Times)-1), "look")
 	}
-	return unit.Duration(timeline.Time((g.Times[len(g.Times)-1] - g.Times[0]) * 1e9).Sub(0))
+	return unit.Duration(g.Covers())
+}
+
+// Covers is the time between the first look and the last; 0 where it is not known.
+func (g *Growth) Covers() time.Duration {
+	if g.Untimed {
+		return 0
+	}
+	return time.Duration((g.Times[len(g.Times)-1] - g.Times[0]) * 1e9)
 }

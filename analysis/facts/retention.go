@@ -142,6 +142,24 @@ func (k *Look) Allocated(at stack.Frame) (sum int64) {
 	return all.At(at)
 }
 
+// Own is what a line itself has in use, and has allocated in all, when the look was taken: not what functions
+// of the user below it have. 0 where the profile does not tell.
+func (k *Look) Own(at stack.Frame) (kept, allocated int64) {
+	own := func(all []*Line) int64 {
+		for _, l := range all {
+			if l.At.File == at.File && l.At.Line == at.Line {
+				return l.Weight
+			}
+		}
+		return 0
+	}
+	index, err := k.profile.Index("alloc_space")
+	if err != nil {
+		return own(k.Lines()), 0
+	}
+	return own(k.Lines()), own(lines(k.profile, index, k.scope))
+}
+
 // Course is how much of what a line has allocated was in use at the peaks, in the order of
 // time.
 func (r *Retention) Course(at stack.Frame) (times []timeline.Time, bytes []int64) {

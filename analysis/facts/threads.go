@@ -8,6 +8,7 @@ import (
 
 	"loupe/recording"
 	"loupe/value/stack"
+	"loupe/value/stats"
 	"loupe/value/timeline"
 )
 
@@ -178,14 +179,20 @@ func ResidentIn(f *Facts) (middle Resident, ok bool) {
 // a span of the life of a process, in bytes, and beside it what the runtime holds. The
 // difference is below zero where the runtime holds pages that were never touched, as of large
 // buffers that are filled in part: it counts as zero then, since touching them later is no
-// growth of anything else.
-func OutsideIn(f *Facts, run int, in timeline.Span) (outside, held timeline.Series) {
+// growth of anything else. As much outside would not show: untouched is how much the runtime holds, in the
+// middle of the moments, beyond what is resident.
+func OutsideIn(f *Facts, run int, in timeline.Span) (outside, held timeline.Series, untouched float64) {
+	var more []float64
 	for _, r := range residents(f, nil, run, in) {
+		more = append(more, max(0, r.Go-r.Anon))
 		outside.Times, outside.Values = append(outside.Times, r.At), append(outside.Values, max(0, r.Anon-r.Go))
 		held.Values = append(held.Values, r.Go)
 	}
 	held.Times = outside.Times
-	return outside, held
+	if len(more) > 0 {
+		untouched = stats.Median(more)
+	}
+	return outside, held, untouched
 }
 
 // residents are all moments in a span at which both are known.

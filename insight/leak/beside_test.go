@@ -15,17 +15,23 @@ func TestBesideHeap(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		heap, resident Shape
-		known          bool // there is a cause of memory already
+		known          bool    // there is a cause of memory already
+		unseen         float64 // how much outside Go would not show; below zero where it was not measured
 		open           string
 	}{
-		{"beside a steady heap", Steady, Grows, false, "the heap of Go does not"},
-		{"beside a heap without a collection", Short, Grows, false, "garbage that no collection has freed"},
-		{"with a leak of the heap", Grows, Grows, true, ""},
-		{"steady", Steady, Steady, false, ""},
+		{"beside a steady heap", Steady, Grows, false, -1, "the heap of Go does not"},
+		{"beside a heap without a collection", Short, Grows, false, -1, "garbage that no collection has freed"},
+		{"with a leak of the heap", Grows, Grows, true, -1, ""},
+		{"steady", Steady, Steady, false, -1, ""},
+		{"with a quiet outside", Steady, Grows, false, leastOutside, ""},
+		{"with an outside that Go's untouched memory hides", Steady, Grows, false, leastOutside + 1<<28, "the heap of Go does not"},
 	} {
 		d := &decider{in: insight.NewInput(session.New(recordingtest.New("title x").Open())), v: &Verdict{Looked: []*Looked{
 			{What: Heap, Judgement: Judgement{Shape: c.heap}}, {What: Resident, Per: "s", Judgement: Judgement{Shape: c.resident, From: 1 << 24, To: 1 << 26}},
 		}}}
+		if c.unseen >= 0 {
+			d.v.Looked = append(d.v.Looked, &Looked{What: Outside, Judgement: Judgement{Shape: Steady}, unseen: c.unseen})
+		}
 		if c.known {
 			d.v.Causes = []*Cause{{What: Heap}}
 		}

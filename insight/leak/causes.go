@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"loupe/analysis/facts"
 	"loupe/insight"
@@ -239,6 +240,9 @@ func (d *decider) goroutines(l *Looked, sites []growingSite) (all []*Cause, doub
 		c.Evidence = append(c.Evidence, insight.SeenAt(d.in, s.last, s.At, s.Frames, "%s here in the first look, %s in the last", countOf(s.Values[0], "goroutine"), whole(s.Values[len(s.Values)-1])))
 		d.use("SC10", c)
 		c.Advice = waitAdvice(s.Frames)
+		if limit, found := insight.TimeLimit(d.in, s.Frames, time.Duration(l.Seconds*1e9)); found {
+			c.Bounded, c.Evidence = true, append(c.Evidence, limit)
+		}
 		all = append(all, c)
 	}
 	switch {
@@ -299,6 +303,8 @@ func waitAdvice(frames []stack.Frame) string {
 		return slices.ContainsFunc(names, func(n string) bool { return strings.Contains(n, part) })
 	}
 	switch {
+	case has("context.(*"):
+		return "They wait for a context to end: call the cancel function of each one that is made when what it is for is over (defer cancel()), on every path."
 	case has("sync.(*WaitGroup)"):
 		return "End what the WaitGroup waits for, or call Done on every way out of it."
 	case has("sync.(*Cond)"):

@@ -175,8 +175,11 @@ func (d *decider) matter(what Matter, process string) (leaks bool, open string) 
 		switch {
 		case doubt != "":
 			return false, doubt
-		case len(causes) == 0 || slices.ContainsFunc(causes, func(c *Cause) bool { return !c.Bounded }):
-			return true, "" // of none, what grows belongs to a cause that there is already
+		case len(causes) == 0: // what grows belongs to a cause that there is already
+			first := d.withLine()
+			return first == nil || !first.Bounded, ""
+		case slices.ContainsFunc(causes, func(c *Cause) bool { return !c.Bounded }):
+			return true, ""
 		}
 		return false, boundText(what, causes[0])
 	}
@@ -200,9 +203,12 @@ func (d *decider) matter(what Matter, process string) (leaks bool, open string) 
 
 // boundText says which bound leaves it open whether what grows leaks.
 func boundText(what Matter, c *Cause) string {
+	if limit := c.Evidence[len(c.Evidence)-1]; what == Goroutines {
+		return fmt.Sprintf("the goroutines become more, but the source sets a time limit at %s:%d (%s): whether they end by it was not seen", path.Base(strings.ReplaceAll(limit.File, `\`, "/")), limit.Line, limit.Text)
+	}
 	for _, e := range c.Evidence {
 		if e.Line > 0 && strings.HasPrefix(e.Text, "the source has a bound here") {
-			return fmt.Sprintf("the %s grows, but the source has a bound at %s:%d (%s): it may be a cache that still fills; is the bound reached?", what, path.Base(strings.ReplaceAll(e.File, `\`, "/")), e.Line, strings.TrimPrefix(e.Text, "the source has a bound here: "))
+			return fmt.Sprintf("the %s grows, but the source has a bound at %s:%d (%s): it may be a cache that still fills; whether the bound is reached was not seen", what, path.Base(strings.ReplaceAll(e.File, `\`, "/")), e.Line, strings.TrimPrefix(e.Text, "the source has a bound here: "))
 		}
 	}
 	return fmt.Sprintf("the %s grows, but the source removes something at a bound: it may be a cache that still fills", what)
@@ -233,7 +239,9 @@ func (d *decider) besideHeap(resident *Looked) string {
 			return "" // which explains it
 		}
 	}
-	if resident.Shape != Grows || judged(d.v.Looked, Outside) {
+	if resident.Shape != Grows || slices.ContainsFunc(d.v.Looked, func(l *Looked) bool {
+		return l.What == Outside && l.Shape.judged() && l.unseen < leastOutside+resident.To-resident.From
+	}) {
 		return "" // what is outside Go was measured by itself: the rest is the heap and its garbage
 	}
 	text := fmt.Sprintf("resident memory grows (from %s to %s, %s)", unit.BytesOf(resident.From), unit.BytesOf(resident.To), moreText(Resident, resident.Rise[1], resident.Per))
@@ -286,8 +294,10 @@ func (d *decider) witness(what Matter, process string) (main *Looked, open strin
 	case Stepped:
 		return main, d.steppedText(about, main)
 	case Slight:
-		if what == Heap {
-			return main, fmt.Sprintf("%s: %s", about, main.Why)
+		return main, fmt.Sprintf("%s: %s%s", about, main.Why, main.byHow())
+	case Steady:
+		if main.What == Heap && main.hides() && !slices.ContainsFunc(others, func(o *Looked) bool { return o.counted && o.Shape.judged() && !o.hides() && !o.moreInEnd() }) {
+			return main, fmt.Sprintf("%s goes up and down so much that a rise of up to %s a second would not show", about, unit.BytesOf(main.Rise[2]))
 		}
 	case Late:
 		return main, fmt.Sprintf("%s: %s", about, main.lateWhy())
@@ -299,11 +309,29 @@ func (d *decider) witness(what Matter, process string) (main *Looked, open strin
 		return main, ""
 	}
 	for _, o := range others {
-		if o.Shape == Grows {
-			return main, fmt.Sprintf("%s: %s, but by %s it still grows", about, main.Shape, o.By)
+		if o.Shape == Grows || o.counted && o.moreInEnd() {
+			return main, fmt.Sprintf("%s: %s, but by %s it %s", about, main.Shape, o.By, map[bool]string{true: "still grows", false: "has more at the end than at the beginning"}[o.Shape == Grows])
 		}
 	}
 	return main, ""
+}
+
+// moreInEnd tells that it has more in the end, and that this is no chance.
+func (l *Looked) moreInEnd() bool { return l.Shape.rises() && l.P < chance }
+
+// hides tells that what is called steady goes up and down so much that it may rise, in the time that was
+// looked at, by as much as half of it, and by more than twice what counts.
+func (l *Looked) hides() bool {
+	may := l.Rise[2] * l.Seconds
+	return l.Per == "s" && may >= max(2*leastSampled, l.From/2)
+}
+
+// byHow says by how much something rises slightly.
+func (l *Looked) byHow() string {
+	if l.What.bytes() {
+		return fmt.Sprintf(" (from %s to %s, %s)", unit.BytesOf(l.From), unit.BytesOf(l.To), moreText(l.What, l.Rise[1], l.Per))
+	}
+	return fmt.Sprintf(" (from %s to %s, %s)", unit.Number(l.From), unit.Number(l.To), moreText(l.What, l.Rise[1], l.Per))
 }
 
 // settledBy tells that what is open of something by its samples is settled by another measurement,
@@ -430,8 +458,11 @@ func (d *decider) quiet() string {
 			continue
 		}
 		text := fmt.Sprintf("%s %s", l.Subject(), verb(l.What, l.Shape))
-		if l.Shape == Steady && l.What == Heap && l.Rise[2] > 0 && l.Per == "s" {
+		switch {
+		case l.Shape == Steady && l.What == Heap && l.Rise[2] > 0 && l.Per == "s":
 			text += fmt.Sprintf(" (it rises by no more than %s a second)", unit.BytesOf(l.Rise[2]))
+		case l.What == Outside && (l.Shape == Steady || l.Shape == WithHeap):
+			text += fmt.Sprintf(" (a rise of less than %s would not show)", unit.BytesOf(l.unseen))
 		}
 		parts = append(parts, text)
 	}

@@ -28,7 +28,7 @@ func TestOutside(t *testing.T) {
 			out.Times, out.Values = append(out.Times, timeline.Time(i)*1e9), append(out.Values, c.out(i))
 			held = append(held, c.held(i))
 		}
-		g.outside(out, held)
+		g.outside(out, held, 0)
 		l := g.all[0]
 		if l.Shape != c.want {
 			t.Errorf("%s: %s (%s), want %s", c.name, l.Shape, l.Why, c.want)

@@ -47,6 +47,8 @@ type Looked struct {
 	span [2]float64
 	// counted tells that it was counted in full: nothing of it is sampled.
 	counted bool
+	// unseen is how much of it may be there, in bytes, without being seen.
+	unseen float64
 	// uncollected tells that what it shows may not be in use.
 	uncollected bool
 }
@@ -337,8 +339,8 @@ func (g *gatherer) resident(span timeline.Span) {
 
 // system judges what the operating system counts.
 func (g *gatherer) system(run int, span timeline.Span) {
-	if out, held := facts.OutsideIn(g.in.Facts, run, span); len(out.Values) > 0 {
-		g.outside(out, held.Values)
+	if out, held, untouched := facts.OutsideIn(g.in.Facts, run, span); len(out.Values) > 0 {
+		g.outside(out, held.Values, untouched)
 	}
 	if loads := g.in.Facts.Loads(); len(loads) > 0 {
 		var most facts.OpenFiles
@@ -371,10 +373,11 @@ func (g *gatherer) system(run int, span timeline.Span) {
 // that are touched bit by bit, and pages that come back late, move the difference as well: what
 // rises by less than Go's own memory went up and down in the same time says nothing of C. After
 // a quick start of Go the second half may show it alone.
-func (g *gatherer) outside(out timeline.Series, held []float64) {
+func (g *gatherer) outside(out timeline.Series, held []float64, untouched float64) {
 	l := g.add(Outside, readings(len(out.Values), "resident memory and runtime/metrics"), quantity(out, leastOutside))
+	l.unseen = leastOutside + untouched
 	half := len(held) / 2
-	if l.Shape.rises() && within(out.Values, held) && within(out.Values[half:], held[half:]) {
+	if (l.Shape.rises() || l.Shape == Slight) && within(out.Values, held) && within(out.Values[half:], held[half:]) {
 		l.Shape, l.Why = WithHeap, fmt.Sprintf("it rises by no more than what the memory of Go itself moves in the same time (from %s to %s)", unit.BytesOf(slices.Min(held)), unit.BytesOf(slices.Max(held)))
 	}
 }

@@ -122,7 +122,7 @@ func writeCause(w *lines, c *leak.Cause, s report.Style) {
 	if c.Holder != "" {
 		text += "; held by " + c.Holder
 	}
-	if c.Bounded {
+	if c.Bounded && c.What != leak.Goroutines {
 		text += "; the source removes something at a bound"
 	}
 	by := "          "

@@ -1,0 +1,179 @@
+package insight
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+	"loupe/value/stack"
+)
+
+// TestGC11Crowd: tens of thousands of goroutines that wait for a slot are a warning with the way out, and a cause
+// of what the collector takes; those that wait for the network, or for work, are none.
+func TestGC11Crowd(t *testing.T) {
+	crowd := func(waits string, goroutines float64) *recordingtest.Recording {
+		r := reading("", "/memory/classes/heap/stacks:bytes /memory/classes/total:bytes /memory/classes/heap/released:bytes /sched/goroutines:goroutines",
+			func(int) []float64 { return []float64{130 * mb, 300 * mb, 0, goroutines} })
+		return withProfile(r, recording.Goroutine, "", column{"shop/scan.run.func1:/src/none.go:9 shop/scan.do:/src/none.go:14 " + waits + " runtime.gopark", []int64{int64(goroutines) / 6}}, column{"main.main shop/scan.write:/src/none.go:30", []int64{10}})
+	}
+	f := expect(t, "a crowd", crowd("runtime.chansend1", 60_000), "GC11", Found, "60,000 goroutines", "of 10,010 in the goroutine profile, 10,000 wait at scan.do at none.go:14 for their turn")
+	severity(t, "a crowd", f, Warning)
+	if !f.crowd || !strings.Contains(f.Advice, "Wait for a slot before the go statement") {
+		t.Errorf("%v %s", f.crowd, f.Advice)
+	}
+	for name, r := range map[string]*recordingtest.Recording{
+		"connections": crowd("internal/poll.runtime_pollWait", 60_000),
+		"workers":     crowd("runtime.chanrecv1", 60_000),
+		"fewer":       crowd("runtime.chansend1", 9_000),
+	} {
+		if f := expect(t, name, r, "GC11", Found); f.crowd {
+			t.Errorf("%s: %s", name, f.Summary)
+		}
+	}
+	// The collector's work is its symptom, and no other finding about stacks explains it.
+	for _, crowd := range []bool{true, false} {
+		all := []Finding{{Rule: "GC03", State: Found, Severity: Critical, Advice: "GOGC=200"}, {Rule: "GC11", State: Found, Severity: Warning, crowd: crowd}}
+		underCause(all)
+		if under := all[0].Severity == Info; under != crowd {
+			t.Errorf("crowd %v: %+v", crowd, all[0])
+		}
+	}
+}
+
+// TestGoStatement: it is found around the line of a function without a name, and by the name of one that is
+// started at one place alone.
+func TestGoStatement(t *testing.T) {
+	const text = `package p
+
+func run() {
+	go func() {
+		work() // here
+	}()
+	go once()
+	go twice()
+	go twice()
+}
+
+func once()  { work() } // once
+func twice() { work() } // twice
+`
+	line := func(mark string) int { return 1 + strings.Count(text[:strings.Index(text, mark)], "\n") }
+	for _, c := range []struct {
+		root stack.Frame
+		want int
+	}{
+		{stack.Frame{Func: "p.run.func1", File: "a.go", Line: line("// here")}, 4},
+		{stack.Frame{Func: "p.once", File: "a.go", Line: line("// once")}, 7},
+		{stack.Frame{Func: "p.twice", File: "a.go", Line: line("// twice")}, 0},
+		{stack.Frame{Func: "p.run", File: "b.go", Line: 3}, 0},
+	} {
+		at, known := sourceOf(text).goStatement(c.root)
+		if known != (c.want > 0) || at.Line != c.want {
+			t.Errorf("%s: %v %+v, want line %d", c.root.Func, known, at, c.want)
+		}
+	}
+}
+
+// TestTimeLimit: a limit that is longer than what was seen is found where the wait has several ways out, and for
+// contexts in what makes them.
+func TestTimeLimit(t *testing.T) {
+	const text = `package main
+
+const most = 20 * time.Second
+
+func wait(c chan int) {
+	t := time.NewTimer(most)
+	select {
+	case <-c: // several
+	case <-t.C:
+	}
+	c <- 1 // alone
+}
+
+func link() context.Context {
+	ctx, _ := context.WithTimeout(app, 8*time.Second)
+	return ctx
+}
+`
+	line := func(mark string) int { return 1 + strings.Count(text[:strings.Index(text, mark)], "\n") }
+	in := sourceInput(text)
+	parked := func(at stack.Frame) []stack.Frame {
+		return []stack.Frame{{Func: "runtime.gopark"}, at, {Func: "main.main"}}
+	}
+	for _, c := range []struct {
+		name string
+		at   stack.Frame
+		seen time.Duration
+		want int
+	}{
+		{"a select", stack.Frame{Func: "main.wait", File: "a.go", Line: line("// several")}, 6 * time.Second, 6},
+		{"longer than the limit", stack.Frame{Func: "main.wait", File: "a.go", Line: line("// several")}, 30 * time.Second, 0},
+		{"a send", stack.Frame{Func: "main.wait", File: "a.go", Line: line("// alone")}, 6 * time.Second, 0},
+		{"a context", stack.Frame{Func: "context.(*cancelCtx).propagateCancel.func2", File: "context.go", Line: 5}, 6 * time.Second, 15},
+		{"a context that has ended by then", stack.Frame{Func: "context.(*cancelCtx).propagateCancel.func2", File: "context.go", Line: 5}, 9 * time.Second, 0},
+		{"another library", stack.Frame{Func: "net/http.(*persistConn).writeLoop", File: "transport.go", Line: 5}, 6 * time.Second, 0},
+	} {
+		frames := parked(c.at)
+		if strings.HasPrefix(c.at.Func, "context.") {
+			frames = frames[:2]
+		}
+		if at, found := TimeLimit(in, frames, c.seen); found != (c.want > 0) || at.Line != c.want {
+			t.Errorf("%s: %v %+v, want line %d", c.name, found, at, c.want)
+		}
+	}
+}
+
+// TestHoldsNumbers: what is added to a number keeps nothing.
+func TestHoldsNumbers(t *testing.T) {
+	const text = `package p
+
+type result struct {
+	bytes int64
+	dirs  map[string]int64
+	names map[string]string
+	all   [][]byte
+}
+
+func (r *result) add(name string, data []byte) {
+	n := process(data) // made
+	r.bytes += n
+	r.dirs[name] += n
+}
+
+func (r *result) keep(name string) {
+	data := make([]byte, 9) // kept
+	r.all = append(r.all, data)
+	r.names[name] = string(data)
+}
+`
+	line := func(mark string) int { return 1 + strings.Count(text[:strings.Index(text, mark)], "\n") }
+	c := sourceOf(text)
+	if all := c.storesOf([]stack.Frame{{Func: "p.(*result).add", File: "a.go", Line: line("// made")}}); len(all) > 0 {
+		t.Errorf("numbers keep %+v", all)
+	}
+	if all := c.storesOf([]stack.Frame{{Func: "p.(*result).keep", File: "a.go", Line: line("// kept")}}); len(all) != 1 {
+		t.Errorf("kept in %+v", all)
+	}
+}
+
+// TestNothingTakenOut: where the source deletes from a map, but all that the line has allocated is still in use, that
+// is said first; where some of it is gone, it is not.
+func TestNothingTakenOut(t *testing.T) {
+	const source = "package feed\n\nfunc (s *store) add(id string) {\n\tp := &peer{id: id}\n\ts.peers[id] = p\n}\n\nfunc (s *store) drop(id string) { delete(s.peers, id) }\n"
+	for _, c := range []struct {
+		all  int64
+		says bool
+	}{{64, true}, {70, false}} {
+		r := recordingtest.New("title x\ntarget package ./shop module=shop\nphase bare 0s..6s\nphase heap 6s..7s profiler=heap\n-- load.requests load phase=bare --\n")
+		r.Put(recording.Entry{Path: "source/feed/a.go", Kind: recording.Source, Source: "/src/a.go"}, []byte(source))
+		r.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap, Phase: "heap"}, heapProfile(
+			column{"main.main shop/feed.(*store).add:/src/a.go:4", []int64{c.all << 10, c.all << 20, 64 << 10, 64 << 20}},
+			column{"main.main shop/feed.other:/src/a.go:9", []int64{900, 90 << 20, 10, 1 << 20}}))
+		f := expect(t, "kept", r, "GC16", Found, "it goes into the map store.peers")
+		if says := strings.HasPrefix(f.Advice, "Nothing was taken out in this recording"); says != c.says {
+			t.Errorf("%d MiB allocated: %s", c.all, f.Advice)
+		}
+	}
+}
