@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -121,11 +122,14 @@ func writeBaseline(path string, m machine, commit string, now time.Time, cases [
 			}
 		}
 	}
-	tmp := path + ".part"
-	if err := os.WriteFile(tmp, b.Bytes(), 0o644); err != nil {
+	err := command.WriteFile(path, func(w *bufio.Writer) error {
+		_, err := w.Write(b.Bytes())
 		return err
+	})
+	if info, serr := os.Stat(path); err == nil && serr == nil && info.Mode().IsRegular() {
+		err = os.Chmod(path, 0o644) // it is committed: whoever checks it out reads it
 	}
-	return os.Rename(tmp, path)
+	return err
 }
 
 // readBaseline reads what was kept in a file.
