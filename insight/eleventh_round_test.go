@@ -177,3 +177,29 @@ func TestNothingTakenOut(t *testing.T) {
 		}
 	}
 }
+
+// TestIntoList: of what goes into a slice that is shortened and into a list that is not, the list is what keeps it.
+func TestIntoList(t *testing.T) {
+	const text = `package p
+
+func (l *log) add(id int) {
+	e := &event{id: id} // made
+	l.events = append(l.events, e)
+	if len(l.events) > 100 {
+		l.events = l.events[1:]
+	}
+	l.last = LIST
+}
+`
+	for list, want := range map[string]string{
+		"&node{e, l.last}":            "the list l.last",
+		"&node{event: e, of: l.last}": "the list l.last",
+		"&node{e, nil}":               "It is appended to l.events, which the source shortens",
+	} {
+		text := strings.Replace(text, "LIST", list, 1)
+		at := stack.Frame{Func: "p.(*log).add", File: "a.go", Line: 4}
+		if h, ok := (sourceHolders{sourceOf(text)}).byStore([]stack.Frame{at}); !ok || !strings.Contains(h.advice, want) {
+			t.Errorf("%s: %v %s", list, ok, h.advice)
+		}
+	}
+}

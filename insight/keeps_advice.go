@@ -396,12 +396,14 @@ func (c sourceHolders) stored(s keepsAt) (h holding, ok bool) {
 		h, kind = c.syncMapHolds(s.container, shows), "sync.Map "
 	case intoSlice:
 		h = holding{advice: fmt.Sprintf("It is appended to %s: check whether that is ever shortened. Bound it, write it out in parts, or keep only the most recent elements in a ring buffer.", s.container), shows: shows}
+	case intoList:
+		h = holding{advice: fmt.Sprintf("It goes into the list %s, in which each node refers to the one before: check whether that is ever cut, and bound it.", s.container), shows: shows}
 	case intoChannel:
 		h = holding{advice: fmt.Sprintf("It goes into the channel %s: check whether it is received as fast as it is sent, and bound the queue.", s.container), shows: shows}
 	default:
 		return h, false
 	}
-	into := map[storeKind]string{intoSlice: "slice ", intoChannel: "channel "}
+	into := map[storeKind]string{intoSlice: "slice ", intoChannel: "channel ", intoList: "list "}
 	h.says = fmt.Sprintf("according to the source, it goes into the %s%s at %s:%d", cmp.Or(kind, into[s.kind], "slice "), s.name, baseName(s.file), s.line)
 	if s.among > 1 {
 		h.says += fmt.Sprintf(" (one of %d implementations that may be called)", s.among)
