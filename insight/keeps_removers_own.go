@@ -239,7 +239,7 @@ func (r *removerSearch) owners() {
 	r.eachNode(func(n ast.Node, around []ast.Node) {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
-			for _, lhs := range n.Lhs {
+			for i, lhs := range n.Lhs {
 				name := owner(lhs)
 				id, bare := lhs.(*ast.Ident)
 				_, element := lhs.(*ast.IndexExpr)
@@ -248,6 +248,9 @@ func (r *removerSearch) owners() {
 				}
 				if v, ok := r.place(lhs).(*types.Var); bare && (!ok || id.Name == "_" || !isGlobal(v) && !repeats(around)) || r.initial(lhs, around) {
 					continue
+				}
+				if len(n.Rhs) == len(n.Lhs) && keptBesides(around, n.Rhs[i]) {
+					continue // and so was the one before
 				}
 				r.note(drops, n, around, name)
 			}
@@ -270,6 +273,32 @@ func (r *removerSearch) owners() {
 			}
 		}
 	})
+}
+
+// keptBesides tells of a variable that the function around also puts it into a slice or a map.
+func keptBesides(around []ast.Node, x ast.Expr) (kept bool) {
+	id, ok := x.(*ast.Ident)
+	if !ok || id.Name == "nil" {
+		return false
+	}
+	i := slices.IndexFunc(around, func(n ast.Node) bool { _, is := n.(*ast.FuncDecl); return is })
+	if i < 0 {
+		return false
+	}
+	ast.Inspect(around[i], func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || len(a.Lhs) != len(a.Rhs) {
+			return !kept
+		}
+		for k, rhs := range a.Rhs {
+			_, element := a.Lhs[k].(*ast.IndexExpr)
+			call, is := rhs.(*ast.CallExpr)
+			kept = kept || element && isNamed(rhs, id.Name) ||
+				is && isNamed(call.Fun, "append") && len(call.Args) > 1 && slices.ContainsFunc(call.Args[1:], func(arg ast.Expr) bool { return isNamed(arg, id.Name) })
+		}
+		return !kept
+	})
+	return kept
 }
 
 // ownerTypes are the types that the container is a field of, and those that have one of these in

@@ -56,6 +56,7 @@ func TestRemovers(t *testing.T) {
 		{"a map of the same name", callsOf(field, put, drop, "type pool struct { calls map[int]int }\nfunc (p *pool) drop(id int) { delete(p.calls, id); p.calls = nil }"), ""},
 		{"no value", callsOf(field, put, drop, late+"{\n\tc.calls[id] = nil\n}"), "client.late (a.go:17) deletes it later"},
 		{"the whole client", callsOf(field, put, drop, "type server struct { c *client }\nfunc (s *server) redial() {\n\ts.c = &client{}\n}"), "server.redial (a.go:17) drops the whole client that it is in"},
+		{"the whole client, and all are kept", callsOf(field, put, drop, "type server struct { c *client; all []*client }\nfunc (s *server) redial() {\n\tc := &client{}\n\ts.c = c\n\ts.all = append(s.all, c)\n}"), ""},
 		{"a client of several", callsOf(field, put, drop, "type server struct { all map[string]*client }\nfunc (s *server) leave(n string) {\n\tdelete(s.all, n)\n}"), "server.leave (a.go:17) drops the whole client that it is in"},
 		{"the client's value", callsOf(field, put, drop, "func (c *client) reset() {\n\t*c = client{}\n}"), "client.reset (a.go:16) drops the whole client that it is in"},
 		{"a new map now and then", callsOf(field, put, drop, "func newClient() *client {\n\tc := &client{}\n\tgo func() { for range tick { c.calls = map[int]*call{} } }()\n\treturn c\n}"), "newClient (a.go:17) replaces the map"},
