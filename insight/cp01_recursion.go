@@ -39,10 +39,14 @@ func recursesOver(d *derivations, at stack.Frame) (o overlapped, ok bool) {
 	})
 	for i, a := range calls {
 		for _, b := range calls[i+1:] {
-			if !exclusive(in.decl.Body, a, b) && meet(d, in.decl, a, b) {
-				_, line, _ := d.t.at(a.Pos())
-				return overlapped{calls: len(calls), line: line}, true
+			if exclusive(in.decl.Body, a, b) || settlesOther(d, in.decl.Body, a, b) || !meet(d, in.decl, a, b) {
+				continue
 			}
+			if _, written := d.resultWritten(in.decl, d.callsTo(in.decl)); written {
+				return o, false // each call has to give another one
+			}
+			_, line, _ := d.t.at(a.Pos())
+			return overlapped{calls: len(calls), line: line}, true
 		}
 	}
 	return o, false
@@ -70,6 +74,83 @@ func exclusive(body ast.Node, a, b *ast.CallExpr) bool {
 		return false
 	}
 	return false
+}
+
+// settlesOther tells of two calls that the result of the first decides whether the second is made: it may be the only one
+// then, and the number of calls grows no faster than the depth. An error that ends it all does not count.
+func settlesOther(d *derivations, body ast.Node, a, b *ast.CallExpr) bool {
+	from := map[types.Object]bool{}
+	ofFirst := func(x ast.Node) (found bool) {
+		ast.Inspect(x, func(n ast.Node) bool {
+			id, ok := n.(*ast.Ident)
+			found = found || n == ast.Node(a) || ok && from[d.variable(id)]
+			return !found
+		})
+		return found
+	}
+	for range 3 {
+		eachAssignment(body, func(lhs, rhs ast.Expr) {
+			if v := d.variable(ast.Unparen(lhs)); v != nil && !isError(v.Name()) && ofFirst(rhs) {
+				from[v] = true
+			}
+		})
+	}
+	by := func(x ast.Expr) bool { return x != nil && !onlyErrors(x) && !within(x, b) && ofFirst(x) }
+	nodes := nodesAround(body, b)
+	for i, n := range nodes[:max(0, len(nodes)-1)] {
+		next := nodes[i+1]
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return true // it may be called or not
+		case *ast.BinaryExpr:
+			if (n.Op == token.LAND || n.Op == token.LOR) && next == ast.Node(n.Y) && ofFirst(n.X) {
+				return true
+			}
+		case *ast.IfStmt:
+			if next != n.Init && next != ast.Node(n.Cond) && by(n.Cond) {
+				return true
+			}
+		case *ast.SwitchStmt:
+			if next == ast.Node(n.Body) && by(n.Tag) {
+				return true
+			}
+		case *ast.CaseClause:
+			if slices.ContainsFunc(n.List, by) {
+				return true
+			}
+		}
+		for _, before := range statements(n) {
+			if before == next {
+				break
+			}
+			if leavesBy(before, by) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// leavesBy tells of a statement that it may leave the function by a condition.
+func leavesBy(s ast.Stmt, by func(ast.Expr) bool) (found bool) {
+	eachNode(s, func(n ast.Node, around []ast.Node) {
+		switch n.(type) {
+		case *ast.ReturnStmt, *ast.BranchStmt:
+		default:
+			return
+		}
+		for _, a := range around {
+			switch a := a.(type) {
+			case *ast.IfStmt:
+				found = found || by(a.Cond)
+			case *ast.SwitchStmt:
+				found = found || by(a.Tag)
+			case *ast.CaseClause:
+				found = found || slices.ContainsFunc(a.List, by)
+			}
+		}
+	})
+	return found
 }
 
 // meet tells of two calls of a function by itself that both go on to the same arguments: each argument is the parameter

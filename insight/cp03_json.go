@@ -33,7 +33,7 @@ func tellJSON(h *hit, f *Finding) {
 		return
 	}
 	if of, ok := decodesKept(h, h.lines[0]); ok {
-		tellDecodedAgain(of, f)
+		tellDecodedAgain(h, of, f)
 		return
 	}
 	switch callee := h.lines[0].Callee; callee {

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"slices"
+
+	"loupe/value/unit"
 )
 
 // decodesKept tells of a line that decodes a field, or a variable of a package, that the source sets only while the
@@ -21,7 +24,7 @@ func decodesKept(h *hit, line *hitLine) (of string, ok bool) {
 	}
 	var from types.Object
 	for _, call := range d.callsOn(in, line.Caller, "Unmarshal") {
-		if len(call.Args) != 2 {
+		if len(call.Args) != 2 || !d.intoNew(in, call) {
 			continue
 		}
 		switch a := ast.Unparen(call.Args[0]).(type) {
@@ -36,12 +39,28 @@ func decodesKept(h *hit, line *hitLine) (of string, ok bool) {
 	if from == nil {
 		return "", false
 	}
-	for _, c := range d.writes()[from] {
+	for _, c := range d.changesOfAny(from) {
 		if !derivedStartsWith(d, c) {
 			return "", false
 		}
 	}
 	return of, ofPackage(from) || madeAtStart(d, from)
+}
+
+// intoNew tells of a call that decodes into a value which the function has made for it: one that was there before keeps
+// what the document does not name.
+func (d *derivations) intoNew(in frameCode, call *ast.CallExpr) bool {
+	to := ast.Unparen(unrefer(ast.Unparen(call.Args[1])))
+	v := d.variable(to)
+	if v == nil || !d.isMade(in.decl, to) {
+		return false
+	}
+	for _, n := range nodesAround(in.decl.Body, call) { // made for each turn
+		if _, lit := n.(*ast.FuncLit); (lit || isLoop(n)) && (v.Pos() < n.Pos() || v.Pos() >= n.End()) {
+			return false
+		}
+	}
+	return true
 }
 
 // madeAtStart tells of a field that all values with it which the source makes are made while the program starts.
@@ -81,10 +100,32 @@ func hasField(s *types.Struct, field types.Object) bool {
 	return false
 }
 
-// tellDecodedAgain says to keep what is decoded.
-func tellDecodedAgain(of string, f *Finding) {
+// tellDecodedAgain says to keep what is decoded. Of other documents, which other lines decode, it says nothing: what they
+// take is not counted.
+func tellDecodedAgain(h *hit, of string, f *Finding) {
 	f.Title = "The same JSON is decoded again and again"
 	f.Summary += fmt.Sprintf("; by the source, %s is set only while the program starts, and decoded again each time", of)
+	others, weight := 0, h.weight
+	for _, line := range h.lines[1:] {
+		if o, ok := decodesKept(h, line); !ok || o != of {
+			others, weight = others+1, weight-line.Weight
+		}
+	}
+	if others > 0 {
+		share := h.interval(weight)
+		f.Impact = &Impact{share.Estimate, f.Impact.Unit, share.Low, share.High}
+		f.Summary += fmt.Sprintf("; %s goes into that, the rest into other JSON", unit.Percent(share.Estimate))
+		f.Score = score(share.Estimate, 0.10, 0.40)
+		if share.Low < h.rule.param(h.warn) {
+			f.Severity = Info
+		}
+		f.costs = slices.DeleteFunc(f.costs, func(c cost) bool {
+			return slices.ContainsFunc(h.lines[1:], func(line *hitLine) bool {
+				o, ok := decodesKept(h, line)
+				return (!ok || o != of) && c.file == line.Caller.File && c.line == line.Caller.Line
+			})
+		})
+	}
 	f.Advice = "Decode " + of + " once, where the value is made, and keep the result beside it. If those who get it change it, give them a copy (for a map or a slice one that goes into the parts): that is still many times faster than decoding."
 	f.Doubts = append(f.Doubts, "that nothing sets it later is read in the source; code of other modules that does so is not seen there")
 }

@@ -45,6 +45,7 @@ type derivedValue struct {
 	calls   map[stack.Frame]int64 // the lines that call it
 	stacks  map[stack.ID]int64
 	depth   int // how many functions of the program are around it
+	d       *derivations
 }
 
 // derivedAgain finds them by the CPU samples.
@@ -138,7 +139,7 @@ func (s *derivedScan) add(id stack.ID, n int64) {
 		}
 		x := s.values[in.decl]
 		if x == nil {
-			x = &derivedValue{f: f, name: at.Func, lines: map[stack.Frame]int64{}, calls: map[stack.Frame]int64{}, loops: map[codeLine]int64{}, stacks: map[stack.ID]int64{}}
+			x = &derivedValue{f: f, d: s.d, name: at.Func, lines: map[stack.Frame]int64{}, calls: map[stack.Frame]int64{}, loops: map[codeLine]int64{}, stacks: map[stack.ID]int64{}}
 			s.values[in.decl] = x
 		}
 		x.add(rec, id, lineOnly(at), lineOnly(s.v.t.Frame(frames[i+1])), n)
@@ -223,7 +224,24 @@ func (x *derivedValue) finding(r *Rule, in *Input, w *facts.Weights, share stats
 	}
 	f.Advice = rec.advice(x, in)
 	f.Doubts = x.doubts(in)
+	if at, ok := x.resultWritten(); ok {
+		f.Severity, f.saves = Info, false
+		f.Summary += "; its callers write to the result, as at " + at.text()
+		f.Advice = "Kept as it is, the result would be changed for all of them. Compute it once and give each a copy, if a copy costs less: one that goes into the slices, maps and pointers in it."
+		f.Evidence = append(f.Evidence, in.code.shownAt(at.file, at.line, "the result is written to here"))
+	}
 	return f
+}
+
+// resultWritten finds where the program writes to what the calls have returned.
+func (x *derivedValue) resultWritten() (at codeLine, ok bool) {
+	var calls []*ast.CallExpr
+	for f := range x.calls {
+		if in, found := x.d.at(f); found {
+			calls = append(calls, x.d.callsOn(in, f, x.f.decl.Name.Name)...)
+		}
+	}
+	return x.d.resultWritten(x.f.decl, calls)
 }
 
 // placeAt is the line of a change.

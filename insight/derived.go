@@ -24,6 +24,9 @@ type derivations struct {
 	written map[types.Object][]changing
 	calls   map[*ast.FuncDecl][]derivedCall
 	named   map[string][]*ast.FuncDecl
+	// nodes are those that hand values on, and through those that write through what a variable refers to.
+	nodes   []flowNode
+	through map[types.Object][]changing
 }
 
 // derived is such a function.

@@ -6,7 +6,6 @@ import (
 	"go/types"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // Where the sources change what a function reads.
@@ -77,6 +76,29 @@ func (d *derivations) fieldsOfTypes() typeFields {
 	}
 	return f
 }
+
+// changesOfAny are the places that change what a variable or a field refers to, by its own name or through another one.
+func (d *derivations) changesOfAny(v types.Object) []changing {
+	if all, ok := d.through[v]; ok {
+		return all
+	}
+	all := slices.Clone(d.writes()[v])
+	if mayRefer(v.Type()) || isArray(v.Type()) {
+		for _, w := range d.flowFrom(v).writes() {
+			if !slices.ContainsFunc(all, func(c changing) bool { return c.at == w.n.Pos() }) {
+				all = append(all, changing{in: w.in, at: w.n.Pos(), looped: w.looped, of: v})
+			}
+		}
+		slices.SortFunc(all, func(a, b changing) int { return int(a.at - b.at) })
+	}
+	if d.through == nil {
+		d.through = map[types.Object][]changing{}
+	}
+	d.through[v] = all
+	return all
+}
+
+func isArray(t types.Type) bool { _, ok := t.Underlying().(*types.Array); return ok }
 
 // addWrites collects those of one function.
 func (d *derivations) addWrites(decl *ast.FuncDecl, fields typeFields) {
@@ -149,10 +171,7 @@ func (d *derivations) addWrites(decl *ast.FuncDecl, fields typeFields) {
 func (d *derivations) writesOfCall(n *ast.CallExpr, sets func(ast.Expr)) {
 	name := calledName(n)
 	fun := ast.Unparen(n.Fun)
-	switch fn := d.t.callee(n); {
-	case isIdent(fun) && (name == "delete" || name == "clear" || name == "copy") && len(n.Args) > 0:
-		sets(&ast.IndexExpr{X: pointed(n.Args[0])})
-	case fn != nil && len(d.declsOf(fn)) > 0:
+	if fn := d.t.callee(n); fn != nil && len(d.declsOf(fn)) > 0 {
 		for _, a := range n.Args { // a function that sets what it is given the address of
 			if u, ok := a.(*ast.UnaryExpr); ok && u.Op == token.AND {
 				if of := d.t.typeOf(u.X); of == nil || !isStruct(of) {
@@ -160,21 +179,24 @@ func (d *derivations) writesOfCall(n *ast.CallExpr, sets func(ast.Expr)) {
 				}
 			}
 		}
-	default:
-		pkg := d.t.fromPackage(fun)
-		if tv, ok := d.t.info.Types[fun]; ok && (tv.IsType() || tv.IsBuiltin()) || computes(pkg, name) && !strings.HasPrefix(name, "Sort") && name != "Reverse" || pkg == "fmt" || pkg == "log" {
-			return
+		return
+	}
+	for _, a := range d.writtenBy(n) {
+		sets(&ast.IndexExpr{X: pointed(a)})
+	}
+	pkg := d.t.fromPackage(fun)
+	if tv, ok := d.t.info.Types[fun]; ok && (tv.IsType() || tv.IsBuiltin()) || computes(pkg, name) || pkg == "fmt" || pkg == "log" {
+		return
+	}
+	for _, a := range n.Args {
+		if u, ok := a.(*ast.UnaryExpr); ok && u.Op == token.AND {
+			sets(u.X)
+		} else if pkg == "sort" || pkg == "slices" || pkg == "container/heap" {
+			sets(&ast.IndexExpr{X: a})
 		}
-		for _, a := range n.Args {
-			if u, ok := a.(*ast.UnaryExpr); ok && u.Op == token.AND {
-				sets(u.X)
-			} else if pkg == "sort" || pkg == "slices" || pkg == "container/heap" {
-				sets(&ast.IndexExpr{X: a})
-			}
-		}
-		if sel, ok := fun.(*ast.SelectorExpr); ok && pkg == "" && !tells[name] && !lockNames.MatchString(name) {
-			sets(sel.X)
-		}
+	}
+	if sel, ok := fun.(*ast.SelectorExpr); ok && pkg == "" && !tells[name] && !lockNames.MatchString(name) {
+		sets(sel.X)
 	}
 }
 
@@ -254,7 +276,7 @@ func (w *derivedWay) changed(decl *ast.FuncDecl, body *ast.BlockStmt) bool {
 	}
 	within := func(n ast.Node, x changing) bool { return n != nil && n.Pos() <= x.at && x.at < n.End() }
 	for v := range w.dep.reads {
-		for _, x := range w.writes()[v] {
+		for _, x := range w.changesOfAny(v) {
 			looped, in := turn[x.in]
 			if x.in == decl && within(body, x) {
 				in, looped = true, slices.ContainsFunc(nodesAt(body, x.at), isLoop)

@@ -585,7 +585,12 @@ func (w *derivedWay) fillsElements(decl *ast.FuncDecl, part ast.Node, v types.Ob
 		if !ok || call == w.call || found {
 			return !found
 		}
-		i := slices.IndexFunc(call.Args, func(x ast.Expr) bool { return w.variable(pointed(x)) == v })
+		is := func(x ast.Expr) bool { return w.variable(pointed(x)) == v }
+		if slices.ContainsFunc(w.writtenBy(call), is) {
+			found = true
+			return false
+		}
+		i := slices.IndexFunc(call.Args, is)
 		if i < 0 {
 			return true
 		}
@@ -597,16 +602,31 @@ func (w *derivedWay) fillsElements(decl *ast.FuncDecl, part ast.Node, v types.Ob
 				f := w.of(d)
 				found = found || f == nil || f.fills[w.given(d, i)]
 			}
-		case isIdent(call.Fun):
-			found = found || i == 0 && (name == "copy" || name == "clear" || name == "delete")
-		case computes(pkg, name) || pkg == "fmt" || pkg == "log":
-			found = found || pkg == "slices" && (strings.HasPrefix(name, "Sort") && name != "Sorted" || name == "Reverse")
+		case isIdent(call.Fun), computes(pkg, name), pkg == "fmt", pkg == "log":
 		default:
 			found = true
 		}
 		return !found
 	})
-	return found
+	return found || w.writtenWithin(decl, part, v)
+}
+
+// writtenWithin tells of a variable that a part of a function writes through another name of what it refers to, itself or
+// by what it calls.
+func (w *derivedWay) writtenWithin(decl *ast.FuncDecl, part ast.Node, v types.Object) bool {
+	var turn map[*ast.FuncDecl]bool
+	for _, x := range w.changesOfAny(v) {
+		if x.in == decl && part.Pos() <= x.at && x.at < part.End() {
+			return true
+		}
+		if turn == nil {
+			turn = w.reached(decl, part)
+		}
+		if _, in := turn[x.in]; in && x.in != decl {
+			return true
+		}
+	}
+	return false
 }
 
 // declares tells of a variable that the innermost function declares it, its parameters left out.

@@ -1,0 +1,538 @@
+package insight
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+)
+
+// Where the program writes through what it once got, by whatever name: a value is followed from variable to variable,
+// through fields, calls and results, to the places that write into the memory which it refers to.
+
+// bond is how a value has to do with what is followed.
+type bond int
+
+const (
+	heldNot bond = iota
+	heldIn       // it holds it, as a list that it was added to
+	heldIs       // it is it, or a part of it
+)
+
+// memoryFlow follows what some calls return, or what some variables and fields refer to. It knows no order and no branches:
+// what it finds may happen.
+type memoryFlow struct {
+	d       *derivations
+	vars    map[types.Object]bond
+	gives   map[*ast.FuncDecl]bond
+	sources map[ast.Expr]bool
+	cells   *cells
+	grew    bool
+}
+
+// flowNode is a node of the sources that hands a value on, or writes.
+type flowNode struct {
+	n      ast.Node
+	in     *ast.FuncDecl // nil outside of functions
+	lit    bool          // it is in a function without a name
+	looped bool
+	guards bool // a condition decides whether it is reached
+}
+
+// writtenPlace is where something is written.
+type writtenPlace struct {
+	in     *ast.FuncDecl
+	n      ast.Node
+	looped bool
+	guards bool
+}
+
+// flowNodes are those of all sources.
+func (d *derivations) flowNodes() []flowNode {
+	if d.nodes != nil {
+		return d.nodes
+	}
+	d.nodes = []flowNode{}
+	for _, f := range d.t.files {
+		for _, decl := range f.file.Decls {
+			fn, _ := decl.(*ast.FuncDecl)
+			if fn != nil && fn.Body == nil {
+				continue
+			}
+			eachNode(decl, func(n ast.Node, around []ast.Node) {
+				switch n.(type) {
+				case *ast.AssignStmt, *ast.ValueSpec, *ast.IncDecStmt, *ast.RangeStmt, *ast.CallExpr, *ast.ReturnStmt, *ast.CompositeLit, *ast.SendStmt:
+					x := flowNode{n: n, in: fn, looped: slices.ContainsFunc(around, isLoop)}
+					for _, a := range around {
+						_, lit := a.(*ast.FuncLit)
+						_, guard := a.(*ast.IfStmt)
+						_, clause := a.(*ast.CaseClause)
+						x.lit, x.guards = x.lit || lit, x.guards || guard || clause
+					}
+					d.nodes = append(d.nodes, x)
+				}
+			})
+		}
+	}
+	return d.nodes
+}
+
+// flowOf follows what some calls return.
+func (d *derivations) flowOf(calls []*ast.CallExpr, of types.Type) *memoryFlow {
+	f := &memoryFlow{d: d, vars: map[types.Object]bond{}, gives: map[*ast.FuncDecl]bond{}, sources: map[ast.Expr]bool{}, cells: cellsOf(of, false)}
+	for _, call := range calls {
+		f.sources[call] = true
+	}
+	return f.settled()
+}
+
+// flowFrom follows what a variable or a field refers to, without what lies in structs.
+func (d *derivations) flowFrom(v types.Object) *memoryFlow {
+	f := &memoryFlow{d: d, vars: map[types.Object]bond{v: heldIs}, gives: map[*ast.FuncDecl]bond{}, sources: map[ast.Expr]bool{}, cells: cellsOf(v.Type(), true)}
+	return f.settled()
+}
+
+// flowTurns bounds how often the sources are gone through: each time a value comes a call further at least.
+const flowTurns = 8
+
+func (f *memoryFlow) settled() *memoryFlow {
+	for range flowTurns {
+		f.grew = false
+		for _, n := range f.d.flowNodes() {
+			f.hands(n)
+		}
+		if !f.grew {
+			break
+		}
+	}
+	return f
+}
+
+// note adds that a variable or a field has what is followed.
+func (f *memoryFlow) note(v types.Object, how bond) {
+	if v != nil && how > f.vars[v] && mayRefer(v.Type()) {
+		f.vars[v], f.grew = how, true
+	}
+}
+
+// hands notes what a node hands on.
+func (f *memoryFlow) hands(x flowNode) {
+	switch n := x.n.(type) {
+	case *ast.AssignStmt:
+		for i, lhs := range n.Lhs {
+			f.put(lhs, f.has(n.Rhs[min(i, len(n.Rhs)-1)]))
+		}
+	case *ast.ValueSpec:
+		for i, id := range n.Names {
+			if len(n.Values) > 0 {
+				f.put(id, f.has(n.Values[min(i, len(n.Values)-1)]))
+			}
+		}
+	case *ast.RangeStmt:
+		if f.has(n.X) != heldNot {
+			for _, v := range []ast.Expr{n.Key, n.Value} {
+				if v != nil {
+					f.put(v, heldIs)
+				}
+			}
+		}
+	case *ast.ReturnStmt:
+		f.returns(x, n)
+	case *ast.SendStmt:
+		if f.has(n.Value) != heldNot {
+			f.put(&ast.IndexExpr{X: n.Chan}, heldIs)
+		}
+	case *ast.CompositeLit:
+		f.literal(n)
+	case *ast.CallExpr:
+		f.call(n)
+	}
+}
+
+// put notes that a place is given something.
+func (f *memoryFlow) put(place ast.Expr, how bond) {
+	if how == heldNot {
+		return
+	}
+	switch x := ast.Unparen(place).(type) {
+	case *ast.Ident:
+		f.note(f.d.variable(x), how)
+	case *ast.SelectorExpr:
+		v := f.d.field(x)
+		if v == nil {
+			v = f.d.t.info.Uses[x.Sel]
+		}
+		f.note(v, how)
+	case *ast.IndexExpr:
+		f.put(x.X, heldIn)
+	case *ast.StarExpr:
+		f.put(x.X, how)
+	}
+}
+
+func (f *memoryFlow) returns(x flowNode, n *ast.ReturnStmt) {
+	if x.in == nil || x.lit || x.in.Type.Results == nil {
+		return
+	}
+	how := heldNot
+	for _, r := range n.Results {
+		how = max(how, f.has(r))
+	}
+	if len(n.Results) == 0 {
+		for _, field := range x.in.Type.Results.List {
+			for _, id := range field.Names {
+				how = max(how, f.vars[f.d.variable(id)])
+			}
+		}
+	}
+	if how > f.gives[x.in] {
+		f.gives[x.in], f.grew = how, true
+	}
+}
+
+// literal notes the fields of a literal that are given it.
+func (f *memoryFlow) literal(n *ast.CompositeLit) {
+	var s *types.Struct
+	if t := f.d.t.typeOf(n); t != nil {
+		s, _ = t.Underlying().(*types.Struct)
+	}
+	for i, e := range n.Elts {
+		kv, ok := e.(*ast.KeyValueExpr)
+		switch {
+		case ok && s != nil:
+			if id, is := kv.Key.(*ast.Ident); is {
+				f.note(f.d.t.info.Uses[id], f.has(kv.Value))
+			}
+		case s != nil && i < s.NumFields():
+			f.note(s.Field(i).Origin(), f.has(e))
+		}
+	}
+}
+
+// call notes the parameters of the program's functions that are given it, and the values of the library into which it
+// is put.
+func (f *memoryFlow) call(n *ast.CallExpr) {
+	fun := ast.Unparen(n.Fun)
+	if lit, ok := fun.(*ast.FuncLit); ok {
+		f.give(lit.Type.Params, n)
+		return
+	}
+	fn := f.d.t.callee(n)
+	sel, method := fun.(*ast.SelectorExpr)
+	if fn == nil || len(f.d.declsOf(fn)) == 0 {
+		if method && storers.MatchString(sel.Sel.Name) && slices.ContainsFunc(n.Args, func(a ast.Expr) bool { return f.has(a) != heldNot }) {
+			f.put(sel.X, heldIn)
+		}
+		return
+	}
+	for _, decl := range f.d.declsOf(fn) {
+		f.give(decl.Type.Params, n)
+		if method && decl.Recv != nil && len(decl.Recv.List) == 1 && len(decl.Recv.List[0].Names) == 1 {
+			f.note(f.d.variable(decl.Recv.List[0].Names[0]), max(f.has(sel.X), f.place(sel.X)))
+		}
+	}
+}
+
+// give notes parameters by the arguments of a call.
+func (f *memoryFlow) give(params *ast.FieldList, n *ast.CallExpr) {
+	i := 0
+	for _, field := range params.List {
+		_, variadic := field.Type.(*ast.Ellipsis)
+		for _, id := range field.Names {
+			for k := i; k < len(n.Args) && (k == i || variadic); k++ {
+				how := f.has(n.Args[k])
+				if variadic && !n.Ellipsis.IsValid() {
+					how = min(how, heldIn)
+				}
+				f.note(f.d.variable(id), how)
+			}
+			i++
+		}
+		if len(field.Names) == 0 {
+			i++
+		}
+	}
+}
+
+// elementOfIt is what a part of a value has: that of a list which holds it may be it.
+func elementOfIt(how bond) bond {
+	if how == heldNot {
+		return heldNot
+	}
+	return heldIs
+}
+
+// has tells how an expression has to do with what is followed.
+func (f *memoryFlow) has(x ast.Expr) bond {
+	if f.sources[x] {
+		return heldIs
+	}
+	of := func(inner ast.Expr) bond {
+		if !mayRefer(f.d.t.typeOf(x)) {
+			return heldNot
+		}
+		return elementOfIt(f.has(inner))
+	}
+	switch x := x.(type) {
+	case *ast.ParenExpr:
+		return f.has(x.X)
+	case *ast.Ident:
+		return f.vars[f.d.variable(x)]
+	case *ast.SelectorExpr:
+		if v := f.d.field(x); v != nil {
+			return max(f.vars[v], of(x.X))
+		}
+		if v, ok := f.d.t.info.Uses[x.Sel].(*types.Var); ok && ofPackage(v) {
+			return f.vars[v]
+		}
+		return of(x.X)
+	case *ast.IndexExpr:
+		return of(x.X)
+	case *ast.StarExpr:
+		return of(x.X)
+	case *ast.SliceExpr:
+		return max(f.has(x.X), f.array(x.X))
+	case *ast.TypeAssertExpr:
+		return f.has(x.X)
+	case *ast.UnaryExpr:
+		switch x.Op {
+		case token.AND:
+			return max(f.place(x.X), f.has(x.X))
+		case token.ARROW:
+			return elementOfIt(f.has(x.X))
+		}
+	case *ast.CompositeLit:
+		for _, e := range x.Elts {
+			if kv, ok := e.(*ast.KeyValueExpr); ok {
+				e = kv.Value
+			}
+			if f.has(e) != heldNot {
+				return heldIn
+			}
+		}
+	case *ast.CallExpr:
+		return f.result(x)
+	}
+	return heldNot
+}
+
+// array is what a slice of an array refers to.
+func (f *memoryFlow) array(x ast.Expr) bond {
+	if t := f.d.t.typeOf(x); t != nil {
+		if _, ok := t.Underlying().(*types.Array); ok {
+			return f.place(x)
+		}
+	}
+	return heldNot
+}
+
+// place tells of a place, whose address is taken, whether it lies in memory that is followed.
+func (f *memoryFlow) place(x ast.Expr) bond {
+	switch x := ast.Unparen(x).(type) {
+	case *ast.Ident:
+		if v := f.d.variable(x); v != nil && f.vars[v] == heldIs {
+			return heldIs
+		}
+	case *ast.SelectorExpr:
+		if v := f.d.field(x); v != nil && f.vars[v] == heldIs {
+			return heldIs
+		}
+		return f.place(x.X)
+	case *ast.IndexExpr:
+		return max(f.place(x.X), elementOfIt(f.has(x.X)))
+	case *ast.StarExpr:
+		return f.has(x.X)
+	case *ast.CompositeLit:
+		return f.has(x)
+	}
+	return heldNot
+}
+
+// result tells how the result of a call has to do with it.
+func (f *memoryFlow) result(n *ast.CallExpr) (how bond) {
+	fun := ast.Unparen(n.Fun)
+	if tv, ok := f.d.t.info.Types[fun]; ok && tv.IsType() {
+		if len(n.Args) == 1 && mayRefer(tv.Type) && mayRefer(f.d.t.typeOf(n.Args[0])) {
+			return f.has(n.Args[0])
+		}
+		return heldNot
+	}
+	if isNamed(fun, "append") && len(n.Args) > 0 {
+		how = f.has(n.Args[0])
+		for _, a := range n.Args[1:] {
+			if f.has(a) != heldNot && f.elementsRefer(n) {
+				how = max(how, heldIn)
+			}
+		}
+		return how
+	}
+	if fn := f.d.t.callee(n); fn != nil && len(f.d.declsOf(fn)) > 0 {
+		for _, decl := range f.d.declsOf(fn) {
+			how = max(how, f.gives[decl])
+		}
+		return how
+	}
+	pkg, name := f.d.t.fromPackage(fun), calledName(n)
+	sel, method := fun.(*ast.SelectorExpr)
+	switch {
+	case slices.Contains(libraryCopies, types.ExprString(uninstantiated(n))):
+		for _, a := range n.Args {
+			if f.has(a) != heldNot && f.elementsRefer(a) {
+				how = heldIn
+			}
+		}
+	case pkg != "":
+		for _, a := range n.Args {
+			if givesBack(pkg, name) {
+				how = max(how, f.has(a))
+			}
+		}
+	case method && !tells[name]:
+		how = elementOfIt(f.has(sel.X))
+	}
+	return how
+}
+
+// elementsRefer tells of a list that its elements may refer to something.
+func (f *memoryFlow) elementsRefer(x ast.Expr) bool {
+	t := f.d.t.typeOf(x)
+	if t == nil {
+		return true
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Slice:
+		return mayRefer(u.Elem())
+	case *types.Map:
+		return mayRefer(u.Elem())
+	}
+	return true
+}
+
+// writes are the places that write into the memory, in the order of the source.
+func (f *memoryFlow) writes() (all []writtenPlace) {
+	for _, x := range f.d.flowNodes() {
+		if x.in != nil && f.written(x.n) {
+			all = append(all, writtenPlace{x.in, x.n, x.looped, x.guards})
+		}
+	}
+	return all
+}
+
+// written tells of a node that it writes into the memory.
+func (f *memoryFlow) written(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		return n.Tok != token.DEFINE && slices.ContainsFunc(n.Lhs, f.into)
+	case *ast.IncDecStmt:
+		return f.into(n.X)
+	case *ast.RangeStmt:
+		return n.Tok == token.ASSIGN && (n.Key != nil && f.into(n.Key) || n.Value != nil && f.into(n.Value))
+	case *ast.CallExpr:
+		return f.writtenByCall(n)
+	}
+	return false
+}
+
+// into tells of a place that is set whether it lies in the memory.
+func (f *memoryFlow) into(place ast.Expr) bool {
+	x := ast.Unparen(place)
+	inner := aroundPart(x)
+	if inner == x {
+		return false
+	}
+	if f.has(inner) == heldIs && f.d.isReference(x, inner) && f.cells.has(f.d.keyOf(x)) {
+		return true
+	}
+	return !f.d.isReference(x, inner) && f.into(inner)
+}
+
+// isReference tells of a place that what it is a part of refers to it: a pointer, a slice or a map, not a struct or an
+// array by value.
+func (d *derivations) isReference(x, inner ast.Expr) bool {
+	if _, star := x.(*ast.StarExpr); star {
+		return true
+	}
+	t := d.t.typeOf(inner)
+	if t == nil {
+		return true
+	}
+	switch t.Underlying().(type) {
+	case *types.Struct, *types.Array:
+		return false
+	}
+	return true
+}
+
+// writtenByCall tells of a call of the library, or of a builtin function, that it writes into the memory.
+func (f *memoryFlow) writtenByCall(n *ast.CallExpr) bool {
+	fun := ast.Unparen(n.Fun)
+	if fn := f.d.t.callee(n); fn != nil && len(f.d.declsOf(fn)) > 0 {
+		return false // what it does is looked at there
+	}
+	for _, a := range f.d.writtenBy(n) {
+		if u, ok := ast.Unparen(a).(*ast.UnaryExpr); ok && u.Op == token.AND {
+			if f.into(u.X) {
+				return true
+			}
+			continue
+		}
+		if f.has(a) == heldIs && (f.cells.any || f.cells.has(f.d.keyOfElements(a)) || f.cells.has("*"+f.pointee(a))) {
+			return true
+		}
+	}
+	if isNamed(fun, "append") && len(n.Args) > 1 && f.has(n.Args[0]) == heldIs && !f.cells.shallow {
+		return f.cells.has(f.d.keyOfElements(n.Args[0])) // there may be room behind it
+	}
+	sel, ok := fun.(*ast.SelectorExpr)
+	if !ok || f.d.t.fromPackage(fun) != "" || tells[sel.Sel.Name] || lockNames.MatchString(sel.Sel.Name) {
+		return false
+	}
+	changes := configures.MatchString(sel.Sel.Name) || fillers.MatchString(sel.Sel.Name)
+	return changes && f.d.t.typeOf(sel.X) == nil && (f.into(sel.X) || f.has(sel.X) == heldIs && f.cells.any)
+}
+
+// pointee is the type that an expression points to, as a text.
+func (f *memoryFlow) pointee(x ast.Expr) string {
+	if t := f.d.t.typeOf(x); t != nil {
+		if p, ok := t.Underlying().(*types.Pointer); ok {
+			return p.Elem().String()
+		}
+	}
+	return ""
+}
+
+// resultWritten finds where the program writes to what some calls of a function have returned. What only the making of
+// the result calls does not count.
+func (d *derivations) resultWritten(decl *ast.FuncDecl, calls []*ast.CallExpr) (at codeLine, ok bool) {
+	fn, _ := d.t.info.Defs[decl.Name].(*types.Func)
+	if fn == nil || len(calls) == 0 {
+		return at, false
+	}
+	results := fn.Signature().Results()
+	for i := range results.Len() {
+		of := results.At(i).Type()
+		if !mayRefer(of) {
+			continue
+		}
+		for _, w := range d.flowOf(calls, of).writes() {
+			if !ofMaking(d.c, w.in.Name.Name, decl.Name.Name, 0) {
+				return d.placeOf(w.n), true
+			}
+		}
+	}
+	return at, false
+}
+
+// callsTo are all calls of a function in the sources.
+func (d *derivations) callsTo(decl *ast.FuncDecl) (all []*ast.CallExpr) {
+	for _, x := range d.flowNodes() {
+		call, ok := x.n.(*ast.CallExpr)
+		if !ok {
+			continue
+		}
+		if fn := d.t.callee(call); fn != nil && slices.Contains(d.declsOf(fn), decl) {
+			all = append(all, call)
+		}
+	}
+	return all
+}
