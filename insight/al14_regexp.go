@@ -28,6 +28,22 @@ var al14 = &Rule{
 // literal is a pattern that stands in the call, all of it.
 var literal = regexp.MustCompile("(Compile|MustCompile|CompilePOSIX|MustCompilePOSIX|MatchString|Match|MatchReader)\\((\"([^\"\\\\]|\\\\.)*\"|`[^`]*`)\\s*[,)]")
 
+// longestLater finds where the program calls Longest on the expression of the heaviest line, and not always.
+func longestLater(h *hit) (at codeLine, ok bool) {
+	line := h.lines[0]
+	d := newDerivations(h.in.code)
+	in, found := d.at(line.Caller)
+	if !found {
+		return at, false
+	}
+	for _, call := range d.callsOn(in, line.Caller, ownName(line.Callee)) {
+		if at, _, ok = d.configuredLater(in, call, configures.MatchString); ok {
+			return at, true
+		}
+	}
+	return at, false
+}
+
 func tellRegexp(h *hit, f *Finding) {
 	source := f.Evidence[0].Source
 	if e, ok := eagerOf(h, h.lines[0]); ok && !literal.MatchString(source) {
@@ -38,6 +54,9 @@ func tellRegexp(h *hit, f *Finding) {
 	switch {
 	case literal.MatchString(source):
 		f.Advice = "The pattern is fixed: compile it once in a package variable, var re = regexp.MustCompile(…), and use re here."
+		if at, ok := longestLater(h); ok {
+			f.Advice += " " + at.text() + " calls Longest on it, which changes it for all: keep a second variable for that, on which Longest is called once, at the start."
+		}
 	case tellEntries(h, f):
 	case source == "":
 		f.Advice = "Compile a fixed pattern once, in a package variable; cache patterns built at run time in a map (with a bound) keyed by their text."

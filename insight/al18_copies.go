@@ -93,7 +93,9 @@ func copiesAt(r *Rule, in *Input, entry recording.Entry, l *ownLine, total int64
 	if p, ok := in.Session.Manifest().PhaseNamed(entry.Phase); ok {
 		f.Evidence[0].Span = span(p.Span)
 	}
+	needed := copiedAt(in.code, l.at)
 	switch {
+	case needed.tell(&f):
 	case strings.HasPrefix(source, "for ") && strings.Contains(source, "range"):
 		f.Advice = "Iterate over the indices and take a pointer to the element (x := &xs[i]), or store pointers: the copy is made even if only one field is used."
 	case loop == loopYes:

@@ -22,6 +22,9 @@ func spareQuery(r *resultAt) *spared {
 	if root == nil || !isLocal(r.decl, root) || r.changes(r.decl, of) {
 		return nil
 	}
+	if r.queryChanged(of, root) {
+		return nil // what is asked is not what is changed
+	}
 	const parses = "() parses the query and fills a new map each time; "
 	doubts := []string{"if the URL's RawQuery is changed in between, each call sees the change"}
 	calls := r.callsLike(r.decl, func(call *ast.CallExpr, around []ast.Node) bool {
@@ -30,7 +33,7 @@ func spareQuery(r *resultAt) *spared {
 	})
 	if comesAgain(calls) {
 		return &spared{uses: "is parsed again by another call in the same function", doubts: doubts,
-			advice: fmt.Sprintf("%s.Query%sthe function does it %d times. Call it once (q := %s.Query()) and ask q.", of, parses, len(calls), of)}
+			advice: fmt.Sprintf("%s.Query%sthe function does it %d times. Call it once (q := %s.Query()) and ask q.", of, parses, len(r.queries(of, root)), of)}
 	}
 	for _, n := range r.around {
 		if isLoop(n) && (root.Pos() < n.Pos() || root.Pos() >= n.End()) {
@@ -55,6 +58,28 @@ func spareQuery(r *resultAt) *spared {
 		}
 	}
 	return nil
+}
+
+// queries are all calls of Query of a URL in the function, whatever becomes of the result.
+func (r *resultAt) queries(of string, root types.Object) (all []*ast.CallExpr) {
+	ast.Inspect(r.decl.Body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		if f, ok := call.Fun.(*ast.SelectorExpr); ok && types.ExprString(f) == of+".Query" && r.variable(innermost(f.X)) == root {
+			all = append(all, call)
+		}
+		return true
+	})
+	return all
+}
+
+// queryChanged tells whether the function changes the values of one of the queries of a URL, itself or by what it gives
+// them to: the others do not see that.
+func (r *resultAt) queryChanged(of string, root types.Object) bool {
+	f := r.flowOf(r.queries(of, root), nil)
+	return len(f.writes()) > 0
 }
 
 // callsLike are calls in a function, not in one without a name inside of it, each with the nodes around it and itself at the end.

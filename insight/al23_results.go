@@ -126,7 +126,13 @@ func tellResults(h *hit, found map[*hitLine]*spared, f *Finding) {
 		f.Evidence[i].Text += ", whose result " + s.uses
 		if i > 0 && !others[s.advice] && len(others) < 3 {
 			others[s.advice] = true
-			f.Advice += fmt.Sprintf(" At %s: %s", fileLine(f.Evidence[i].File, f.Evidence[i].Line), s.advice)
+			at := fileLine(f.Evidence[i].File, f.Evidence[i].Line)
+			f.Advice += fmt.Sprintf(" At %s: %s", at, s.advice)
+			for _, doubt := range s.doubts {
+				if !slices.Contains(f.Doubts, doubt) {
+					f.Doubts = append(f.Doubts, at+": "+doubt)
+				}
+			}
 		}
 	}
 	f.Verify = "Record again under the same load: these lines should be gone from loupe pprof -top -sample_index alloc_space, and allocations per request should fall by as much."

@@ -11,7 +11,7 @@ import (
 // TestCP03Kept: JSON that is set while the program starts and decoded in a loop later is told from that of values which
 // are made later, that somebody changes, and that is decoded where it has not been yet.
 func TestCP03Kept(t *testing.T) {
-	const start = "package main\n\nimport \"encoding/json\"\n\ntype rule struct { raw []byte; value any }\nvar rules []*rule\nfunc add(text string) { rules = append(rules, &rule{raw: []byte(text)}) }\n"
+	const start = "package main\n\nimport (\"encoding/json\"; \"strconv\")\n\ntype rule struct { raw []byte; value any }\ntype doc struct { n int }\nvar rules []*rule\nfunc add(text string) { rules = append(rules, &rule{raw: []byte(text)}) }\n"
 	const apply = "func (r *rule) apply() any {\nvar v any\njson.Unmarshal(r.raw, &v) // A\nreturn v\n}\n"
 	const run = "func main() {\nadd(\"1\")\nfor i := 0; i < 1000000; i++ {\nwork(i) // C\n}\n}\n"
 	const work = "func work(i int) {\nfor _, r := range rules {\nprint(r.apply()) // B\n}\n}\n"
@@ -20,6 +20,11 @@ func TestCP03Kept(t *testing.T) {
 		again        bool
 	}{
 		{"made at the start", start + apply + work + run, true},
+		{"into one that is made for it", start + "func (r *rule) apply() any {\nv := new(doc)\njson.Unmarshal(r.raw, v) // A\nreturn v\n}\n" + work + run, true},
+		{"into one that is there", start + "func (r *rule) apply(v *rule) any {\njson.Unmarshal(r.raw, v) // A\nreturn v\n}\n" + strings.Replace(work, "r.apply()", "r.apply(r)", 1) + run, false},
+		{"into the same in each turn", start + "func (r *rule) apply() any {\nvar v any\nfor range 3 {\njson.Unmarshal(r.raw, &v) // A\n}\nreturn v\n}\n" + work + run, false},
+		{"rewritten in place", start + apply + "func set(b []byte, i int) { strconv.AppendInt(b[:3], int64(i), 10) }\nfunc work(i int) {\nfor _, r := range rules {\nset(r.raw, i)\nprint(r.apply()) // B\n}\n}\n" + run, false},
+		{"rewritten by another name", start + apply + "func work(i int) {\nfor _, r := range rules {\npart := r.raw[2:4]\npart[0] = byte(i)\nprint(r.apply()) // B\n}\n}\n" + run, false},
 		{"made for each", start + apply + "func work(i int) {\nr := &rule{raw: read(i)}\nprint(r.apply()) // B\n}\n" + run, false},
 		{"somebody sets it", start + apply + "func work(i int) {\nfor _, r := range rules {\nr.raw = read(i)\nprint(r.apply()) // B\n}\n}\n" + run, false},
 		{"only where it is not there", start + "func (r *rule) apply() any {\nif r.value != nil {\nreturn r.value\n}\nr.value = r.decode() // B\nreturn r.value\n}\nfunc (r *rule) decode() any {\nvar v any\njson.Unmarshal(r.raw, &v) // A\nreturn v\n}\n" + "func work(i int) {\nfor _, r := range rules {\nprint(r.apply()) // D\n}\n}\n" + run, false},

@@ -275,6 +275,28 @@ func tellAgain(h *hit, f *Finding) {
 			tellEdited(h.in.code, way, f)
 		}
 	}
+	if a.set == "again.template" {
+		tellExtended(h, f)
+	}
+}
+
+// tellExtended says of a template that is parsed what to do where the program adds to it later: one that was executed takes
+// nothing more.
+func tellExtended(h *hit, f *Finding) {
+	line := h.lines[0]
+	d := newDerivations(h.in.code)
+	in, found := d.at(line.Caller)
+	if !found {
+		return
+	}
+	for _, call := range d.callsOn(in, line.Caller, ownName(line.Callee)) {
+		at, method, ok := d.configuredLater(in, call, func(name string) bool { return configures.MatchString(name) || extends.MatchString(name) })
+		if !ok {
+			continue
+		}
+		f.Advice = "Parse this part once, in a package variable, and take a Clone of it for each use: " + at.text() + " calls " + method + " on it later, which is an error after Execute of html/template, and would add to it for all. If that adds the same each time, do it once as well."
+		return
+	}
 }
 
 // itemAdvice is what to do about such work.

@@ -7,6 +7,7 @@ import (
 	"go/types"
 	"iter"
 	"maps"
+	"regexp"
 	"slices"
 
 	"loupe/analysis/compare"
@@ -63,7 +64,7 @@ func readsAgain(r *Rule, in *Input) (found []Finding) {
 		if x.reads == 0 || x.turns == 0 || share.Low < r.param("share") {
 			continue
 		}
-		if call, at, from, ok := x.sameFile(in.code); ok {
+		if call, at, from, ok := x.sameFile(in.code); ok && !ofKernel(in.code, from) {
 			f := rereadFinding(r, in, w, x, share, call, at)
 			if wrote, ok := writesFile(in.code, from); ok {
 				f.isWritten(wrote)
@@ -195,6 +196,46 @@ func fixedName(c *code, way []stack.Frame) (call string, at stack.Frame, from []
 		}
 	}
 	return "", at, nil, false
+}
+
+// ofKernel tells of the names of files that one is made by the kernel for each read: its time of modification tells nothing.
+func ofKernel(c *code, from []given) bool {
+	t := typedOf(c)
+	return slices.ContainsFunc(from, func(g given) bool {
+		if len(g.way) == 0 {
+			return false
+		}
+		file := g.way[0].File
+		text := types.ExprString(g.x)
+		if x := t.same(c.parse(file), file, g.x); x != nil {
+			if tv := t.info.Types[x]; tv.Value != nil {
+				text = tv.Value.ExactString()
+			} else if id, ok := x.(*ast.Ident); ok {
+				text = t.initialText(t.info.Uses[id])
+			}
+		}
+		return kernelFiles.MatchString(text)
+	})
+}
+
+// kernelFiles are the beginnings of such names.
+var kernelFiles = regexp.MustCompile("^[\"`]/(proc|sys|dev)(/|[\"`])")
+
+// initialText is the text that a variable of a package is declared with, with its quotes.
+func (t *typed) initialText(v types.Object) (text string) {
+	for _, f := range t.files {
+		if v == nil || f.file.FileStart > v.Pos() || v.Pos() >= f.file.FileEnd {
+			continue
+		}
+		eachAssigned(f.file, func(lhs, rhs ast.Expr) {
+			if id, ok := lhs.(*ast.Ident); ok && t.info.Defs[id] == v {
+				if tv := t.info.Types[rhs]; tv.Value != nil {
+					text = tv.Value.ExactString()
+				}
+			}
+		})
+	}
+	return text
 }
 
 // writers are the calls that write a file, by the place of its name among their arguments.

@@ -53,7 +53,7 @@ var searchesInLibrary = check(&look{of: facts.CPU, sample: "samples", limit: "sh
 func tellSearch(h *hit, f *Finding) {
 	line := h.lines[0]
 	if p := stack.Package(line.Callee); p != "strings" && p != "bytes" {
-		by := matchesIn(h.in.code, line.Caller, line.Callee)
+		by, same := matchesIn(h.in.code, line.Caller, line.Callee)
 		f.Advice = lookUpBy(by)
 		f.grows = true
 		if several(by) {
@@ -67,6 +67,12 @@ func tellSearch(h *hit, f *Finding) {
 		if name, few := searchesFew(h); few > 0 {
 			adviseSearch(f, handLoop{kind: searchFew, name: name, few: few}, true)
 			f.saves, f.grows = false, false
+			return
+		}
+		if by == matchEqual || by == matchFold || by == matchGroup {
+			same.tell(f)
+		}
+		if !f.grows {
 			return
 		}
 		tellGrows(h.in.code, line.Caller, f)
@@ -219,6 +225,10 @@ func adviseSearch(f *Finding, l handLoop, looped bool) {
 		f.saves, f.grows = true, true
 		if l.by == matchRules {
 			asRules(f)
+			return
+		}
+		if l.by == matchEqual || l.by == matchFold || l.by == matchGroup {
+			l.same.tell(f)
 		}
 	}
 }

@@ -61,6 +61,12 @@ func (s *sameCall) judge(c *code, call *ast.CallExpr, from []given, way []stack.
 			s.unsure = at + " changes " + g.text() + " while the program runs: where it does so between two calls, each of them needs its own"
 		}
 	}
+	if slices.Contains(opens, types.ExprString(call.Fun)) {
+		if ofKernel(c, from) {
+			return false
+		}
+		s.unsure = "an open file is used up by reading it: kept, it would have to be read with ReadAt, or what is in it be kept instead"
+	}
 	if where, used := usesUp(c, call, way[i:]); used {
 		s.changed, s.unsure = true, where+" changes what it gets: kept, it would have to be copied first"
 		return true

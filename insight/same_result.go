@@ -299,5 +299,5 @@ func changesReceiver(c *code, method string) bool {
 			return true
 		}
 	}
-	return !known && changers.MatchString(method)
+	return !known && (changers.MatchString(method) || configures.MatchString(method))
 }

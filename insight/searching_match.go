@@ -219,7 +219,7 @@ func several(m comparison) bool {
 func lookUpBy(m comparison) string {
 	switch m {
 	case matchFold:
-		return "Look it up instead of searching: a map keyed by the text in lower case, which is built once, before the loop."
+		return "Look it up instead of searching: a map keyed by the text in one case, which is built once, before the loop."
 	case matchNetwork:
 		return "Look the address up instead of testing one network after another: a prefix tree (trie) of the networks, or their ranges sorted by first address and slices.BinarySearchFunc; single addresses belong in a map keyed by netip.Addr. Build it once, when the list is loaded."
 	case matchRange:

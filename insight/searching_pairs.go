@@ -54,7 +54,7 @@ func pairsByHand(c *code, f stack.Frame) (x handLoop) {
 	if p.other != nil && types.ExprString(p.other) != x.name {
 		x.other = types.ExprString(p.other)
 	}
-	x.works, x.both = f.Line != first, p.both
+	x.works, x.both, x.same = f.Line != first, p.both, sameByIn(c, f.File, match.Cond)
 	return x
 }
 
@@ -303,8 +303,6 @@ func advisePairs(f *Finding, l handLoop) {
 	f.Title = "Quadratic: each element is compared with each other one"
 	key := "keyed by what is compared"
 	switch l.by {
-	case matchFold:
-		key = "keyed by the text in lower case"
 	case matchGroup:
 		key = "from what is compared for equality to the elements that have it (test the rest of the condition on these alone)"
 	}
@@ -316,7 +314,7 @@ func advisePairs(f *Finding, l handLoop) {
 		f.Advice = "Build a map of " + l.name + ", " + key + ", once, before the loops, and look the elements of " + l.other + " up in it; or sort both and go through them side by side."
 		f.Advice += " The time grows with the product of both: twice as many of each take four times as long."
 	}
-	if strings.Contains(f.Evidence[0].Source, "Equal(") && l.by == matchEqual {
+	if strings.Contains(f.Evidence[0].Source, "Equal(") && l.by == matchEqual && l.same.equality == equalKey {
 		f.Advice += " The key has to hold all that the comparison looks at: a text, an array, or a struct of comparable fields."
 	}
 	f.Doubts = []string{"keep the order: where several match, the loops take them in the order of the list", fewDoubt}
@@ -325,4 +323,5 @@ func advisePairs(f *Finding, l handLoop) {
 		f.Severity, f.saves, f.grows = Info, false, false
 		f.Doubts = append(f.Doubts, "with few different values of what is compared for equality, nearly all pairs are left to test")
 	}
+	l.same.tell(f)
 }

@@ -146,11 +146,11 @@ func equalsTerm(part ast.Expr, names map[string]bool) bool {
 }
 
 // matchesIn is how a call of package slices with a function compares: by the source of that function
-// where it stands in the call. It is matchOther where nobody can tell.
-func matchesIn(c *code, at stack.Frame, callee string) comparison {
+// where it stands in the call, and what it takes for equal. It is matchOther where nobody can tell.
+func matchesIn(c *code, at stack.Frame, callee string) (comparison, sameBy) {
 	name, _, _ := strings.Cut(callee, "[")
 	if name = lastName(name); !strings.HasSuffix(name, "Func") {
-		return matchEqual
+		return matchEqual, sameBy{}
 	}
 	for _, call := range c.lineCalls(at) {
 		if calledName(call) != name || len(call.Args) == 0 {
@@ -169,10 +169,10 @@ func matchesIn(c *code, at stack.Frame, callee string) comparison {
 			names[p] = true
 		}
 		if m, _ := matchesBy(ret.Results[0], names); m != matchNone {
-			return refined(m, ret.Results[0], names)
+			return refined(m, ret.Results[0], names), sameByIn(c, at.File, ret.Results[0])
 		}
 	}
-	return matchOther
+	return matchOther, sameBy{}
 }
 
 // prefixOf tells apart what a function compares by a prefix or a suffix: whether the element begins with

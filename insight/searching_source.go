@@ -107,6 +107,8 @@ type handLoop struct {
 	works bool
 	// takes tells that the element that was found is used.
 	takes bool
+	// same is what it takes for equal.
+	same sameBy
 }
 
 // compares tells whether a line is that of the comparison.
@@ -162,6 +164,7 @@ func searchByHand(c *code, f, caller stack.Frame, looped bool) (x handLoop) {
 			m = matchNetwork
 		}
 		x.kind, x.by, x.takes = searchMany, l.refined(m, n, names), takes(n.Body.List, names)
+		x.same = sameByIn(c, f.File, n.Cond)
 		switch few := literalSize(c, g.fn, over); {
 		case g.beginsAt(terms):
 			x.kind = searchTable

@@ -234,7 +234,15 @@ func aroundPart(x ast.Expr) ast.Expr {
 
 // configures are methods of the library's types that change how a value works which was made before: those of regular
 // expressions, templates, decoders and encoders.
-var configures = regexp.MustCompile(`^(Longest|New|Parse|ParseFiles|ParseGlob|ParseFS|Funcs|Delims|Option|AddParseTree|UseNumber|DisallowUnknownFields|SetEscapeHTML|SetIndent)$`)
+var configures = regexp.MustCompile(`^(Longest|Funcs|Delims|Option|AddParseTree|UseNumber|DisallowUnknownFields|SetEscapeHTML|SetIndent)$`)
+
+// extends are methods that add to a template.
+var extends = regexp.MustCompile(`^(New|Parse|ParseFiles|ParseGlob|ParseFS)$`)
+
+// changesValue tells of a method of the library, by its name, that it changes what it is called on.
+func changesValue(name string) bool {
+	return configures.MatchString(name) || fillers.MatchString(name) || name == "Del"
+}
 
 // libraryCopies are functions of the library that give a new slice or map with the same elements.
 var libraryCopies = []string{"slices.Clone", "slices.Concat", "slices.Collect", "slices.Sorted", "slices.SortedFunc", "slices.Values", "slices.All", "slices.Repeat", "maps.Clone", "maps.Values", "maps.All", "maps.Collect"}

@@ -14,9 +14,9 @@ import (
 type bond int
 
 const (
-	heldNot bond = iota
-	heldIn       // it holds it, as a list that it was added to
-	heldIs       // it is it, or a part of it
+	bondNot bond = iota
+	bondIn       // it holds it, as a list that it was added to
+	bondIs       // it is it, or a part of it
 )
 
 // memoryFlow follows what some calls return, or what some variables and fields refer to. It knows no order and no branches:
@@ -88,7 +88,7 @@ func (d *derivations) flowOf(calls []*ast.CallExpr, of types.Type) *memoryFlow {
 
 // flowFrom follows what a variable or a field refers to, without what lies in structs.
 func (d *derivations) flowFrom(v types.Object) *memoryFlow {
-	f := &memoryFlow{d: d, vars: map[types.Object]bond{v: heldIs}, gives: map[*ast.FuncDecl]bond{}, sources: map[ast.Expr]bool{}, cells: cellsOf(v.Type(), true)}
+	f := &memoryFlow{d: d, vars: map[types.Object]bond{v: bondIs}, gives: map[*ast.FuncDecl]bond{}, sources: map[ast.Expr]bool{}, cells: cellsOf(v.Type(), true)}
 	return f.settled()
 }
 
@@ -129,18 +129,18 @@ func (f *memoryFlow) hands(x flowNode) {
 			}
 		}
 	case *ast.RangeStmt:
-		if f.has(n.X) != heldNot {
+		if f.has(n.X) != bondNot {
 			for _, v := range []ast.Expr{n.Key, n.Value} {
 				if v != nil {
-					f.put(v, heldIs)
+					f.put(v, bondIs)
 				}
 			}
 		}
 	case *ast.ReturnStmt:
 		f.returns(x, n)
 	case *ast.SendStmt:
-		if f.has(n.Value) != heldNot {
-			f.put(&ast.IndexExpr{X: n.Chan}, heldIs)
+		if f.has(n.Value) != bondNot {
+			f.put(&ast.IndexExpr{X: n.Chan}, bondIs)
 		}
 	case *ast.CompositeLit:
 		f.literal(n)
@@ -151,7 +151,7 @@ func (f *memoryFlow) hands(x flowNode) {
 
 // put notes that a place is given something.
 func (f *memoryFlow) put(place ast.Expr, how bond) {
-	if how == heldNot {
+	if how == bondNot {
 		return
 	}
 	switch x := ast.Unparen(place).(type) {
@@ -164,7 +164,7 @@ func (f *memoryFlow) put(place ast.Expr, how bond) {
 		}
 		f.note(v, how)
 	case *ast.IndexExpr:
-		f.put(x.X, heldIn)
+		f.put(x.X, bondIn)
 	case *ast.StarExpr:
 		f.put(x.X, how)
 	}
@@ -174,7 +174,7 @@ func (f *memoryFlow) returns(x flowNode, n *ast.ReturnStmt) {
 	if x.in == nil || x.lit || x.in.Type.Results == nil {
 		return
 	}
-	how := heldNot
+	how := bondNot
 	for _, r := range n.Results {
 		how = max(how, f.has(r))
 	}
@@ -220,8 +220,8 @@ func (f *memoryFlow) call(n *ast.CallExpr) {
 	fn := f.d.t.callee(n)
 	sel, method := fun.(*ast.SelectorExpr)
 	if fn == nil || len(f.d.declsOf(fn)) == 0 {
-		if method && storers.MatchString(sel.Sel.Name) && slices.ContainsFunc(n.Args, func(a ast.Expr) bool { return f.has(a) != heldNot }) {
-			f.put(sel.X, heldIn)
+		if method && storers.MatchString(sel.Sel.Name) && slices.ContainsFunc(n.Args, func(a ast.Expr) bool { return f.has(a) != bondNot }) {
+			f.put(sel.X, bondIn)
 		}
 		return
 	}
@@ -242,7 +242,7 @@ func (f *memoryFlow) give(params *ast.FieldList, n *ast.CallExpr) {
 			for k := i; k < len(n.Args) && (k == i || variadic); k++ {
 				how := f.has(n.Args[k])
 				if variadic && !n.Ellipsis.IsValid() {
-					how = min(how, heldIn)
+					how = min(how, bondIn)
 				}
 				f.note(f.d.variable(id), how)
 			}
@@ -256,20 +256,20 @@ func (f *memoryFlow) give(params *ast.FieldList, n *ast.CallExpr) {
 
 // elementOfIt is what a part of a value has: that of a list which holds it may be it.
 func elementOfIt(how bond) bond {
-	if how == heldNot {
-		return heldNot
+	if how == bondNot {
+		return bondNot
 	}
-	return heldIs
+	return bondIs
 }
 
 // has tells how an expression has to do with what is followed.
 func (f *memoryFlow) has(x ast.Expr) bond {
 	if f.sources[x] {
-		return heldIs
+		return bondIs
 	}
 	of := func(inner ast.Expr) bond {
 		if !mayRefer(f.d.t.typeOf(x)) {
-			return heldNot
+			return bondNot
 		}
 		return elementOfIt(f.has(inner))
 	}
@@ -306,14 +306,14 @@ func (f *memoryFlow) has(x ast.Expr) bond {
 			if kv, ok := e.(*ast.KeyValueExpr); ok {
 				e = kv.Value
 			}
-			if f.has(e) != heldNot {
-				return heldIn
+			if f.has(e) != bondNot {
+				return bondIn
 			}
 		}
 	case *ast.CallExpr:
 		return f.result(x)
 	}
-	return heldNot
+	return bondNot
 }
 
 // array is what a slice of an array refers to.
@@ -323,19 +323,19 @@ func (f *memoryFlow) array(x ast.Expr) bond {
 			return f.place(x)
 		}
 	}
-	return heldNot
+	return bondNot
 }
 
 // place tells of a place, whose address is taken, whether it lies in memory that is followed.
 func (f *memoryFlow) place(x ast.Expr) bond {
 	switch x := ast.Unparen(x).(type) {
 	case *ast.Ident:
-		if v := f.d.variable(x); v != nil && f.vars[v] == heldIs {
-			return heldIs
+		if v := f.d.variable(x); v != nil && f.vars[v] == bondIs {
+			return bondIs
 		}
 	case *ast.SelectorExpr:
-		if v := f.d.field(x); v != nil && f.vars[v] == heldIs {
-			return heldIs
+		if v := f.d.field(x); v != nil && f.vars[v] == bondIs {
+			return bondIs
 		}
 		return f.place(x.X)
 	case *ast.IndexExpr:
@@ -345,7 +345,7 @@ func (f *memoryFlow) place(x ast.Expr) bond {
 	case *ast.CompositeLit:
 		return f.has(x)
 	}
-	return heldNot
+	return bondNot
 }
 
 // result tells how the result of a call has to do with it.
@@ -355,13 +355,13 @@ func (f *memoryFlow) result(n *ast.CallExpr) (how bond) {
 		if len(n.Args) == 1 && mayRefer(tv.Type) && mayRefer(f.d.t.typeOf(n.Args[0])) {
 			return f.has(n.Args[0])
 		}
-		return heldNot
+		return bondNot
 	}
 	if isNamed(fun, "append") && len(n.Args) > 0 {
 		how = f.has(n.Args[0])
 		for _, a := range n.Args[1:] {
-			if f.has(a) != heldNot && f.elementsRefer(n) {
-				how = max(how, heldIn)
+			if f.has(a) != bondNot && f.elementsRefer(n) {
+				how = max(how, bondIn)
 			}
 		}
 		return how
@@ -377,8 +377,8 @@ func (f *memoryFlow) result(n *ast.CallExpr) (how bond) {
 	switch {
 	case slices.Contains(libraryCopies, types.ExprString(uninstantiated(n))):
 		for _, a := range n.Args {
-			if f.has(a) != heldNot && f.elementsRefer(a) {
-				how = heldIn
+			if f.has(a) != bondNot && f.elementsRefer(a) {
+				how = bondIn
 			}
 		}
 	case pkg != "":
@@ -440,7 +440,7 @@ func (f *memoryFlow) into(place ast.Expr) bool {
 	if inner == x {
 		return false
 	}
-	if f.has(inner) == heldIs && f.d.isReference(x, inner) && f.cells.has(f.d.keyOf(x)) {
+	if f.has(inner) == bondIs && f.d.isReference(x, inner) && f.cells.has(f.d.keyOf(x)) {
 		return true
 	}
 	return !f.d.isReference(x, inner) && f.into(inner)
@@ -474,21 +474,20 @@ func (f *memoryFlow) writtenByCall(n *ast.CallExpr) bool {
 			if f.into(u.X) {
 				return true
 			}
-			continue
+			a = u.X // a heap, whose elements change their places
 		}
-		if f.has(a) == heldIs && (f.cells.any || f.cells.has(f.d.keyOfElements(a)) || f.cells.has("*"+f.pointee(a))) {
+		if f.has(a) == bondIs && (f.cells.any || f.cells.has(f.d.keyOfElements(a)) || f.cells.has("*"+f.pointee(a))) {
 			return true
 		}
 	}
-	if isNamed(fun, "append") && len(n.Args) > 1 && f.has(n.Args[0]) == heldIs && !f.cells.shallow {
+	if isNamed(fun, "append") && len(n.Args) > 1 && f.has(n.Args[0]) == bondIs && !f.cells.shallow {
 		return f.cells.has(f.d.keyOfElements(n.Args[0])) // there may be room behind it
 	}
 	sel, ok := fun.(*ast.SelectorExpr)
 	if !ok || f.d.t.fromPackage(fun) != "" || tells[sel.Sel.Name] || lockNames.MatchString(sel.Sel.Name) {
 		return false
 	}
-	changes := configures.MatchString(sel.Sel.Name) || fillers.MatchString(sel.Sel.Name)
-	return changes && f.d.t.typeOf(sel.X) == nil && (f.into(sel.X) || f.has(sel.X) == heldIs && f.cells.any)
+	return changesValue(sel.Sel.Name) && f.d.t.typeOf(sel.X) == nil && (f.into(sel.X) || f.has(sel.X) == bondIs && f.cells.any)
 }
 
 // pointee is the type that an expression points to, as a text.
@@ -535,4 +534,28 @@ func (d *derivations) callsTo(decl *ast.FuncDecl) (all []*ast.CallExpr) {
 		}
 	}
 	return all
+}
+
+// configuredLater finds where the program changes how the value works that a call has made: by a condition, with what is
+// not constant, or in another function. What is always done in the same way belongs to making it.
+func (d *derivations) configuredLater(in frameCode, call *ast.CallExpr, methods func(name string) bool) (at codeLine, method string, ok bool) {
+	f := d.flowOf([]*ast.CallExpr{call}, nil)
+	for _, x := range d.flowNodes() {
+		c, is := x.n.(*ast.CallExpr)
+		if !is || x.in == nil || x.in == in.decl && c.Pos() <= call.End() {
+			continue
+		}
+		sel, is := ast.Unparen(c.Fun).(*ast.SelectorExpr)
+		if !is || !methods(sel.Sel.Name) || f.has(sel.X) == bondNot {
+			continue
+		}
+		constant := !slices.ContainsFunc(c.Args, func(a ast.Expr) bool {
+			return d.t.info.Types[a].Value == nil && !ofPackage(d.variable(a))
+		})
+		if x.in == in.decl && !x.guards && !x.looped && constant {
+			continue
+		}
+		return d.placeOf(c), sel.Sel.Name, true
+	}
+	return at, "", false
 }
