@@ -47,3 +47,17 @@ func TestAL14Entries(t *testing.T) {
 		}
 	}
 }
+
+// TestAL14Longest: an expression that Longest is called on by a condition is not one for all.
+func TestAL14Longest(t *testing.T) {
+	for more, two := range map[string]bool{"if long {\nre.Longest()\n}\n": true, "re.Longest()\n": false, "": false} {
+		const head = "package shop\n\nimport \"regexp\"\n\nfunc find(s string, long bool) string {\nre := regexp.MustCompile(`(a|ab)`) // 6\n"
+		r := recordingtest.New("title x\ntarget package ./shop module=shop go=go1.26.1\nrun 0s..5s exit=\"exit status 0\"\nphase cpu 0s..5s profiler=cpu\n")
+		r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Profile("net/http.(*conn).serve\nshop.find:/src/find.go:6\nregexp.MustCompile\nregexp.compile\n= 100\n"))
+		r.Put(recording.Entry{Path: "source/find.go", Kind: recording.Source, Source: "/src/find.go"}, []byte(head+more+"return re.FindString(s)\n}\n"))
+		f := expect(t, more, r, "AL14", Found, "find.go:6")
+		if strings.Contains(f.Advice, "keep a second variable") != two || !strings.Contains(f.Advice, "compile it once") {
+			t.Errorf("%q: %s", more, f.Advice)
+		}
+	}
+}

@@ -168,6 +168,9 @@ func TestOtherResults(t *testing.T) {
 		{"one query of two", "net/url.(*URL).Query net/url.ParseQuery", "net/url", "var u *url.URL\nif n > 1 {\none(u.Query().Get(\"a\")) // here\n} else {\none(u.Query().Get(\"b\"))\n}", quiet, ""},
 		{"queries of two", "net/url.(*URL).Query net/url.ParseQuery", "net/url", "var u, v *url.URL\none(u.Query().Get(\"a\")) // here\none(v.Query().Get(\"b\"))", quiet, ""},
 		{"the query is set", "net/url.(*URL).Query net/url.ParseQuery", "net/url", "var u *url.URL\none(u.Query().Get(\"a\")) // here\nu.RawQuery = s\none(u.Query().Get(\"b\"))", quiet, ""},
+		{"the query thrice, once for a variable", "net/url.(*URL).Query net/url.ParseQuery", "net/url", "var u *url.URL\nq := u.Query()\none(q.Get(\"x\"))\none(u.Query().Get(\"a\")) // here\none(u.Query().Get(\"b\"))", "the function does it 3 times", ""},
+		{"a query of it is changed", "net/url.(*URL).Query net/url.ParseQuery", "net/url", "var u *url.URL\nq := u.Query()\nq.Del(\"a\")\none(u.Query().Get(\"a\")) // here\none(u.Query().Get(\"b\"))\none(q.Encode())", quiet, ""},
+		{"a value of one is set", "net/url.(*URL).Query net/url.ParseQuery", "net/url", "var u *url.URL\nq := u.Query()\nq[\"a\"] = nil\none(u.Query().Get(\"a\")) // here\none(u.Query().Get(\"b\"))", quiet, ""},
 		{"the query in a loop", "net/url.(*URL).Query net/url.ParseQuery", "net/url", "var u *url.URL\nfor range n {\none(u.Query().Get(\"a\")) // here\n}", "before the loop", ""},
 		{"each turn has its own", "net/url.(*URL).Query net/url.ParseQuery", "net/url", "var us []*url.URL\nfor _, u := range us {\none(u.Query().Get(\"a\")) // here\n}", quiet, ""},
 

@@ -37,6 +37,16 @@ func TestCP18OwnLogin(t *testing.T) {
 	}
 }
 
+// TestCP18Extended: of a template to which the program adds another text later each use needs a clone.
+func TestCP18Extended(t *testing.T) {
+	for more, clone := range map[string]bool{"t.New(\"b\").Parse(r.Host)": true, "t.Funcs(r.Form)": true, "t.Execute(w, r)": false, "t.New(\"b\").Parse(`x`)": false} {
+		f := askedAgain(t, "import \"html/template\"\n\nfunc page(w http.ResponseWriter, r *http.Request) {\n\tt := template.Must(template.New(`a`).Parse(`x`)) // A\n\t"+more+"\n}\n", "net/http.(*conn).serve net/http.HandlerFunc.ServeHTTP main.page@A html/template.(*Template).Parse text/template/parse.Parse")
+		if f.State != Found || strings.Contains(f.Advice, "take a Clone of it") != clone || strings.Contains(f.Advice, "and execute it for each request") == clone {
+			t.Errorf("%s: %s: %s", more, f.State, f.Advice)
+		}
+	}
+}
+
 // TestCP18Once: what main does at its start is no finding, however long it takes; in a
 // loop, in a worker or below a server it is.
 func TestCP18Once(t *testing.T) {
