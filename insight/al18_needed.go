@@ -40,7 +40,7 @@ func copiedAt(c *code, f stack.Frame) (x copyUse) {
 		}
 		if at := d.writtenCopy(n, v); at != nil {
 			x.needed = d.placeOf(at)
-		} else if at := d.overwrites(n, of); at != nil {
+		} else if at := d.overwrites(in.decl, n, of); at != nil {
 			x.needed, x.ofOriginal = d.placeOf(at), true
 		}
 	}
@@ -148,29 +148,30 @@ func (d *derivations) writtenCopy(part ast.Node, v types.Object) (at ast.Node) {
 	return at
 }
 
-// overwrites finds where a part of a function gives an element of a list another value.
-func (d *derivations) overwrites(part ast.Node, list ast.Expr) (at ast.Node) {
+// overwrites finds where a part of a function, or what it calls, gives an element of a list another value or writes to it.
+func (d *derivations) overwrites(decl *ast.FuncDecl, part ast.Node, list ast.Expr) ast.Node {
 	if list == nil {
 		return nil
 	}
-	ast.Inspect(part, func(n ast.Node) bool {
-		a, ok := n.(*ast.AssignStmt)
-		if !ok || at != nil {
-			return at == nil
+	var v types.Object
+	switch x := ast.Unparen(list).(type) {
+	case *ast.Ident:
+		v = d.variable(x)
+	case *ast.SelectorExpr:
+		v = d.field(x)
+	}
+	if v == nil {
+		return nil
+	}
+	f := &memoryFlow{d: d, vars: map[types.Object]bond{v: bondIs}, gives: map[*ast.FuncDecl]bond{}, sources: map[ast.Expr]bool{}, cells: cellsOf(v.Type(), true)}
+	f.cells.addElement(v.Type(), 0)
+	reached := d.reached(decl, part)
+	for _, w := range f.settled().writes() {
+		if _, called := reached[w.in]; called && w.in != decl || within(part, w.n) {
+			return w.n
 		}
-		for _, lhs := range a.Lhs {
-			for x := ast.Unparen(lhs); ; x = ast.Unparen(aroundPart(x)) {
-				if i, ok := x.(*ast.IndexExpr); ok && types.ExprString(i.X) == types.ExprString(list) {
-					at = n
-				}
-				if x == ast.Unparen(aroundPart(x)) || at != nil {
-					break
-				}
-			}
-		}
-		return at == nil
-	})
-	return at
+	}
+	return nil
 }
 
 // tell says of a finding what these copies are for. It is true where that takes the place of the advice.
@@ -185,7 +186,7 @@ func (x *copyUse) tell(f *Finding) bool {
 		}
 	case x.needed.line > 0 && x.ofOriginal:
 		info()
-		f.Advice = "The list gets other elements while the copy is used (" + x.needed.text() + "): with a pointer to the element the loop would see these. Copy only the fields that are needed later."
+		f.Advice = "The list may be written to while the copy is used (" + x.needed.text() + "): with a pointer to the element the loop would see that. Copy only the fields that are needed later."
 	case x.needed.line > 0:
 		info()
 		f.Advice = "The copy is written to (" + x.needed.text() + "): a pointer in its place would change the original. If that is not meant to stay as it is, use a pointer; otherwise copy only the fields that are needed, or make the value smaller."

@@ -21,6 +21,8 @@ func TestCopyNeeded(t *testing.T) {
 		{name: "by its address", source: "func g(b *board) {}\nfunc f(bs []board, i int) {\nb := bs[i] // here\ng(&b)\n}\n", needed: true},
 		{name: "by the function that gets it", source: "func g(b board) int { b.turn++\nreturn b.turn }\nfunc f(bs []board, i int) int {\nreturn g(bs[i]) // here\n}\n", needed: true},
 		{name: "its place gets another one", source: "func f(bs []board) (s int) {\nfor i, b := range bs { // here\nbs[i+1] = board{}\ns += b.turn\n}\nreturn s\n}\n", needed: true, orig: true},
+		{name: "its place is written to", source: "func f(bs []board) (s int) {\nfor i, b := range bs { // here\nbs[i+1].turn++\ns += b.turn\n}\nreturn s\n}\n", needed: true, orig: true},
+		{name: "what is called writes to it", source: "type game struct { bs []board }\nfunc (g *game) step() { g.bs[0].cells[1]++ }\nfunc f(g *game) (s int) {\nfor _, b := range g.bs { // here\ng.step()\ns += b.turn\n}\nreturn s\n}\n", needed: true, orig: true},
 		{name: "put into its place", source: "func f(bs []board, p board) {\nbs[3] = p // here\n}\n", puts: true},
 		{name: "an array", source: "func f() (s int) {\nfor _, v := range frame { // here\ns += int(v)\n}\nreturn s\n}\n", array: "frame"},
 	} {

@@ -30,12 +30,15 @@ func TestRecursesOver(t *testing.T) {
 
 		{"an error in between", "func f(n int) (int, error) {\nif n < 2 {\nreturn n, nil\n}\na, err := f(n-1)\nif err != nil {\nreturn 0, err\n}\nb, err := f(n-2) // 1\nreturn a + b, err\n}\n", true},
 		{"under a condition of its own", "func f(all []int, room int) int {\nif len(all) == 0 {\nreturn 0\n}\nbest := f(all[1:], room)\nif all[0] <= room {\nbest = max(best, 1+f(all[1:], room-1)) // 1\n}\nreturn best\n}\n", true},
+		{"where there was no error", "func f(n int) (int, error) {\nif n <= 0 {\nreturn 0, nil\n}\nv, err := f(n-1)\nif err == nil {\nw, _ := f(n-2) // 1\nv += w\n}\nreturn v, err\n}\n", true},
 		{"new ones that are only read", "type node struct { l, r *node }\nfunc f(n int) *node {\nif n == 0 {\nreturn &node{}\n}\nreturn &node{l: f(n-1), r: f(n-1)} // 1\n}\nfunc depth(n *node) int { return depth(n.l) }\nfunc run() { depth(f(9)) }\n", true},
 
 		{"the one or else the other", "func f(n int) bool {\nif n <= 0 {\nreturn true\n}\nreturn n*7%5 != 1 && (f(n-1) || f(n-2)) // 1\n}\n", false},
 		{"both have to hold", "func f(n int) bool {\nif n <= 0 {\nreturn true\n}\nreturn f(n-1) && f(n-2) // 1\n}\n", false},
 		{"the other where the one finds nothing", "func f(n int) []int {\nif n <= 0 {\nreturn nil\n}\nif v := f(n-1); v != nil {\nreturn v\n}\nreturn f(n-2) // 1\n}\n", false},
 		{"under a condition of the first", "func f(n int) int {\nif n <= 0 {\nreturn 0\n}\nbest := f(n-1)\nif best < 3 {\nbest += f(n-2) // 1\n}\nreturn best\n}\n", false},
+		{"the other where the one fails", "func f(n int) error {\nif n <= 0 {\nreturn nil\n}\nif err := f(n-1); err == nil {\nreturn nil\n}\nreturn f(n-2) // 1\n}\n", false},
+		{"the other as a fallback", "func f(n int) (int, error) {\nif n <= 0 {\nreturn 0, nil\n}\nv, err := f(n-1)\nif err != nil {\nreturn f(n-2) // 1\n}\nreturn v, nil\n}\n", false},
 		{"new ones that are numbered", "type node struct { l, r *node; n int }\nfunc f(n int) *node {\nif n == 0 {\nreturn &node{}\n}\nreturn &node{l: f(n-1), r: f(n-1)} // 1\n}\nfunc (n *node) number(next int) { n.n = next\nn.l.number(next+1) }\nfunc run() { f(9).number(0) }\n", false},
 		{"a tree", "type node struct { left, right *node; n int }\nfunc f(t *node) int {\nif t == nil {\nreturn 0\n}\nreturn t.n + f(t.left) + f(t.right) // 1\n}\n", false},
 		{"halves", "func f(all []int) int {\nif len(all) < 2 {\nreturn len(all)\n}\nm := len(all) / 2\nreturn f(all[:m]) + f(all[m:]) // 1\n}\n", false},

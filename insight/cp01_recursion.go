@@ -77,7 +77,8 @@ func exclusive(body ast.Node, a, b *ast.CallExpr) bool {
 }
 
 // settlesOther tells of two calls that the result of the first decides whether the second is made: it may be the only one
-// then, and the number of calls grows no faster than the depth. An error that ends it all does not count.
+// then, and the number of calls grows no faster than the depth. An error that ends it all does not count, one after which
+// the other way is tried does.
 func settlesOther(d *derivations, body ast.Node, a, b *ast.CallExpr) bool {
 	from := map[types.Object]bool{}
 	ofFirst := func(x ast.Node) (found bool) {
@@ -89,13 +90,18 @@ func settlesOther(d *derivations, body ast.Node, a, b *ast.CallExpr) bool {
 		return found
 	}
 	for range 3 {
-		eachAssignment(body, func(lhs, rhs ast.Expr) {
-			if v := d.variable(ast.Unparen(lhs)); v != nil && !isError(v.Name()) && ofFirst(rhs) {
-				from[v] = true
+		ast.Inspect(body, func(n ast.Node) bool {
+			if s, ok := n.(*ast.AssignStmt); ok {
+				for i, lhs := range s.Lhs {
+					if v := d.variable(ast.Unparen(lhs)); v != nil && ofFirst(s.Rhs[min(i, len(s.Rhs)-1)]) {
+						from[v] = true
+					}
+				}
 			}
+			return true
 		})
 	}
-	by := func(x ast.Expr) bool { return x != nil && !onlyErrors(x) && !within(x, b) && ofFirst(x) }
+	by := func(x ast.Expr) bool { return x != nil && !within(x, b) && ofFirst(x) }
 	nodes := nodesAround(body, b)
 	for i, n := range nodes[:max(0, len(nodes)-1)] {
 		next := nodes[i+1]
@@ -107,7 +113,7 @@ func settlesOther(d *derivations, body ast.Node, a, b *ast.CallExpr) bool {
 				return true
 			}
 		case *ast.IfStmt:
-			if next != n.Init && next != ast.Node(n.Cond) && by(n.Cond) {
+			if next == ast.Node(n.Body) && by(n.Cond) && !asksError(n.Cond, token.EQL) || next == n.Else && by(n.Cond) && !asksError(n.Cond, token.NEQ) {
 				return true
 			}
 		case *ast.SwitchStmt:
@@ -123,12 +129,18 @@ func settlesOther(d *derivations, body ast.Node, a, b *ast.CallExpr) bool {
 			if before == next {
 				break
 			}
-			if leavesBy(before, by) {
+			if leavesBy(before, func(x ast.Expr) bool { return by(x) && !asksError(x, token.NEQ) }) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// asksError tells of a condition that it compares an error with nil in one way, and asks for nothing else.
+func asksError(cond ast.Expr, op token.Token) bool {
+	x, ok := ast.Unparen(cond).(*ast.BinaryExpr)
+	return ok && x.Op == op && isNamed(x.Y, "nil") && isError(rootName(x.X))
 }
 
 // leavesBy tells of a statement that it may leave the function by a condition.

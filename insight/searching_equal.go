@@ -18,7 +18,7 @@ const (
 	equalFolded                  // the same text in whatever case
 	equalMoment                  // the same moment, in whatever zone
 	equalAddress                 // the same IP address, of 4 or of 16 bytes
-	equalUnknown                 // by a function whose source is not there
+	equalUnknown                 // by a function whose source is not there, or does not show it
 	equalOther                   // by the source something else, such as to be near each other
 )
 
@@ -110,10 +110,43 @@ func (t *typed) equalBy(decl *ast.FuncDecl, depth int) equality {
 		b.sides = append(b.sides, decl.Recv.List[0].Names[0].Name)
 	}
 	b.sides = append(b.sides, parameters(decl.Type)...)
-	if len(b.sides) != 2 || depth > 3 {
+	if len(b.sides) != 2 || depth > 3 || decl.Type.Results.NumFields() != 1 || !isNamed(decl.Type.Results.List[0].Type, "bool") {
+		return equalUnknown
+	}
+	e := b.statements(decl.Body.List)
+	if e == equalUnknown && allowsMore(decl.Body) {
 		return equalOther
 	}
-	return b.statements(decl.Body.List)
+	return e
+}
+
+// allowsMore tells of a body that it asks for an order, as for a difference that is small, or returns that one of several
+// things is equal.
+func allowsMore(body *ast.BlockStmt) (found bool) {
+	eachNode(body, func(n ast.Node, around []ast.Node) {
+		x, ok := n.(*ast.BinaryExpr)
+		if !ok {
+			return
+		}
+		switch x.Op {
+		case token.LSS, token.LEQ, token.GTR, token.GEQ:
+			_, loop := parent(around).(*ast.ForStmt)
+			found = found || !loop && !isLenCall(x.X) && !isLenCall(x.Y)
+		case token.LOR:
+			for _, a := range around {
+				_, returns := a.(*ast.ReturnStmt)
+				one, isOne := ast.Unparen(x.X).(*ast.BinaryExpr)
+				other, isOther := ast.Unparen(x.Y).(*ast.BinaryExpr)
+				found = found || returns && isOne && isOther && one.Op == token.EQL && other.Op == token.EQL && !isNamed(one.Y, "nil")
+			}
+		}
+	})
+	return found
+}
+
+func isLenCall(x ast.Expr) bool {
+	call, ok := ast.Unparen(x).(*ast.CallExpr)
+	return ok && isNamed(call.Fun, "len")
 }
 
 // equalBody goes through such a function.
@@ -128,15 +161,15 @@ func (b *equalBody) statements(list []ast.Stmt) (e equality) {
 		switch s := s.(type) {
 		case *ast.ReturnStmt:
 			if len(s.Results) != 1 {
-				return equalOther
+				return equalUnknown
 			}
 			e = max(e, b.equal(s.Results[0]))
 		case *ast.IfStmt:
 			if s.Init != nil || s.Else != nil || len(s.Body.List) != 1 {
-				return equalOther
+				return equalUnknown
 			}
 			if ret, ok := s.Body.List[0].(*ast.ReturnStmt); !ok || len(ret.Results) != 1 || !isNamed(ret.Results[0], "false") && !b.asksNil(s.Cond) {
-				return equalOther
+				return equalUnknown
 			}
 			if !b.asksNil(s.Cond) {
 				e = max(e, b.unequal(s.Cond))
@@ -146,7 +179,7 @@ func (b *equalBody) statements(list []ast.Stmt) (e equality) {
 		case *ast.ForStmt:
 			e = max(e, b.statements(s.Body.List))
 		default:
-			return equalOther
+			return equalUnknown
 		}
 	}
 	return e
@@ -185,7 +218,7 @@ func (b *equalBody) equal(x ast.Expr) equality {
 	case *ast.CallExpr:
 		return b.call(x)
 	}
-	return equalOther
+	return equalUnknown
 }
 
 // unequal is the same of a condition that is true where they differ.
@@ -203,7 +236,7 @@ func (b *equalBody) unequal(x ast.Expr) equality {
 			return b.equal(x.X)
 		}
 	}
-	return equalOther
+	return equalUnknown
 }
 
 func isZero(x ast.Expr) bool {
@@ -220,10 +253,10 @@ func (b *equalBody) call(x *ast.CallExpr) equality {
 	case method && len(x.Args) == 1:
 		one, two = sel.X, x.Args[0]
 	default:
-		return equalOther
+		return equalUnknown
 	}
 	if m := matchNamed(calledName(x)); !b.mirrored(one, two) || m != matchEqual && m != matchFold {
-		return equalOther
+		return equalUnknown
 	}
 	if fn := b.t.callee(x); fn != nil && b.t.decls[fn] != nil {
 		return b.t.equalBy(b.t.decls[fn], b.depth+1)
@@ -385,7 +418,11 @@ func (by sameBy) tell(f *Finding) {
 	case equalFolded:
 		f.Doubts = append(f.Doubts, "that form of ı and İ is that of i, which EqualFold tells apart")
 	case equalUnknown:
-		f.Doubts = append(f.Doubts, "a map finds the same only if "+by.name+" is true exactly where a key of both is equal, such as a field or a text made of them; it does not if "+by.name+" allows a difference")
+		name := by.name
+		if by.at != "" {
+			name += " (" + by.at + ")"
+		}
+		f.Advice += " This is the same only if " + name + " is true exactly where a key of both is equal, such as a field or a text made of several; it is not if " + by.name + " allows a difference."
 	case equalOther:
 		f.Severity, f.saves, f.grows = Info, false, false
 		f.Advice = "By the source, " + by.name + " (" + by.at + ") is not the equality of a key: a map does not find the same. If it takes what is near for equal, sort by one coordinate and compare only those that are near by it; if it leaves a part out, the key is the rest."

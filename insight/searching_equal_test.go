@@ -26,7 +26,9 @@ func TestSameBy(t *testing.T) {
 		{"near each other", "func (p point) Equal(q point) bool { d := p.x - q.x\nreturn d*d < 4 }\nfunc f(a, b point) bool {\nreturn a.Equal(b)\n}\n", "a.Equal(b)", equalOther},
 		{"near, in one line", "func (p point) Equal(q point) bool { return math.Abs(float64(p.x-q.x)) < 4 }\nfunc f(a, b point) bool {\nreturn a.Equal(b)\n}\n", "a.Equal(b)", equalOther},
 		{"one or the other", "func (p point) Equal(q point) bool { return p.x == q.x || p.y == q.y }\nfunc f(a, b point) bool {\nreturn a.Equal(b)\n}\n", "a.Equal(b)", equalOther},
-		{"another field", "func (p point) Equal(q point) bool { return p.x == q.y }\nfunc f(a, b point) bool {\nreturn a.Equal(b)\n}\n", "a.Equal(b)", equalOther},
+		{"by a helper", "func (p point) Equal(q point) bool { return hash(p) == q.hash() }\nfunc f(a, b point) bool {\nreturn a.Equal(b)\n}\n", "a.Equal(b)", equalUnknown},
+		{"an order", "func compare(p, q point) int {\nif p.x < q.x {\nreturn -1\n}\nreturn p.x - q.x\n}\nfunc f(a, b point) bool {\nreturn compare(a, b) == 0\n}\n", "compare(a, b)", equalUnknown},
+		{"another field", "func (p point) Equal(q point) bool { return p.x == q.y }\nfunc f(a, b point) bool {\nreturn a.Equal(b)\n}\n", "a.Equal(b)", equalUnknown},
 	} {
 		text := head + c.source
 		code := sourceOf(text)
@@ -54,7 +56,7 @@ func TestPairsEqual(t *testing.T) {
 		{"func (p point) Equal(q point) bool { return p.x == q.x }", "a map of those already seen", "order", Warning},
 		{"func (p point) Equal(q point) bool { return p.at.Equal(q.at) }", "the key has the moment, t.UnixNano()", "order", Warning},
 		{"func (p point) Equal(q point) bool { return p.x-q.x < 3 }", "Equal (a.go:4) is not the equality of a key", "order", Info},
-		{"", "a map of those already seen", "a map finds the same only if Equal is true exactly where", Warning},
+		{"", "This is the same only if Equal is true exactly where", "order", Warning},
 	} {
 		r := spentIn("shop.f:/src/a.go:8 shop.g:/src/b.go:1\n= 60                40\n")
 		sourceIn(r, "/src/a.go", "package main\n\ntype point struct { x int; at time.Time }\n"+c.equal+"\nfunc f(a []point) (n int) {\nfor i := range a {\nfor j := i + 1; j < len(a); j++ {\nif a[i].Equal(a[j]) {\nn++\n}\n}\n}\nreturn n\n}\n")

@@ -170,6 +170,30 @@ func (c *cells) add(t types.Type, inside bool, depth int) {
 	}
 }
 
+// addElement adds what lies in the elements of a list themselves, and not behind a pointer in them.
+func (c *cells) addElement(t types.Type, depth int) {
+	if t == nil || depth > 6 {
+		return
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Pointer:
+		c.addElement(u.Elem(), depth+1)
+	case *types.Slice:
+		if depth == 0 {
+			c.addElement(u.Elem(), depth+1)
+		}
+	case *types.Array:
+		c.addElement(u.Elem(), depth+1)
+	case *types.Struct:
+		c.of["."+t.String()] = true
+		for i := range u.NumFields() {
+			if isValue(u.Field(i).Type()) {
+				c.addElement(u.Field(i).Type(), depth+1)
+			}
+		}
+	}
+}
+
 // keyOf is the kind of memory that a place lies in, by what it is selected of, an element of or pointed to by.
 func (d *derivations) keyOf(place ast.Expr) string {
 	of := func(x ast.Expr) types.Type {

@@ -145,7 +145,7 @@ func (f *memoryFlow) hands(x flowNode) {
 	case *ast.CompositeLit:
 		f.literal(n)
 	case *ast.CallExpr:
-		f.call(n)
+		f.call(x, n)
 	}
 }
 
@@ -211,10 +211,14 @@ func (f *memoryFlow) literal(n *ast.CompositeLit) {
 
 // call notes the parameters of the program's functions that are given it, and the values of the library into which it
 // is put.
-func (f *memoryFlow) call(n *ast.CallExpr) {
+func (f *memoryFlow) call(x flowNode, n *ast.CallExpr) {
 	fun := ast.Unparen(n.Fun)
 	if lit, ok := fun.(*ast.FuncLit); ok {
 		f.give(lit.Type.Params, n)
+		return
+	}
+	if v := f.d.variable(fun); v != nil {
+		f.callback(x, v, n)
 		return
 	}
 	fn := f.d.t.callee(n)
@@ -227,9 +231,56 @@ func (f *memoryFlow) call(n *ast.CallExpr) {
 	}
 	for _, decl := range f.d.declsOf(fn) {
 		f.give(decl.Type.Params, n)
-		if method && decl.Recv != nil && len(decl.Recv.List) == 1 && len(decl.Recv.List[0].Names) == 1 {
+	}
+	if method {
+		f.bind(sel)
+	}
+}
+
+// bind notes the receivers of the methods that a selector means.
+func (f *memoryFlow) bind(sel *ast.SelectorExpr) {
+	fn := f.d.t.callee(&ast.CallExpr{Fun: sel})
+	if fn == nil {
+		return
+	}
+	for _, decl := range f.d.declsOf(fn) {
+		if decl.Recv != nil && len(decl.Recv.List) == 1 && len(decl.Recv.List[0].Names) == 1 {
 			f.note(f.d.variable(decl.Recv.List[0].Names[0]), max(f.has(sel.X), f.place(sel.X)))
 		}
+	}
+}
+
+// callback notes the parameters of the functions that a variable may have, if it is given what is followed: those that
+// are assigned to it, and those that are handed over for it. What a function without a name calls may be the turn of
+// a loop over an iterator.
+func (f *memoryFlow) callback(x flowNode, v types.Object, n *ast.CallExpr) {
+	if x.in == nil || !slices.ContainsFunc(n.Args, func(a ast.Expr) bool { return f.has(a) != bondNot }) {
+		return
+	}
+	to := func(fun ast.Expr) {
+		switch fun := ast.Unparen(fun).(type) {
+		case *ast.FuncLit:
+			f.give(fun.Type.Params, n)
+		case *ast.Ident, *ast.SelectorExpr:
+			if fn := f.d.t.callee(&ast.CallExpr{Fun: fun}); fn != nil && f.d.t.decls[fn] != nil {
+				f.give(f.d.t.decls[fn].Type.Params, n)
+			}
+		}
+	}
+	for _, def := range f.d.definitions(x.in)[v] {
+		if def.x != nil {
+			to(def.x)
+		}
+	}
+	if isGiven(x.in, v) {
+		for _, call := range f.d.callsTo(x.in) {
+			if a := argumentFor(f.d, x.in, call, v); a != nil {
+				to(a)
+			}
+		}
+	}
+	if x.lit && f.gives[x.in] == bondNot {
+		f.gives[x.in], f.grew = bondIn, true
 	}
 }
 
@@ -244,7 +295,11 @@ func (f *memoryFlow) give(params *ast.FieldList, n *ast.CallExpr) {
 				if variadic && !n.Ellipsis.IsValid() {
 					how = min(how, bondIn)
 				}
-				f.note(f.d.variable(id), how)
+				v := f.d.variable(id)
+				f.note(v, how)
+				if f.vars[v] == bondIn { // the function may have put it there
+					f.put(n.Args[k], bondIn)
+				}
 			}
 			i++
 		}
@@ -281,6 +336,10 @@ func (f *memoryFlow) has(x ast.Expr) bond {
 	case *ast.SelectorExpr:
 		if v := f.d.field(x); v != nil {
 			return max(f.vars[v], of(x.X))
+		}
+		if s := f.d.t.info.Selections[x]; s != nil && s.Kind() == types.MethodVal { // it is called with that later
+			f.bind(x)
+			return bondNot
 		}
 		if v, ok := f.d.t.info.Uses[x.Sel].(*types.Var); ok && ofPackage(v) {
 			return f.vars[v]

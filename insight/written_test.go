@@ -101,6 +101,11 @@ func TestResultWritten(t *testing.T) {
 		{"reversed", "func run() { slices.Reverse(list()) }", "list", true},
 		{"a heap", "type h []int\nfunc (h) Len() int { return 0 }\nfunc run() { x := h(list()); heap.Pop(&x) }", "list", true},
 		{"the fields of a value's map", "func run() { o := plain(); o.tags[\"a\"] = 1 }", "plain", true},
+		{"by a function that is handed over", "func each(do func(*order)) { do(fresh()) }\nfunc run() { each(func(o *order) { o.name = \"y\" }) }", "fresh", true},
+		{"by a method that is a value", "func (o *order) hit() { o.name += \"!\" }\nfunc run() { o := fresh(); hit := o.hit; hit() }", "fresh", true},
+		{"by who ranges over it", "func each() func(func(*order) bool) { return func(yield func(*order) bool) { yield(fresh()) } }\nfunc run() { for o := range each() { o.name = \"y\" } }", "fresh", true},
+		{"by who receives it", "func run(c chan *order) { c <- fresh() }\nfunc other(c chan *order) { o := <-c; o.name = \"y\" }\nfunc main() { c := make(chan *order); go run(c); other(c) }", "fresh", true},
+		{"by a decoder", "func run(b []byte) { o := fresh(); json.Unmarshal(b, o) }", "fresh", true},
 		{"what a caller's caller does", "func get() *order { return fresh() }\nfunc run() { o := get(); o.name = \"y\" }", "fresh", true},
 	} {
 		d := newDerivations(sourceOf(head + c.source + "\n"))
