@@ -37,7 +37,7 @@ func longestLater(h *hit) (at codeLine, ok bool) {
 		return at, false
 	}
 	for _, call := range d.callsOn(in, line.Caller, ownName(line.Callee)) {
-		if at, _, ok = d.configuredLater(in, call, configures.MatchString); ok {
+		if at, _, ok = configuredLater(d, in, call, configures.MatchString); ok {
 			return at, true
 		}
 	}

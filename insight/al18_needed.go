@@ -38,14 +38,14 @@ func copiedAt(c *code, f stack.Frame) (x copyUse) {
 		if v == nil || x.needed.line > 0 {
 			return
 		}
-		if at := d.writtenCopy(n, v); at != nil {
+		if at := writtenCopy(d, n, v); at != nil {
 			x.needed = d.placeOf(at)
-		} else if at := d.overwrites(in.decl, n, of); at != nil {
+		} else if at := overwrites(d, in.decl, n, of); at != nil {
 			x.needed, x.ofOriginal = d.placeOf(at), true
 		}
 	}
 	ast.Inspect(in.decl.Body, func(n ast.Node) bool {
-		if n == nil || n.Pos().IsValid() && !d.covers(n, f.Line) {
+		if n == nil || n.Pos().IsValid() && !coversLine(d, n, f.Line) {
 			return false
 		}
 		switch n := n.(type) {
@@ -85,8 +85,8 @@ func copiedAt(c *code, f stack.Frame) (x copyUse) {
 	return x
 }
 
-// covers tells whether a node has a line.
-func (d *derivations) covers(n ast.Node, line int) bool {
+// coversLine tells whether a node has a line.
+func coversLine(d *derivations, n ast.Node, line int) bool {
 	_, first, _ := d.t.at(n.Pos())
 	_, last, _ := d.t.at(n.End())
 	return first <= line && line <= last
@@ -105,13 +105,13 @@ func ownOf(x ast.Expr) ast.Expr {
 
 // writtenCopy finds where a part of a function writes to a variable that has a copy, takes its address, or calls a method
 // by which that is taken.
-func (d *derivations) writtenCopy(part ast.Node, v types.Object) (at ast.Node) {
+func writtenCopy(d *derivations, part ast.Node, v types.Object) (at ast.Node) {
 	is := func(x ast.Expr) bool {
 		if d.variable(innermost(x)) != v {
 			return false
 		}
 		for inner := aroundPart(x); inner != x; x, inner = inner, aroundPart(inner) {
-			if d.isReference(ast.Unparen(x), inner) {
+			if isReference(d, ast.Unparen(x), inner) {
 				return false // what it refers to is the same in the original
 			}
 		}
@@ -149,7 +149,7 @@ func (d *derivations) writtenCopy(part ast.Node, v types.Object) (at ast.Node) {
 }
 
 // overwrites finds where a part of a function, or what it calls, gives an element of a list another value or writes to it.
-func (d *derivations) overwrites(decl *ast.FuncDecl, part ast.Node, list ast.Expr) ast.Node {
+func overwrites(d *derivations, decl *ast.FuncDecl, part ast.Node, list ast.Expr) ast.Node {
 	if list == nil {
 		return nil
 	}

@@ -78,7 +78,7 @@ func (r *resultAt) queries(of string, root types.Object) (all []*ast.CallExpr) {
 // queryChanged tells whether the function changes the values of one of the queries of a URL, itself or by what it gives
 // them to: the others do not see that.
 func (r *resultAt) queryChanged(of string, root types.Object) bool {
-	f := r.flowOf(r.queries(of, root), nil)
+	f := flowOf(r.derivations, r.queries(of, root), nil)
 	return len(f.writes()) > 0
 }
 

@@ -42,7 +42,7 @@ func recursesOver(d *derivations, at stack.Frame) (o overlapped, ok bool) {
 			if exclusive(in.decl.Body, a, b) || settlesOther(d, in.decl.Body, a, b) || !meet(d, in.decl, a, b) {
 				continue
 			}
-			if _, written := d.resultWritten(in.decl, d.callsTo(in.decl)); written {
+			if _, written := resultWritten(d, in.decl, callsTo(d, in.decl)); written {
 				return o, false // each call has to give another one
 			}
 			_, line, _ := d.t.at(a.Pos())

@@ -24,7 +24,7 @@ func decodesKept(h *hit, line *hitLine) (of string, ok bool) {
 	}
 	var from types.Object
 	for _, call := range d.callsOn(in, line.Caller, "Unmarshal") {
-		if len(call.Args) != 2 || !d.intoNew(in, call) {
+		if len(call.Args) != 2 || !intoNew(d, in, call) {
 			continue
 		}
 		switch a := ast.Unparen(call.Args[0]).(type) {
@@ -49,7 +49,7 @@ func decodesKept(h *hit, line *hitLine) (of string, ok bool) {
 
 // intoNew tells of a call that decodes into a value which the function has made for it: one that was there before keeps
 // what the document does not name.
-func (d *derivations) intoNew(in frameCode, call *ast.CallExpr) bool {
+func intoNew(d *derivations, in frameCode, call *ast.CallExpr) bool {
 	to := ast.Unparen(unrefer(ast.Unparen(call.Args[1])))
 	v := d.variable(to)
 	if v == nil || !d.isMade(in.decl, to) {

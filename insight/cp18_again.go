@@ -290,7 +290,7 @@ func tellExtended(h *hit, f *Finding) {
 		return
 	}
 	for _, call := range d.callsOn(in, line.Caller, ownName(line.Callee)) {
-		at, method, ok := d.configuredLater(in, call, func(name string) bool { return configures.MatchString(name) || extends.MatchString(name) })
+		at, method, ok := configuredLater(d, in, call, func(name string) bool { return configures.MatchString(name) || extends.MatchString(name) })
 		if !ok {
 			continue
 		}

@@ -241,7 +241,7 @@ func (x *derivedValue) resultWritten() (at codeLine, ok bool) {
 			calls = append(calls, x.d.callsOn(in, f, x.f.decl.Name.Name)...)
 		}
 	}
-	return x.d.resultWritten(x.f.decl, calls)
+	return resultWritten(x.d, x.f.decl, calls)
 }
 
 // placeAt is the line of a change.

@@ -211,7 +211,7 @@ func ofKernel(c *code, from []given) bool {
 			if tv := t.info.Types[x]; tv.Value != nil {
 				text = tv.Value.ExactString()
 			} else if id, ok := x.(*ast.Ident); ok {
-				text = t.initialText(t.info.Uses[id])
+				text = initialText(t, t.info.Uses[id])
 			}
 		}
 		return kernelFiles.MatchString(text)
@@ -222,7 +222,7 @@ func ofKernel(c *code, from []given) bool {
 var kernelFiles = regexp.MustCompile("^[\"`]/(proc|sys|dev)(/|[\"`])")
 
 // initialText is the text that a variable of a package is declared with, with its quotes.
-func (t *typed) initialText(v types.Object) (text string) {
+func initialText(t *typed, v types.Object) (text string) {
 	for _, f := range t.files {
 		if v == nil || f.file.FileStart > v.Pos() || v.Pos() >= f.file.FileEnd {
 			continue

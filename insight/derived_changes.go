@@ -84,7 +84,7 @@ func (d *derivations) changesOfAny(v types.Object) []changing {
 	}
 	all := slices.Clone(d.writes()[v])
 	if mayRefer(v.Type()) || isArray(v.Type()) {
-		for _, w := range d.flowFrom(v).writes() {
+		for _, w := range flowFrom(d, v).writes() {
 			if !slices.ContainsFunc(all, func(c changing) bool { return c.at == w.n.Pos() }) {
 				all = append(all, changing{in: w.in, at: w.n.Pos(), looped: w.looped, of: v})
 			}
@@ -181,7 +181,7 @@ func (d *derivations) writesOfCall(n *ast.CallExpr, sets func(ast.Expr)) {
 		}
 		return
 	}
-	for _, a := range d.writtenBy(n) {
+	for _, a := range writtenBy(d, n) {
 		sets(&ast.IndexExpr{X: pointed(a)})
 	}
 	pkg := d.t.fromPackage(fun)

@@ -586,7 +586,7 @@ func (w *derivedWay) fillsElements(decl *ast.FuncDecl, part ast.Node, v types.Ob
 			return !found
 		}
 		is := func(x ast.Expr) bool { return w.variable(pointed(x)) == v }
-		if slices.ContainsFunc(w.writtenBy(call), is) {
+		if slices.ContainsFunc(writtenBy(w.derivations, call), is) {
 			found = true
 			return false
 		}

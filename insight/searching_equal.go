@@ -46,7 +46,7 @@ func sameByIn(c *code, file string, cond ast.Expr) (by sameBy) {
 		if m := matchNamed(calledName(call)); m != matchEqual && m != matchFold {
 			return true
 		}
-		if e, at := t.sameByCall(s, file, call); e > by.equality {
+		if e, at := sameByCall(t, s, file, call); e > by.equality {
 			by = sameBy{equality: e, name: types.ExprString(call.Fun), at: at}
 			if sel, method := call.Fun.(*ast.SelectorExpr); method {
 				by.name = sel.Sel.Name
@@ -69,7 +69,7 @@ func sameByIn(c *code, file string, cond ast.Expr) (by sameBy) {
 var plainEqual = []string{"bytes.Equal", "bytes.Compare", "strings.Compare", "cmp.Compare", "slices.Equal", "slices.Compare", "maps.Equal", "reflect.DeepEqual", "proto.Equal", "hmac.Equal", "subtle.ConstantTimeCompare"}
 
 // sameByCall is what a call takes for equal, and the line of the program's own function.
-func (t *typed) sameByCall(s *syntax, file string, call *ast.CallExpr) (e equality, at string) {
+func sameByCall(t *typed, s *syntax, file string, call *ast.CallExpr) (e equality, at string) {
 	own, ok := call, true
 	if s != nil {
 		own, ok = t.same(s, file, call).(*ast.CallExpr)
@@ -87,13 +87,13 @@ func (t *typed) sameByCall(s *syntax, file string, call *ast.CallExpr) (e equali
 		decl := t.decls[fn]
 		line := codeLine{}
 		line.file, line.line, _ = t.at(decl.Pos())
-		return t.equalBy(decl, 0), line.text()
+		return equalBy(t, decl, 0), line.text()
 	}
 	sel, method := ast.Unparen(own.Fun).(*ast.SelectorExpr)
 	if !method {
 		return equalUnknown, ""
 	}
-	switch strings.TrimLeft(t.typeText(sel.X, 0), "*") {
+	switch strings.TrimLeft(typeText(t, sel.X, 0), "*") {
 	case "time.Time":
 		return equalMoment, ""
 	case "net.IP":
@@ -104,7 +104,7 @@ func (t *typed) sameByCall(s *syntax, file string, call *ast.CallExpr) (e equali
 
 // equalBy is what a function of the program takes for equal, by its source: the equality of a key where it compares the
 // same of both, and nothing else.
-func (t *typed) equalBy(decl *ast.FuncDecl, depth int) equality {
+func equalBy(t *typed, decl *ast.FuncDecl, depth int) equality {
 	b := &equalBody{t: t, depth: depth}
 	if decl.Recv != nil && len(decl.Recv.List) == 1 && len(decl.Recv.List[0].Names) == 1 {
 		b.sides = append(b.sides, decl.Recv.List[0].Names[0].Name)
@@ -259,9 +259,9 @@ func (b *equalBody) call(x *ast.CallExpr) equality {
 		return equalUnknown
 	}
 	if fn := b.t.callee(x); fn != nil && b.t.decls[fn] != nil {
-		return b.t.equalBy(b.t.decls[fn], b.depth+1)
+		return equalBy(b.t, b.t.decls[fn], b.depth+1)
 	}
-	e, _ := b.t.sameByCall(nil, "", x)
+	e, _ := sameByCall(b.t, nil, "", x)
 	return e
 }
 
@@ -303,7 +303,7 @@ func isWord(c byte) bool {
 }
 
 // typeText is the type of an expression as the source declares it, also of a library; empty where it does not show it.
-func (t *typed) typeText(x ast.Expr, depth int) string {
+func typeText(t *typed, x ast.Expr, depth int) string {
 	if depth > 5 {
 		return ""
 	}
@@ -311,22 +311,22 @@ func (t *typed) typeText(x ast.Expr, depth int) string {
 	case *ast.Ident:
 		for _, v := range []types.Object{t.info.Defs[x], t.info.Uses[x]} {
 			if v != nil {
-				return t.declaredText(v, depth)
+				return declaredText(t, v, depth)
 			}
 		}
 	case *ast.SelectorExpr:
 		if s := t.info.Selections[x]; s != nil {
-			return t.declaredText(s.Obj(), depth)
+			return declaredText(t, s.Obj(), depth)
 		}
 		if v := t.info.Uses[x.Sel]; v != nil {
-			return t.declaredText(v, depth)
+			return declaredText(t, v, depth)
 		}
 	case *ast.IndexExpr:
-		return elementText(t.typeText(x.X, depth+1))
+		return elementText(typeText(t, x.X, depth+1))
 	case *ast.SliceExpr:
-		return t.typeText(x.X, depth+1)
+		return typeText(t, x.X, depth+1)
 	case *ast.StarExpr:
-		return strings.TrimPrefix(t.typeText(x.X, depth+1), "*")
+		return strings.TrimPrefix(typeText(t, x.X, depth+1), "*")
 	case *ast.CompositeLit:
 		if x.Type != nil {
 			return types.ExprString(x.Type)
@@ -361,7 +361,7 @@ func elementText(of string) string {
 }
 
 // declaredText is the type of a variable or a field as the source declares it.
-func (t *typed) declaredText(v types.Object, depth int) (of string) {
+func declaredText(t *typed, v types.Object, depth int) (of string) {
 	for _, f := range t.files {
 		if f.file.FileStart > v.Pos() || v.Pos() >= f.file.FileEnd {
 			continue
@@ -379,13 +379,13 @@ func (t *typed) declaredText(v types.Object, depth int) (of string) {
 				}
 			case *ast.RangeStmt:
 				if id, ok := n.Value.(*ast.Ident); ok && is(id) {
-					of = elementText(t.typeText(n.X, depth+1))
+					of = elementText(typeText(t, n.X, depth+1))
 				}
 			}
 			if of == "" {
 				assigned(n, func(lhs, rhs ast.Expr) {
 					if id, ok := lhs.(*ast.Ident); ok && is(id) {
-						of = t.typeText(rhs, depth+1)
+						of = typeText(t, rhs, depth+1)
 					}
 				})
 			}

@@ -36,7 +36,7 @@ var writesFirstOf = map[string]int{
 
 // writtenBy are what a call of the library, or of a builtin function, may write into: the first argument of copy, the
 // second of io.ReadFull, what Unmarshal decodes into.
-func (d *derivations) writtenBy(n *ast.CallExpr) []ast.Expr {
+func writtenBy(d *derivations, n *ast.CallExpr) []ast.Expr {
 	fun, name := ast.Unparen(n.Fun), calledName(n)
 	pkg := d.t.fromPackage(fun)
 	first, last := n.Args[:min(1, len(n.Args))], n.Args[max(0, len(n.Args)-1):]
@@ -195,7 +195,7 @@ func (c *cells) addElement(t types.Type, depth int) {
 }
 
 // keyOf is the kind of memory that a place lies in, by what it is selected of, an element of or pointed to by.
-func (d *derivations) keyOf(place ast.Expr) string {
+func keyOf(d *derivations, place ast.Expr) string {
 	of := func(x ast.Expr) types.Type {
 		t := d.t.typeOf(x)
 		if t == nil {
@@ -216,13 +216,13 @@ func (d *derivations) keyOf(place ast.Expr) string {
 			return "*" + t.String()
 		}
 	case *ast.IndexExpr, *ast.SliceExpr:
-		return d.keyOfElements(aroundPart(x))
+		return keyOfElements(d, aroundPart(x))
 	}
 	return ""
 }
 
 // keyOfElements is that of the elements of an expression.
-func (d *derivations) keyOfElements(x ast.Expr) string {
+func keyOfElements(d *derivations, x ast.Expr) string {
 	t := d.t.typeOf(x)
 	if t == nil {
 		return ""

@@ -48,7 +48,7 @@ type writtenPlace struct {
 }
 
 // flowNodes are those of all sources.
-func (d *derivations) flowNodes() []flowNode {
+func flowNodes(d *derivations) []flowNode {
 	if d.nodes != nil {
 		return d.nodes
 	}
@@ -78,7 +78,7 @@ func (d *derivations) flowNodes() []flowNode {
 }
 
 // flowOf follows what some calls return.
-func (d *derivations) flowOf(calls []*ast.CallExpr, of types.Type) *memoryFlow {
+func flowOf(d *derivations, calls []*ast.CallExpr, of types.Type) *memoryFlow {
 	f := &memoryFlow{d: d, vars: map[types.Object]bond{}, gives: map[*ast.FuncDecl]bond{}, sources: map[ast.Expr]bool{}, cells: cellsOf(of, false)}
 	for _, call := range calls {
 		f.sources[call] = true
@@ -87,7 +87,7 @@ func (d *derivations) flowOf(calls []*ast.CallExpr, of types.Type) *memoryFlow {
 }
 
 // flowFrom follows what a variable or a field refers to, without what lies in structs.
-func (d *derivations) flowFrom(v types.Object) *memoryFlow {
+func flowFrom(d *derivations, v types.Object) *memoryFlow {
 	f := &memoryFlow{d: d, vars: map[types.Object]bond{v: bondIs}, gives: map[*ast.FuncDecl]bond{}, sources: map[ast.Expr]bool{}, cells: cellsOf(v.Type(), true)}
 	return f.settled()
 }
@@ -98,7 +98,7 @@ const flowTurns = 8
 func (f *memoryFlow) settled() *memoryFlow {
 	for range flowTurns {
 		f.grew = false
-		for _, n := range f.d.flowNodes() {
+		for _, n := range flowNodes(f.d) {
 			f.hands(n)
 		}
 		if !f.grew {
@@ -273,7 +273,7 @@ func (f *memoryFlow) callback(x flowNode, v types.Object, n *ast.CallExpr) {
 		}
 	}
 	if isGiven(x.in, v) {
-		for _, call := range f.d.callsTo(x.in) {
+		for _, call := range callsTo(f.d, x.in) {
 			if a := argumentFor(f.d, x.in, call, v); a != nil {
 				to(a)
 			}
@@ -469,7 +469,7 @@ func (f *memoryFlow) elementsRefer(x ast.Expr) bool {
 
 // writes are the places that write into the memory, in the order of the source.
 func (f *memoryFlow) writes() (all []writtenPlace) {
-	for _, x := range f.d.flowNodes() {
+	for _, x := range flowNodes(f.d) {
 		if x.in != nil && f.written(x.n) {
 			all = append(all, writtenPlace{x.in, x.n, x.looped, x.guards})
 		}
@@ -499,15 +499,15 @@ func (f *memoryFlow) into(place ast.Expr) bool {
 	if inner == x {
 		return false
 	}
-	if f.has(inner) == bondIs && f.d.isReference(x, inner) && f.cells.has(f.d.keyOf(x)) {
+	if f.has(inner) == bondIs && isReference(f.d, x, inner) && f.cells.has(keyOf(f.d, x)) {
 		return true
 	}
-	return !f.d.isReference(x, inner) && f.into(inner)
+	return !isReference(f.d, x, inner) && f.into(inner)
 }
 
 // isReference tells of a place that what it is a part of refers to it: a pointer, a slice or a map, not a struct or an
 // array by value.
-func (d *derivations) isReference(x, inner ast.Expr) bool {
+func isReference(d *derivations, x, inner ast.Expr) bool {
 	if _, star := x.(*ast.StarExpr); star {
 		return true
 	}
@@ -528,19 +528,19 @@ func (f *memoryFlow) writtenByCall(n *ast.CallExpr) bool {
 	if fn := f.d.t.callee(n); fn != nil && len(f.d.declsOf(fn)) > 0 {
 		return false // what it does is looked at there
 	}
-	for _, a := range f.d.writtenBy(n) {
+	for _, a := range writtenBy(f.d, n) {
 		if u, ok := ast.Unparen(a).(*ast.UnaryExpr); ok && u.Op == token.AND {
 			if f.into(u.X) {
 				return true
 			}
 			a = u.X // a heap, whose elements change their places
 		}
-		if f.has(a) == bondIs && (f.cells.any || f.cells.has(f.d.keyOfElements(a)) || f.cells.has("*"+f.pointee(a))) {
+		if f.has(a) == bondIs && (f.cells.any || f.cells.has(keyOfElements(f.d, a)) || f.cells.has("*"+f.pointee(a))) {
 			return true
 		}
 	}
 	if isNamed(fun, "append") && len(n.Args) > 1 && f.has(n.Args[0]) == bondIs && !f.cells.shallow {
-		return f.cells.has(f.d.keyOfElements(n.Args[0])) // there may be room behind it
+		return f.cells.has(keyOfElements(f.d, n.Args[0])) // there may be room behind it
 	}
 	sel, ok := fun.(*ast.SelectorExpr)
 	if !ok || f.d.t.fromPackage(fun) != "" || tells[sel.Sel.Name] || lockNames.MatchString(sel.Sel.Name) {
@@ -561,7 +561,7 @@ func (f *memoryFlow) pointee(x ast.Expr) string {
 
 // resultWritten finds where the program writes to what some calls of a function have returned. What only the making of
 // the result calls does not count.
-func (d *derivations) resultWritten(decl *ast.FuncDecl, calls []*ast.CallExpr) (at codeLine, ok bool) {
+func resultWritten(d *derivations, decl *ast.FuncDecl, calls []*ast.CallExpr) (at codeLine, ok bool) {
 	fn, _ := d.t.info.Defs[decl.Name].(*types.Func)
 	if fn == nil || len(calls) == 0 {
 		return at, false
@@ -572,7 +572,7 @@ func (d *derivations) resultWritten(decl *ast.FuncDecl, calls []*ast.CallExpr) (
 		if !mayRefer(of) {
 			continue
 		}
-		for _, w := range d.flowOf(calls, of).writes() {
+		for _, w := range flowOf(d, calls, of).writes() {
 			if !ofMaking(d.c, w.in.Name.Name, decl.Name.Name, 0) {
 				return d.placeOf(w.n), true
 			}
@@ -582,8 +582,8 @@ func (d *derivations) resultWritten(decl *ast.FuncDecl, calls []*ast.CallExpr) (
 }
 
 // callsTo are all calls of a function in the sources.
-func (d *derivations) callsTo(decl *ast.FuncDecl) (all []*ast.CallExpr) {
-	for _, x := range d.flowNodes() {
+func callsTo(d *derivations, decl *ast.FuncDecl) (all []*ast.CallExpr) {
+	for _, x := range flowNodes(d) {
 		call, ok := x.n.(*ast.CallExpr)
 		if !ok {
 			continue
@@ -597,9 +597,9 @@ func (d *derivations) callsTo(decl *ast.FuncDecl) (all []*ast.CallExpr) {
 
 // configuredLater finds where the program changes how the value works that a call has made: by a condition, with what is
 // not constant, or in another function. What is always done in the same way belongs to making it.
-func (d *derivations) configuredLater(in frameCode, call *ast.CallExpr, methods func(name string) bool) (at codeLine, method string, ok bool) {
-	f := d.flowOf([]*ast.CallExpr{call}, nil)
-	for _, x := range d.flowNodes() {
+func configuredLater(d *derivations, in frameCode, call *ast.CallExpr, methods func(name string) bool) (at codeLine, method string, ok bool) {
+	f := flowOf(d, []*ast.CallExpr{call}, nil)
+	for _, x := range flowNodes(d) {
 		c, is := x.n.(*ast.CallExpr)
 		if !is || x.in == nil || x.in == in.decl && c.Pos() <= call.End() {
 			continue

@@ -113,7 +113,7 @@ func TestResultWritten(t *testing.T) {
 		for _, f := range d.named[c.of] {
 			decl = f
 		}
-		if _, written := d.resultWritten(decl, d.callsTo(decl)); written != c.written {
+		if _, written := resultWritten(d, decl, callsTo(d, decl)); written != c.written {
 			t.Errorf("%s: %v", c.name, written)
 		}
 	}
@@ -144,7 +144,7 @@ func TestConfiguredLater(t *testing.T) {
 		}
 		got := ""
 		for _, call := range d.callsOn(in, at, c.callee) {
-			_, got, _ = d.configuredLater(in, call, func(name string) bool { return configures.MatchString(name) || extends.MatchString(name) })
+			_, got, _ = configuredLater(d, in, call, func(name string) bool { return configures.MatchString(name) || extends.MatchString(name) })
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
