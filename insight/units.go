@@ -123,7 +123,7 @@ func unitGroups(r *Rule, in *Input, u *facts.Units) (groups []facts.UnitGroup, o
 			groups = append(groups, g)
 		}
 	}
-	if few > 0 {
+	if few > 0 && len(groups) == 0 {
 		otherwise = say(r.short("the trace has %s from start to end; %g are needed", unit.Plural(few, u.Judged[0].Unit.String()), r.param("units")))
 	}
 	return groups, otherwise

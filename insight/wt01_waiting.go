@@ -114,7 +114,7 @@ func gather(g facts.UnitGroup, rows []facts.UnitRow) (lines, causes gathering) {
 		row := &rows[i]
 		kind, cause := row.Kind.Key(), row.Cause.Kind.Key()
 		switch {
-		case slices.Contains(purpose, kind), row.Site.Frame.Func == harness, ofRecorder(row.Site), kind == "stop_the_world" && strings.HasSuffix(row.What, " trace"):
+		case slices.Contains(purpose, kind), kind == "other" && row.Site.Frame.Func == "" && cause == "none", row.Site.Frame.Func == harness, ofRecorder(row.Site), kind == "stop_the_world" && strings.HasSuffix(row.What, " trace"):
 			// The trace that this is read from stopped it, when it began.
 		case kind == "stop_the_world":
 			lines.add(g, kind, row)
@@ -382,6 +382,9 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 			p.title = "" // of what the lock is held for
 			p.tell(&f)
 		}
+	}
+	if g.Before > 0 {
+		f.Doubts = append(f.Doubts, fmt.Sprintf("the wait that was under way when the trace began, %s of the time, has no stack: it is counted at the line of the later ones", unit.Duration(g.Before)))
 	}
 	namelessDoubt(in, g, &f)
 	cutDoubt(in, g, &f)

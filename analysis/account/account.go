@@ -144,6 +144,9 @@ type Group struct {
 	Fans []Fan
 	// Stampedes are calls that several make at once, in bursts.
 	Stampedes []Stampede
+	// Before is the part of the time of main in a wait that was under way when the trace began, of which the trace has
+	// no stack: it is counted at the line at which the later waits of the kind are, see [open.older].
+	Before time.Duration
 	// Samples is how many CPU samples hit the units; with at least [MinSamples], the
 	// running time is divided by them.
 	Samples int64

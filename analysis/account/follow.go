@@ -130,6 +130,9 @@ func (f *follower) waited(t *track, was *sweep.Goroutine, e *exectrace.Event) {
 		f.follow(t, by, k, was.Stack, e)
 		return
 	}
+	if t.id == 1 && was.Reason == exectrace.NameNone && was.Stack == 0 && e.GSlot == exectrace.NoSlot && t.units != nil && t.history.end() == t.born {
+		t.units.older = e.Time - t.born
+	}
 	if t.units == nil {
 		f.idled(t, f.w.keys[k].kind, was.Stack, e)
 	}

@@ -51,6 +51,7 @@ type gathered struct {
 	classes map[int]*tally
 	slowest []*kept
 	calls   map[callKey]*callTally
+	before  timeline.Time
 	squares float64 // of the lengths of units
 	fans    []fanned
 	begun   []timeline.Time // of requests and tasks
@@ -119,6 +120,7 @@ func (c *collector) end(u *open, at timeline.Time) {
 		return
 	}
 	c.ids++
+	before := c.placeOlder(u)
 	if c.ends(u); u.unit <= Task {
 		c.served++
 	}
@@ -147,6 +149,7 @@ func (c *collector) end(u *open, at timeline.Time) {
 			c.groups[k] = g
 		}
 	}
+	g.before += before
 	if g.seen.Add(time.Duration(d)); u.undivided {
 		return
 	}
@@ -287,7 +290,7 @@ func (k *kept) finish(w *words) *One {
 
 // group puts a group in words.
 func (g *gathered) group(k groupKey, w *words) *Group {
-	out := &Group{Unit: k.unit, Name: k.name, Seen: g.seen, Wall: g.wall}
+	out := &Group{Unit: k.unit, Name: k.name, Seen: g.seen, Wall: g.wall, Before: time.Duration(g.before)}
 	for _, s := range g.slowest {
 		out.Slowest = append(out.Slowest, s.finish(w))
 	}

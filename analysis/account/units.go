@@ -19,7 +19,10 @@ type open struct {
 	// ended.
 	real, lost bool
 	undivided  bool // see [sampler]
-	next       *open
+	// older is how long a wait of main went on that was under way when the trace began, of which the trace has no
+	// stack, and which no goroutine ended.
+	older timeline.Time
+	next  *open
 
 	rows    []tallied
 	index   map[keyID]int32 // of rows, when there are many
@@ -80,6 +83,54 @@ func (u *open) add(k keyID, d timeline.Time, n int64, q timeline.Time) {
 			u.index[r.key] = int32(i)
 		}
 	}
+}
+
+// allButLittle is the part of the waits of main from which on those at one line may stand for one without a stack, and
+// onlyALittle how much longer than one of them it may be: chosen.
+const (
+	allButLittle = 0.9
+	onlyALittle  = 1.25
+)
+
+// placeOlder counts the wait that was under way when the trace began, if it is no longer than others are, at the line
+// at which nearly all the other waits of main are that no goroutine ended.
+func (c *collector) placeOlder(u *open) (placed timeline.Time) {
+	if u.older == 0 {
+		return 0
+	}
+	old, best, all := -1, -1, timeline.Time(0)
+	for i, r := range u.rows {
+		switch k := c.w.keys[r.key]; {
+		case k.kind == Other && k.site == 0 && k.cause == None && r.d == u.older:
+			old = i
+		case k.cause == None && (k.kind == Sleep || k.kind == Timer || k.kind == Limit || k.kind.Network() || k.kind == Pipe || k.kind == Child || k.kind == Other):
+			if all += r.d; best < 0 || r.d > u.rows[best].d {
+				best = i
+			}
+		}
+	}
+	if old < 0 || best < 0 {
+		return 0
+	}
+	from, to := u.rows[old], &u.rows[best]
+	if float64(to.d) < allButLittle*float64(all) || float64(from.d) > onlyALittle*float64(to.d)/float64(to.n) {
+		return 0
+	}
+	to.d += from.d
+	to.n += from.n
+	for i := range u.steps {
+		if u.steps[i].key == from.key {
+			u.steps[i].key = to.key
+		}
+	}
+	for k, s := range u.wall {
+		if k.key == from.key {
+			delete(u.wall, k)
+			count(u.wall, wallKey{to.key, c.w.sites[c.w.keys[to.key].site].Stack}, *s)
+		}
+	}
+	u.rows, u.index = append(u.rows[:old], u.rows[old+1:]...), nil
+	return from.d
 }
 
 func (u *open) find(k keyID) (int, bool) {

@@ -1,8 +1,10 @@
 package facts
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"loupe/analysis/account"
 	"loupe/analysis/sched"
@@ -18,7 +20,8 @@ import (
 type Units struct {
 	*account.Account
 	// Judged are the groups that say most of the program, without what hands out
-	// profiles, and without what only the program itself asks: whoever asks waits for it.
+	// profiles, and without what only the program itself asks: whoever asks waits for it. Of a tool that does
+	// more than they take, main is one of them; the heaviest is first then.
 	Judged []*account.Group
 	// Err is why there is nothing.
 	Err error
@@ -44,7 +47,31 @@ func units(s *session.Session, t *Trace, part timeline.Span, stop func() bool) *
 			u.Judged = append(u.Judged, g)
 		}
 	}
+	if EndsByItself(s) {
+		u.judgeMain()
+	}
 	return u
+}
+
+// beside is the part of the time of main up to which what a tool serves or marks beside its work says little of
+// it. Chosen: with more, most of main is that.
+const beside = 0.5
+
+// judgeMain adds main, whose end the user of a tool waits for, where the units that would be judged take only a part
+// of its time: the requests of a stand-in for another service, of a callback or of a page of metrics.
+func (u *Units) judgeMain() {
+	main := slices.IndexFunc(u.Groups, func(g *account.Group) bool { return g.Unit == account.Main })
+	if main < 0 || len(u.Judged) == 0 || u.Judged[0].Unit > account.Task {
+		return
+	}
+	all := time.Duration(0)
+	for _, g := range u.Judged {
+		all += g.Seen.Sum
+	}
+	if m := u.Groups[main]; float64(all) < beside*float64(m.Seen.Sum) {
+		u.Judged = append(u.Judged, m)
+		slices.SortStableFunc(u.Judged, func(a, b *account.Group) int { return cmp.Compare(b.Seen.Sum, a.Seen.Sum) })
+	}
 }
 
 // EndsByItself tells whether the program works by itself and comes to its end: then what

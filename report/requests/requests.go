@@ -173,6 +173,9 @@ func unitNotes(g *account.Group) (notes []string) {
 	switch {
 	case g.Wall.Count == 1:
 		notes = append(notes, "There is only one: typical and slow are the same.")
+		if g.Before > 0 {
+			notes = append(notes, fmt.Sprintf("%s of it passed in a wait that was under way when the trace began. The trace has no stack of that one: it is counted at the line of the later ones.", unit.Duration(g.Before)))
+		}
 	case g.Slow.Units > 0:
 		notes = append(notes, fmt.Sprintf("Typical: the middle %s by time; slow: the longest %s.", unit.Count(g.Typical.Units), unit.Count(g.Slow.Units)))
 	}
