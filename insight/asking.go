@@ -191,7 +191,7 @@ func (l loop) asks(f stack.Frame) (a asking, ends bool) {
 		case known && worked != x.on: // the loop goes on when the call has worked
 		case failing(x.cond, !x.on, w):
 			ends, a.retries = true, true
-		case decides(x.cond, x.on, w):
+		case !x.fails && decides(x.cond, x.on, w):
 			ends = true
 		}
 	}
@@ -202,7 +202,7 @@ func (l loop) asks(f stack.Frame) (a asking, ends bool) {
 func (l loop) exits() []exit {
 	all := exits(l.body.List)
 	if l.cond != nil {
-		all = append(all, exit{l.cond, false})
+		all = append(all, exit{l.cond, false, false})
 	}
 	return all
 }

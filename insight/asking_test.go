@@ -74,6 +74,10 @@ func TestAskingAround(t *testing.T) {
 		{"so many, some of which may be missing", "for range n {\nerr := get(ctx)\nif err != nil && !errors.Is(err, errNone) {\nreturn err\n}\n}", false, false, false},
 		{"goes on while there is something, or it is busy", "for {\nerr := get(ctx)\nif err != nil && !busy(err) {\nreturn err\n}\n}", false, false, false},
 		{"ends at a certain status", "for {\nresp, err := get()\nif err != nil || resp.StatusCode == 500 {\nreturn err\n}\n}", false, false, false},
+		// An answer that ends it as a failure is none that it waits for.
+		{"until a time, all answers good", "for time.Now().Before(end) {\ns, err := get(name(n))\nif err != nil {\npanic(err)\n}\nif !good(s) {\npanic(s)\n}\nn++\n}", false, false, false},
+		{"until a time, all answers good, by an error", "for time.Now().Before(end) {\ns, err := get(name(n))\nif err != nil {\nreturn err\n}\nif !good(s) {\nreturn fmt.Errorf(\"bad answer %q\", s)\n}\nn++\n}", false, false, false},
+		{"until it is done or has failed", "for {\nst, err := get(id)\nif err != nil {\nreturn err\n}\nswitch st.State {\ncase \"FINISHED\":\nreturn nil\ncase \"FAILED\":\nreturn errors.New(\"failed\")\n}\n}", true, false, false},
 		{"ends when there is none left", "for range 12 {\nj, err := claim(ctx)\nif errors.Is(err, errNone) {\nreturn nil\n}\nif err != nil {\nreturn err\n}\nwork(j)\n}", true, false, true},
 		{"the first number that works", "for i := 0; i < n; i++ {\nif err := ask(i); err == nil {\nreturn i\n}\n}", false, false, false},
 		{"a counter of tries", "for attempt := 0; attempt < n; attempt++ {\nif err := ask(attempt); err == nil {\nreturn nil\n}\n}", true, true, false},

@@ -44,6 +44,28 @@ func neverReturns(name string) bool {
 		slices.Contains([]string{"Fatal", "Fatalf", "Fatalln", "FatalContext", "Panic", "Panicf"}, lastName(name))
 }
 
+// leavesFailing tells of statements that the last one, which leaves the loop, returns an error that it makes or names,
+// or ends the program by a panic or with a message: os.Exit may be the end that was aimed at.
+func leavesFailing(list []ast.Stmt) bool {
+	last := list[len(list)-1]
+	if s, ok := last.(*ast.ExprStmt); ok {
+		call, ok := s.X.(*ast.CallExpr)
+		return ok && types.ExprString(call.Fun) != "os.Exit" && types.ExprString(call.Fun) != "runtime.Goexit"
+	}
+	r, ok := last.(*ast.ReturnStmt)
+	if !ok || len(r.Results) == 0 {
+		return false
+	}
+	switch x := r.Results[len(r.Results)-1].(type) {
+	case *ast.CallExpr:
+		return slices.Contains([]string{"errors.New", "fmt.Errorf"}, types.ExprString(x.Fun))
+	case *ast.Ident, *ast.SelectorExpr: // err may be nil
+		name := lastName(types.ExprString(x))
+		return len(name) > 3 && strings.EqualFold(name[:3], "err") && token.IsExported(name[3:])
+	}
+	return false
+}
+
 // leavesClause is leavesLoop of the statements of a case, in which a break without a label
 // leaves no more than the switch or select.
 func leavesClause(list []ast.Stmt) bool {
@@ -179,6 +201,8 @@ func certain(cond ast.Expr, value bool, w *turns) bool {
 type exit struct {
 	cond ast.Expr
 	on   bool // what the condition is when the loop is left
+	// fails tells that the function returns an error then, or the program ends: that is no answer which suits.
+	fails bool
 }
 
 // exits are those of statements, outside of loops and functions within.
@@ -191,11 +215,12 @@ func exits(list []ast.Stmt) (all []exit) {
 			}
 			otherwise, _ := n.Else.(*ast.BlockStmt)
 			switch {
-			case n.Else == nil && goesOn(n.Body.List) && leavesLoop(list[i+1:]),
-				otherwise != nil && leavesLoop(otherwise.List):
-				all = append(all, exit{n.Cond, false})
+			case n.Else == nil && goesOn(n.Body.List) && leavesLoop(list[i+1:]):
+				all = append(all, exit{n.Cond, false, leavesFailing(list[i+1:])})
+			case otherwise != nil && leavesLoop(otherwise.List):
+				all = append(all, exit{n.Cond, false, leavesFailing(otherwise.List)})
 			case leavesLoop(n.Body.List):
-				all = append(all, exit{n.Cond, true})
+				all = append(all, exit{n.Cond, true, leavesFailing(n.Body.List)})
 			default:
 				all = append(all, exits(n.Body.List)...)
 			}
@@ -226,7 +251,7 @@ func switchExits(n *ast.SwitchStmt) (all []exit) {
 			if n.Tag != nil {
 				x = &ast.BinaryExpr{X: n.Tag, Op: token.EQL, OpPos: x.Pos(), Y: x}
 			}
-			all = append(all, exit{x, true})
+			all = append(all, exit{x, true, leavesFailing(c.Body)})
 		}
 	}
 	return all

@@ -2,8 +2,10 @@ package insight
 
 import (
 	"fmt"
+	"slices"
 
 	"loupe/analysis/facts"
+	"loupe/value/stack"
 	"loupe/value/unit"
 )
 
@@ -11,6 +13,7 @@ import (
 type tried struct {
 	asking
 	call facts.UnitSite // the line that is called again
+	way  []stack.Frame  // from the loop to what it calls, the loop's line last
 }
 
 // triesBetween finds the loop of the source in which pauses lie between calls that are made
@@ -21,7 +24,7 @@ func (w *waiting) triesBetween(in *Input, t *traced) (tried, bool) {
 			continue
 		}
 		if a, ok := retryAround(in.code, o.path); ok && a.around(t.Frames(w.site.Stack)) {
-			return tried{a, facts.UnitSite{Stack: o.stack, Frame: a.at}}, true
+			return tried{a, facts.UnitSite{Stack: o.stack, Frame: a.at}, wayTo(o.path, a.at)}, true
 		}
 	}
 	return tried{}, false
@@ -31,16 +34,29 @@ func (w *waiting) triesBetween(in *Input, t *traced) (tried, bool) {
 // fails as a rule: that is no passing trouble of whoever is asked.
 func (w *waiting) tellTries(in *Input, t *traced, a tried, f *Finding, info func(string)) {
 	f.Advice = againAdvice
+	if what, ok := awaits(in.code, a.way); ok {
+		what.tell(t, a.call, place(a.at), f)
+		return
+	}
 	switch again := typically(w); {
 	case a.bounded && again < 1:
 		info("the pauses are between a bounded number of retries: the failing call costs the time")
 	case again >= 1:
 		f.Summary += fmt.Sprintf("; these are pauses before the call at %s is tried again, because it has failed", place(a.at))
 		f.Evidence = append(f.Evidence, t.seen(a.call.Stack, "tried again after each pause"))
-		f.Advice = fmt.Sprintf("Find out why the call fails: a typical one of these %s tries again %s on average.", pluralOf(w.group), unit.Number(again)+" times") + " Try again only what may work the next time (a timeout, a refused connection, the statuses 429 and 503), and give up at once where the answer will stay the same " +
+		often := fmt.Sprintf("a typical one of these %s tries again %s times on average", pluralOf(w.group), unit.Number(again))
+		if w.group.Wall.Count == 1 {
+			often = fmt.Sprintf("it is tried again %s times in all", unit.Number(again))
+		}
+		f.Advice = "Find out why the call fails: " + often + ". Try again only what may work the next time (a timeout, a refused connection, the statuses 429 and 503), and give up at once where the answer will stay the same " +
 			"(not found, not allowed, a bad argument, a certificate that is refused); where the answer may be kept, keep also that there is none. Bound all tries together by a deadline, and do what a request need not wait for after it."
-		f.Doubts = append(f.Doubts, "if whoever is called was down only while this was recorded, the tries are what they are meant for")
+		f.Doubts = append(f.Doubts, "an error may also say that something is not ready yet: then the pauses are those of a poll", "if whoever is called was down only while this was recorded, the tries are what they are meant for")
 	}
+}
+
+// wayTo is the part of a way through the code up to a frame.
+func wayTo(path []stack.Frame, last stack.Frame) []stack.Frame {
+	return path[:slices.Index(path, last)+1]
 }
 
 // typically is how often a typical unit waits there on average.

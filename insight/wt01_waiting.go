@@ -340,6 +340,9 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	if asks {
 		f.Advice = asking.advice()
 	}
+	if (w.kind == "sleep" || w.kind == "timer") && pausesFirst(in.code, w.site.Frame) {
+		f.Advice, again = lookFirst, nil
+	}
 	if limiter, own := w.limiter(t); own {
 		f.Advice = limiterAdvice
 		f.Summary += fmt.Sprintf("; %s limits the rate of the program's own calls, going by its name", stack.Short(limiter))
@@ -356,6 +359,10 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	if again != nil {
 		f.Advice = againAdvice
 		f.Evidence = append(f.Evidence, t.seen(again.Site.Stack, "called again after each pause"))
+		if what, ok := awaits(in.code, []stack.Frame{again.Site.Frame}); ok {
+			f.Advice, f.Severity = what.advice, Info
+			f.Summary += "; the call " + what.says + ", going by the source"
+		}
 	}
 	f.Verify = "Record again under the same load: loupe trace requests should show less time here, and the median should fall with it."
 	f.Evidence, f.waits = append(w.evidence(in, t), f.Evidence...), w.rows

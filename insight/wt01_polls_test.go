@@ -1,0 +1,53 @@
+package insight
+
+import (
+	"testing"
+
+	"loupe/value/stack"
+)
+
+// TestPausesFirst: a loop without a condition that begins with a pause looks too late for the answer that ends it. One
+// that ends by a context or an error, or goes through items, waits for no answer.
+func TestPausesFirst(t *testing.T) {
+	for text, want := range map[string]bool{
+		"for {\ntime.Sleep(d)\nst, err := get(id)\nif err != nil {\nreturn err\n}\nif st.Done {\nreturn nil\n}\n}":                          true,
+		"for {\ntime.Sleep(d)\nst, err := get(id)\nif err != nil {\nreturn err\n}\nswitch st.State {\ncase \"FINISHED\":\nreturn nil\n}\n}": true,
+		"for i := 0; ; i++ {\ntime.Sleep(d)\nif ready(id) {\nreturn nil\n}\n}":                                                              true,
+		"for {\ntime.Sleep(d)\nif err := get(id); err == nil {\nreturn nil\n}\n}":                                                           true,
+		"for {\ntime.Sleep(d)\nif err := report(id); err != nil {\nreturn err\n}\n}":                                                        false,
+		"for {\ntime.Sleep(d)\nif ctx.Err() != nil {\nreturn nil\n}\nreport(id)\n}":                                                         false,
+		"for {\ntime.Sleep(d)\nif time.Now().After(end) {\nreturn nil\n}\nreport(id)\n}":                                                    false,
+		"for !ready(id) {\ntime.Sleep(d)\n}":                                                                                                false,
+		"for _, id := range ids {\ntime.Sleep(d)\nif find(id) {\nreturn nil\n}\n}":                                                          false,
+		"for { n++\ntime.Sleep(d)\nif ready(id) {\nreturn nil\n}\n}":                                                                        false,
+		"for {\ntime.Sleep(d)\nlist := get(from)\nall = append(all, list...)\nif len(list) < 100 {\nreturn nil\n}\nfrom += 100\n}":          false,
+		"for {\ntime.Sleep(d)\nif s := get(id); !good(s) {\npanic(s)\n}\n}":                                                                 false,
+	} {
+		if got := pausesFirst(lineFive(text)); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+// TestAwaits: what is not ready yet, what another has locked and the end of what is followed are no failures; any
+// other error is, and a request that is accepted has its answer.
+func TestAwaits(t *testing.T) {
+	for text, want := range map[string]awaited{
+		"for {\nf, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL, 0o600)\nif err == nil {\nreturn f\n}\ntime.Sleep(d)\n}":                 ofLock,
+		"for {\nerr := os.Mkdir(name, 0o700)\nif err == nil {\nreturn\n}\ntime.Sleep(d)\n}":                                                ofLock,
+		"for {\nf, err := os.OpenFile(name, os.O_CREATE, 0o600)\nif err == nil {\nreturn f\n}\ntime.Sleep(d)\n}":                           {},
+		"for {\ns, err := r.ReadString(10)\nif err != nil {\nif err != io.EOF {\nreturn err\n}\ntime.Sleep(d)\ncontinue\n}\nreturn nil\n}": ofMore,
+		"for {\ns, err := r.ReadString(10)\nif errors.Is(err, io.EOF) {\ntime.Sleep(d)\ncontinue\n}\nreturn err\n}":                        ofMore,
+		"for {\ns, err := r.ReadString(10)\nif err == io.EOF {\nreturn nil\n}\ntime.Sleep(d)\n}":                                           {},
+		"for {\nr := ask()\nif r.StatusCode == http.StatusAccepted {\ntime.Sleep(d)\ncontinue\n}\nreturn r\n}":                             ofReady,
+		"for {\nerr := ask()\nif errors.Is(err, ErrNotReady) {\ntime.Sleep(d)\ncontinue\n}\nreturn err\n}":                                 ofReady,
+		"for {\nr := ask()\nif r.StatusCode == http.StatusAccepted {\nreturn nil\n}\ntime.Sleep(d)\n}":                                     {},
+		"for {\nr := ask()\nif r.StatusCode != http.StatusAccepted {\ntime.Sleep(d)\ncontinue\n}\nreturn nil\n}":                           {},
+		"for {\nerr := ask()\nif err == nil {\nreturn nil\n}\ntime.Sleep(d)\n}":                                                            {},
+	} {
+		c, at := lineFive(text)
+		if got, _ := awaits(c, []stack.Frame{at}); got != want {
+			t.Errorf("%s: %q", text, got.says)
+		}
+	}
+}
