@@ -21,7 +21,7 @@ func tellKind(c *code, t *traced, o *outward, f *Finding) {
 	if o.kind != "query" && o.kind != "network" {
 		return
 	}
-	batch, fixed, way := false, false, o.path
+	batch, fixed, same, way := false, false, false, o.path
 	for i, at := range o.path {
 		loops := loopsAround(c, at)
 		if len(loops) == 0 {
@@ -33,11 +33,21 @@ func tellKind(c *code, t *traced, o *outward, f *Finding) {
 		}
 		l := loops[len(loops)-1]
 		batch, fixed, way = l.batches(at.Line, ownName(callee)), l.fixedTexts(at.Line), o.path[:i+1]
+		same = l.asksTheSame(at.Line, ownName(callee))
 		break
 	}
 	how := changesBy(c, t.Frames(o.stack), way)
+	if o.asksPeers(c, way) {
+		f.Title = "Several peers are asked one after another"
+		f.Summary = strings.Replace(f.Summary, "the same call to a peer", "a call to another peer", 1)
+		f.Advice = "By the source, each call is one to another peer, with a connection of its own: they cannot be combined. Make them concurrently, with a limit (errgroup with SetLimit), so that a peer that does not answer delays nobody else; and give each call a time limit that suits a peer that is up."
+		return
+	}
 	inTx := slices.ContainsFunc(t.Frames(o.stack), func(f stack.Frame) bool { return strings.HasPrefix(f.Func, "database/sql.(*Tx).") })
 	switch {
+	case same && !inTx:
+		f.Title, f.Severity = "The same call is made repeatedly, with the same arguments", Info
+		f.Advice = "By the source, the call is given the same in each turn. If the peer gives another answer each time (the next number, the next entry), ask for as many as are needed in one call: made concurrently, the calls would be answered in any order. If the answer is the same each time, ask once, before the loop."
 	case batch:
 		f.Title, f.Severity = "Batches are asked for one after another", Info
 		f.Summary = strings.Replace(f.Summary, "the same call to a peer", "a call to a peer", 1)
@@ -67,6 +77,92 @@ func tellKindOf(w *waiting, in *Input, t *traced, f *Finding) {
 			return
 		}
 	}
+}
+
+// peerNames are names of what a loop goes through that are addresses of peers.
+var peerNames = regexp.MustCompile(`(?i)(host|endpoint|addr|address|peer|node|server|agent|replica|target|member|shard|backend|upstream)(e?s)?$`)
+
+// asksPeers tells of calls of a loop, the last frame of the way, that each goes to another peer: the loop goes through
+// what is an address by its name, and about as many connections are made on the way.
+func (o *outward) asksPeers(c *code, way []stack.Frame) bool {
+	at := way[len(way)-1]
+	loops := loopsAround(c, at)
+	if len(loops) == 0 {
+		return false
+	}
+	r, ok := loops[len(loops)-1].stmt.(*ast.RangeStmt)
+	if !ok || r.Value == nil || !peerNames.MatchString(lastName(types.ExprString(r.Value))) && !peerNames.MatchString(lastName(types.ExprString(r.X))) {
+		return false
+	}
+	dials := int64(0)
+	for _, other := range outwards(o.group) {
+		if other.kind == "dial" && slices.Contains(other.path, at) {
+			dials += other.calls
+		}
+	}
+	return 5*dials >= 4*o.calls
+}
+
+// asksTheSame tells whether what a call of a function on a line of a loop is given, and made on, is the same in every
+// turn: nothing of it is set within the loop, nor may be changed through a pointer.
+func (l loop) asksTheSame(line int, callee string) bool {
+	set := map[string]bool{}
+	note := func(x ast.Expr) {
+		if x != nil {
+			set[rootName(x)] = true
+		}
+	}
+	ast.Inspect(l.stmt, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, x := range n.Lhs {
+				note(x)
+			}
+		case *ast.IncDecStmt:
+			note(n.X)
+		case *ast.RangeStmt:
+			note(n.Key)
+			note(n.Value)
+		case *ast.ValueSpec:
+			for _, id := range n.Names {
+				note(id)
+			}
+		case *ast.UnaryExpr:
+			if n.Op == token.AND {
+				note(n.X)
+			}
+		case *ast.CallExpr: // a method may change what it is called on: Next, Add, Scan
+			if s, ok := n.Fun.(*ast.SelectorExpr); ok && lastName(types.ExprString(n.Fun)) != callee {
+				note(s.X)
+			}
+		}
+		return true
+	})
+	delete(set, "")
+	on, calls, differs := calledOn(l.source, line), 0, false
+	ast.Inspect(l.body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || !on(call) || lastName(types.ExprString(call.Fun)) != callee {
+			return true
+		}
+		calls++
+		ast.Inspect(call, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Ident:
+				differs = differs || set[n.Name]
+			case *ast.CallExpr:
+				differs = differs || n != call // which may give something else each time
+			case *ast.UnaryExpr:
+				differs = differs || n.Op == token.ARROW
+			case *ast.FuncLit:
+				differs = true
+			}
+			return !differs
+		})
+		differs = differs || len(call.Args) == 0 || !slices.ContainsFunc(call.Args, func(x ast.Expr) bool { return !isContext(x) })
+		return true
+	})
+	return calls == 1 && !differs
 }
 
 // batches tells whether a call of a function on a line of a loop is given several items: a chunk of

@@ -65,6 +65,55 @@ func TestWT02Kinds(t *testing.T) {
 	}
 }
 
+// TestAsksTheSame: what is given to a call is the same in each turn where nothing in the loop sets it, or may change it.
+func TestAsksTheSame(t *testing.T) {
+	for loop, want := range map[string]bool{
+		"for _, line := range lines {\nn, err := get(id)\nout = append(out, n+line)\n}":            true,
+		"for range 8 {\nout = append(out, get(ctx, id))\n}":                                        true,
+		"for _, line := range lines {\nn, err := get(id, line)\nout = append(out, n)\n}":           false,
+		"for i := 0; i < 8; i++ {\nout = append(out, get(id+i))\n}":                                false,
+		"for _, line := range lines { req.Name = line\nout = append(out, get(req))\n}":             false,
+		"for _, line := range lines { req.Header.Set(\"x\", line)\nout = append(out, get(req))\n}": false,
+		"for _, line := range lines { fill(&req, line)\nout = append(out, get(req))\n}":            false,
+		"for range 8 {\nout = append(out, get(next()))\n}":                                         false,
+		"for range 8 {\nout = append(out, get(<-ids))\n}":                                          false,
+		"for range 8 {\nout = append(out, get())\n}":                                               false,
+		"for range 8 {\nout = append(out, get(ctx))\n}":                                            false,
+	} {
+		code, at := lineFive(loop)
+		loops := loopsAround(code, at)
+		if got := loops[len(loops)-1].asksTheSame(5, "get"); got != want {
+			t.Errorf("%s: %v", loop, got)
+		}
+	}
+}
+
+// TestWT02Peers: peers that are asked one after another have no query in common.
+func TestWT02Peers(t *testing.T) {
+	for _, c := range []struct {
+		loop  string
+		dials bool
+		want  string
+	}{
+		{"for _, e := range endpoints {\nget(ctx, e)\n}", true, "a call to another peer"},
+		{"for _, e := range endpoints {\nget(ctx, e)\n}", false, "the same call to a peer"},
+		{"for _, id := range ids {\nget(ctx, id)\n}", true, "the same call to a peer"},
+	} {
+		r := served(t, 20, func(p *accounttest.Program) {
+			for i := range 8 {
+				if c.dials {
+					await(p, time.Millisecond, "network", "net.(*netFD).connect@fd.go:1", "net.Dial@dial.go:1", "main.get@b.go:1", "main.handle@a.go:5")
+				}
+				ask(p, time.Duration(1+i*i)*time.Millisecond, "main.get@b.go:2", "main.handle@a.go:5")
+			}
+		})
+		withSource(r, "a.go", "package main\n\nfunc handle() {\n"+c.loop+"\n}\n")
+		if f := answers(t, r, "WT02")[0]; !strings.Contains(f.Summary, c.want) || strings.Contains(f.Advice, "one query") == strings.Contains(c.want, "another") {
+			t.Errorf("%s: %s\n%s", c.loop, f.Summary, f.Advice)
+		}
+	}
+}
+
 // TestWT02Writes: calls that change something are not to be made at the same time for the asking;
 // what says that they do is a method, a statement, or a name.
 func TestWT02Writes(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"loupe/analysis/facts"
+	"loupe/analysis/sched"
 	"loupe/value/stack"
 	"loupe/value/unit"
 )
@@ -106,6 +107,7 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 	}
 	text += fmt.Sprintf(": %s of its time, %s each", unit.Percent(o.share()), unit.Duration(o.one()))
 	text += onAverage(g)
+	text += o.unevenly(t)
 	if grows := o.grows(); grows {
 		text += fmt.Sprintf("; each additional call makes it %s longer (up to %s calls)", unit.Duration(o.slope), unit.Count(o.most))
 	}
@@ -159,6 +161,16 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 func onAverage(g facts.UnitGroup) string {
 	if over := overUnits(g); over != "" {
 		return "," + over
+	}
+	return ""
+}
+
+// unevenly says of calls whose average a few long ones make how long they are.
+func (o *outward) unevenly(t *traced) string {
+	for _, b := range t.OwnBlocks(func(b *sched.Block) bool { return b.Stack == o.stack }) {
+		if half := b.Wait.Quantile(0.5); half > 0 && b.Wait.Count <= o.calls+o.calls/5 && o.one() > 2*half && b.Wait.Max > o.one() {
+			return fmt.Sprintf(" on average (half of them wait no longer than %s, the longest %s)", unit.Duration(half), unit.Duration(b.Wait.Max))
+		}
 	}
 	return ""
 }

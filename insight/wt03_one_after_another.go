@@ -3,6 +3,7 @@ package insight
 import (
 	"cmp"
 	"fmt"
+	"go/ast"
 	"go/types"
 	"regexp"
 	"slices"
@@ -37,6 +38,7 @@ type series struct {
 	lines []stack.Frame
 	known bool // the source says what needs what
 	gain  time.Duration
+	key   string // that calls have in common which may have effects
 }
 
 func checkSideBySide(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Finding, fine string) {
@@ -117,8 +119,59 @@ func (s *series) weigh(in *Input, t *traced) {
 			writes |= 1 << i
 		}
 	}
+	s.ofOneKey(in.code, needs, writes)
 	s.compares(in.code, needs)
 	s.known, s.gain = known, time.Duration(sum-longestWay(took, needs))
+}
+
+// ofOneKey adds what has to stay in order since one of two calls changes something and both are given the same key: to
+// read back what was written, or before it is. Where neither is seen to change anything, and no name says that both
+// only read, one may have an effect that the other needs.
+func (s *series) ofOneKey(c *code, needs []callSet, writes callSet) {
+	reads := true
+	for j := range s.calls {
+		name, keys := keysAt(c, s.lines[j])
+		if reads = reads && readNames.MatchString(name); writeNames.MatchString(name) {
+			writes |= 1 << j
+		}
+		for i := range j {
+			_, before := keysAt(c, s.lines[i])
+			key := slices.IndexFunc(keys, func(k string) bool { return slices.Contains(before, k) })
+			switch {
+			case key < 0:
+			case writes.has(i) || writes.has(j):
+				needs[j] |= 1 << i
+			case s.key == "":
+				s.key = keys[key]
+			}
+		}
+	}
+	if reads {
+		s.key = ""
+	}
+}
+
+// readNames are names of functions that only read, as far as their names say.
+var readNames = regexp.MustCompile(`^(?i:get|load|fetch|find|list|read|look|query|select|count|search|describe|show|is[A-Z_]|has[A-Z_]|exist|resolve|download|stat|head|peek|view|scan)`)
+
+// noKeys are names of arguments by which a call is made and that are no keys: handles, and what came from outside.
+var noKeys = regexp.MustCompile(`(?i)(ctx|context|client|conn|pool|db|tx|base|url|addr|host|log|logger|http|opts|options|cfg|config|w|r|req|request)$`)
+
+// keysAt are the name of what is called on a line, and the variables that it is given as keys, by their text.
+func keysAt(c *code, at stack.Frame) (name string, keys []string) {
+	calls := c.lineCalls(at)
+	if len(calls) == 0 {
+		return "", nil
+	}
+	for _, x := range calls[0].Args {
+		switch x.(type) {
+		case *ast.Ident, *ast.SelectorExpr:
+			if text := types.ExprString(x); !noKeys.MatchString(lastName(text)) && text != "nil" && text != "true" && text != "false" {
+				keys = append(keys, text)
+			}
+		}
+	}
+	return lastName(types.ExprString(calls[0].Fun)), keys
 }
 
 // compares adds what has to stay in order where a call is made again after others, with the same
@@ -166,7 +219,9 @@ func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) 
 	text := fmt.Sprintf("%s makes %s one after another in %s (%s): %s of %s", unitOf(g), unit.Plural(int64(len(s.calls)), "call"), stack.Short(s.at.Func), listed(parts, 5),
 		unit.Duration(sum/n), unit.Duration(g.All.Wall/n))
 	text += overUnits(g)
-	text += fmt.Sprintf("; made concurrently they would take %s", unit.Duration((sum-s.gain)/n))
+	if s.key == "" {
+		text += fmt.Sprintf("; made concurrently they would take %s", unit.Duration((sum-s.gain)/n))
+	}
 	f := r.answer(Found, "%s", text)
 	f.Impact = exactly(ofAll(in, g, share), "share of the time of "+pluralOf(g))
 	f.Score = score(share, r.param("share"), 0.6)
@@ -185,6 +240,10 @@ func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) 
 		f.Doubts = append(f.Doubts, "the source is missing or unclear: this holds only if no call needs another's answer")
 	} else {
 		f.Doubts = append(f.Doubts, "judging by the variables, no call uses the result of another; effects on a peer may still require an order")
+	}
+	if s.key != "" {
+		f.Severity = Info
+		f.Advice = fmt.Sprintf("Calls are given the same key (%s), and no name says that they only read. If none of them has an effect on what another one answers, make them concurrently (errgroup), or ask for all in one call.", s.key)
 	}
 	if ordered {
 		f.Severity = Info

@@ -17,6 +17,12 @@ func TestWT03Source(t *testing.T) {
 		"user := get(1)\n\tads := get(2)\n\tuse(user, ads)":    Warning,
 		"user := get(1)\n\tads := get(user)\n\tuse(user, ads)": "",
 		"user := get(1)\n\tads := insert(2)\n\tuse(user, ads)": Info,
+		// One of two calls with one key may have an effect on the other, unless both only read.
+		"until := hold(cart)\n\tsum := total(cart)\n\tuse(until, sum)": Info,
+		"user := getUser(id)\n\tads := getAds(id)\n\tuse(user, ads)":   Warning,
+		"res := insert(doc.ID)\n\tnow := get(doc.ID)\n\tuse(res, now)": "",
+		"was := get(doc.ID)\n\tres := insert(doc.ID)\n\tuse(res, was)": "",
+		"user := user(ctx)\n\tads := ads(ctx)\n\tuse(user, ads)":       Warning,
 	} {
 		r := served(t, 20, func(p *accounttest.Program) {
 			ask(p, 5*ms, "main.get@db.go:40", "main.handle@main.go:3")
