@@ -76,7 +76,7 @@ func protectedBy(c *code, waiter, holder []stack.Frame, more ...[]stack.Frame) *
 			return p
 		}
 	}
-	if p := u.entry(); p != nil {
+	if p := u.entry(waiter); p != nil {
 		return p
 	}
 	return oneValue{u}.single()
@@ -396,13 +396,14 @@ func fieldsOf(c *code, name string) map[string]string {
 }
 
 // entry tells of a lock that it is that of an entry which the function has looked up by its key,
-// and into whose fields it puts what the call gives: then only those wait that want the same one.
-func (u *underlying) entry() *protected {
+// or on which it was called by one that has, and into whose fields it puts what the call gives: then only those wait
+// that want the same one.
+func (u *underlying) entry(waiter []stack.Frame) *protected {
 	if !u.known {
 		return nil
 	}
 	name, field, of := strings.Cut(strings.TrimSuffix(strings.TrimSuffix(u.held.lock, ".Lock"), ".RLock"), ".")
-	if !of || strings.Contains(field, ".") || !u.lookedUp(name) {
+	if !of || strings.Contains(field, ".") || !lookedUp(u.fn, name) && !u.calledOnEntry(waiter, name) {
 		return nil
 	}
 	puts, shared := false, false
@@ -431,22 +432,54 @@ func (u *underlying) entry() *protected {
 
 // lookedUp tells of a variable of the function that it comes from a map, or is what a call gave for
 // some key, and not from one of a few parts that a hash chooses.
-func (u *underlying) lookedUp(name string) (found bool) {
-	ast.Inspect(u.fn.body, func(n ast.Node) bool {
+func lookedUp(fn *scope, name string) (found bool) {
+	ast.Inspect(fn.body, func(n ast.Node) bool {
 		a, ok := n.(*ast.AssignStmt)
 		if !ok || len(a.Lhs) == 0 || !isNamed(a.Lhs[0], name) {
 			return true
 		}
-		switch x := a.Rhs[0].(type) {
-		case *ast.IndexExpr:
-			found = !mentionsHash(x.Index)
-		case *ast.CallExpr:
-			_, method := x.Fun.(*ast.SelectorExpr)
-			found = method && len(x.Args) > 0 && !strings.Contains(strings.ToLower(types.ExprString(x.Fun)), "shard") && !strings.Contains(strings.ToLower(types.ExprString(x.Fun)), "stripe")
-		}
+		found = byKey(a.Rhs[0])
 		return !found
 	})
 	return found
+}
+
+// byKey tells of an expression that it is an element by its key, or what a method gives for one.
+func byKey(x ast.Expr) bool {
+	switch x := x.(type) {
+	case *ast.ParenExpr:
+		return byKey(x.X)
+	case *ast.UnaryExpr:
+		return byKey(x.X)
+	case *ast.IndexExpr:
+		return !mentionsHash(x.Index)
+	case *ast.CallExpr:
+		_, method := x.Fun.(*ast.SelectorExpr)
+		return method && len(x.Args) > 0 && !strings.Contains(strings.ToLower(types.ExprString(x.Fun)), "shard") && !strings.Contains(strings.ToLower(types.ExprString(x.Fun)), "stripe")
+	}
+	return false
+}
+
+// calledOnEntry tells whether the function is a method of what has the lock, and those who wait have called it on an
+// entry that they have looked up.
+func (u *underlying) calledOnEntry(waiter []stack.Frame, name string) bool {
+	i := slices.IndexFunc(waiter, func(f stack.Frame) bool { return f.File == u.file && f.Line == u.lock })
+	if i < 0 || i+1 >= len(waiter) {
+		return false
+	}
+	if fn := u.c.function(waiter[i]); fn == nil || scopeOf(fn).receiver != name {
+		return false
+	}
+	by := waiter[i+1]
+	fn := u.c.scopeAt(by)
+	return fn != nil && slices.ContainsFunc(u.c.lineCalls(by), func(call *ast.CallExpr) bool {
+		f, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok || f.Sel.Name != ownName(waiter[i].Func) {
+			return false
+		}
+		id, named := f.X.(*ast.Ident)
+		return byKey(f.X) || named && lookedUp(fn, id.Name)
+	})
 }
 
 // mentionsHash tells of an index that a remainder, or the low bits, of something choose it.

@@ -102,3 +102,28 @@ func TestProtectedWithin(t *testing.T) {
 		}
 	}
 }
+
+// TestEntryOfCaller: the lock of a method's receiver is that of one entry where the caller has looked that up.
+func TestEntryOfCaller(t *testing.T) {
+	for call, want := range map[string]bool{
+		"ts[u].get(u)":                    true,
+		"t := ts[u]\nt.get(u)":            true,
+		"t := all.load(u)\nt.get(u)":      true,
+		"one.get(u)":                      false,
+		"t := New()\nt.get(u)":            false,
+		"shards[hash(u)%16].get(u)":       false,
+		"t := all.shardOf(u)\nt.get(u)":   false,
+		"t := ts[u]\nt.log()\none.get(u)": false,
+	} {
+		text := "package main\n\nfunc (t *token) get(u int) string {\n\tt.mu.Lock()\n\tdefer t.mu.Unlock()\n\tt.text = renew(u)\n\treturn t.text\n}\n\nfunc handle(u int) {\n" + call + "\n}\n"
+		r := recordingtest.New("title x")
+		withSource(r, "a.go", text)
+		code := NewInput(session.New(r.Open())).code
+		by := stack.Frame{Func: "main.handle", File: "a.go", Line: 11 + strings.Count(call, "\n")}
+		get := func(line int) stack.Frame { return stack.Frame{Func: "main.(*token).get", File: "a.go", Line: line} }
+		p := protectedBy(code, []stack.Frame{{Func: "sync.(*Mutex).Lock"}, get(4), by}, []stack.Frame{{Func: "net.(*conn).Read"}, get(6), by})
+		if got := p != nil && strings.Contains(p.says, "that of one entry"); got != want {
+			t.Errorf("%s: %+v", call, p)
+		}
+	}
+}

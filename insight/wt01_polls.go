@@ -21,7 +21,7 @@ type awaited struct {
 }
 
 var (
-	ofReady = awaited{"is asked again, which is told that it is not ready yet",
+	ofReady = awaited{"is made again, since the answer is that it is not ready yet",
 		"It polls until it is ready: have the peer say so (a long poll, a callback, a notification). Otherwise look more often at first and less often later (short pauses that grow): at most about one pause of each series is waited in vain."}
 	ofLock = awaited{"is tried again, since another has the lock",
 		"Another has the lock: hold it for a shorter time. A lock that can be waited for (a mutex within the program, flock(2) without LOCK_NB between programs) is had as soon as it is free; with pauses between the tries a part of one is lost each time."}

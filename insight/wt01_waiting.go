@@ -336,7 +336,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	f.Impact = exactly(ofAll(in, g, w.share()), "share of the time of "+pluralOf(g))
 	f.Score = score(w.share(), r.param("share"), 0.9)
 	f.Severity, f.waitsFor = Warning, reason
-	f.Advice = waitAdvice(reason, w, many, t)
+	f.Advice = waitAdvice(in, reason, w, many, t)
 	if asks {
 		f.Advice = asking.advice()
 	}
@@ -384,7 +384,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		f.Evidence = append(f.Evidence, a.Evidence)
 		f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return d == pushedDoubt })
 	}
-	if w.kind == "lock" && len(w.causes) > 0 && reason != "lock" && reason != "running" {
+	if w.kind == "lock" && len(w.causes) > 0 && reason != "lock" && reason != "running" && !syncs(t.Frames(workAt(g, &w.causes[0]))) {
 		if p := protectedBy(in.code, t.Frames(w.site.Stack), t.Frames(workAt(g, &w.causes[0]))); p != nil {
 			p.title = "" // of what the lock is held for
 			p.tell(&f)
@@ -733,7 +733,7 @@ const anotherPauses = "Look at the pause of the goroutine that ends this wait, a
 const limiterAdvice = "The program limits its own calls here: raise the limiter's rate and burst if the other side can take more, or make fewer calls (one that asks for everything, a cache, a watch). A burst below the number of calls made at once makes even an idle program wait."
 
 // waitAdvice is what to do.
-func waitAdvice(reason string, w *waiting, many bool, t *traced) string {
+func waitAdvice(in *Input, reason string, w *waiting, many bool, t *traced) string {
 	text := waitAdvices[reason]
 	if reason == "file_call" {
 		text = fileCallOf(w.calledFrames(t)).advice()
@@ -764,6 +764,9 @@ func waitAdvice(reason string, w *waiting, many bool, t *traced) string {
 		return "What they wait for here (a semaphore, a channel, a pool) lets in fewer at once than the load asks for. Let in more, as far as what is behind it can handle that. If it protects something else, or what is done inside needs the CPUs, this is where the limit is."
 	}
 	if w.kind == "lock" && reason != "lock" && reason != "running" {
+		if effect := effectAdvice(in.code, t, w); effect != "" {
+			return effect
+		}
 		text = "Do the slow part without the lock: look up, unlock, do it, lock again and store; if several want the same thing, let the first one do it and the others wait only for that (singleflight). " + text
 	}
 	return text

@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"loupe/analysis/facts"
@@ -152,6 +153,10 @@ func checkStampede(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Fi
 	for i := range g.Stampedes {
 		s := &rush{UnitStampede: &g.Stampedes[i], group: g, wall: wall, span: units.Span.Len()}
 		s.fills(r, units, t)
+		if at, own := s.underOwnLock(in.code); own {
+			fine = fmt.Sprintf("%s of %s make the call%s under a lock that is held%s: those that make it at once hold different locks, and ask for different things", unit.Count(s.Made), unit.Plural(s.All, g.Unit.String()), atFrame(s.Path[0]), atFrame(at))
+			continue
+		}
 		if s.is(r, t) {
 			return []Finding{rushFinding(r, in, t, s)}, ""
 		}
@@ -160,6 +165,22 @@ func checkStampede(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Fi
 		}
 	}
 	return nil, fine
+}
+
+// underOwnLock finds a line on the way to the call that is under a lock which only one may have: those that make the
+// call at the same time have different ones.
+func (s *rush) underOwnLock(c *code) (at stack.Frame, own bool) {
+	if s.Most < 2 {
+		return at, false
+	}
+	for _, f := range s.Path {
+		for _, h := range c.heldIn(f) {
+			if h.has(f.Line) && !strings.HasSuffix(h.lock, ".RLock") && h.from < f.Line {
+				return f, true
+			}
+		}
+	}
+	return at, false
 }
 
 func rushFinding(r *Rule, in *Input, t *traced, s *rush) Finding {
