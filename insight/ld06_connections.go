@@ -219,7 +219,12 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	}
 	tellProbe(in, &f, t.Frames(top.Stack))
 	sources := connSources{in.code}
-	tellSettings(&f, sources, t.Frames(top.Stack), sources.httpSettings())
+	if in.code.readsBodies(t.Site(top.Stack)) {
+		f.Advice = "By the source, the body is read to its end there. Use one http.Client for all requests, and set its Transport's MaxIdleConnsPerHost (2 unless the program sets it) to at least the number of concurrent requests to one host."
+		f.Doubts = in.traceDoubts(t)
+	}
+	tellSettings(&f, sources, t.Frames(top.Stack), append(sources.unsetPerHost(), sources.httpSettings()...))
+	tellKept(&f, in.code, t.Site(top.Stack))
 	tellOpening(in, &f, cost{callee: httpDials}, cost{callee: "crypto/tls.(*Conn).clientHandshake"})
 	return f, true
 }
@@ -294,6 +299,85 @@ func (c *code) closesBodies(at stack.Frame) (closes bool) {
 		})
 	})
 	return closes
+}
+
+// readsBodies tells whether the function that a frame is in reads the body of the answer to its end on each path that
+// has one: what comes between the call and that is no way out but for an error of the call.
+func (c *code) readsBodies(at stack.Frame) bool {
+	fn := c.scopeAt(at)
+	if fn == nil {
+		return false
+	}
+	s, asked := c.parse(at.File), false
+	for _, x := range fn.body.List {
+		whole := hasCall(x, func(call *ast.CallExpr) bool {
+			name := types.ExprString(call.Fun)
+			return (name == "io.ReadAll" || name == "io.Copy" || name == "ioutil.ReadAll") && strings.HasSuffix(types.ExprString(call.Args[len(call.Args)-1]), ".Body")
+		})
+		_, simple := x.(*ast.AssignStmt)
+		_, plain := x.(*ast.ExprStmt)
+		check, guards := x.(*ast.IfStmt)
+		switch {
+		case s.covers(x, at.Line):
+			asked = true
+		case !asked:
+		case whole && (simple || plain || guards && check.Init != nil && hasCall(check.Init, func(*ast.CallExpr) bool { return true })):
+			return true
+		case guards && errorCheck(check.Cond) && check.Else == nil:
+		case guards, isLoop(x):
+			return false
+		default:
+			switch x.(type) {
+			case *ast.ReturnStmt, *ast.SwitchStmt, *ast.SelectStmt, *ast.TypeSwitchStmt:
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// tellKept makes a remark of a finding where the function that a frame is in keeps the bodies for later, or hands
+// them to others: then as many connections are open at once as there are of them.
+func tellKept(f *Finding, c *code, at stack.Frame) {
+	fn := c.scopeAt(at)
+	if fn == nil {
+		return
+	}
+	s := c.parse(at.File)
+	answers := map[string]bool{}
+	body := func(x ast.Expr) bool {
+		text, of := strings.CutSuffix(types.ExprString(x), ".Body")
+		return answers[text] || of && answers[text]
+	}
+	line := 0
+	inside(fn.body, func(n ast.Node) {
+		kept := false
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			if s.covers(n, at.Line) && len(n.Rhs) == 1 {
+				answers[types.ExprString(n.Lhs[0])] = true
+				return
+			}
+			for i, x := range n.Lhs {
+				call, calls := n.Rhs[min(i, len(n.Rhs)-1)].(*ast.CallExpr)
+				kept = kept || calls && isNamed(call.Fun, "append") && slices.ContainsFunc(call.Args[1:], body)
+				kept = kept || hasIndex(x) && body(n.Rhs[min(i, len(n.Rhs)-1)])
+			}
+		case *ast.SendStmt:
+			kept = body(n.Value)
+		case *ast.GoStmt:
+			kept = slices.ContainsFunc(n.Call.Args, body)
+		}
+		if kept && line == 0 {
+			line, _ = s.lines(n)
+		}
+	})
+	if line == 0 {
+		return
+	}
+	f.Severity = Info
+	f.Evidence = append(f.Evidence, c.shownAt(at.File, line, "the source keeps the bodies here, or hands them on"))
+	f.Advice = "By the source, the bodies are kept, or handed on, and read later: each of them needs its connection until it is read to its end or closed, as a stream does. What is to be had is to close those that are not needed any more. If the answers are short: " + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
 }
 
 // tellPart says where the function that a frame is in reads only a part of the body of an answer.

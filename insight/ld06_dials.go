@@ -2,6 +2,7 @@ package insight
 
 import (
 	"go/ast"
+	"go/types"
 	"slices"
 	"strings"
 
@@ -100,9 +101,40 @@ func (x *handDial) finding(r *Rule, in *Input, t *traced, cpu stats.Interval) Fi
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, "the source dials an address that the function is given: each may be another one")
 	}
+	if line := readsToClose(in.code, dialUser(in, x.call.Path)); line > 0 {
+		use := dialUser(in, x.call.Path)
+		f.Severity = Info
+		f.Evidence = append(f.Evidence, in.code.shownAt(use.File, line, "the source reads until the peer closes the connection"))
+		f.Advice = "By the source, the answer ends when the peer closes the connection: it carries one exchange, and cannot be used again. If the peer takes several queries at once, send them in one exchange; if its protocol can tell the end of an answer otherwise (a length, a last line), read up to that and keep the connection."
+	}
 	tellProbe(in, &f, frames)
 	f.costs, f.saves, f.more = []cost{{file: x.at.File, line: x.at.Line}}, true, true
 	return f
+}
+
+// readsToClose is the line at which the function of a frame reads what its line gives, a connection, to its end: nothing
+// can be sent on it then. It is 0 where there is none.
+func readsToClose(c *code, at stack.Frame) (line int) {
+	fn := c.scopeAt(at)
+	if fn == nil {
+		return 0
+	}
+	s, conns := c.parse(at.File), map[string]bool{}
+	inside(fn.body, func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			if s.covers(n, at.Line) && len(n.Rhs) == 1 {
+				conns[types.ExprString(n.Lhs[0])] = true
+			}
+		case *ast.CallExpr:
+			name := types.ExprString(n.Fun)
+			whole := name == "io.ReadAll" || name == "ioutil.ReadAll" || name == "io.Copy"
+			if whole && conns[types.ExprString(n.Args[len(n.Args)-1])] && line == 0 {
+				line, _ = s.lines(n)
+			}
+		}
+	})
+	return line
 }
 
 // dialsItem tells whether a line dials an address that is, or is made of, a parameter of its function: nothing shows

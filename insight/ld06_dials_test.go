@@ -70,3 +70,20 @@ func TestDialsItem(t *testing.T) {
 		}
 	}
 }
+
+// TestReadsToClose: a connection that is read to its end carries no second exchange.
+func TestReadsToClose(t *testing.T) {
+	for text, want := range map[string]int{
+		"b, err := io.ReadAll(c)":                        5,
+		"io.Copy(out, c)":                                5,
+		"b, err := io.ReadAll(io.LimitReader(c, n))":     0,
+		"s, err := bufio.NewReader(c).ReadString('\\n')": 0,
+		"io.Copy(c, request)":                            0,
+		"b, err := io.ReadAll(other)":                    0,
+	} {
+		code := sourceOf("package main\n\nfunc query() {\nc, err := net.Dial(\"tcp\", peer)\n" + text + "\n}\n")
+		if got := readsToClose(code, stack.Frame{Func: "main.query", File: "a.go", Line: 4}); got != want {
+			t.Errorf("%s: %d", text, got)
+		}
+	}
+}

@@ -24,6 +24,7 @@ type connSetting struct {
 	advice string // what to do about it, where it is the one
 	sure   bool   // nothing is used again with it; else it may be too small
 	branch bool   // it is set in one branch of several
+	unset  bool   // it is what is not set that does so
 }
 
 // httpSetting tells what a field of an http.Transport or an http.Request is set to, where that
@@ -66,6 +67,47 @@ func (c connSources) httpSettings() (all []connSetting) {
 				x.at, x.owner = c.shownAt(file, line, "the source sets %s here, which %s", name, x.does), owner
 				all = append(all, x)
 			}
+		})
+	})
+	return all
+}
+
+// unsetPerHost are the literals of an http.Transport that leave open how many idle connections to one host are kept,
+// which then are two, and whose variable nothing sets that of without a condition.
+func (c connSources) unsetPerHost() (all []connSetting) {
+	const field = "MaxIdleConnsPerHost"
+	c.eachSource(func(file string, s *syntax) {
+		eachNode(s.file, func(n ast.Node, around []ast.Node) {
+			lit, ok := n.(*ast.CompositeLit)
+			if !ok || lit.Type == nil || types.ExprString(lit.Type) != "http.Transport" {
+				return
+			}
+			set := func(e ast.Expr) bool {
+				kv, ok := e.(*ast.KeyValueExpr)
+				return ok && (isNamed(kv.Key, field) || isNamed(kv.Key, "DisableKeepAlives"))
+			}
+			if slices.ContainsFunc(lit.Elts, set) {
+				return
+			}
+			x := connSetting{owner: ownerOf(around), unset: true, does: "keeps two idle connections to each host, since " + field + " is unset",
+				advice: "set it to the number of concurrent requests to one host"}
+			always, line := false, 0
+			eachNode(s.file, func(n ast.Node, around []ast.Node) {
+				if a, ok := n.(*ast.AssignStmt); ok && strings.HasSuffix(types.ExprString(a.Lhs[0]), "."+field) && x.owner != "" && lastName(strings.TrimSuffix(types.ExprString(a.Lhs[0]), "."+field)) == x.owner {
+					line, _ = s.lines(a)
+					always = always || !branched(around)
+				}
+			})
+			if always {
+				return
+			}
+			first, _ := s.lines(lit)
+			text := "the source makes a Transport here that leaves %s unset: it keeps two idle connections to each host"
+			if line > 0 {
+				text += fmt.Sprintf(", unless line %d sets it", line)
+			}
+			x.at = c.shownAt(file, first, text, field)
+			all = append(all, x)
 		})
 	})
 	return all
@@ -206,6 +248,10 @@ func (c connSources) holding(owner string) []string {
 					if len(n.Values) > 0 {
 						names = holds(names, n.Names[0].Name, n.Values[0])
 					}
+				case *ast.KeyValueExpr: // a field of a literal
+					if id, ok := n.Key.(*ast.Ident); ok {
+						names = holds(names, id.Name, n.Value)
+					}
 				}
 				return true
 			})
@@ -235,6 +281,9 @@ func holds(names []string, name string, value ast.Expr) []string {
 // the line in front of the evidence. What may be of others comes behind.
 func tellSettings(f *Finding, c connSources, frames []stack.Frame, all []connSetting) {
 	some, named := c.settingsOn(frames, all)
+	if slices.ContainsFunc(some, func(x connSetting) bool { return named && x.unset }) { // what the total is does not matter then
+		some = slices.DeleteFunc(slices.Clone(some), func(x connSetting) bool { return !x.unset && !x.sure })
+	}
 	slices.SortStableFunc(some, func(a, b connSetting) int { // what is sure comes first
 		switch {
 		case a.sure == b.sure:

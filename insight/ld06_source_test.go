@@ -61,6 +61,61 @@ func TestTellSettings(t *testing.T) {
 	}
 }
 
+// TestUnsetPerHost: a Transport that leaves open how many idle connections to one host it keeps is named where it is
+// that of the calls, before what it keeps in all.
+func TestUnsetPerHost(t *testing.T) {
+	const use = "}\nfunc (c *client) get() {\nc.http.Get(url)\n}\n"
+	for _, c := range []struct{ name, makes, says string }{
+		{"unset", "tr := &http.Transport{MaxIdleConns: 1000}\nreturn &client{http: &http.Client{Transport: tr}}", "The source keeps two idle connections to each host, since MaxIdleConnsPerHost is unset (a.go:6): set it"},
+		{"set", "tr := &http.Transport{MaxIdleConns: 1000, MaxIdleConnsPerHost: 64}\nreturn &client{http: &http.Client{Transport: tr}}", "The source keeps at most 1000"},
+		{"set later", "tr := &http.Transport{}; tr.MaxIdleConnsPerHost = 64\nreturn &client{http: &http.Client{Transport: tr}}", "Reuse"},
+		{"set on a condition", "tr := &http.Transport{}; if n > 0 { tr.MaxIdleConnsPerHost = n }\nreturn &client{http: &http.Client{Transport: tr}}", "The source keeps two"},
+		{"of another client", "tr := &http.Transport{}\nreturn &client{other: &http.Client{Transport: tr}}", "Reuse"},
+	} {
+		f := Finding{Advice: "Reuse."}
+		code := connSources{sourceOf("package main\n\nimport \"net/http\"\n\nfunc new() *client {\n" + c.makes + "\n" + use)}
+		tellSettings(&f, code, []stack.Frame{{Func: "main.(*client).get", File: "a.go", Line: 10}}, append(code.unsetPerHost(), code.httpSettings()...))
+		if !strings.HasPrefix(f.Advice, c.says) {
+			t.Errorf("%s: %s %q", c.name, f.Advice, f.Doubts)
+		}
+	}
+}
+
+// TestReadsBodies: a body is read to its end on each path where nothing but an error of the call leaves before that.
+func TestReadsBodies(t *testing.T) {
+	for text, want := range map[string]bool{
+		"if err != nil {\nreturn err\n}\ndefer resp.Body.Close()\nb, err := io.ReadAll(resp.Body)":                          true,
+		"if err != nil {\nreturn err\n}\nio.Copy(io.Discard, resp.Body)\nresp.Body.Close()":                                 true,
+		"if err != nil {\nreturn err\n}\nif resp.StatusCode != 200 {\nreturn errStatus\n}\nb, err := io.ReadAll(resp.Body)": false,
+		"if err != nil {\nreturn err\n}\nif resp.StatusCode == 200 {\nb, err = io.ReadAll(resp.Body)\n}":                    false,
+		"if err != nil {\nreturn err\n}\nb, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))":                            false,
+		"if err != nil {\nreturn err\n}\njson.NewDecoder(resp.Body).Decode(&v)":                                             false,
+	} {
+		code := sourceOf("package main\n\nfunc get() {\nresp, err := hc.Get(url)\n" + text + "\n}\n")
+		if got := code.readsBodies(stack.Frame{Func: "main.get", File: "a.go", Line: 4}); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+// TestTellKept: bodies that are kept for later need a connection each.
+func TestTellKept(t *testing.T) {
+	for text, want := range map[string]bool{
+		"bodies = append(bodies, resp.Body)": true,
+		"open[id] = resp":                    true,
+		"streams <- resp.Body":               true,
+		"go follow(resp.Body)":               true,
+		"defer resp.Body.Close()\nb, err := io.ReadAll(resp.Body)\nall = append(all, b)": false,
+		"return resp, nil": false,
+	} {
+		f := Finding{Severity: Warning, Advice: "Read it."}
+		tellKept(&f, sourceOf("package main\n\nfunc get() {\nresp, err := hc.Get(url)\n"+text+"\n}\n"), stack.Frame{Func: "main.get", File: "a.go", Line: 4})
+		if got := f.Severity == Info; got != want {
+			t.Errorf("%s: %s", text, f.Advice)
+		}
+	}
+}
+
 // TestTellIdleSettings: what a handle is told to keep: none, some, none in a branch, or what another one
 // keeps.
 func TestTellIdleSettings(t *testing.T) {

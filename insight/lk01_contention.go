@@ -246,7 +246,8 @@ func (c *contention) ofUnits(p *facts.Place, f *Finding) {
 	})
 	c.tellHolding(p, u.rows, f)
 	if !ok || 2*u.all() < p.Time {
-		return // those who wait most are no requests
+		c.ofOthers(p, u, f) // those who wait most are no requests
+		return
 	}
 	f.waits, f.felt = u.rows, u.own()
 	f.Evidence = append(f.Evidence, Evidence{Text: u.String() + " is waiting here", Path: c.Entry.Path, Phase: c.Entry.Phase})
@@ -254,6 +255,24 @@ func (c *contention) ofUnits(p *facts.Place, f *Finding) {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, fmt.Sprintf("%s of the time of %s, apart from the time in which the holder itself waits for a P, is too little to make them slow", unit.Percent(u.own()), u.name))
 	}
+}
+
+// ofOthers weighs the waits of a place that are mostly those of other goroutines, as of those that requests or tasks
+// have started: by how much of their time passes while others wait there, and what all of the waits would be of it.
+func (c *contention) ofOthers(p *facts.Place, u unitTime, f *Finding) {
+	if u.seen == 0 || !f.Severity.AtLeast(Warning) {
+		return
+	}
+	at := func(s facts.UnitSite) bool { return s.Frame.File == p.At.File && s.Frame.Line == p.At.Line }
+	through, _ := unitsSpend(c.in, func(row *facts.UnitRow) bool {
+		return row.Kind.Key() == "lock" && at(row.Site) || row.Cause.Kind.Key() == "lock" && at(row.Cause.Site)
+	})
+	share := max(through.share(), float64(p.Time)/float64(u.seen))
+	if share >= c.param("unit") {
+		return
+	}
+	f.Severity = Info
+	f.Doubts = append(f.Doubts, fmt.Sprintf("those who wait are mostly no %s; if %s waited for all of it, it would be %s of their time, too little to make them slow", u.name, u.name, unit.Percent(share)))
 }
 
 // holdingShare is the part of the waits for a lock from which on what its holder does then is
