@@ -332,7 +332,7 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 			return
 		}
 		f.Advice = heldAdvice + " " + f.Advice
-	case !p.Shared && cause.Kind.Key() == "running":
+	case !p.Shared && cause.Kind.Key() == "running" && mayOnlyRead(c.in.code, p.At):
 		f.Advice = readAdvice + " " + f.Advice
 	}
 }

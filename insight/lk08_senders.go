@@ -2,11 +2,16 @@ package insight
 
 import (
 	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"regexp"
 	"slices"
 	"time"
 
 	"loupe/analysis/facts"
 	"loupe/recording"
+	"loupe/value/stack"
 	"loupe/value/unit"
 )
 
@@ -78,6 +83,40 @@ func nobodySends(r *Rule, w *facts.AllWaits) Finding {
 	return r.answer(Fine, "goroutines waited %s to send at %s%s, in %s; elsewhere less%s", unit.Duration(places[0].Time), place(places[0].At), w.Of(), unit.Plural(places[0].Count, "wait"), unended(w))
 }
 
+// givesBack tells whether the function of a line that sends to a channel receives from it, too, or one does whose name
+// says that it gives a slot back: what is sent is then a slot that is taken.
+func givesBack(c *code, at stack.Frame) (found bool) {
+	fn, s, name := c.scopeAt(at), c.parse(at.File), ""
+	s.onLine(at.Line, func(n ast.Node, _ []ast.Node) {
+		if send, ok := n.(*ast.SendStmt); ok {
+			name = lastName(types.ExprString(send.Chan))
+		}
+	})
+	if fn == nil || name == "" {
+		return false
+	}
+	receives := func(in ast.Node) bool {
+		return hasNode(in, func(n ast.Node) bool {
+			x, ok := n.(*ast.UnaryExpr)
+			return ok && x.Op == token.ARROW && lastName(types.ExprString(x.X)) == name
+		})
+	}
+	for outer := fn; outer != nil; outer = outer.outer {
+		found = found || receives(outer.body)
+	}
+	c.eachSource(func(_ string, s *syntax) {
+		for _, d := range s.file.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil && slotNames.MatchString(fn.Name.Name) {
+				found = found || receives(fn.Body)
+			}
+		}
+	})
+	return found
+}
+
+// slotNames are names of functions that give a slot back.
+var slotNames = regexp.MustCompile(`(?i)^(release|leave|unlock|done|give_?back|free|exit)`)
+
 // slowReceiver judges a place at which goroutines wait to send.
 func slowReceiver(r *Rule, in *Input, w *facts.AllWaits, p *facts.Place) (f Finding, ok bool) {
 	switch {
@@ -115,6 +154,11 @@ func slowReceiver(r *Rule, in *Input, w *facts.AllWaits, p *facts.Place) (f Find
 		f.Evidence = append(f.Evidence, in.trace().seen(p.By[0].Stack, "received here, %s times", unit.Count(p.By[0].Count)))
 	}
 	f.Advice = "Look at the receiver: what it does for each item, and what it waits for. If the Ps are not busy, more receivers help; a larger buffer only delays the wait, unless it has room for all that is ever sent. If nobody receives any more, the senders wait forever (SC10): give the send a way out, or the channel a buffer for the one value that each sender sends."
+	if s := semaphoreOn(in, p.At, p.Frames); s != nil && givesBack(in.code, p.At) {
+		f.Summary += fmt.Sprintf("; by the source, they wait for a slot of a semaphore (%s), which those who have one give back", s.limit)
+		f.Evidence = append(f.Evidence, s.made)
+		f.Advice = "There is no receiver but those who are inside. Raise the semaphore's limit as far as what is behind it can take; or do less while a slot is held, and give it back sooner. If the limit is what a peer or the memory permits, this is where the program's limit is."
+	}
 	if a, ok := affinityAt(in.code, p.At, p.Frames); ok {
 		f.Advice = a.advice()
 		f.Evidence = append(f.Evidence, a.Evidence)

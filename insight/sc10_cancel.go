@@ -177,9 +177,16 @@ func (p *stuck) tellCancel(in *Input) {
 		return
 	}
 	from := fmt.Sprintf("%s:%d", baseName(p.from.File), p.from.Line)
-	p.Advice = fmt.Sprintf("They wait for a context of %s to end: call its cancel function when what it is for is over (defer cancel()), on every path.", from)
+	p.Advice = fmt.Sprintf("They wait for a context of %s to end: see that its cancel function is called when what it is for is over, on every path.", from)
 	x, ok := cancelAlong(in.code, p.way)
 	if !ok {
+		if name, handed := handedOn(in.code, p.from); handed {
+			p.Advice = fmt.Sprintf("They wait for a context of %s to end. Its cancel function, %s, is handed on there: see that whoever has it calls it when what the context is for is over. A call in this function (defer) would end the context too early.", from, name)
+			p.Doubts = append(p.Doubts, "if whoever has the cancel functions calls them later, there are as many goroutines as it keeps, and no more")
+		}
+		if x.timed {
+			p.Doubts = append(p.Doubts, "the context of "+from+" has a time limit: each of these goroutines ends with it, at the latest. Look for longer than that to see whether they become more")
+		}
 		return
 	}
 	at := evidenceLine(x.at)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"loupe/recording/recordingtest"
+	"loupe/session"
 	"loupe/value/stack"
 )
 
@@ -30,6 +32,26 @@ func TestCancelAlong(t *testing.T) {
 		x, ok := cancelAlong(sourceOf(text), way)
 		if ok != (c.says != "") || !strings.Contains(x.says, c.says) {
 			t.Errorf("%s: %v %q", c.name, ok, x.says)
+		}
+	}
+}
+
+// TestTellCancelHandedOn: a cancel function that is handed on is not to be called where the context is made.
+func TestTellCancelHandedOn(t *testing.T) {
+	for text, want := range map[string]string{
+		"ctx, cancel := context.WithCancel(app)\nif cancel = watches.swap(cancel); cancel != nil {\ncancel()\n}": "is handed on there",
+		"ctx, cancel := context.WithCancel(app)\nopen[id] = cancel":                                              "is handed on there",
+		"ctx, cancel := context.WithTimeout(app, d)\nstops <- cancel":                                            "is handed on there",
+		"ctx, cancel := context.WithCancel(app)\nif x {\ndefer cancel()\n}":                                      "on every path (defer cancel())",
+		"ctx := made()": "see that its cancel function is called",
+	} {
+		r := recordingtest.New("title x")
+		withSource(r, "a.go", "package main\n\nfunc watch() {\n"+text+"\n}\n")
+		from := stack.Frame{Func: "main.watch", File: "a.go", Line: 4}
+		p := &stuck{at: stack.Frame{Func: "context.(*cancelCtx).propagateCancel.func2"}, from: from, way: []stack.Frame{from}}
+		p.tellCancel(NewInput(session.New(r.Open())))
+		if !strings.Contains(p.Advice, want) || strings.Contains(text, "WithTimeout") != strings.Contains(strings.Join(p.Doubts, " "), "time limit") {
+			t.Errorf("%s: %s %q", text, p.Advice, p.Doubts)
 		}
 	}
 }

@@ -217,3 +217,18 @@ func sourcesOf(texts ...string) *Input {
 	}
 	return NewInput(session.New(r.Open()))
 }
+
+// TestGivesBack: who sends to a channel and receives from it takes a slot; a worker that another function feeds does not.
+func TestGivesBack(t *testing.T) {
+	for text, want := range map[string]bool{
+		"func pay() {\nslots <- struct{}{}\ndefer func() { <-slots }()\n}":                           true,
+		"func (g *gate) enter() {\ng.slots <- struct{}{}\n}\nfunc (g *gate) release() { <-g.slots }": true,
+		"func feed() {\nwork <- 1\n}\nfunc worker() { for range n { <-work } }":                      false,
+		"func pay() {\nslots <- struct{}{}\n<-other\n}":                                              false,
+	} {
+		c := sourceOf("package main\n\n" + text + "\n")
+		if got := givesBack(c, stack.Frame{Func: "main.pay", File: "a.go", Line: 4}); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package insight
+
+import (
+	"go/ast"
+	"go/token"
+	"slices"
+	"strings"
+
+	"loupe/value/stack"
+)
+
+// Whether what is done under a lock only reads, by the source: then it could be taken for reading.
+
+// readOnlyPackages are those whose functions change nothing that they are given, but for the functions of butThese.
+var readOnlyPackages = []string{"strings", "strconv", "math", "math/bits", "unicode", "unicode/utf8", "bytes", "path", "path/filepath", "errors", "time", "cmp", "encoding/json", "encoding/hex", "crypto/sha256", "crypto/sha1", "crypto/md5", "hash/fnv", "fmt", "slices", "maps"}
+
+// butThese are names of functions of these packages that do change something, or call back what may.
+var butThese = []string{"Fprint", "Fscan", "Sscan", "Scan", "Print", "Sort", "Reverse", "Delete", "Insert", "Replace", "Compact", "Copy", "Unmarshal", "NewEncoder", "NewDecoder", "Func", "Sleep", "Decode", "Encode", "Clip", "Grow"}
+
+// maxReads is how many functions deep the code under a lock is followed.
+const maxReads = 2
+
+// mayOnlyRead tells whether nothing in the source says that what is done under the lock of a line changes something:
+// each statement there, and in the program's functions that it calls, reads alone. Without the source nothing does.
+func mayOnlyRead(c *code, at stack.Frame) bool {
+	fn, s := c.scopeAt(at), c.parse(at.File)
+	if fn == nil {
+		return true
+	}
+	h, known := c.heldAt(at)
+	if !known {
+		return false // where it is let go is not seen
+	}
+	under := func(n ast.Node) bool {
+		first, _ := s.lines(n)
+		return h.has(first)
+	}
+	return readsOnly{c, s, fn.body}.all(under, maxReads)
+}
+
+// readsOnly looks at the body of a function.
+type readsOnly struct {
+	c    *code
+	s    *syntax
+	body *ast.BlockStmt
+}
+
+// all tells whether the nodes that are wanted only read.
+func (r readsOnly) all(wanted func(ast.Node) bool, depth int) bool {
+	changes := false
+	ast.Inspect(r.body, func(n ast.Node) bool {
+		if n == nil || changes {
+			return false
+		}
+		if _, block := n.(*ast.BlockStmt); block || !wanted(n) {
+			return true
+		}
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			if n.Tok != token.DEFINE {
+				changes = slices.ContainsFunc(n.Lhs, func(x ast.Expr) bool { return !r.own(x) })
+			}
+		case *ast.IncDecStmt:
+			changes = !r.own(n.X)
+		case *ast.SendStmt, *ast.GoStmt:
+			changes = true
+		case *ast.CallExpr:
+			changes = !r.reads(n, depth)
+		}
+		return !changes
+	})
+	return !changes
+}
+
+// own tells of what is assigned to that it is a variable of the function, or a part of one that it has made.
+func (r readsOnly) own(x ast.Expr) bool {
+	name := rootName(x)
+	if name == "_" {
+		return true
+	}
+	_, whole := x.(*ast.Ident)
+	found := false
+	ast.Inspect(r.body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i, left := range n.Lhs {
+				if n.Tok == token.DEFINE && isNamed(left, name) {
+					found = found || whole || len(n.Lhs) == len(n.Rhs) && makes(n.Rhs[i])
+				}
+			}
+		case *ast.ValueSpec:
+			for _, id := range n.Names {
+				found = found || id.Name == name
+			}
+		case *ast.RangeStmt:
+			found = found || whole && (isNamed(n.Key, name) || n.Value != nil && isNamed(n.Value, name))
+		}
+		return !found
+	})
+	return found || whole && !r.global(name)
+}
+
+// makes tells of an expression that it gives something new.
+func makes(x ast.Expr) bool {
+	switch x := x.(type) {
+	case *ast.CompositeLit:
+		return true
+	case *ast.UnaryExpr:
+		return x.Op == token.AND && makes(x.X)
+	case *ast.CallExpr:
+		return isNamed(x.Fun, "make") || isNamed(x.Fun, "new")
+	}
+	return false
+}
+
+// global tells of a name that a variable of a package has it.
+func (r readsOnly) global(name string) (found bool) {
+	for _, d := range r.s.file.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.VAR {
+			for _, spec := range g.Specs {
+				found = found || slices.ContainsFunc(spec.(*ast.ValueSpec).Names, func(id *ast.Ident) bool { return id.Name == name })
+			}
+		}
+	}
+	return found
+}
+
+// reads tells of a call that what it does is known, and changes nothing but what the function has made.
+func (r readsOnly) reads(call *ast.CallExpr, depth int) bool {
+	switch f := call.Fun.(type) {
+	case *ast.ArrayType, *ast.MapType, *ast.ParenExpr, *ast.InterfaceType, *ast.FuncLit:
+		return true // a conversion, or its body is looked at, too
+	case *ast.Ident:
+		if slices.Contains([]string{"len", "cap", "min", "max", "make", "new", "append", "string", "int", "int64", "int32", "uint", "uint64", "uint32", "byte", "rune", "float64", "float32", "bool", "panic", "complex", "real", "imag"}, f.Name) {
+			return true // what append gives is stored by an assignment
+		}
+		return r.declared(f.Name, false, depth)
+	case *ast.SelectorExpr:
+		if lockMethods[f.Sel.Name] {
+			return true
+		}
+		if id, ok := f.X.(*ast.Ident); ok {
+			for _, pkg := range readOnlyPackages {
+				if importedAs(r.s.file, pkg) == id.Name && id.Name != "" {
+					return !slices.ContainsFunc(butThese, func(w string) bool {
+						return strings.HasPrefix(f.Sel.Name, w) || w == "Func" && strings.HasSuffix(f.Sel.Name, w)
+					})
+				}
+			}
+			if r.madeHere(id.Name) {
+				return true
+			}
+		}
+		return r.declared(f.Sel.Name, true, depth)
+	}
+	return false
+}
+
+// lockMethods are the methods of locks themselves.
+var lockMethods = map[string]bool{"Lock": true, "Unlock": true, "RLock": true, "RUnlock": true}
+
+// madeHere tells of a variable that the function declares it as a value, or makes it: as a strings.Builder.
+func (r readsOnly) madeHere(name string) (found bool) {
+	ast.Inspect(r.body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ValueSpec:
+			found = found || len(n.Values) == 0 && slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return id.Name == name })
+		case *ast.AssignStmt:
+			found = found || n.Tok == token.DEFINE && len(n.Lhs) == 1 && isNamed(n.Lhs[0], name) && makes(n.Rhs[0])
+		}
+		return !found
+	})
+	return found
+}
+
+// declared tells whether all functions, or methods, of the program with a name only read; it is false where there is
+// none: the name may be that of a variable, or of a library.
+func (r readsOnly) declared(name string, method bool, depth int) bool {
+	if depth == 0 {
+		return false
+	}
+	any, all := false, true
+	r.c.eachSource(func(_ string, s *syntax) {
+		for _, d := range s.file.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Name.Name != name || fn.Recv != nil != method || fn.Body == nil || !all {
+				continue
+			}
+			any = true
+			all = readsOnly{r.c, s, fn.Body}.all(func(ast.Node) bool { return true }, depth-1)
+		}
+	})
+	return any && all
+}
