@@ -77,11 +77,27 @@ func Cards(in *Input, all []Finding) []Card {
 		}
 	}
 	c.capped(out)
+	c.leaksFirst(out)
 	slices.SortStableFunc(out, func(a, b Card) int {
 		fa, fb := all[a.Finding], all[b.Finding]
 		return cmp.Or(cmp.Compare(fb.Severity.rank(), fa.Severity.rank()), cmp.Compare(c.rank[b.Finding], c.rank[a.Finding]))
 	})
 	return out
+}
+
+// leaksFirst puts what grows without end before a pause, which takes time and breaks nothing, where both are as grave.
+func (c *causal) leaksFirst(cards []Card) {
+	for _, leak := range cards {
+		f := &c.all[leak.Finding]
+		if !f.Severity.AtLeast(Warning) || f.Rule != gc08.ID && f.Rule != sc10.ID {
+			continue
+		}
+		for _, pause := range cards {
+			if p := &c.all[pause.Finding]; p.Rule == wt01.ID && p.Severity == f.Severity && (p.waitsFor == "sleep" || p.waitsFor == "timer") {
+				c.rank[leak.Finding] = max(c.rank[leak.Finding], c.rank[pause.Finding]/justBelow)
+			}
+		}
+	}
 }
 
 // justBelow is what is left of a rank that may not reach another one.

@@ -72,6 +72,10 @@ func TestCards(t *testing.T) {
 	collector := seenAt("GC03", Warning, 50, "", 0)
 	forCollection := seenAt("WT01", Warning, 90, "/src/db.go", 3)
 	forCollection.waitsFor = "collector"
+	pause, leak := seenAt("WT01", Warning, 90, "/src/room.go", 3), seenAt("GC08", Warning, 40, "/src/room.go", 9)
+	pause.waitsFor, pause.Impact = "sleep", &Impact{Value: 0.9, Unit: "share of the time of requests"}
+	queued := pause
+	queued.waitsFor = "lock"
 	queue := seenAt("LK01", Warning, 20, "/src/log.go", 3)
 	queue.felt = 0.97
 	for _, c := range []struct {
@@ -79,6 +83,8 @@ func TestCards(t *testing.T) {
 		all  []Finding
 		want string
 	}{
+		{"what grows without end comes before a pause", []Finding{pause, leak}, "GC08 WT01"},
+		{"and not before a queue", []Finding{queued, leak}, "WT01 GC08"},
 		{"the same samples", []Finding{hot, lower}, "AL09(CP01)"},
 		{"a hint stands under what is done there", []Finding{bounds, lower}, "AL09(CP07)"},
 		{"a hint alone stands by itself", []Finding{bounds}, "CP07"},

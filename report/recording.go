@@ -59,7 +59,7 @@ func WriteRecording(out io.Writer, r *Recording, s Style) error {
 	writeHead(w, r, s)
 	writeIncomplete(w, r.Incomplete, s)
 	w.printf("\n%s\n\n", s.paint(bold, "Findings"))
-	writeFindings(w, r.Findings, r.headline(), s)
+	writeFindings(w, r.inOrder(), r.headline(), s)
 	w.printf("\n%s\n\n", s.paint(bold, "What happened"))
 	writeTable(w, r.Figures, s)
 	writeRuns(w, r.Manifest, s)
@@ -73,6 +73,34 @@ func WriteRecording(out io.Writer, r *Recording, s Style) error {
 		w.printf("\n  %s\n", s.paint(yellow, wrap("Note: "+clean(n), s.width()-2, "  ")))
 	}
 	return w.err
+}
+
+// inOrder are the findings in the order of the cards, those of one severity together: what stands on a card comes behind
+// its cause, and what is no cause behind those that are.
+func (r *Recording) inOrder() []insight.Finding {
+	at := map[int]int{}
+	for i, c := range r.Cards {
+		at[c.Finding] = -2 * (len(r.Cards) - i)
+		for _, symptom := range c.Symptoms {
+			at[symptom] = at[c.Finding] + 1
+		}
+	}
+	order := make([]int, len(r.Findings))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		f, g := &r.Findings[a], &r.Findings[b]
+		if f.State != insight.Found || g.State != insight.Found || f.Severity != g.Severity {
+			return a - b
+		}
+		return at[a] - at[b]
+	})
+	all := make([]insight.Finding, len(order))
+	for i, n := range order {
+		all[i] = r.Findings[n]
+	}
+	return all
 }
 
 // incomplete begins the mark of what was cut, lost or damaged, in every form.
