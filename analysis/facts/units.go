@@ -57,6 +57,23 @@ func units(s *session.Session, t *Trace, part timeline.Span, stop func() bool) *
 // it. Chosen: with more, most of main is that.
 const beside = 0.5
 
+// onlyServes tells of main that it does no more, in most of its time, than accept connections, or wait once, for an
+// instant or for the end of something: then what it serves is the program's work.
+func onlyServes(main *account.Group) bool {
+	waits := time.Duration(0)
+	for i := range main.All.Rows {
+		switch row := &main.All.Rows[i]; row.Kind {
+		case account.Accept:
+			waits += row.Time
+		case account.Sleep, account.Timer, account.Channel, account.Other:
+			if row.Count <= 1 {
+				waits += row.Time
+			}
+		}
+	}
+	return float64(waits) >= beside*float64(main.All.Wall)
+}
+
 // judgeMain adds main, whose end the user of a tool waits for, where the units that would be judged take only a part
 // of its time: the requests of a stand-in for another service, of a callback or of a page of metrics.
 func (u *Units) judgeMain() {
@@ -68,7 +85,7 @@ func (u *Units) judgeMain() {
 	for _, g := range u.Judged {
 		all += g.Seen.Sum
 	}
-	if m := u.Groups[main]; float64(all) < beside*float64(m.Seen.Sum) {
+	if m := u.Groups[main]; float64(all) < beside*float64(m.Seen.Sum) && !onlyServes(m) {
 		u.Judged = append(u.Judged, m)
 		slices.SortStableFunc(u.Judged, func(a, b *account.Group) int { return cmp.Compare(b.Seen.Sum, a.Seen.Sum) })
 	}

@@ -41,6 +41,16 @@ func New() *Program {
 	return p
 }
 
+// NewWaiting begins a program with main, goroutine 1, in a wait of which the trace has no stack, and nobody who runs.
+func NewWaiting() *Program {
+	p := &Program{seq: map[int]int{}}
+	p.text.WriteString("Trace Go1.23\n")
+	p.batch()
+	p.event("ProcStatus", "p=0 pstatus=running")
+	p.event("GoStatus", "g=1 m=%d gstatus=waiting", uint64(1<<64-1))
+	return p
+}
+
 func (p *Program) batch() {
 	fmt.Fprintf(&p.text, "EventBatch gen=1 m=0 time=%d\n", 1000+int64(p.now))
 	p.last, p.lines = p.now, 0
