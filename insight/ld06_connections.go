@@ -219,7 +219,7 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	}
 	tellProbe(in, &f, t.Frames(top.Stack))
 	sources := connSources{in.code}
-	if in.code.readsBodies(t.Site(top.Stack)) {
+	if readsBodies(in.code, t.Site(top.Stack)) {
 		f.Advice = "By the source, the body is read to its end there. Use one http.Client for all requests, and set its Transport's MaxIdleConnsPerHost (2 unless the program sets it) to at least the number of concurrent requests to one host."
 		f.Doubts = in.traceDoubts(t)
 	}
@@ -303,7 +303,7 @@ func (c *code) closesBodies(at stack.Frame) (closes bool) {
 
 // readsBodies tells whether the function that a frame is in reads the body of the answer to its end on each path that
 // has one: what comes between the call and that is no way out but for an error of the call.
-func (c *code) readsBodies(at stack.Frame) bool {
+func readsBodies(c *code, at stack.Frame) bool {
 	fn := c.scopeAt(at)
 	if fn == nil {
 		return false

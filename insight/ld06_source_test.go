@@ -92,7 +92,7 @@ func TestReadsBodies(t *testing.T) {
 		"if err != nil {\nreturn err\n}\njson.NewDecoder(resp.Body).Decode(&v)":                                             false,
 	} {
 		code := sourceOf("package main\n\nfunc get() {\nresp, err := hc.Get(url)\n" + text + "\n}\n")
-		if got := code.readsBodies(stack.Frame{Func: "main.get", File: "a.go", Line: 4}); got != want {
+		if got := readsBodies(code, stack.Frame{Func: "main.get", File: "a.go", Line: 4}); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
 	}
