@@ -59,6 +59,7 @@ type loggedFor struct {
 	below   int           // how many of its frames are below the call
 	most    int64
 	written int64 // samples in which the call writes
+	itself  int64 // samples of what the call does, beside making its arguments
 }
 
 // enoughToTell is how many samples of making arguments show that nothing is written, where none is
@@ -82,7 +83,7 @@ func (l *look) arguments(r *Rule, in *Input) (found []Finding) {
 	for _, c := range calls {
 		part := float64(c.weight) / float64(max(1, total))
 		share := stats.Wilson(part*float64(all), float64(all), compare.Confidence)
-		if share.Low < r.param(l.limit) || c.samples < minHits {
+		if share.Low < r.param(l.limit) || c.samples < minHits || !c.thrownAway() {
 			continue
 		}
 		found = append(found, c.finding(r, in, l, from.Entry.Path, from.Entry.Phase, share, all))
@@ -135,6 +136,15 @@ func (l *look) logged(in *Input, p *profile.Profile, index int, counts []int64) 
 	return calls, total, all
 }
 
+// thrownAway tells of a call of which only the source says that it may do nothing that it does nothing: no sample writes.
+func (c *loggedFor) thrownAway() bool {
+	return c.guard.line == 0 || c.samples >= enoughToTell && c.written == 0 && float64(c.itself) < usesLittle*float64(c.samples)
+}
+
+// usesLittle is the part of the samples of making arguments that a call may have which only asks. Chosen: writing a
+// text costs no less than a tenth of making it.
+const usesLittle = 0.05
+
 // add counts a stack whose frame n has the log call.
 func (c *loggedFor) add(p *profile.Profile, id stack.ID, n int, weight, samples int64) {
 	frames := p.Stacks.Frames(id)
@@ -167,6 +177,9 @@ func countWritten(p *profile.Profile, index int, counts []int64, calls []*logged
 			if slices.ContainsFunc(frames[:n-1], func(id stack.FrameID) bool { return writing.MatchString(lastName(p.Stacks.Frame(id).Func)) }) {
 				calls[at].written += counts[i]
 			}
+			if lastName(stack.FoldGenerics(p.Stacks.Frame(frames[n-1]).Func)) == lastName(calls[at].text) { // and not what the values are put into for it
+				calls[at].itself += counts[i]
+			}
 			break
 		}
 	}
@@ -194,6 +207,10 @@ func (c *loggedFor) finding(r *Rule, in *Input, l *look, path, phase string, sha
 	}
 	f.costs, f.saves, f.arguments = c.costs, true, true
 	f.Verify = "Record again under the same load: the share should fall below " + unit.Percent(r.param(l.limit)) + "."
+	if c.guard.line > 0 {
+		c.tellThrownAway(in, &f)
+		return f
+	}
 	first := askFirst(in.code, c.file)
 	keeps, kept := keepsGiven(in.code, methodsOf(in.code, in.code.function(c.at), c.fun))
 	switch {
@@ -215,4 +232,20 @@ func (c *loggedFor) finding(r *Rule, in *Input, l *look, path, phase string, sha
 		f.Advice = "The arguments are made before the logger looks at its level. " + first
 	}
 	return f
+}
+
+// tellThrownAway says of a function of the program's own where it asks, and what to do.
+func (c *loggedFor) tellThrownAway(in *Input, f *Finding) {
+	f.Evidence = append(f.Evidence, in.code.shownAt(c.guard.file, c.guard.line, "asked here, when the arguments are made already"))
+	f.Doubts = append(f.Doubts, "if making them also changes something that is needed later, that has to stay")
+	lazily := "or give it a function that makes the value, or the value itself with a method that is called only where it is used (slog.LogValuer, fmt.Stringer)."
+	if c.guard.level {
+		f.Title = "Work for a log call whose level is off"
+		f.Summary += "; no sample shows the call writing anything, so its level is off and they are thrown away"
+		f.Advice = "The arguments are made before the logger looks at its level. Ask for the level before the call (if log.Enabled(level)), " + lazily
+		return
+	}
+	f.Title = "Work for the arguments of a call that does not use them"
+	f.Summary += fmt.Sprintf("; that returns before it uses them (%s:%d), and no sample shows it using them, so they are thrown away", baseName(c.guard.file), c.guard.line)
+	f.Advice = "The arguments are made before the function asks whether it needs them. Ask for the same before the call, " + lazily
 }

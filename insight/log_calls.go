@@ -20,6 +20,7 @@ type logCall struct {
 	first, last int
 	text        string // "r.log.Debug"
 	fun         ast.Expr
+	guard       guard // of a function of the program's own of which only its source says so
 }
 
 // logVerb are the names of functions that log for who looks for a fault, those of wrappers among
@@ -29,14 +30,26 @@ var (
 	verboseVerb = regexp.MustCompile(`^(?i:log_?)?(?i:trace|verbose)(?i:f|w|s|ln|kv|ctx|context|log|msg)?$`)
 	anyVerb     = regexp.MustCompile(`^(Info|Error|Print|Warn|Warning|Log)(f|w|S|ln|Depth|Context)?$`)
 	isLogger    = regexp.MustCompile(`(?i)log|sugar|entry|zap|logr`)
-	debugLevel  = regexp.MustCompile(`(?i)level_?(debug|trace)|(debug|trace)_?level`)
+	debugLevel  = regexp.MustCompile(`(?i)level_?(debug|trace)|(debug|trace)_?level|(^|\.)(debug|trace|verbose)$`)
 	asksLevel   = regexp.MustCompile(`(?i)enabled|level|debug|trace|verbose|\bV\(|\bCheck\(`)
 )
 
 // logsAround finds the log call around what a line calls, where that is made for an argument. It
 // is false where the level is asked first, and for what runs only when the logger calls it.
 func logsAround(c *code, at stack.Frame, callee string) (found logCall, ok bool) {
-	s := c.parse(at.File)
+	s, in := c.parse(at.File), c.function(at)
+	// note takes a call that logs; arg is which of its arguments is made.
+	note := func(outer *ast.CallExpr, arg int, around []ast.Node) bool {
+		g, guarded := guard{}, false
+		if !isLevelled(outer) || !mayLog(methodsOf(c, in, outer.Fun)) {
+			if g, guarded = guardedCall(c, in, outer, arg); !guarded {
+				return false
+			}
+		}
+		first, last := s.lines(statementOf(outer, around))
+		found, ok = logCall{at.File, first, last, types.ExprString(outer.Fun), outer.Fun, g}, !asked(outer, around)
+		return true
+	}
 	s.onLine(at.Line, func(n ast.Node, around []ast.Node) {
 		if ok || !isMade(n, callee) {
 			return
@@ -44,18 +57,18 @@ func logsAround(c *code, at stack.Frame, callee string) (found logCall, ok bool)
 		inside, inArgs := n, false
 		for i := len(around) - 1; i >= 0; i-- {
 			if _, lazy := around[i].(*ast.FuncLit); lazy {
-				return
+				break
 			}
-			outer, is := around[i].(*ast.CallExpr)
-			if is {
-				inArgs = inArgs || slices.ContainsFunc(outer.Args, func(x ast.Expr) bool { return x == inside })
-				if inArgs && isLevelled(outer) && mayLog(methodsOf(c, c.function(at), outer.Fun)) {
-					first, last := s.lines(statementOf(outer, around[:i]))
-					found, ok = logCall{at.File, first, last, types.ExprString(outer.Fun), outer.Fun}, !asked(outer, around[:i])
+			if outer, is := around[i].(*ast.CallExpr); is {
+				arg := slices.IndexFunc(outer.Args, func(x ast.Expr) bool { return x == inside })
+				if inArgs = inArgs || arg >= 0; inArgs && note(outer, arg, around[:i]) {
 					return
 				}
 			}
 			inside = around[i]
+		}
+		if call, arg, outer := givenTo(in, n, around); call != nil {
+			note(call, arg, outer)
 		}
 	})
 	return found, ok
@@ -191,7 +204,7 @@ func asked(call ast.Node, around []ast.Node) bool {
 		case *ast.FuncDecl, *ast.FuncLit:
 			return false
 		case *ast.IfStmt:
-			if n.Body == inside && asksForLevel(n) {
+			if n.Body == inside && asksForLevel(n, false) {
 				return true
 			}
 		default:
@@ -199,7 +212,7 @@ func asked(call ast.Node, around []ast.Node) bool {
 				if before == inside {
 					break
 				}
-				if f, ok := before.(*ast.IfStmt); ok && asksForLevel(f) && endsEarly(f.Body) {
+				if f, ok := before.(*ast.IfStmt); ok && asksForLevel(f, true) && endsEarly(f.Body) {
 					return true
 				}
 			}
@@ -209,12 +222,31 @@ func asked(call ast.Node, around []ast.Node) bool {
 	return false
 }
 
-// asksForLevel tells whether the condition of an if is about a level.
-func asksForLevel(n *ast.IfStmt) bool {
+// asksForLevel tells whether an if is entered only where a level is on, or, of one that leaves, left
+// behind only there: a condition of several is about it as a whole.
+func asksForLevel(n *ast.IfStmt, leaves bool) bool {
 	if a, ok := n.Init.(*ast.AssignStmt); ok && slices.ContainsFunc(a.Rhs, func(x ast.Expr) bool { return asksLevel.MatchString(types.ExprString(x)) }) {
 		return true
 	}
-	return asksLevel.MatchString(types.ExprString(n.Cond))
+	return asksIn(n.Cond, leaves)
+}
+
+// asksIn is the same of a part of a condition; not tells that the opposite of it is meant.
+func asksIn(x ast.Expr, not bool) bool {
+	switch x := ast.Unparen(x).(type) {
+	case *ast.UnaryExpr:
+		if x.Op == token.NOT {
+			return asksIn(x.X, !not)
+		}
+	case *ast.BinaryExpr:
+		switch {
+		case x.Op == token.LAND && !not, x.Op == token.LOR && not:
+			return asksIn(x.X, not) || asksIn(x.Y, not)
+		case x.Op == token.LAND, x.Op == token.LOR:
+			return asksIn(x.X, not) && asksIn(x.Y, not)
+		}
+	}
+	return asksLevel.MatchString(types.ExprString(x))
 }
 
 // endsEarly tells whether a block ends by leaving what is around it.

@@ -2,6 +2,8 @@ package debuginfo
 
 import (
 	"bytes"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -29,9 +31,9 @@ const (
 )
 
 // otherFiles are the files of a module, below root, that make settings, or are in a folder with one
-// of those that are had, and are compiled into the program: its table of functions has their
+// of those that are had, or in one that these import, and are compiled into the program: its table of functions has their
 // names. Tests and vendored modules are left out.
-func otherFiles(root, program string, have []string) (files []string) {
+func otherFiles(root, module, program string, have []string) (files []string) {
 	if root == "" || program == "" {
 		return nil
 	}
@@ -45,6 +47,9 @@ func otherFiles(root, program string, have []string) (files []string) {
 	folders := map[string]bool{}
 	for _, file := range have {
 		folders[filepath.Dir(file)] = true
+	}
+	for _, folder := range importedFolders(root, module, have) {
+		folders[folder] = true
 	}
 	looked := 0
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -73,6 +78,30 @@ func otherFiles(root, program string, have []string) (files []string) {
 		return nil
 	})
 	return files
+}
+
+// importedFolders are the folders of a module's own packages that files of it import.
+func importedFolders(root, module string, files []string) (folders []string) {
+	if module == "" {
+		return nil
+	}
+	places := bounded.Places{Roots: []string{root}}
+	for _, file := range files[:min(len(files), maxSources)] {
+		text, err := places.Read(file)
+		if err != nil || len(text) > maxSourceSize {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), "", text, parser.ImportsOnly)
+		if err != nil {
+			continue
+		}
+		for _, spec := range parsed.Imports {
+			if rel, ok := strings.CutPrefix(strings.Trim(spec.Path.Value, "\"`"), module+"/"); ok {
+				folders = append(folders, filepath.Join(root, filepath.FromSlash(rel)))
+			}
+		}
+	}
+	return folders
 }
 
 // skipped tells of a folder, by its name, that the go command looks for no packages in it, or

@@ -31,10 +31,18 @@ func TestOtherFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{filepath.Join(root, "janitor.go"), filepath.Join(root, "limits", "limits.go")}
-	if got := otherFiles(root, program, []string{filepath.Join(root, "main.go")}); !slices.Equal(got, want) {
+	if got := otherFiles(root, "example.com/x", program, []string{filepath.Join(root, "main.go")}); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := otherFiles(root, "", nil); got != nil {
+	// A package that a file of those imports.
+	if err := os.WriteFile(filepath.Join(root, "main.go"), []byte("package main\n\nimport (\n\t\"example.com/x/plain\"\n\t\"example.com/xother/other\"\n)\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want = append(want, filepath.Join(root, "plain", "plain.go"))
+	if got := otherFiles(root, "example.com/x", program, []string{filepath.Join(root, "main.go")}); !slices.Equal(got, want) {
+		t.Errorf("imported: %q, want %q", got, want)
+	}
+	if got := otherFiles(root, "example.com/x", "", nil); got != nil {
 		t.Errorf("without a program: %q", got)
 	}
 }

@@ -29,8 +29,8 @@ const MaxProfile = 512 << 20
 // cannot be read are left out: a trimmed or foreign build has none. An error is one of writing.
 //
 // Of the module's files that are compiled into the program, those that make settings come
-// behind, and those of the same packages: what is set once, and what seldom runs, is in no
-// profile. program is the file of the program, empty where it is not there.
+// behind, and those of the same packages and of those that they import: what is set once, what seldom
+// runs, and what returns at once, as a logger whose level is off, is in no profile. program is the file of the program, empty where it is not there.
 func Sources(w *recording.Writer, root, program string, local []string) error {
 	m := w.Manifest()
 	var scope stack.Scope
@@ -57,7 +57,7 @@ func Sources(w *recording.Writer, root, program string, local []string) error {
 		}
 		return strings.Compare(a, b)
 	})
-	files = append(files, otherFiles(root, program, files)...)
+	files = append(files, otherFiles(root, m.Target.Module, program, files)...)
 	// What profiles of a service name is whatever somebody put there.
 	var allowed bounded.Places
 	if root != "" {
