@@ -395,8 +395,18 @@ func (c *causal) collects(i int) float64 {
 	if c.spent == nil || allocatesMuch(&c.all[i]) {
 		return 0
 	}
-	if f := &c.all[i]; f.arguments { // all that is made for them goes
+	switch f := &c.all[i]; {
+	case f.arguments: // all that is made for them goes
 		return c.spent.unforced * c.below[firstLine(f)]
+	case f.belows:
+		sum, seen := 0.0, map[string]bool{}
+		for _, e := range f.Evidence {
+			if at := evidenceLine(e); e.File != "" && !seen[at] {
+				seen[at] = true
+				sum += c.below[at]
+			}
+		}
+		return c.spent.unforced * min(1, sum)
 	}
 	return c.spent.unforced * c.bytes[firstLine(&c.all[i])]
 }

@@ -2,41 +2,132 @@ package insight
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
+	"slices"
 
 	"loupe/value/stack"
 )
 
+// encodedCopy is a value that a function of the program encodes and decodes right away.
+type encodedCopy struct {
+	codec          string // the package, as the source names it: "json"
+	encode, decode ast.Node
+	into           ast.Expr // what it is decoded into; nil where a function of the program makes that
+}
+
 // copiesByJSON tells whether a line encodes what its function, or one that it calls for it, decodes, or the other way
-// round: the very bytes, which nothing else uses. Bytes that are also sent, signed or kept, or that another value was made
-// of in between, are no copy.
-func copiesByJSON(c *code, at stack.Frame) (copies bool) {
-	fn, s := c.function(at), c.parse(at.File)
-	if fn == nil {
-		return false
+// round.
+func copiesByJSON(c *code, at stack.Frame) bool {
+	s := c.parse(at.File)
+	x, ok := encodedCopyIn(c, at)
+	return ok && (s.covers(x.encode, at.Line) || s.covers(x.decode, at.Line))
+}
+
+// encodedCopyIn finds in the function of a frame what is encoded and decoded right away, by itself or by what it calls for
+// it: the very bytes, which nothing else uses. Bytes that are also sent, signed or kept, or that another value was made of
+// in between, are no copy.
+func encodedCopyIn(c *code, at stack.Frame) (found encodedCopy, ok bool) {
+	fn := c.function(at)
+	if fn == nil || fn.Body == nil {
+		return found, false
 	}
-	onLine := func(n ast.Node) bool { return s.covers(n, at.Line) }
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
-		call, ok := n.(*ast.CallExpr)
-		if !ok || copies {
-			return !copies
+		call, is := n.(*ast.CallExpr)
+		if !is || ok {
+			return !ok
 		}
-		text := decodedBy(c, call)
+		text, codec, into := decodedBy(c, fn, call)
 		switch x := converted(text).(type) {
 		case *ast.CallExpr:
-			copies = onLine(call) && encodesOnly(c, x)
+			if by := encodesOnly(c, fn, x); by != "" && by == codec {
+				found, ok = encodedCopy{codec, x, call, into}, true
+			}
 		case *ast.Ident:
 			// Set once, by what encodes, and mentioned there and here alone.
 			made := assignedTo(fn, x.Name)
 			if len(made) != 1 || timesNamed(fn.Body, x.Name) != 2 {
 				break
 			}
-			from, ok := made[0].(*ast.CallExpr)
-			copies = ok && encodesOnly(c, from) && (onLine(call) || onLine(from))
+			if from, is := made[0].(*ast.CallExpr); is && from.Pos() < call.Pos() && codec != "" && encodesOnly(c, fn, from) == codec {
+				found, ok = encodedCopy{codec, from, call, into}, true
+			}
 		}
-		return !copies
+		return !ok
 	})
-	return copies
+	if !ok {
+		found, ok = streamedCopyIn(fn)
+	}
+	return found, ok
+}
+
+// streamedCopyIn is the same for a buffer that an encoder writes to and a decoder reads from, and nothing else.
+func streamedCopyIn(fn *ast.FuncDecl) (found encodedCopy, ok bool) {
+	// coder is what a call of a method is made on: NewEncoder(&buf), or a variable that was made by that.
+	coder := func(call *ast.CallExpr, method, maker string) (codec, buffer string) {
+		if calledName(call) != method || len(call.Args) != 1 {
+			return "", ""
+		}
+		on := receiverOf(call)
+		if id, is := on.(*ast.Ident); is {
+			made := assignedTo(fn, id.Name)
+			if len(made) != 1 || timesNamed(fn.Body, id.Name) != 2 {
+				return "", ""
+			}
+			on = made[0]
+		}
+		by, is := on.(*ast.CallExpr)
+		if !is || len(by.Args) != 1 || calledName(by) != maker {
+			return "", ""
+		}
+		codec = codecOf(by)
+		arg := ast.Unparen(by.Args[0])
+		if address, is := arg.(*ast.UnaryExpr); is && address.Op == token.AND {
+			arg = address.X
+		}
+		if id, is := arg.(*ast.Ident); is {
+			return codec, id.Name
+		}
+		return "", ""
+	}
+	var encode *ast.CallExpr
+	codec, buffer := "", ""
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		call, is := n.(*ast.CallExpr)
+		if !is || ok {
+			return !ok
+		}
+		if by, to := coder(call, "Encode", "NewEncoder"); to != "" {
+			encode, codec, buffer = call, by, to
+		}
+		if by, from := coder(call, "Decode", "NewDecoder"); from != "" && from == buffer && by == codec && timesNamed(fn.Body, buffer) == 3 {
+			found, ok = encodedCopy{codec, encode, call, call.Args[0]}, true
+		}
+		return !ok
+	})
+	return found, ok
+}
+
+// codecOf is the package of a call of one of its functions; empty of any other.
+func codecOf(call *ast.CallExpr) string {
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	pkg, ok := f.X.(*ast.Ident)
+	if !ok {
+		return ""
+	}
+	return pkg.Name
+}
+
+// marshals is the package whose Marshal, or MarshalIndent, a call is; empty where it is none.
+func marshals(x ast.Expr) string {
+	call, ok := x.(*ast.CallExpr)
+	if !ok || !slices.Contains([]string{"Marshal", "MarshalIndent"}, calledName(call)) {
+		return ""
+	}
+	return codecOf(call)
 }
 
 // converted is an expression without conversions between texts.
@@ -51,67 +142,80 @@ func converted(x ast.Expr) ast.Expr {
 	return x
 }
 
-// decodedBy is the text that a call decodes: itself, or as all that a function of the program does with it.
-func decodedBy(c *code, call *ast.CallExpr) ast.Expr {
-	name := types.ExprString(call.Fun)
-	if name == "json.Unmarshal" && len(call.Args) == 2 {
-		return call.Args[0]
+// decodedBy is the text that a call decodes, the package that does it, and what it is decoded into: itself, or as all that
+// a function of the program does with it.
+func decodedBy(c *code, in *ast.FuncDecl, call *ast.CallExpr) (text ast.Expr, codec string, into ast.Expr) {
+	if calledName(call) == "Unmarshal" && len(call.Args) == 2 && codecOf(call) != "" {
+		return call.Args[0], codecOf(call), call.Args[1]
 	}
-	all := c.functions()[lastName(name)]
-	if len(all) != 1 || all[0].Type.Params == nil {
-		return nil
+	all := methodsOf(c, in, call.Fun)
+	if len(all) != 1 || all[0].Type.Params == nil || all[0].Body == nil {
+		return nil, "", nil
 	}
 	for i, p := range parameters(all[0].Type) {
 		if i < len(call.Args) && timesNamed(all[0].Body, p) == 1 && hasCall(all[0].Body, func(inner *ast.CallExpr) bool {
-			return types.ExprString(inner.Fun) == "json.Unmarshal" && len(inner.Args) == 2 && isNamed(converted(inner.Args[0]), p)
+			is := calledName(inner) == "Unmarshal" && len(inner.Args) == 2 && isNamed(converted(inner.Args[0]), p)
+			if is {
+				codec, into = codecOf(inner), givenAs(all[0].FuncDecl, inner.Args[1], call)
+			}
+			return is && codec != ""
 		}) {
-			return call.Args[i]
+			return call.Args[i], codec, into
 		}
+	}
+	return nil, "", nil
+}
+
+// givenAs is what a call gives a function as the parameter, or receiver, that an expression in it names; nil where it names none.
+func givenAs(fn *ast.FuncDecl, x ast.Expr, call *ast.CallExpr) ast.Expr {
+	id, ok := x.(*ast.Ident)
+	if !ok {
+		return nil
+	}
+	if scopeOf(fn).receiver == id.Name {
+		return receiverOf(call)
+	}
+	if i := slices.Index(parameters(fn.Type), id.Name); i >= 0 && i < len(call.Args) {
+		return call.Args[i]
 	}
 	return nil
 }
 
-// encodesOnly tells of a call that it gives a text that was encoded, and does nothing else with it: itself, or by a
-// function of the program.
-func encodesOnly(c *code, call *ast.CallExpr) bool {
-	name := types.ExprString(call.Fun)
-	if name == "json.Marshal" {
-		return true
+// encodesOnly is the package by which a call gives a text that was encoded, and does nothing else with it: itself, or by a
+// function of the program; empty where it does not.
+func encodesOnly(c *code, in *ast.FuncDecl, call *ast.CallExpr) (codec string) {
+	if by := marshals(call); by != "" {
+		return by
 	}
-	all := c.functions()[lastName(name)]
-	if len(all) != 1 || !text(all[0].Type) {
-		return false
+	all := methodsOf(c, in, call.Fun)
+	if len(all) != 1 || !text(all[0].Type) || all[0].Body == nil {
+		return ""
 	}
-	fn, gives := all[0].FuncDecl, false
-	isMarshal := func(x ast.Expr) bool {
-		inner, ok := x.(*ast.CallExpr)
-		return ok && types.ExprString(inner.Fun) == "json.Marshal"
-	}
+	fn := all[0].FuncDecl
 	for _, r := range returnsIn(fn.Body) {
 		if len(r.Results) == 0 {
-			return false // by its name
+			return "" // by its name
 		}
+		by := ""
 		switch x := converted(r.Results[0]).(type) {
 		case *ast.CallExpr:
-			if !isMarshal(x) {
-				return false
-			}
-			gives = true
+			by = marshals(x)
 		case *ast.Ident:
 			if x.Name == "nil" {
-				break
+				continue
 			}
-			made := assignedTo(fn, x.Name)
-			if len(made) != 1 || !isMarshal(made[0]) || timesNamed(fn.Body, x.Name) > 2 {
-				return false
+			if made := assignedTo(fn, x.Name); len(made) == 1 && timesNamed(fn.Body, x.Name) <= 2 {
+				by = marshals(made[0])
 			}
-			gives = true
 		case *ast.BasicLit: // of a failure
-		default:
-			return false
+			continue
 		}
+		if by == "" || codec != "" && by != codec {
+			return ""
+		}
+		codec = by
 	}
-	return gives
+	return codec
 }
 
 // returnsIn are the return statements of a function, without those of functions inside.

@@ -1,10 +1,12 @@
 package insight
 
 import (
+	"go/types"
 	"slices"
 	"strings"
 
 	"loupe/analysis/facts"
+	"loupe/value/stack"
 )
 
 var cp03 = &Rule{
@@ -17,19 +19,25 @@ var cp03 = &Rule{
 		{"warn", 0.25, "share of CPU time", "chosen"},
 		g0,
 	},
-	Check: check(
-		&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "json", skip: []string{"startup", "logging"},
-			what: "went into encoding/json", tell: tellJSON},
-		&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "reflect", skip: []string{"startup", "logging"}, direct: true,
-			what: "went into package reflect", tell: tellReflect},
-		&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "binary", skip: []string{"startup", "logging"},
-			what: "went into encoding/binary and encoding/gob", tell: tellBinary},
-	),
+	Check: func(r *Rule, in *Input) []Finding {
+		return withDeepCopies(r, in, func(except func(*stack.Table, []stack.FrameID) bool) []Finding {
+			unless := func(t *stack.Table, frames []stack.FrameID, _ int) bool { return except(t, frames) }
+			skip := []string{"startup", "logging"}
+			return check(
+				&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "json", skip: skip, unless: unless,
+					what: "went into encoding/json", tell: tellJSON},
+				&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "reflect", skip: skip, unless: unless, direct: true,
+					what: "went into package reflect", tell: tellReflect},
+				&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "binary", skip: skip, unless: unless,
+					what: "went into encoding/binary and encoding/gob", tell: tellBinary},
+			)(r, in)
+		})
+	},
 }
 
 func tellJSON(h *hit, f *Finding) {
 	if copiesByJSON(h.in.code, h.lines[0].Caller) {
-		f.Advice = "The function encodes a value and decodes it right away, which makes a copy of it: copy it by hand (assign the struct, and clone its slices and maps with slices.Clone and maps.Clone; these copy the elements only, so that slices, maps and pointers inside them need copies of their own), or generate a method for a deep copy. If the types differ, assign the fields."
+		f.Advice = deepCopyAdvice
 		return
 	}
 	if of, ok := decodesKept(h, h.lines[0]); ok {
@@ -40,7 +48,7 @@ func tellJSON(h *hit, f *Finding) {
 	case "encoding/json.Marshal", "encoding/json.MarshalIndent", "encoding/json.(*Encoder).Encode":
 		f.Advice = "Encode once and keep the bytes while the value is unchanged; leave out fields that nobody reads. An append method of the type (strconv.Append…) or a generated encoder pays only if it appends to a buffer that is reused, and not always then: measure it."
 	case "encoding/json.Unmarshal", "encoding/json.(*Decoder).Decode":
-		f.Advice = "Decode into a struct with only the needed fields, not into a map or an interface; read only a part of large documents with Decoder.Token; use a generated decoder for a type in the hot path."
+		f.Advice = decodeAdvice(h)
 	default:
 		f.Advice = "Call it less often: " + callee + " runs over the whole document."
 	}
@@ -49,6 +57,67 @@ func tellJSON(h *hit, f *Finding) {
 	case answersWith(h.in.code, facts.Frames(h.p.Stacks, h.lines[0].heavy), h.lines[0].Caller):
 		f.Doubts = append(f.Doubts, "a service that answers in JSON has to spend something here: compare it with the requests per second that it serves")
 	}
+}
+
+// decodeAdvice is what to do about decoding, by what the line decodes into.
+func decodeAdvice(h *hit) string {
+	const rest = "read only a part of large documents with Decoder.Token; use a generated decoder for a type in the hot path."
+	switch decodesInto(h.in.code, h.lines[0]) {
+	case aStruct:
+		return "Leave out of the struct what nobody reads; keep the result where the same document comes again; " + rest
+	case ofAnyType:
+		return "Decode into a struct with only the needed fields, not into a map or an interface; " + rest
+	}
+	return "Decode into a struct with only the needed fields, if it is a map or an interface now; " + rest
+}
+
+// decodeTarget is what a document is decoded into.
+type decodeTarget int
+
+const (
+	aTarget   decodeTarget = iota // not known
+	aStruct                       // of fields that the program names
+	ofAnyType                     // a map or an interface
+)
+
+// decodesInto tells by the types of the source what a line decodes into.
+func decodesInto(c *code, line *hitLine) decodeTarget {
+	d := newDerivations(c)
+	in, ok := d.at(line.Caller)
+	if !ok {
+		return aTarget
+	}
+	for _, call := range d.callsOn(in, line.Caller, lastName(line.Callee)) {
+		if len(call.Args) == 0 {
+			continue
+		}
+		of := d.t.typeOf(call.Args[len(call.Args)-1])
+		for depth := 0; of != nil && depth < 4; depth++ {
+			switch t := of.Underlying().(type) {
+			case *types.Pointer:
+				of = t.Elem()
+			case *types.Slice:
+				of = t.Elem()
+			case *types.Array:
+				of = t.Elem()
+			case *types.Struct:
+				return aStruct
+			case *types.Map:
+				if _, named := t.Elem().Underlying().(*types.Struct); named {
+					return aStruct
+				}
+				return ofAnyType
+			case *types.Interface:
+				if depth == 0 {
+					return aTarget // whatever its caller gives
+				}
+				return ofAnyType
+			default:
+				return aTarget
+			}
+		}
+	}
+	return aTarget
 }
 
 // decodes tells of a function, by its name, that it reads what another one has encoded.

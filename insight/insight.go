@@ -126,6 +126,8 @@ type Finding struct {
 	// arguments tells that the costs are those of making arguments for a log call: how that is
 	// done matters less than that it is done at all.
 	arguments bool
+	// belows tells that what the program allocates below the lines of the evidence goes with them.
+	belows bool
 	// saves tells that what the costs are of is gone where the advice is followed.
 	saves bool
 	// more tells that this is not all that is saved then.
