@@ -50,6 +50,7 @@ func tellReason(in *Input, r *reasons, g *reasonLine, f *Finding) {
 	if m, ok := frontMoveAt(in.code, g.at); ok && c.Mechanism&why.Append != 0 {
 		f.Summary += "; " + m.says()
 		f.Advice = m.advice(len(r.objectSizes(g)) >= lengthsOfGrowing)
+		f.Verify = "Record again under the same load: the CPU time of this line and the bytes it allocates should fall. An append still takes memory, when the slice has to grow."
 	} else if c.Mechanism&why.Append != 0 && isQueue(in.code, g.sites[0].Frames[0], c.Expr) {
 		f.Advice = queueAdvice
 	}

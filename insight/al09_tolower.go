@@ -84,6 +84,11 @@ func toLowerAt(r *Rule, in *Input, p *profile.Profile, bytes int, entry recordin
 	}}
 	f.costs, f.saves = []cost{{file: site.Caller.File, line: site.Caller.Line, callee: stack.FoldGenerics(site.Callee)}}, true
 	f.Advice = "Convert the text once, where it is stored or read, and the search term once before the loop; strings.EqualFold compares without copying."
+	if eachOnce(in.code, site.Caller, site.Callee) {
+		f.Severity, f.Title = Info, "Case conversion of each text that is read"
+		f.Summary += "; by the source, each text is converted once, where it is read, and not to be compared"
+		f.Advice = "Nothing is converted twice here. If most texts have come before and the result is the key of a map, convert into a []byte that is reused and look up m[string(buf)], which makes no string; make one only for a new key. For counts the map then needs pointers, as m[string(buf)]++ makes the string."
+	}
 	f.Verify = "Record again under the same load: this line should be gone from loupe pprof -top -sample_index alloc_space, and the bytes allocated per request should fall by as much."
 	f.Doubts = []string{"lower-casing is not the same as folding for some letters outside ASCII: compare the results"}
 	return f, true

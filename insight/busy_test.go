@@ -7,6 +7,7 @@ import (
 	"loupe/format/profile/profiletest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
+	"loupe/value/stack"
 )
 
 // selects is a source with a select that waits (line 5), one that does not (line 14), and
@@ -54,6 +55,20 @@ func selecting(function, line, callee string, in, beside string) *recordingtest.
 func TestSC13(t *testing.T) {
 	f := expect(t, "spins", selecting("poll", "14", "runtime.selectgo", "400", "10"), "SC13", Found, "78.4%", "shop.go:14 in shop.poll", "has a default case")
 	severity(t, "spins", f, Warning)
+	if !strings.HasPrefix(f.Advice, "Remove the default case") {
+		t.Errorf("only waits: %s", f.Advice)
+	}
+	for name, loop := range map[string]string{
+		"does something":     "for { select {\n\t\tcase m := <-in:\n\t\t\tuse(m)\n\t\tdefault:\n\t\t\tif stop.Load() {\n\t\t\t\treturn\n\t\t\t}\n\t\t}\n\t}",
+		"work beside it":     "for { select {\n\t\tcase m := <-in:\n\t\t\tuse(m)\n\t\tdefault:\n\t\t}\n\t\tn += step()\n\t}",
+		"a condition":        "for !stop.Load() { select {\n\t\tcase m := <-in:\n\t\t\tuse(m)\n\t\tdefault:\n\t\t}\n\t}",
+		"no loop of its own": "{ select {\n\t\tcase m := <-in:\n\t\t\tuse(m)\n\t\tdefault:\n\t\t}\n\t}",
+	} {
+		text := "package shop\n\nfunc poll() {\n\t" + loop + "\n}\n"
+		if _, only, known := sourceOf(text).defaultOf(stack.Frame{Func: "shop.poll", File: "a.go", Line: 4}); only || !known {
+			t.Errorf("%s: it only waits: %v, %v", name, only, known)
+		}
+	}
 	expect(t, "of one case", selecting("poll", "99", "runtime.selectnbrecv", "400", "10"), "SC13", Found, "runtime.selectnbrecv")
 	expect(t, "waits", selecting("serve", "5", "runtime.selectgo", "400", "10"), "SC13", Fine)
 	expect(t, "without its source", selecting("poll", "99", "runtime.selectgo", "400", "10"), "SC13", Fine)

@@ -59,9 +59,9 @@ var costlyCalls = []costlyCall{
 	{"library.sign", "Operations with private keys use much of the CPU", thePurpose,
 		"An operation with an RSA private key takes a millisecond or so. Sign once and use the result until shortly before it expires; ECDSA with P-256 or Ed25519 signs at least ten times as fast.", ""},
 	{"library.random", "Reading random bytes uses much of the CPU", aPurpose,
-		"Each read asks the kernel or runs a cipher. Read a block and hand out parts of it (bufio.NewReader(rand.Reader)); what need not be secret can come from math/rand/v2.", ""},
+		"Each read asks the kernel or runs a cipher. Read more at a time and hand out parts of it, as bufio.NewReader(rand.Reader) does. A bufio.Reader is for one goroutine at a time: where several run this line, give each of them its own, or take a lock around it, or the same bytes are given out twice. What need not be secret can come from math/rand/v2.", ""},
 	{"library.power", "math.Pow uses much of the CPU", noPurpose,
-		"math.Pow is made for any exponent: multiply for small whole ones (x*x), use math.Sqrt for 0.5, math.Exp2 or a shift for powers of two, and compute powers that come again once.", ""},
+		"math.Pow is made for any exponent. Where the same base and exponent come again, keep the power; where one of them goes through the whole numbers, multiply the last power once more, or use a table.", ""},
 }
 
 // costlyLooks looks for each kind by itself, all lines of it together; of times for each line, as some may be attempts
@@ -104,6 +104,9 @@ func (c costlyCall) tell(h *hit, f *Finding) {
 	f.Title, f.Advice = c.title, c.advice
 	if c.doubts != "" {
 		f.Doubts = append(f.Doubts, c.doubts)
+	}
+	if c.set == "library.power" {
+		tellPower(h, f)
 	}
 	switch most := h.rule.param("purpose"); {
 	case c.is == thePurpose:

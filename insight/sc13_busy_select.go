@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"go/ast"
+	"go/types"
 	"slices"
 
 	"loupe/analysis/facts"
@@ -90,8 +91,59 @@ func (c *code) hasDefault(at stack.Frame) (found bool) {
 	return found
 }
 
+// defaultOf is the default clause of the select that a line begins or has a case of, and whether the loop around it does nothing
+// but to wait: no condition, nothing before or after the select, and nothing in the default clause.
+func (c *code) defaultOf(at stack.Frame) (line int, onlyWaits, known bool) {
+	s := c.parse(at.File)
+	s.onLine(at.Line, func(n ast.Node, around []ast.Node) {
+		sel, ok := n.(*ast.SelectStmt)
+		if !ok {
+			return
+		}
+		for _, clause := range sel.Body.List {
+			one, ok := clause.(*ast.CommClause)
+			if !ok || one.Comm != nil {
+				continue
+			}
+			known = true
+			line, _ = s.lines(one)
+			onlyWaits = !slices.ContainsFunc(one.Body, func(stmt ast.Stmt) bool { return !goesOn([]ast.Stmt{stmt}) && !yields(stmt) })
+			for i := len(around) - 1; i >= 0; i-- {
+				if loop, is := around[i].(*ast.ForStmt); is {
+					onlyWaits = onlyWaits && loop.Cond == nil && loop.Post == nil && len(loop.Body.List) == 1
+					return
+				}
+				if _, is := around[i].(*ast.RangeStmt); is {
+					onlyWaits = false
+					return
+				}
+			}
+			onlyWaits = false // what runs it again is not known
+		}
+	})
+	return line, onlyWaits, known
+}
+
+// yields tells of a statement that it only lets others run.
+func yields(stmt ast.Stmt) bool {
+	x, ok := stmt.(*ast.ExprStmt)
+	if !ok {
+		return false
+	}
+	call, ok := x.X.(*ast.CallExpr)
+	return ok && types.ExprString(call.Fun) == "runtime.Gosched"
+}
+
 func tellBusySelect(h *hit, f *Finding) {
-	f.Advice = "Remove the default case, so that the goroutine sleeps until a channel is ready. If it must check something else from time to time, add a case with a time.Ticker."
+	if line, onlyWaits, known := h.in.code.defaultOf(h.lines[0].Caller); known && onlyWaits {
+		f.Advice = "Remove the default case, so that the goroutine sleeps until a channel is ready."
+	} else {
+		f.Advice = "Let the goroutine sleep until a channel is ready. Without the default case alone it would do nothing else until then, and might wait forever: " +
+			"what ends the loop has to be a case of its own (the Done channel of a context, a channel that is closed), work that is there has to be announced by a channel, and what has to be looked at from time to time goes into a case with a time.Ticker."
+		if known {
+			f.Evidence = append(f.Evidence, h.in.code.shownAt(h.lines[0].Caller.File, line, "the default case"))
+		}
+	}
 	f.Verify = fmt.Sprintf("Record again: the CPU time of %s should nearly vanish, and what it does should not take longer.", stack.Short(h.lines[0].Caller.Func))
 	f.Summary += ", which has a default case and does not wait"
 	if used, ok := h.cpus(); ok {

@@ -330,7 +330,7 @@ func summedAgain(c *code, way []stack.Frame, fn *scope) (g growing, ok bool) {
 	}
 	inner, outer := &loops[len(loops)-1], loops[len(loops)-2]
 	r, ok := inner.stmt.(*ast.RangeStmt)
-	if !ok || !addsUp(inner.body) {
+	if !ok || !addsUp(inner.body) || asksOutside(loops[:len(loops)-1], inner) {
 		return g, false
 	}
 	g = growing{does: rereadSum, by: "a loop", part: r.X, of: r.X, loop: inner, fn: fn}
@@ -344,6 +344,44 @@ func summedAgain(c *code, way []stack.Frame, fn *scope) (g growing, ok bool) {
 		grows = grows || ok && a.Tok == token.ASSIGN && len(a.Lhs) == 1 && types.ExprString(a.Lhs[0]) == text && appendsTo(a.Rhs[0], text)
 	}
 	return g, grows && !setsName(outer.body, lastName(text)) && !declares(outer.body, rootName(r.X))
+}
+
+// asksOutside tells of a loop that adds up that what it adds, or whether it does, depends on the turn of a loop around it, as where
+// each is compared with each: then there is no running total.
+func asksOutside(around []loop, inner *loop) (asks bool) {
+	turn := map[string]bool{}
+	for _, l := range around {
+		for name := range l.variables() {
+			turn[name] = true
+		}
+		ast.Inspect(l.body, func(n ast.Node) bool {
+			if n == inner.stmt {
+				return false
+			}
+			for _, x := range givenValues(n) {
+				turn[rootName(x)] = true
+			}
+			return true
+		})
+	}
+	for name := range inner.variables() {
+		delete(turn, name)
+	}
+	ast.Inspect(inner.body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, x := range n.Rhs {
+				asks = asks || mentionsAny(x, turn)
+			}
+			return false
+		case *ast.IncDecStmt:
+			return false
+		case *ast.IfStmt:
+			asks = asks || mentionsAny(n.Cond, turn)
+		}
+		return !asks
+	})
+	return asks
 }
 
 // addsUp tells of the body of a loop that all it does is to add something up or to count.

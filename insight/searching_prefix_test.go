@@ -47,6 +47,9 @@ func TestGrowingPrefix(t *testing.T) {
 		{"hashes", "func f(all []byte) {\nfor i := 0; i < len(all); i += 64 {\nsums = append(sums, sha256.Sum256(all[:i])) // here\n}\n}\n", rereadHash, true},
 		{"a sum over all so far", "func f(in []int) {\nfor i := range in {\nfor _, v := range in[:i] {\nsum += v // here\n}\n}\n}\n", rereadSum, true},
 		{"a sum over what was put there", "func f(in []int) {\nfor _, x := range in {\nseen = append(seen, x)\nfor _, v := range seen {\nsum += v // here\n}\n}\n}\n", rereadSum, true},
+		{"each with each of the rest", "func f(in []shape) {\nfor i, a := range in {\nfor _, b := range in[i+1:] {\nif same(a, b) { // here\nn++\n}\n}\n}\n}\n", rereadNone, false},
+		{"a sum with a weight of the turn", "func f(in []int) {\nfor i, w := range weights {\nfor _, v := range in[:i] {\nsum += v * w // here\n}\n}\n}\n", rereadNone, false},
+		{"what came before, counted where it is less", "func f(in []int) {\nfor i := range in {\nx := in[i]\nfor _, v := range in[:i] {\nif v < x { // here\nn++\n}\n}\n}\n}\n", rereadNone, false},
 
 		{"hashes of the parents", "func f(name string) {\nfor i := range name {\nif name[i] == '.' {\nsums = append(sums, sha256.Sum256([]byte(name[:i]))) // here\n}\n}\n}\n", rereadHash, true},
 		{"a text that is filled", "func f() {\nfor i := 0; i < len(buf); i++ {\nbuf[i] = next()\nn += bytes.Count(buf[:i+1], sep) // here\n}\n}\n", rereadCount, true},

@@ -73,7 +73,8 @@ var signatures = []signature{
 	{"binary", 0, 0, "encoding/binary.Read encoding/binary.Write encoding/binary.Size encoding/gob.*"},
 	{"binary", 23, 0, "encoding/binary.Append encoding/binary.Encode encoding/binary.Decode"},
 	{"sort", 0, 0, "sort.Sort sort.Stable sort.Slice sort.SliceStable sort.Strings sort.Ints sort.Float64s"},
-	{"sort", 21, 0, "slices.Sort*"},
+	// With their type parameters: slices.Sorted goes through an iterator before it sorts.
+	{"sort", 21, 0, "slices.Sort slices.SortFunc slices.SortStableFunc slices.Sort[* slices.SortFunc[* slices.SortStableFunc[*"},
 	{"search", 0, 0, "strings.Index strings.Contains strings.LastIndex strings.Count strings.IndexFunc strings.ContainsAny strings.IndexAny bytes.Index bytes.Contains bytes.LastIndex bytes.Count"},
 	{"search", 21, 0, "slices.Index* slices.Contains*"},
 
