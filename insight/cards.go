@@ -8,6 +8,7 @@ import (
 
 	"loupe/analysis/facts"
 	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 // Card is one cause: the finding that names it, what is to be had where it is gone, and
@@ -38,7 +39,7 @@ type Gain struct {
 	Line float64 `json:"line,omitempty"`
 	// More tells of a known part of the cost that falls elsewhere and is not counted.
 	More bool `json:"more,omitempty"`
-	// Beyond says what that is, in words.
+	// Beyond says in words what that is; and where the program used little of a CPU, what the share is of the run.
 	Beyond string `json:"beyond,omitempty"`
 }
 
@@ -158,15 +159,18 @@ type causal struct {
 	spent *spent
 	marks map[int][]bool // CPU samples that a finding is about; none where that is unknown
 	rank  map[int]float64
-	under map[int]int        // the finding that one goes under; -1 is none
-	full  bool               // the CPUs were all in use
-	bytes map[string]float64 // what each line of the program allocates, as a share of all bytes
-	below map[string]float64 // the same, with what it calls in the program
+	under map[int]int // the finding that one goes under; -1 is none
+	full  bool        // the CPUs were all in use
+	// leisure is the part of one CPU that the program used, where it waited for most of the run by itself; else 0.
+	leisure float64
+	bytes   map[string]float64 // what each line of the program allocates, as a share of all bytes
+	below   map[string]float64 // the same, with what it calls in the program
 }
 
 func newCausal(in *Input, all []Finding) *causal {
 	c := &causal{all: all, spent: spentOf(in), marks: map[int][]bool{}, rank: map[int]float64{}, under: map[int]int{}, full: in.Facts.Noise().Full()}
 	c.bytes, c.below = bytesByLine(in)
+	c.leisure = leisureOf(in, c.spent)
 	for i, f := range all {
 		if f.State != Found || beside(f.Rule) {
 			continue
@@ -345,6 +349,9 @@ func (c *causal) gain(in *Input, i int) *Gain {
 	g.Lines, g.Line = c.linesOf(i)
 	if g = c.beyond(i, g); collects >= noticed && !g.More {
 		g.More, g.Beyond = true, garbageBeyond
+	}
+	if c.leisure > 0 && ofCPUAlone(&c.all[i]) {
+		g.More, g.Beyond = false, fmt.Sprintf("as the program mostly waits, that is %s of the run", unit.Percent(g.Share*c.leisure))
 	}
 	return g
 }

@@ -3,7 +3,11 @@ package insight
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
+	"time"
 
+	"loupe/recording"
 	"loupe/value/stats"
 	"loupe/value/unit"
 )
@@ -34,6 +38,12 @@ func byWorth(in *Input, all []Finding) {
 		if !f.saves || !f.Severity.AtLeast(Warning) {
 			continue
 		}
+		if c.leisure > 0 && ofCPUAlone(f) {
+			f.Severity = Info
+			f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return strings.HasPrefix(d, "the program used ") }) // the same, in other words
+			f.Doubts = append(f.Doubts, fmt.Sprintf("the program used %s of one CPU, and waited for the rest of the run: less CPU time makes it shorter by that much at most", unit.Percent(c.leisure)))
+			continue
+		}
 		much := f.Rule == "AL02"
 		least := leastGain
 		if much {
@@ -41,6 +51,9 @@ func byWorth(in *Input, all []Finding) {
 		}
 		g, ok := c.cpuGain(i)
 		switch collecting := collectors(in); {
+		case ok && scattered(g) && c.spent.total < enoughOfCPU:
+			f.Severity = Info
+			f.Doubts = append(f.Doubts, fmt.Sprintf("%s tell of the CPU time: all of it may take as little as %s", unit.Plural(c.spent.total, "sample"), unit.Percent(g.Low)))
 		case ok && little(g, least):
 			f.Severity = Info
 			f.Doubts = append(f.Doubts, fmt.Sprintf("all of it takes %s of the CPU time, including the collector's part: there is little to gain", unit.Percent(g.Estimate)))
@@ -49,6 +62,51 @@ func byWorth(in *Input, all []Finding) {
 			f.Doubts = append(f.Doubts, fmt.Sprintf("the collector takes %s of the busy time, and there are too few CPU samples to show what allocation costs besides: there may be little to gain", unit.Percent(collecting)))
 		}
 	}
+}
+
+// scattered tells of what a cause takes that so few samples are of it that it may as well be little: below a tenth, and a
+// third of what it may be at most.
+func scattered(g stats.Interval) bool { return g.Low < leastOfMuch && g.High > 3*g.Low }
+
+// littleCPU is the part of one CPU below which a program that runs by itself waits for most of the run, and mostRunning
+// the part of a trace in which its goroutines may run for that: where they run for longer the program had to wait for a
+// CPU, beside others. Chosen: with no CPU time at all the run would be shorter by a fifth.
+const (
+	littleCPU   = 0.20
+	mostRunning = 0.40
+)
+
+// leisureOf is the part of one CPU that the program used, where it ran by itself, without anybody who waits for each answer,
+// and spent most of the run waiting for something else than a CPU; else 0.
+func leisureOf(in *Input, s *spent) float64 {
+	m := in.Session.Manifest()
+	if s == nil || s.cpus <= 0 || s.cpus >= littleCPU || len(m.Of(recording.Load)) > 0 ||
+		!slices.ContainsFunc(m.Target.Runs, func(r recording.Run) bool { return r.Exit != "" && !r.Stopped }) {
+		return 0
+	}
+	t := traceIfAny(in)
+	if t == nil || t.Parallel.Procs == 0 {
+		if in.Facts.Noise().Full() {
+			return 0
+		}
+		return s.cpus
+	}
+	ran := time.Duration(0)
+	for _, d := range t.Parallel.Running[min(1, len(t.Parallel.Running)):] {
+		ran += d
+	}
+	if ran.Seconds() >= mostRunning*t.Length().Seconds() {
+		return 0
+	}
+	return s.cpus
+}
+
+// besideCPU are rules about work whose time is not CPU time alone: it waits for the kernel, for processes, for files.
+var besideCPU = []string{"CP04", "CP15", "CP18", "CP21", "CP22"}
+
+// ofCPUAlone tells of a finding that less CPU time is all that is to be had.
+func ofCPUAlone(f *Finding) bool {
+	return family(f.Rule) == "work" && !slices.Contains(besideCPU, f.Rule) && !f.more && f.felt == 0 && len(f.waits) == 0
 }
 
 // leastCollecting is the share of the busy time below which the collector is no reason to

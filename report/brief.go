@@ -174,7 +174,7 @@ func (r *Recording) verdict() string {
 			who = ": this line (" + unit.Percent(card.Gain.Line) + ") and " + unit.Plural(int64(n-1), "other") + " account for "
 		}
 		text += who + unit.Percent(card.Gain.Share) + " of the " + card.Gain.Of
-		if card.Gain.More {
+		if card.Gain.Beyond != "" {
 			text += "; " + card.Gain.Beyond
 		}
 	case slices.ContainsFunc(leaks, func(l insight.Leak) bool { return l.Rule == f.Rule }):
@@ -399,7 +399,7 @@ func gainText(g *insight.Gain) string {
 	if g.Lines > 0 {
 		text += fmt.Sprintf(", at %d lines, of which the one above has %s", g.Lines, unit.Percent(g.Line))
 	}
-	if g.More {
+	if g.Beyond != "" {
 		text += "; " + g.Beyond
 	}
 	return text
