@@ -65,7 +65,7 @@ func TestSC13(t *testing.T) {
 		"no loop of its own": "{ select {\n\t\tcase m := <-in:\n\t\t\tuse(m)\n\t\tdefault:\n\t\t}\n\t}",
 	} {
 		text := "package shop\n\nfunc poll() {\n\t" + loop + "\n}\n"
-		if _, only, known := sourceOf(text).defaultOf(stack.Frame{Func: "shop.poll", File: "a.go", Line: 4}); only || !known {
+		if _, only, known := defaultOf(sourceOf(text), stack.Frame{Func: "shop.poll", File: "a.go", Line: 4}); only || !known {
 			t.Errorf("%s: it only waits: %v, %v", name, only, known)
 		}
 	}

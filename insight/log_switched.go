@@ -75,6 +75,7 @@ func namedLogger(d declaration) bool {
 // switchOf reads whether a function asks for something before it uses a parameter, and uses that only where it has.
 func switchOf(c *code, d declaration, param string) (g guard, ok bool) {
 	of := map[string]bool{param: true}
+	followedIn(d.Body, of)
 	for i, stmt := range d.Body.List {
 		n, is := stmt.(*ast.IfStmt)
 		switch {
@@ -91,6 +92,25 @@ func switchOf(c *code, d declaration, param string) (g guard, ok bool) {
 		}
 	}
 	return g, false
+}
+
+// followedIn adds to the names of values the variables that are set to what has one of them, and those that go through it.
+func followedIn(body *ast.BlockStmt, of map[string]bool) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.RangeStmt:
+			if n.Tok == token.DEFINE && n.Value != nil && mentionsAny(n.X, of) {
+				of[types.ExprString(n.Value)] = true
+			}
+		case *ast.AssignStmt:
+			for i, lhs := range n.Lhs {
+				if id, ok := lhs.(*ast.Ident); ok && n.Tok == token.DEFINE && mentionsAny(n.Rhs[min(i, len(n.Rhs)-1)], of) {
+					of[id.Name] = true
+				}
+			}
+		}
+		return true
+	})
 }
 
 func guardAt(c *code, d declaration, n *ast.IfStmt) guard {

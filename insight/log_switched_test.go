@@ -21,6 +21,8 @@ func TestGuardedCalls(t *testing.T) {
 	}{
 		{"returns first", "func (l *log) note(v int, a ...any) {\n\tif !l.Enabled(v) {\n\t\treturn\n\t}\n\tfmt.Fprintln(l.out, a...)\n}\n", call, true},
 		{"in an if", "func (l *log) note(v int, a ...any) {\n\tif v >= l.level {\n\t\tfmt.Fprintln(l.out, a...)\n\t}\n}\n", call, true},
+		{"one by one", "func (l *log) note(v int, a ...any) {\n\tif !l.Enabled(v) {\n\t\treturn\n\t}\n\tfor _, x := range a {\n\t\tfmt.Fprint(l.out, x)\n\t}\n}\n", call, true},
+		{"kept one by one", "func (l *log) note(v int, a ...any) {\n\tif !l.Enabled(v) {\n\t\treturn\n\t}\n\tfor _, x := range a {\n\t\tl.last = append(l.last, x)\n\t}\n}\n", call, false},
 		{"an assertion", "func (l *log) note(v int, a ...any) {\n\tif v == 1 {\n\t\treturn\n\t}\n\tpanic(fmt.Sprint(a...))\n}\n", call, true},
 		{"a variable that nothing else uses", "func (l *log) note(v int, a ...any) {\n\tif !l.Enabled(v) {\n\t\treturn\n\t}\n\tfmt.Fprintln(l.out, a...)\n}\n", "func f(l *log, s *state) {\n\tx := dump(s) // 1\n\tl.note(1, x)\n}\n", true},
 		{"a variable that is used", "func (l *log) note(v int, a ...any) {\n\tif !l.Enabled(v) {\n\t\treturn\n\t}\n\tfmt.Fprintln(l.out, a...)\n}\n", "func f(l *log, s *state) {\n\tx := dump(s) // 1\n\tl.note(1, x)\n\ts.send(x)\n}\n", false},

@@ -93,7 +93,7 @@ func (c *code) hasDefault(at stack.Frame) (found bool) {
 
 // defaultOf is the default clause of the select that a line begins or has a case of, and whether the loop around it does nothing
 // but to wait: no condition, nothing before or after the select, and nothing in the default clause.
-func (c *code) defaultOf(at stack.Frame) (line int, onlyWaits, known bool) {
+func defaultOf(c *code, at stack.Frame) (line int, onlyWaits, known bool) {
 	s := c.parse(at.File)
 	s.onLine(at.Line, func(n ast.Node, around []ast.Node) {
 		sel, ok := n.(*ast.SelectStmt)
@@ -135,7 +135,7 @@ func yields(stmt ast.Stmt) bool {
 }
 
 func tellBusySelect(h *hit, f *Finding) {
-	if line, onlyWaits, known := h.in.code.defaultOf(h.lines[0].Caller); known && onlyWaits {
+	if line, onlyWaits, known := defaultOf(h.in.code, h.lines[0].Caller); known && onlyWaits {
 		f.Advice = "Remove the default case, so that the goroutine sleeps until a channel is ready."
 	} else {
 		f.Advice = "Let the goroutine sleep until a channel is ready. Without the default case alone it would do nothing else until then, and might wait forever: " +
