@@ -69,7 +69,7 @@ func twice() { work() } // twice
 		{stack.Frame{Func: "p.twice", File: "a.go", Line: line("// twice")}, 0},
 		{stack.Frame{Func: "p.run", File: "b.go", Line: 3}, 0},
 	} {
-		at, known := sourceOf(text).goStatement(c.root)
+		at, known := goStatement(sourceOf(text), c.root)
 		if known != (c.want > 0) || at.Line != c.want {
 			t.Errorf("%s: %v %+v, want line %d", c.root.Func, known, at, c.want)
 		}

@@ -100,7 +100,7 @@ func waitToBegin(in *Input, w *facts.AllWaits, f *Finding) bool {
 	f.Summary += fmt.Sprintf("; of %s in the goroutine profile, %s wait at %s for their turn", unit.Count(all), unit.Count(top.Count), place(at))
 	f.Evidence = append(f.Evidence, in.fileAt(w.Entry, at, top.Frames, "%s of %s goroutines wait here", unit.Count(top.Count), unit.Count(all)))
 	from := "before the go statement"
-	if e, known := in.code.goStatement(top.Frames[len(top.Frames)-1]); known {
+	if e, known := goStatement(in.code, top.Frames[len(top.Frames)-1]); known {
 		e.Text = "they are started here"
 		f.Evidence = append([]Evidence{e}, f.Evidence...)
 		from = "before the go statement at " + fileLine(e.File, e.Line)
@@ -113,7 +113,7 @@ func waitToBegin(in *Input, w *facts.AllWaits, f *Finding) bool {
 
 // goStatement is the go statement that starts the function of a frame, the root of a goroutine; false where the
 // source does not show one, or shows several.
-func (c *code) goStatement(root stack.Frame) (at Evidence, known bool) {
+func goStatement(c *code, root stack.Frame) (at Evidence, known bool) {
 	s := c.parse(root.File)
 	if s == nil {
 		return at, false
@@ -127,7 +127,7 @@ func (c *code) goStatement(root stack.Frame) (at Evidence, known bool) {
 	if known {
 		return at, true
 	}
-	found := c.goStatements(ownName(root.Func))
+	found := goStatements(c, ownName(root.Func))
 	if len(found) != 1 {
 		return at, false
 	}
@@ -135,7 +135,7 @@ func (c *code) goStatement(root stack.Frame) (at Evidence, known bool) {
 }
 
 // goStatements are the go statements of the sources that call a function of a name.
-func (c *code) goStatements(name string) (all []Evidence) {
+func goStatements(c *code, name string) (all []Evidence) {
 	c.eachSource(func(file string, s *syntax) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			if g, ok := n.(*ast.GoStmt); ok && calledName(g.Call) == name {

@@ -344,26 +344,12 @@ func (k *keeper) store(file string, lhs, rhs ast.Expr, t taint) {
 			k.add(intoSlice, file, x, x.Pos(), t)
 			return
 		}
-		if refersTo(rhs, types.ExprString(x)) {
+		if hasItself(rhs, types.ExprString(x)) {
 			k.add(intoList, file, x, x.Pos(), t)
 			return
 		}
 		k.add(intoField, file, x, x.Pos(), t)
 	}
-}
-
-// refersTo tells of a composite literal, or a pointer to one, that an element of it is a variable itself.
-func refersTo(x ast.Expr, variable string) bool {
-	if u, ok := x.(*ast.UnaryExpr); ok && u.Op == token.AND {
-		x = u.X
-	}
-	lit, ok := x.(*ast.CompositeLit)
-	return ok && slices.ContainsFunc(lit.Elts, func(e ast.Expr) bool {
-		if kv, ok := e.(*ast.KeyValueExpr); ok {
-			e = kv.Value
-		}
-		return types.ExprString(e) == variable
-	})
 }
 
 // send notes what goes into a channel.

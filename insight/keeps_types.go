@@ -2,6 +2,7 @@ package insight
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -145,6 +146,20 @@ func isNumeric(name string) bool {
 	}
 	b, ok := t.Type().(*types.Basic)
 	return ok && b.Info()&(types.IsNumeric|types.IsBoolean) != 0
+}
+
+// hasItself tells of a composite literal, or a pointer to one, that an element of it is a variable itself.
+func hasItself(x ast.Expr, variable string) bool {
+	if u, ok := x.(*ast.UnaryExpr); ok && u.Op == token.AND {
+		x = u.X
+	}
+	lit, ok := x.(*ast.CompositeLit)
+	return ok && slices.ContainsFunc(lit.Elts, func(e ast.Expr) bool {
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			e = kv.Value
+		}
+		return types.ExprString(e) == variable
+	})
 }
 
 // typeIndex is what the sources declare: the types of variables of packages and of fields, by

@@ -28,8 +28,8 @@ func TimeLimit(in *Input, frames []stack.Frame, seen time.Duration) (limit Evide
 	}
 	at := c.userFrame(frames)
 	if in.Session.Scope().IsUser(at) {
-		if c.waitsForSeveral(at) {
-			return c.limitIn(at, seen)
+		if waitsForSeveral(c, at) {
+			return timeLimitIn(c, at, seen)
 		}
 		return limit, false
 	}
@@ -50,7 +50,7 @@ func TimeLimit(in *Input, frames []stack.Frame, seen time.Duration) (limit Evide
 				return !makes
 			})
 			if makes {
-				limit, found = c.limitOf(file, s, fn, seen)
+				limit, found = timeLimitOf(c, file, s, fn, seen)
 			}
 		}
 	})
@@ -58,7 +58,7 @@ func TimeLimit(in *Input, frames []stack.Frame, seen time.Duration) (limit Evide
 }
 
 // waitsForSeveral tells of the line of a frame that it waits in a select with more than one way out.
-func (c *code) waitsForSeveral(at stack.Frame) (several bool) {
+func waitsForSeveral(c *code, at stack.Frame) (several bool) {
 	c.parse(at.File).onLine(at.Line, func(n ast.Node, _ []ast.Node) {
 		if sel, ok := n.(*ast.SelectStmt); ok {
 			several = len(sel.Body.List) > 1
@@ -67,19 +67,19 @@ func (c *code) waitsForSeveral(at stack.Frame) (several bool) {
 	return several
 }
 
-// limitIn looks for a limit in the function of a frame.
-func (c *code) limitIn(at stack.Frame, seen time.Duration) (limit Evidence, found bool) {
+// timeLimitIn looks for a limit in the function of a frame.
+func timeLimitIn(c *code, at stack.Frame, seen time.Duration) (limit Evidence, found bool) {
 	s := c.parse(at.File)
 	s.onLine(at.Line, func(n ast.Node, _ []ast.Node) {
 		if fn, ok := n.(*ast.FuncDecl); ok {
-			limit, found = c.limitOf(at.File, s, fn, seen)
+			limit, found = timeLimitOf(c, at.File, s, fn, seen)
 		}
 	})
 	return limit, found
 }
 
-// limitOf looks for a limit in a function that is longer than what was seen.
-func (c *code) limitOf(file string, s *syntax, fn ast.Node, seen time.Duration) (limit Evidence, found bool) {
+// timeLimitOf looks for a limit in a function that is longer than what was seen.
+func timeLimitOf(c *code, file string, s *syntax, fn ast.Node, seen time.Duration) (limit Evidence, found bool) {
 	ast.Inspect(fn, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok || found {

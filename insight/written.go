@@ -271,8 +271,8 @@ func changesValue(name string) bool {
 // libraryCopies are functions of the library that give a new slice or map with the same elements.
 var libraryCopies = []string{"slices.Clone", "slices.Concat", "slices.Collect", "slices.Sorted", "slices.SortedFunc", "slices.Values", "slices.All", "slices.Repeat", "maps.Clone", "maps.Values", "maps.All", "maps.Collect"}
 
-// givesBack tells of a function of the library that its result refers to what an argument does.
-func givesBack(pkg, name string) bool {
+// refersBack tells of a function of the library that its result refers to what an argument does.
+func refersBack(pkg, name string) bool {
 	switch pkg {
 	case "slices":
 		return slices.Contains([]string{"Grow", "Clip", "Insert", "Delete", "DeleteFunc", "Compact", "CompactFunc", "Replace"}, name)

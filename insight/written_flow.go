@@ -442,7 +442,7 @@ func (f *memoryFlow) result(n *ast.CallExpr) (how bond) {
 		}
 	case pkg != "":
 		for _, a := range n.Args {
-			if givesBack(pkg, name) {
+			if refersBack(pkg, name) {
 				how = max(how, f.has(a))
 			}
 		}
