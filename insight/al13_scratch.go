@@ -84,8 +84,9 @@ func growsPooled(h *hit, f *Finding) bool {
 	if retained, err := facts.RetentionIn(h.in.Facts); err == nil {
 		if kept, share, known := retained.AtMost(at); known && kept >= leastPooled && share >= grownOnce {
 			f.Severity, f.Title = Info, "Buffers of a pool have grown to their size"
-			f.Summary += fmt.Sprintf("; they go back to a pool at %s, and %s of all that was allocated here is in use in one profile: each of them grew about once", fileLine(put.File, put.Line), unit.Percent(share))
-			f.Advice = "Call Grow once before a new buffer is filled, if the size is known: that saves the copies of its first use, and nothing later."
+			f.Summary += fmt.Sprintf("; they go back to a pool at %s, and %s of all that was allocated here is in use at the time of one profile: until then each of them grew about once", fileLine(put.File, put.Line), unit.Percent(share))
+			f.Advice = "Call Grow once before a new buffer is filled, if the size is known: that saves the copies of its first use."
+			f.Doubts = append(f.Doubts, "a sync.Pool is emptied by collections: then new buffers grow, which later profiles would show")
 			return true
 		}
 	}

@@ -166,7 +166,7 @@ func (d *deepCopy) finding(r *Rule, in *Input, w *facts.Weights, share stats.Int
 	if !d.intoNew(in.code) {
 		f.Doubts = append(f.Doubts, "what it decodes into may exist already: then what the text does not have stays as it is, and a copy of the struct would replace it")
 	}
-	f.Doubts = append(f.Doubts, "package "+d.codec+" leaves out unexported fields, and others by their tags, and may call methods of the type: where that is meant, the copy has to do the same")
+	f.Doubts = append(f.Doubts, "package "+d.codec+" leaves out unexported fields, and others by their tags, and may call methods of the type; behind an interface (any) numbers become float64 and lists []any: where that is meant, the copy has to do the same")
 	return f
 }
 

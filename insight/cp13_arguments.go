@@ -3,6 +3,9 @@ package insight
 import (
 	"cmp"
 	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
 	"regexp"
 	"slices"
 
@@ -155,8 +158,14 @@ func (c *loggedFor) add(p *profile.Profile, id stack.ID, n int, weight, samples 
 	}
 }
 
-// writing are the names of functions that a logger calls for a record that is written.
-var writing = regexp.MustCompile(`^((?i:write|handle|output|print|encode|fire|emit|export)|(append|format)[A-Z])`)
+// writing are the names of functions that a logger calls for a record that is written; one that only gives the
+// handler, the writer or the encoder is none.
+var writing = regexp.MustCompile(`^((?i:write|handle|output|print|encode|fire|emit|export)([^r]|$)|(append|format)[A-Z])`)
+
+// writesRecord tells of a function by its name that it writes a record; what the runtime writes while it allocates is none.
+func writesRecord(name string) bool {
+	return !stack.IsRuntime(stack.Package(name)) && writing.MatchString(lastName(name))
+}
 
 // countWritten counts for each call the samples in which it writes something: those of the call
 // itself that have such a function below.
@@ -174,7 +183,7 @@ func countWritten(p *profile.Profile, index int, counts []int64, calls []*logged
 			if at < 0 {
 				continue
 			}
-			if slices.ContainsFunc(frames[:n-1], func(id stack.FrameID) bool { return writing.MatchString(lastName(p.Stacks.Frame(id).Func)) }) {
+			if slices.ContainsFunc(frames[:n-1], func(id stack.FrameID) bool { return writesRecord(p.Stacks.Frame(id).Func) }) {
 				calls[at].written += counts[i]
 			}
 			if lastName(stack.FoldGenerics(p.Stacks.Frame(frames[n-1]).Func)) == lastName(calls[at].text) { // and not what the values are put into for it
@@ -209,8 +218,15 @@ func (c *loggedFor) finding(r *Rule, in *Input, l *look, path, phase string, sha
 	f.Verify = "Record again under the same load: the share should fall below " + unit.Percent(r.param(l.limit)) + "."
 	if c.guard.line > 0 {
 		c.tellThrownAway(in, &f)
-		return f
+	} else {
+		c.tellLogged(in, &f)
 	}
+	c.tellChanges(in, &f)
+	return f
+}
+
+// tellLogged says of a call of a logger what becomes of its arguments, and what to do.
+func (c *loggedFor) tellLogged(in *Input, f *Finding) {
 	first := askFirst(in.code, c.file)
 	keeps, kept := keepsGiven(in.code, methodsOf(in.code, in.code.function(c.at), c.fun))
 	switch {
@@ -220,8 +236,8 @@ func (c *loggedFor) finding(r *Rule, in *Input, l *look, path, phase string, sha
 		f.Evidence = append(f.Evidence, keeps)
 		f.Advice = "If few of them are ever read, keep what identifies it (an ID, a count, a digest), or a copy of the few values that matter, and make the text when somebody reads it."
 	case c.written > 0:
-		f.Summary += "; the call writes them"
-		f.Advice = "Log less of it: what identifies it (an ID, a count, a digest), on a level that is off in production, or one in many. The arguments are made whether the level is on or not. " + first
+		f.Summary += "; the call passes them on to be written"
+		f.Advice = "Log less of it: what identifies it (an ID, a count, a digest), on a level that is off in production, or one in many. The arguments are made whether the level is on or not. " + first + " A handler that drops most records of a level that is on, such as a sampler, is asked too late for that: decide it before the call."
 	case c.samples >= enoughToTell:
 		f.Title = "Work for a log call whose level is off"
 		f.Summary += "; no sample shows the call writing anything, so its level is off and they are thrown away"
@@ -231,13 +247,61 @@ func (c *loggedFor) finding(r *Rule, in *Input, l *look, path, phase string, sha
 		f.Summary += "; too few samples tell whether its level is on"
 		f.Advice = "The arguments are made before the logger looks at its level. " + first
 	}
-	return f
+}
+
+// tellChanges says of arguments whose making changes something, by the source, what has to stay.
+func (c *loggedFor) tellChanges(in *Input, f *Finding) {
+	for _, made := range byWeight(c.callees) {
+		for _, fn := range in.code.functions()[ownName(made.name)] {
+			what, line := changesOther(in.code, fn)
+			if what == "" {
+				continue
+			}
+			f.Severity, f.saves = Info, false
+			f.Evidence = append(f.Evidence, in.code.shownAt(fn.file, line, "making them changes %s here", what))
+			f.Advice = fmt.Sprintf("%s changes %s (%s): whoever leaves the call out where nothing is written leaves that out, too. If something needs it, keep it apart, and make only the text for the log call.", fn.Name.Name, what, fileLine(fn.file, line))
+			return
+		}
+	}
+	f.Doubts = append(f.Doubts, "if making them also changes something that is needed later, that has to stay")
+}
+
+// changesOther is what a function assigns to that is not its own: a field, an element or a variable of the package,
+// and the line.
+func changesOther(c *code, fn declaration) (what string, line int) {
+	own, s := scopeOf(fn.FuncDecl), c.parse(fn.file)
+	note := func(lhs ast.Expr) {
+		if what != "" {
+			return
+		}
+		root := rootName(lhs)
+		_, bare := lhs.(*ast.Ident)
+		mine := own.declares(root) && root != own.receiver && own.parameter(root) < 0
+		if root == "" || root == "_" || mine || bare && (root == own.receiver || own.parameter(root) >= 0) {
+			return
+		}
+		what = types.ExprString(lhs)
+		line, _ = s.lines(lhs)
+	}
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, lhs := range n.Lhs {
+				if n.Tok != token.DEFINE {
+					note(lhs)
+				}
+			}
+		case *ast.IncDecStmt:
+			note(n.X)
+		}
+		return what == ""
+	})
+	return what, line
 }
 
 // tellThrownAway says of a function of the program's own where it asks, and what to do.
 func (c *loggedFor) tellThrownAway(in *Input, f *Finding) {
 	f.Evidence = append(f.Evidence, in.code.shownAt(c.guard.file, c.guard.line, "asked here, when the arguments are made already"))
-	f.Doubts = append(f.Doubts, "if making them also changes something that is needed later, that has to stay")
 	lazily := "or give it a function that makes the value, or the value itself with a method that is called only where it is used (slog.LogValuer, fmt.Stringer)."
 	if c.guard.level {
 		f.Title = "Work for a log call whose level is off"

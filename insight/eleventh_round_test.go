@@ -11,18 +11,32 @@ import (
 )
 
 // TestGC11Crowd: tens of thousands of goroutines that wait for a slot are a warning with the way out, and a cause
-// of what the collector takes; those that wait for the network, or for work, are none.
+// of what the collector takes; those that wait for the network, for work, or for a receiver, are none. Where a lock is
+// held at the go statement, a wait in front of it is not advised.
 func TestGC11Crowd(t *testing.T) {
+	const source = "package scan\n\nfunc start(n int) {\n\tLOCK\n\tfor range n {\n\t\tgo run()\n\t}\n}\n\nfunc run() { do() }\n\nfunc do() {\n\tslots <- struct{}{} // taken\n\tdefer func() { BACK }()\n}\n"
+	text := source
 	crowd := func(waits string, goroutines float64) *recordingtest.Recording {
 		r := reading("", "/memory/classes/heap/stacks:bytes /memory/classes/total:bytes /memory/classes/heap/released:bytes /sched/goroutines:goroutines",
 			func(int) []float64 { return []float64{130 * mb, 300 * mb, 0, goroutines} })
-		return withProfile(r, recording.Goroutine, "", column{"shop/scan.run.func1:/src/none.go:9 shop/scan.do:/src/none.go:14 " + waits + " runtime.gopark", []int64{int64(goroutines) / 6}}, column{"main.main shop/scan.write:/src/none.go:30", []int64{10}})
+		r.Put(recording.Entry{Path: "source/scan/a.go", Kind: recording.Source, Source: "/src/a.go"}, []byte(text))
+		return withProfile(r, recording.Goroutine, "", column{"shop/scan.run:/src/a.go:10 shop/scan.do:/src/a.go:13 " + waits + " runtime.gopark", []int64{int64(goroutines) / 6}}, column{"main.main shop/scan.write:/src/none.go:30", []int64{10}})
 	}
-	f := expect(t, "a crowd", crowd("runtime.chansend1", 60_000), "GC11", Found, "60,000 goroutines", "of 10,010 in the goroutine profile, 10,000 wait at scan.do at none.go:14 for their turn")
+	text = strings.NewReplacer("BACK", "<-slots", "LOCK", "begin()").Replace(source)
+	f := expect(t, "a crowd", crowd("runtime.chansend1", 60_000), "GC11", Found, "60,000 goroutines", "of 10,010 in the goroutine profile, 10,000 wait at scan.do at a.go:13 for their turn")
 	severity(t, "a crowd", f, Warning)
-	if !f.crowd || !strings.Contains(f.Advice, "Wait for a slot before the go statement") {
+	if !f.crowd || !strings.Contains(f.Advice, "Wait for a slot before the go statement at a.go:6") {
 		t.Errorf("%v %s", f.crowd, f.Advice)
 	}
+	text = strings.NewReplacer("BACK", "<-slots", "LOCK", "mu.Lock()").Replace(source)
+	if f := expect(t, "under a lock", crowd("runtime.chansend1", 60_000), "GC11", Found); !f.crowd || !strings.Contains(f.Advice, "the lock that is held there (a.go:4)") {
+		t.Errorf("%v %s", f.crowd, f.Advice)
+	}
+	text = strings.NewReplacer("BACK", "done()", "LOCK", "begin()").Replace(source)
+	if f := expect(t, "for a receiver", crowd("runtime.chansend1", 60_000), "GC11", Found); f.crowd {
+		t.Error(f.Summary)
+	}
+	text = strings.NewReplacer("BACK", "<-slots", "LOCK", "begin()").Replace(source)
 	for name, r := range map[string]*recordingtest.Recording{
 		"connections": crowd("internal/poll.runtime_pollWait", 60_000),
 		"workers":     crowd("runtime.chanrecv1", 60_000),
@@ -92,6 +106,13 @@ func wait(c chan int) {
 	c <- 1 // alone
 }
 
+func (s *server) read(c net.Conn) {
+	c.SetReadDeadline(time.Now().Add(s.patience))
+	c.Read(nil) // deadline
+}
+
+var one = &server{patience: time.Minute}
+
 func link() context.Context {
 	ctx, _ := context.WithTimeout(app, 8*time.Second)
 	return ctx
@@ -111,7 +132,8 @@ func link() context.Context {
 		{"a select", stack.Frame{Func: "main.wait", File: "a.go", Line: line("// several")}, 6 * time.Second, 6},
 		{"longer than the limit", stack.Frame{Func: "main.wait", File: "a.go", Line: line("// several")}, 30 * time.Second, 0},
 		{"a send", stack.Frame{Func: "main.wait", File: "a.go", Line: line("// alone")}, 6 * time.Second, 0},
-		{"a context", stack.Frame{Func: "context.(*cancelCtx).propagateCancel.func2", File: "context.go", Line: 5}, 6 * time.Second, 15},
+		{"a deadline by a field", stack.Frame{Func: "main.(*server).read", File: "a.go", Line: line("// deadline")}, 30 * time.Second, 15},
+		{"a context", stack.Frame{Func: "context.(*cancelCtx).propagateCancel.func2", File: "context.go", Line: 5}, 6 * time.Second, 22},
 		{"a context that has ended by then", stack.Frame{Func: "context.(*cancelCtx).propagateCancel.func2", File: "context.go", Line: 5}, 9 * time.Second, 0},
 		{"another library", stack.Frame{Func: "net/http.(*persistConn).writeLoop", File: "transport.go", Line: 5}, 6 * time.Second, 0},
 	} {

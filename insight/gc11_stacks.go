@@ -81,18 +81,24 @@ func checkStacks(r *Rule, in *Input) []Finding {
 	return []Finding{f}
 }
 
-// waitsForRoom are functions that goroutines wait in for a slot, a lock or a place in a queue.
-var waitsForRoom = []string{"runtime.chansend1", "golang.org/x/sync/semaphore.(*Weighted).Acquire", "sync.(*Mutex).Lock"}
+// takesSlot tells of a stack that it waits for a slot of a semaphore: a channel that the same function receives from
+// again, or one of package semaphore.
+func takesSlot(in *Input, at stack.Frame, frames []stack.Frame) bool {
+	calls := func(name string) bool {
+		return slices.ContainsFunc(frames, func(x stack.Frame) bool { return x.Func == name })
+	}
+	return calls("golang.org/x/sync/semaphore.(*Weighted).Acquire") || calls("runtime.chansend1") && givesBack(in.code, at)
+}
 
-// waitToBegin says of a crowd of goroutines that most of them wait for a slot, a lock or a place in a queue, if a look
-// at them shows it, and where they are started.
+// waitToBegin says of a crowd of goroutines that most of them wait for a slot, if a look at them shows it, and where
+// they are started.
 func waitToBegin(in *Input, w *facts.AllWaits, f *Finding) bool {
 	top, all := mostAt(w)
-	if top == nil || 2*top.Count < all || !slices.ContainsFunc(top.Frames, func(x stack.Frame) bool { return slices.Contains(waitsForRoom, x.Func) }) {
+	if top == nil || 2*top.Count < all {
 		return false
 	}
 	at := in.code.userFrame(top.Frames)
-	if !in.Session.Scope().IsUser(at) {
+	if !in.Session.Scope().IsUser(at) || !takesSlot(in, at, top.Frames) {
 		return false
 	}
 	f.crowd, f.Severity = true, Warning
@@ -100,15 +106,43 @@ func waitToBegin(in *Input, w *facts.AllWaits, f *Finding) bool {
 	f.Summary += fmt.Sprintf("; of %s in the goroutine profile, %s wait at %s for their turn", unit.Count(all), unit.Count(top.Count), place(at))
 	f.Evidence = append(f.Evidence, in.fileAt(w.Entry, at, top.Frames, "%s of %s goroutines wait here", unit.Count(top.Count), unit.Count(all)))
 	from := "before the go statement"
+	locked := ""
 	if e, known := goStatement(in.code, top.Frames[len(top.Frames)-1]); known {
 		e.Text = "they are started here"
 		f.Evidence = append([]Evidence{e}, f.Evidence...)
 		from = "before the go statement at " + fileLine(e.File, e.Line)
+		locked = lockBefore(in.code, stack.Frame{File: e.File, Line: e.Line})
+	}
+	f.Verify = "Record again: the number of goroutines (loupe sched) should follow the limit, and /memory/classes/heap/stacks:bytes with it."
+	if locked != "" {
+		f.Advice = fmt.Sprintf("Keep what is to be done in a list, and start a fixed number of workers that take from it. To wait for a slot before the go statement would be a deadlock if the others need the lock that is held there (%s): give it back first.", locked)
+		return true
 	}
 	f.Advice = fmt.Sprintf("Wait for a slot %s, not behind it: then there are no more goroutines than slots, and what starts them waits. Or start a fixed number of workers that receive from a channel. Each goroutine that waits keeps its stack and what it refers to, and each collection scans it.", from)
-	f.Verify = "Record again: the number of goroutines (loupe sched) should follow the limit, and /memory/classes/heap/stacks:bytes with it."
 	f.Doubts = append(f.Doubts, "what starts them must be able to wait: check that it holds no lock, and that what ends the others does not depend on it")
 	return true
+}
+
+// lockBefore is the line above another one at which the function around takes a lock; empty where none does.
+func lockBefore(c *code, at stack.Frame) (line string) {
+	s := c.parse(at.File)
+	s.onLine(at.Line, func(n ast.Node, _ []ast.Node) {
+		fn, ok := n.(*ast.FuncDecl)
+		if !ok {
+			return
+		}
+		ast.Inspect(fn, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			if first, _ := s.lines(call); first < at.Line && (calledName(call) == "Lock" || calledName(call) == "RLock") {
+				line = fileLine(at.File, first)
+			}
+			return true
+		})
+	})
+	return line
 }
 
 // goStatement is the go statement that starts the function of a frame, the root of a goroutine; false where the

@@ -100,7 +100,7 @@ func TestLogArguments(t *testing.T) {
 			t.Error("CP03 has a card of its own")
 		}
 	}
-	f = expect(t, "on", logging(bare, 200), "CP13", Found, "the call writes them")
+	f = expect(t, "on", logging(bare, 200), "CP13", Found, "the call passes them on to be written")
 	if strings.Contains(f.Summary, "off") {
 		t.Errorf("on: %s", f.Summary)
 	}
@@ -114,7 +114,7 @@ func TestLogArguments(t *testing.T) {
 	r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Profile(picture(
 		column{"main.main shop/state.publish:/src/state.go:7 shop/state.(*State).JSONString:/src/ir.go:9 encoding/json.MarshalIndent encoding/json.appendIndent", []int64{600}},
 		column{"main.main shop/state.publish:/src/state.go:8 github.com/rs/zerolog.(*Event).Msg github.com/rs/zerolog.LevelWriterAdapter.WriteLevel os.(*File).Write", []int64{50}})))
-	expect(t, "a chain", r, "CP13", Found, "the call writes them")
+	expect(t, "a chain", r, "CP13", Found, "the call passes them on to be written")
 	expect(t, "asked first", logging(fmt.Sprintf(publishes, "if s.log.Enabled(ctx, slog.LevelDebug) { s.log.Debug(\"state\", \"all\", s.JSONString()) }"), 0), "CP13", Fine)
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"slices"
 	"time"
 
 	"loupe/value/stack"
@@ -20,7 +21,8 @@ var endsLater = map[string]int{
 
 // TimeLimit is a line of the source that ends a wait after a time that is longer than what was seen of it; false
 // where there is none. The frames are those of a waiting goroutine, the leaf first. In a function of the user it has
-// to wait with select; goroutines of package context end with what the functions do that make contexts.
+// to wait with select, or to have set a deadline; goroutines of package context end with what the functions do that
+// make contexts.
 func TimeLimit(in *Input, frames []stack.Frame, seen time.Duration) (limit Evidence, found bool) {
 	c := in.code
 	if seen <= 0 || len(frames) == 0 {
@@ -28,7 +30,7 @@ func TimeLimit(in *Input, frames []stack.Frame, seen time.Duration) (limit Evide
 	}
 	at := c.userFrame(frames)
 	if in.Session.Scope().IsUser(at) {
-		if waitsForSeveral(c, at) {
+		if waitsForSeveral(c, at) || setsDeadline(c, at) {
 			return timeLimitIn(c, at, seen)
 		}
 		return limit, false
@@ -67,6 +69,52 @@ func waitsForSeveral(c *code, at stack.Frame) (several bool) {
 	return several
 }
 
+// setsDeadline tells of the function of a frame that it sets a deadline of a connection above the line.
+func setsDeadline(c *code, at stack.Frame) (sets bool) {
+	s := c.parse(at.File)
+	s.onLine(at.Line, func(n ast.Node, _ []ast.Node) {
+		fn, ok := n.(*ast.FuncDecl)
+		if !ok {
+			return
+		}
+		sets = hasNode(fn, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return false
+			}
+			first, _ := s.lines(call)
+			return first <= at.Line && slices.Contains([]string{"SetDeadline", "SetReadDeadline", "SetWriteDeadline"}, calledName(call))
+		})
+	})
+	return sets
+}
+
+// limitTime is the time that an expression stands for; of a field, the longest that the sources give it.
+func limitTime(c *code, s *syntax, x ast.Expr) (most time.Duration) {
+	field, ok := x.(*ast.SelectorExpr)
+	if d := waitTime(c, s, x, 0); d > 0 || !ok {
+		return d
+	}
+	c.eachSource(func(_ string, s *syntax) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.KeyValueExpr:
+				if isNamed(n.Key, field.Sel.Name) {
+					most = max(most, waitTime(c, s, n.Value, 0))
+				}
+			case *ast.AssignStmt:
+				for i, lhs := range n.Lhs {
+					if f, ok := lhs.(*ast.SelectorExpr); ok && len(n.Lhs) == len(n.Rhs) && f.Sel.Name == field.Sel.Name {
+						most = max(most, waitTime(c, s, n.Rhs[i], 0))
+					}
+				}
+			}
+			return true
+		})
+	})
+	return most
+}
+
 // timeLimitIn looks for a limit in the function of a frame.
 func timeLimitIn(c *code, at stack.Frame, seen time.Duration) (limit Evidence, found bool) {
 	s := c.parse(at.File)
@@ -89,7 +137,7 @@ func timeLimitOf(c *code, file string, s *syntax, fn ast.Node, seen time.Duratio
 		if !ok || i >= len(call.Args) {
 			return true
 		}
-		if d := waitTime(c, s, call.Args[i], 0); d > seen {
+		if d := limitTime(c, s, call.Args[i]); d > seen {
 			line, _ := s.lines(call)
 			limit, found = c.shownAt(file, line, "%s are set here, and %s were seen", unit.Duration(d), unit.Duration(seen)), true
 		}

@@ -51,7 +51,7 @@ func byWorth(in *Input, all []Finding) {
 		}
 		g, ok := c.cpuGain(i)
 		switch collecting := collectors(in); {
-		case ok && scattered(g) && c.spent.total < enoughOfCPU:
+		case ok && !allocatesMuch(f) && scattered(g) && c.spent.total < enoughOfCPU: // of what is allocated another profile tells
 			f.Severity = Info
 			f.Doubts = append(f.Doubts, fmt.Sprintf("%s tell of the CPU time: all of it may take as little as %s", unit.Plural(c.spent.total, "sample"), unit.Percent(g.Low)))
 		case ok && little(g, least):

@@ -145,7 +145,7 @@ func asksForEnd(x ast.Expr) (asks, when bool) {
 }
 
 // lookFirst is what to do about a loop that pauses before it asks for the first time.
-const lookFirst = "It pauses before it looks for the first time: look first, and pause only where there is nothing yet. Begin with short pauses and let them grow up to today's (backoff): what is ready early is then seen early, for few calls more. Better still, have the peer say when it is ready (a long poll, a callback)."
+const lookFirst = "It pauses before it looks for the first time: look first, and pause only where there is nothing yet. Begin with short pauses and let them grow up to today's (backoff): what is ready early is then seen early, for few calls more, unless the peer limits how often it may be asked. Better still, have the peer say when it is ready (a long poll, a callback)."
 
 // pausesFirst tells whether the pause on a line is what a loop begins with that a later call's answer ends.
 func pausesFirst(c *code, at stack.Frame) bool {

@@ -40,6 +40,10 @@ func tellKind(c *code, t *traced, o *outward, f *Finding) {
 	if o.asksPeers(c, way) {
 		f.Title = "Several peers are asked one after another"
 		f.Summary = strings.Replace(f.Summary, "the same call to a peer", "a call to another peer", 1)
+		f.Doubts = append(f.Doubts, "if the peers have to come one after another (locks in an order, one at a time that is down), that is the purpose")
+		if slices.ContainsFunc(way, func(f stack.Frame) bool { return inOrder.MatchString(ownName(f.Func)) }) {
+			f.Severity = Info
+		}
 		f.Advice = "By the source, each call is one to another peer, with a connection of its own: they cannot be combined. Make them concurrently, with a limit (errgroup with SetLimit), so that a peer that does not answer delays nobody else; and give each call a time limit that suits a peer that is up."
 		return
 	}
@@ -290,3 +294,6 @@ func listOf(s *syntax, x ast.Expr) (lit *ast.CompositeLit) {
 	}
 	return lit
 }
+
+// inOrder are the names of functions that change one peer after another for a reason.
+var inOrder = regexp.MustCompile(`(?i)lock|acquire|restart|roll|upgrade|drain|promote|prepare|commit`)

@@ -239,7 +239,7 @@ func (d *decider) goroutines(l *Looked, sites []growingSite) (all []*Cause, doub
 		c.Summary = fmt.Sprintf("goroutines pile up at %s: %s", placeOf(s.At), moreText(l.What, s.rate[1], l.Per))
 		c.Evidence = append(c.Evidence, insight.SeenAt(d.in, s.last, s.At, s.Frames, "%s here in the first look, %s in the last", countOf(s.Values[0], "goroutine"), whole(s.Values[len(s.Values)-1])))
 		d.use("SC10", c)
-		c.Advice = waitAdvice(s.Frames)
+		c.Advice = waitAdvice(s.At, s.Frames)
 		if limit, found := insight.TimeLimit(d.in, s.Frames, time.Duration(l.Seconds*1e9)); found {
 			c.Bounded, c.Evidence = true, append(c.Evidence, limit)
 		}
@@ -293,9 +293,13 @@ func (d *decider) proofGrows(s growingSite) {
 	}
 }
 
-// waitAdvice fits what goroutines wait for, by the first functions of their stack.
-func waitAdvice(frames []stack.Frame) string {
+// waitAdvice fits what goroutines wait for at a line, by the first functions of their stack.
+func waitAdvice(at stack.Frame, frames []stack.Frame) string {
 	names := []string{}
+	own := func(part string) bool { // and not a library's
+		i := slices.IndexFunc(frames, func(f stack.Frame) bool { return strings.Contains(f.Func, part) })
+		return i >= 0 && i+1 < len(frames) && frames[i+1].Func == at.Func
+	}
 	for _, f := range frames[:min(4, len(frames))] {
 		names = append(names, f.Func)
 	}
@@ -313,7 +317,7 @@ func waitAdvice(frames []stack.Frame) string {
 		return "They receive from a channel that nobody closes. Of a time.Ticker: end the loop by a context or a done channel, and call Stop; ranging over its channel never ends. Of another: close it when nobody sends any more."
 	case has("chansend"):
 		return "They send, and nobody receives any more. Give the channel room for one (make(chan T, 1)), or select on a context as well."
-	case has("selectgo"):
+	case own("selectgo"):
 		return "Add a way out to the select: a context's Done, or a channel that is closed at the end."
 	}
 	return "Give the wait a way out: a context, or a channel that is closed when nobody listens any more."
@@ -350,9 +354,18 @@ func (d *decider) files(l *Looked) (all []*Cause, doubt string) {
 			continue
 		}
 		for _, s := range o.growth.Sites {
-			if len(s.Frames) > 0 && s.Frames[len(s.Frames)-1].Func == serving && s.Grew() >= (l.To-l.From)/2 {
-				return nil, "the descriptors that become more are connections that clients have opened: more clients look the same"
+			if len(s.Frames) == 0 || s.Grew() < (l.To-l.From)/2 {
+				continue
 			}
+			root := s.Frames[len(s.Frames)-1].Func
+			if root == serving || root != readLoop && root != writeLoop && insight.WaitsOutside(s.Frames) {
+				return nil, "the descriptors that become more are connections that goroutines serve or wait for, at " + placeOf(s.At) + ": more clients look the same"
+			}
+		}
+	}
+	for _, c := range d.v.Causes {
+		if c.What == Goroutines && c.Bounded && c.Rate[1] >= l.Rise[1]/4 { // a connection in one process has two
+			return nil, "the descriptors that become more may be held by the goroutines that do"
 		}
 	}
 	c := l.cause(l.Rise)

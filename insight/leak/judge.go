@@ -78,6 +78,8 @@ type Quantity struct {
 	Least float64
 	// Load is what the program had to do per second, at the same times; empty where that is not known.
 	Load []float64
+	// Counted tells that each one of it is counted: goroutines and descriptors, and no bytes.
+	Counted bool
 	// Same tells that all of them are known to be of one process.
 	Same bool
 	// Sampling is what the sampling of a heap profile does to it; zero of what is counted.
@@ -143,7 +145,7 @@ func judge(q Quantity, least float64) Judgement {
 		}
 	case rise < q.Least:
 		j.notMore(q)
-		if s, _ := course(times, values); s == Grows && rise >= q.Least/4 && j.P < chance && j.Slope.Low > 0 {
+		if s, _ := course(times, values); s == Grows && rise >= q.slight() && j.P < chance && j.Slope.Low > 0 {
 			j.Shape, j.Why = Slight, "it rises all the time, but by less than what noise may do"
 		}
 	case j.P >= chance || j.Slope.Low <= 0:
@@ -168,6 +170,14 @@ func judge(q Quantity, least float64) Judgement {
 		}
 	}
 	return j
+}
+
+// slight is the rise from which on what rises all the time is told, though it does not count by itself.
+func (q *Quantity) slight() float64 {
+	if q.Counted {
+		return q.Least / 8
+	}
+	return q.Least / 4
 }
 
 // notMore is the judgement of what has no more at the end than what counts.

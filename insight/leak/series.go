@@ -84,6 +84,7 @@ type gatherer struct {
 }
 
 func (g *gatherer) add(what Matter, by string, q Quantity) *Looked {
+	q.Counted = !what.bytes()
 	j := judge(q, g.least)
 	l := &Looked{What: what, By: by, Judgement: j, Per: "s"}
 	l.Rise = [3]float64{j.Slope.Low, j.Slope.Estimate, j.Slope.High}
