@@ -225,3 +225,39 @@ func (l *log) add(id int) {
 		}
 	}
 }
+
+// TestSkipsOthers: a loop that goes on where an element is not the one, and ends at the first that is, searches; one that
+// gathers those that are, or compares with nothing from outside, does not.
+func TestSkipsOthers(t *testing.T) {
+	const text = `package p
+
+func (m *matcher) find(pkg, name string) *function {
+	for _, fn := range m.funcs {
+		if COND {
+			continue
+		}
+		REST
+	}
+	return nil
+}
+`
+	for _, c := range []struct {
+		cond, rest string
+		want       handKind
+	}{
+		{"fn.pkg != pkg", "if fn.name == name { return fn }", searchMany},
+		{"fn.pkg != pkg", "return fn", searchMany},
+		{"fn.pkg != pkg", "m.all = append(m.all, fn)", searchNone},
+		{"fn.pkg != \"main\"", "return fn", searchNone},
+		{"fn.size > most", "return fn", searchNone},
+		{"fn == nil", "return fn", searchNone},
+	} {
+		source := strings.NewReplacer("COND", c.cond, "REST", c.rest).Replace(text)
+		for _, line := range []int{4, 5} {
+			got := searchByHand(sourceOf(source), stack.Frame{Func: "p.(*matcher).find", File: "a.go", Line: line}, stack.Frame{}, true)
+			if got.kind != c.want || c.want == searchMany && (got.by != matchGroup || !got.compares(line)) {
+				t.Errorf("%s, %s, line %d: %+v", c.cond, c.rest, line, got)
+			}
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"loupe/value/stack"
@@ -140,12 +141,19 @@ func searchByHand(c *code, f, caller stack.Frame, looped bool) (x handLoop) {
 		return x
 	}
 	x.works = work == workCalls
-	for _, s := range l.body.List {
+	for i, s := range l.body.List {
 		n, ok := s.(*ast.IfStmt)
-		if !ok || !endsSearch(n.Body.List) {
+		if !ok {
 			continue
 		}
-		m, terms := matchesBy(n.Cond, names)
+		cond, found := n.Cond, n.Body.List
+		if rest := l.body.List[i+1:]; skipsOthers(n) && findsLater(rest) {
+			x := n.Cond.(*ast.BinaryExpr)
+			cond, found = &ast.BinaryExpr{X: x.X, OpPos: x.OpPos, Op: token.EQL, Y: x.Y}, rest
+		} else if !endsSearch(n.Body.List) {
+			continue
+		}
+		m, terms := matchesBy(cond, names)
 		if m == matchNone {
 			continue
 		}
@@ -159,12 +167,16 @@ func searchByHand(c *code, f, caller stack.Frame, looped bool) (x handLoop) {
 			return x
 		}
 		x.first, _ = l.source.lines(l.stmt)
-		over := g.over(n.Cond)
+		over := g.over(cond)
 		if m == matchOther && ofNetworks(c, over) {
 			m = matchNetwork
 		}
-		x.kind, x.by, x.takes = searchMany, l.refined(m, n, names), takes(n.Body.List, names)
-		x.same = sameByIn(c, f.File, n.Cond)
+		x.kind, x.by, x.takes = searchMany, l.refined(m, n, names), takes(found, names)
+		if cond != n.Cond {
+			x.by = matchGroup
+			x.from, _ = l.source.lines(l.stmt) // what is left out is gone through all the same
+		}
+		x.same = sameByIn(c, f.File, cond)
 		switch few := literalSize(c, g.fn, over); {
 		case g.beginsAt(terms):
 			x.kind = searchTable
@@ -180,6 +192,24 @@ func searchByHand(c *code, f, caller stack.Frame, looped bool) (x handLoop) {
 		return x
 	}
 	return x
+}
+
+// skipsOthers tells of a condition that it goes on with the next element where this one is not equal to something.
+func skipsOthers(n *ast.IfStmt) bool {
+	x, ok := n.Cond.(*ast.BinaryExpr)
+	if !ok || x.Op != token.NEQ || n.Init != nil || n.Else != nil || len(n.Body.List) != 1 {
+		return false
+	}
+	b, ok := n.Body.List[0].(*ast.BranchStmt)
+	return ok && b.Tok == token.CONTINUE && b.Label == nil
+}
+
+// findsLater tells of statements that one of them, or what one does under a condition, ends the search.
+func findsLater(list []ast.Stmt) bool {
+	return endsSearch(list) || slices.ContainsFunc(list, func(s ast.Stmt) bool {
+		n, ok := s.(*ast.IfStmt)
+		return ok && endsSearch(n.Body.List)
+	})
 }
 
 // variables are the names of a loop's own.
