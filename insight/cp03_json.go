@@ -1,12 +1,14 @@
 package insight
 
 import (
+	"fmt"
 	"go/types"
 	"slices"
 	"strings"
 
 	"loupe/analysis/facts"
 	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 var cp03 = &Rule{
@@ -125,10 +127,44 @@ func decodes(function string) bool {
 	return slices.Contains([]string{"Unmarshal", "Decode", "DecodeValue", "Read"}, lastName(function))
 }
 
+// muchSetup is the part of what gob takes from which on its descriptions of types are the cause. Chosen: a stream with one
+// Encoder has none after its first message.
+const muchSetup = 0.25
+
+// gobSetup is the part of the CPU time below package gob that goes into descriptions of types.
+func gobSetup(h *hit) float64 {
+	setup, all := int64(0), int64(0)
+	for id, w := range h.p.Samples(h.index) {
+		in, sets := false, false
+		for _, f := range h.p.Stacks.Frames(id) {
+			switch name := h.p.Stacks.Frame(f).Func; {
+			case !strings.HasPrefix(name, "encoding/gob."):
+			case slices.Contains([]string{"compileDec", "compileEnc", "compileSingle", "compileIgnoreSingle", "recvType", "sendType", "sendTypeDescriptor", "getDecoderEnginePtr", "getEncEngine", "buildTypeInfo"}, lastName(name)):
+				in, sets = true, true
+			default:
+				in = true
+			}
+		}
+		if in {
+			all += w
+		}
+		if sets {
+			setup += w
+		}
+	}
+	return float64(setup) / float64(max(1, all))
+}
+
 func tellBinary(h *hit, f *Finding) {
 	switch callee := h.lines[0].Callee; {
 	case strings.HasPrefix(callee, "encoding/gob."):
-		f.Advice = "Keep one gob.Encoder and one gob.Decoder per stream: each new one sends, or compiles, the description of every type again. For a type in the hot path write the fields one by one with encoding/binary."
+		f.Title = "Encoding with gob uses much of the CPU"
+		f.Advice = "For a type in the hot path write the fields one by one with encoding/binary, or generate the code for it: gob goes through each value by reflection."
+		if share := gobSetup(h); share >= muchSetup {
+			f.Title = "A new gob.Encoder or gob.Decoder for each message"
+			f.Summary += fmt.Sprintf("; of what gob takes, %s goes into sending, receiving and compiling the descriptions of types, which each new Encoder and Decoder does again", unit.Percent(share))
+			f.Advice = "Keep one gob.Encoder and one gob.Decoder per stream: types are described once for each. For messages that stand alone, another encoding costs less (encoding/json, encoding/binary field by field)."
+		}
 	case decodes(callee):
 		f.Advice = "Decode the fields one by one at their offsets: read the record into a slice (io.ReadFull, or a slice of what is in memory), then binary.BigEndian.Uint32(b[4:]) and similar functions, or those of binary.LittleEndian. " +
 			"Read and Decode of encoding/binary inspect the type by reflection, and Read allocates a buffer for each call."

@@ -220,7 +220,8 @@ func TestShapeAdvice(t *testing.T) {
 	f("CP17", "cpu", "a concrete key type", user, "runtime.mapaccess1", "runtime.nilinterhash", "runtime.typehash", "runtime.memhash_varlen", "aeshashbody")
 	f("CP03", "cpu", "binary.BigEndian.Uint32(b[4:])", user, "encoding/binary.Read", "encoding/binary.(*decoder).value")
 	f("CP03", "cpu", "AppendUint32", user, "encoding/binary.Write", "encoding/binary.(*encoder).value")
-	f("CP03", "cpu", "one gob.Decoder per stream", user, "encoding/gob.(*Decoder).Decode", "reflect.Value.Set")
+	f("CP03", "cpu", "one gob.Decoder per stream", user, "encoding/gob.(*Decoder).Decode", "encoding/gob.(*Decoder).compileDec")
+	f("CP03", "cpu", "gob goes through each value by reflection", user, "encoding/gob.(*Decoder).Decode", "reflect.Value.Set")
 	f("CP17", "cpu", "The keys are numbers", user, "runtime.mapaccess1_fast64", "runtime.memhash64")
 }
 
