@@ -28,9 +28,13 @@ func TestGC11Crowd(t *testing.T) {
 	if !f.crowd || !strings.Contains(f.Advice, "Wait for a slot before the go statement at a.go:6") {
 		t.Errorf("%v %s", f.crowd, f.Advice)
 	}
-	text = strings.NewReplacer("BACK", "<-slots", "LOCK", "mu.Lock()").Replace(source)
+	text = strings.NewReplacer("BACK", "<-slots", "LOCK", "mu.Lock(); defer mu.Unlock()").Replace(source)
 	if f := expect(t, "under a lock", crowd("runtime.chansend1", 60_000), "GC11", Found); !f.crowd || !strings.Contains(f.Advice, "the lock that is held there (a.go:4)") {
 		t.Errorf("%v %s", f.crowd, f.Advice)
+	}
+	text = strings.NewReplacer("BACK", "<-slots", "LOCK", "mu.Lock(); count++; mu.Unlock()").Replace(source)
+	if f := expect(t, "behind a lock", crowd("runtime.chansend1", 60_000), "GC11", Found); !strings.Contains(f.Advice, "Wait for a slot before the go statement at a.go:6") {
+		t.Errorf("behind a lock: %s", f.Advice)
 	}
 	text = strings.NewReplacer("BACK", "done()", "LOCK", "begin()").Replace(source)
 	if f := expect(t, "for a receiver", crowd("runtime.chansend1", 60_000), "GC11", Found); f.crowd {
@@ -113,6 +117,14 @@ func (s *server) read(c net.Conn) {
 
 var one = &server{patience: time.Minute}
 
+func count(c, d chan int) {
+	total.Add(60_000_000_000)
+	select {
+	case <-c: // counted
+	case <-d:
+	}
+}
+
 func link() context.Context {
 	ctx, _ := context.WithTimeout(app, 8*time.Second)
 	return ctx
@@ -133,7 +145,8 @@ func link() context.Context {
 		{"longer than the limit", stack.Frame{Func: "main.wait", File: "a.go", Line: line("// several")}, 30 * time.Second, 0},
 		{"a send", stack.Frame{Func: "main.wait", File: "a.go", Line: line("// alone")}, 6 * time.Second, 0},
 		{"a deadline by a field", stack.Frame{Func: "main.(*server).read", File: "a.go", Line: line("// deadline")}, 30 * time.Second, 15},
-		{"a context", stack.Frame{Func: "context.(*cancelCtx).propagateCancel.func2", File: "context.go", Line: 5}, 6 * time.Second, 22},
+		{"a counter", stack.Frame{Func: "main.count", File: "a.go", Line: line("// counted")}, 6 * time.Second, 0},
+		{"a context", stack.Frame{Func: "context.(*cancelCtx).propagateCancel.func2", File: "context.go", Line: 5}, 6 * time.Second, 30},
 		{"a context that has ended by then", stack.Frame{Func: "context.(*cancelCtx).propagateCancel.func2", File: "context.go", Line: 5}, 9 * time.Second, 0},
 		{"another library", stack.Frame{Func: "net/http.(*persistConn).writeLoop", File: "transport.go", Line: 5}, 6 * time.Second, 0},
 	} {

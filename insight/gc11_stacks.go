@@ -111,7 +111,7 @@ func waitToBegin(in *Input, w *facts.AllWaits, f *Finding) bool {
 		e.Text = "they are started here"
 		f.Evidence = append([]Evidence{e}, f.Evidence...)
 		from = "before the go statement at " + fileLine(e.File, e.Line)
-		locked = lockBefore(in.code, stack.Frame{File: e.File, Line: e.Line})
+		locked = lockHeld(in.code, stack.Frame{File: e.File, Line: e.Line})
 	}
 	f.Verify = "Record again: the number of goroutines (loupe sched) should follow the limit, and /memory/classes/heap/stacks:bytes with it."
 	if locked != "" {
@@ -123,26 +123,13 @@ func waitToBegin(in *Input, w *facts.AllWaits, f *Finding) bool {
 	return true
 }
 
-// lockBefore is the line above another one at which the function around takes a lock; empty where none does.
-func lockBefore(c *code, at stack.Frame) (line string) {
-	s := c.parse(at.File)
-	s.onLine(at.Line, func(n ast.Node, _ []ast.Node) {
-		fn, ok := n.(*ast.FuncDecl)
-		if !ok {
-			return
-		}
-		ast.Inspect(fn, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok {
-				return true
-			}
-			if first, _ := s.lines(call); first < at.Line && (calledName(call) == "Lock" || calledName(call) == "RLock") {
-				line = fileLine(at.File, first)
-			}
-			return true
-		})
-	})
-	return line
+// lockHeld is the line that takes a lock which is held at another one; empty where none is.
+func lockHeld(c *code, at stack.Frame) string {
+	parts := c.heldIn(at)
+	if i := slices.IndexFunc(parts, func(h held) bool { return h.has(at.Line) }); i >= 0 {
+		return fileLine(at.File, parts[i].from)
+	}
+	return ""
 }
 
 // goStatement is the go statement that starts the function of a frame, the root of a goroutine; false where the

@@ -31,7 +31,11 @@ func TimeLimit(in *Input, frames []stack.Frame, seen time.Duration) (limit Evide
 	at := c.userFrame(frames)
 	if in.Session.Scope().IsUser(at) {
 		if waitsForSeveral(c, at) || setsDeadline(c, at) {
-			return timeLimitIn(c, at, seen)
+			fn := c.function(at)
+			if fn == nil {
+				return limit, false
+			}
+			return timeLimitOf(c, at.File, c.parse(at.File), fn, seen)
 		}
 		return limit, false
 	}
@@ -70,27 +74,24 @@ func waitsForSeveral(c *code, at stack.Frame) (several bool) {
 }
 
 // setsDeadline tells of the function of a frame that it sets a deadline of a connection above the line.
-func setsDeadline(c *code, at stack.Frame) (sets bool) {
-	s := c.parse(at.File)
-	s.onLine(at.Line, func(n ast.Node, _ []ast.Node) {
-		fn, ok := n.(*ast.FuncDecl)
+func setsDeadline(c *code, at stack.Frame) bool {
+	fn := c.function(at)
+	return fn != nil && hasNode(fn, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
 		if !ok {
-			return
+			return false
 		}
-		sets = hasNode(fn, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok {
-				return false
-			}
-			first, _ := s.lines(call)
-			return first <= at.Line && slices.Contains([]string{"SetDeadline", "SetReadDeadline", "SetWriteDeadline"}, calledName(call))
-		})
+		first, _ := c.parse(at.File).lines(call)
+		return first <= at.Line && slices.Contains([]string{"SetDeadline", "SetReadDeadline", "SetWriteDeadline"}, calledName(call))
 	})
-	return sets
 }
 
-// limitTime is the time that an expression stands for; of a field, the longest that the sources give it.
+// limitTime is the time that an expression stands for; of a field, the longest that the sources give it. A plain number,
+// as of a counter's Add, is none.
 func limitTime(c *code, s *syntax, x ast.Expr) (most time.Duration) {
+	if _, plain := numberOf(x); plain {
+		return 0
+	}
 	field, ok := x.(*ast.SelectorExpr)
 	if d := waitTime(c, s, x, 0); d > 0 || !ok {
 		return d
@@ -113,17 +114,6 @@ func limitTime(c *code, s *syntax, x ast.Expr) (most time.Duration) {
 		})
 	})
 	return most
-}
-
-// timeLimitIn looks for a limit in the function of a frame.
-func timeLimitIn(c *code, at stack.Frame, seen time.Duration) (limit Evidence, found bool) {
-	s := c.parse(at.File)
-	s.onLine(at.Line, func(n ast.Node, _ []ast.Node) {
-		if fn, ok := n.(*ast.FuncDecl); ok {
-			limit, found = timeLimitOf(c, at.File, s, fn, seen)
-		}
-	})
-	return limit, found
 }
 
 // timeLimitOf looks for a limit in a function that is longer than what was seen.
