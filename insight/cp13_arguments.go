@@ -251,15 +251,12 @@ func (c *loggedFor) tellLogged(in *Input, f *Finding) {
 
 // tellChanges says of arguments whose making changes something, by the source, what has to stay.
 func (c *loggedFor) tellChanges(in *Input, f *Finding) {
-	for _, made := range byWeight(c.callees) {
-		for _, fn := range in.code.functions()[ownName(made.name)] {
-			what, line := changesOther(in.code, fn)
-			if what == "" {
-				continue
-			}
+	made := c.heavy[max(0, c.below-1)]
+	if fn := in.code.function(made); fn != nil && c.below > 0 {
+		if what, line := changesOther(in.code, declaration{fn, made.File}); what != "" {
 			f.Severity, f.saves = Info, false
-			f.Evidence = append(f.Evidence, in.code.shownAt(fn.file, line, "making them changes %s here", what))
-			f.Advice = fmt.Sprintf("%s changes %s (%s): whoever leaves the call out where nothing is written leaves that out, too. If something needs it, keep it apart, and make only the text for the log call.", fn.Name.Name, what, fileLine(fn.file, line))
+			f.Evidence = append(f.Evidence, in.code.shownAt(made.File, line, "making them changes %s here", what))
+			f.Advice = fmt.Sprintf("%s changes %s (%s): whoever leaves the call out where nothing is written leaves that out, too. If something needs it, keep it apart, and make only the text for the log call.", fn.Name.Name, what, fileLine(made.File, line))
 			return
 		}
 	}

@@ -203,7 +203,8 @@ func (d *decider) matter(what Matter, process string) (leaks bool, open string) 
 
 // boundText says which bound leaves it open whether what grows leaks.
 func boundText(what Matter, c *Cause) string {
-	if limit := c.Evidence[len(c.Evidence)-1]; what == Goroutines {
+	if n := len(c.Evidence); what == Goroutines && n > 0 {
+		limit := c.Evidence[n-1]
 		return fmt.Sprintf("the goroutines become more, but the source sets a time limit at %s:%d (%s): whether they end by it was not seen", path.Base(strings.ReplaceAll(limit.File, `\`, "/")), limit.Line, limit.Text)
 	}
 	for _, e := range c.Evidence {
