@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -271,6 +272,43 @@ func (m *matcher) find(pkg, name string) *function {
 			if got.kind != c.want || c.want == searchMany && (got.by != matchGroup || !got.compares(line)) {
 				t.Errorf("%s, %s, line %d: %+v", c.cond, c.rest, line, got)
 			}
+		}
+	}
+}
+
+// TestCP13Changes: making an argument that changes something is an info with the line; what a method of the same name
+// of another type changes is not meant, and neither is a variable of the function's own.
+func TestCP13Changes(t *testing.T) {
+	publish := fmt.Sprintf(publishes, "s.log.Debug(\"state\", \"all\", s.JSONString())")
+	const other = "\ntype cache struct { n int }\n\nfunc (c *cache) JSONString() string {\n\tc.n++\n\treturn \"\"\n}\n"
+	for body, line := range map[string]int{
+		"s.made++":                8,
+		"n := 0\n\tn++\n\tuse(n)": 0,
+	} {
+		r := logging(publish+other, 0)
+		r.Put(recording.Entry{Path: "source/ir.go", Kind: recording.Source, Source: "/src/ir.go"}, []byte("package state\n\n\n\n\n\nfunc (s *State) JSONString() string {\n\t"+body+"\n\tb, _ := json.MarshalIndent(s, \"\", \" \")\n\treturn string(b)\n}\n"))
+		f := expect(t, body, r, "CP13", Found)
+		changes := strings.Contains(f.Advice, "JSONString changes s.made (ir.go:8)")
+		if changes != (line > 0) || changes != (f.Severity == Info) || strings.Contains(f.Advice, "c.n") {
+			t.Errorf("%s: %s: %s", body, f.Severity, f.Advice)
+		}
+	}
+}
+
+// TestWritesRecord: a handler that is only asked for, and what the runtime writes while it allocates, is no record.
+func TestWritesRecord(t *testing.T) {
+	for name, want := range map[string]bool{
+		"log/slog.(*JSONHandler).Handle":                      true,
+		"github.com/rs/zerolog.LevelWriterAdapter.WriteLevel": true,
+		"go.uber.org/zap/zapcore.(*ioCore).Write":             true,
+		"log/slog.appendJSONTime":                             true,
+		"log/slog.(*Logger).Handler":                          false,
+		"log.(*Logger).Writer":                                false,
+		"runtime.(*mspan).writeHeapBitsSmall":                 false,
+		"log/slog.(*Logger).Enabled":                          false,
+	} {
+		if writesRecord(name) != want {
+			t.Errorf("%s: want %v", name, want)
 		}
 	}
 }
