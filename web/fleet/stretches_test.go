@@ -99,7 +99,7 @@ func compared(t *testing.T, pages *fleet.Pages) *compare.ProfileDiff {
 func TestStretches(t *testing.T) {
 	rounds := 40
 	if testing.Short() {
-		rounds = 10
+		rounds = 24
 	}
 	rows, wrong, found := 0, 0, 0
 	for seed := range rounds {
