@@ -71,6 +71,9 @@ func Open(fsys fs.FS) (*Recording, error) {
 		if !fs.ValidPath(e.Path) {
 			return nil, fmt.Errorf("cannot read recording: entry path %q leaves the recording", e.Path)
 		}
+		if e.Run < 0 {
+			return nil, fmt.Errorf("cannot read recording: entry %s is of run %d (the manifest is damaged: get the recording again)", e.Path, e.Run)
+		}
 	}
 	for i, e := range m.Entries {
 		if e.Partial {

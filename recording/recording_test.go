@@ -127,6 +127,7 @@ func TestBadInput(t *testing.T) {
 	f("unknown schema", map[string]string{ManifestName: `{"schema":"other/1"}`})
 	f("newer loupe", map[string]string{ManifestName: `{"schema":"loupe.recording/9"}`})
 	f("leaves the recording", map[string]string{ManifestName: `{"schema":"loupe.recording/1","entries":[{"path":"../x"}]}`})
+	f("entry a is of run -1", map[string]string{ManifestName: `{"schema":"loupe.recording/1","entries":[{"path":"a","run":-1}]}`})
 	f("line 1", map[string]string{JournalName: "garbage\n"})
 	f("no header", map[string]string{JournalName: ""})
 	if _, err := OpenFile(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
