@@ -47,6 +47,16 @@ func TestSC10Growth(t *testing.T) {
 	if f.Impact.Low > 40 || f.Impact.High < 40 || f.Evidence[0].Line != 31 || len(f.Evidence[0].Stack) != 2 {
 		t.Errorf("impact %+v, evidence %+v", f.Impact, f.Evidence)
 	}
+	if len(f.Doubts) == 0 || !strings.Contains(f.Doubts[len(f.Doubts)-1], "the source of x.go:31 is not in the recording, or does not parse") {
+		t.Errorf("without its source: %q", f.Doubts)
+	}
+	read := crowd("runtime.chansend1", rising)
+	sourceIn(read, "/src/feed/x.go", "package feed\n")
+	for _, doubt := range expect(t, "with its source", read, "SC10", Found).Doubts {
+		if strings.Contains(doubt, "source") {
+			t.Errorf("with its source: %q", doubt)
+		}
+	}
 	expect(t, "a pool", crowd("runtime.chansend1", func(int) int { return 500 }), "SC10", Fine, "the number of goroutines that wait for others grew steadily nowhere over 9.00 s (10 profiles)")
 	expect(t, "up and down", crowd("runtime.chansend1", func(n int) int { return 100 + 300*(n%2) }), "SC10", Fine)
 	expect(t, "a pool that is full after two thirds", crowd("runtime.chansend1", func(n int) int { return 100 + 60*min(n, 6) }), "SC10", Fine, "at feed.fetch.func1 at x.go:31 there were 100 goroutines at the beginning, and their number then stayed at 460 (10 profiles over 9.00 s)")

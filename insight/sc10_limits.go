@@ -63,6 +63,19 @@ func TimeLimit(in *Input, frames []stack.Frame, seen time.Duration) (limit Evide
 	return limit, found
 }
 
+// SourceUnread says of the place where a goroutine waits that its source is not there, or does not parse: a time limit in it
+// would not be seen. Empty where it is there, or nothing is the user's.
+func SourceUnread(in *Input, frames []stack.Frame) string {
+	if len(frames) == 0 {
+		return ""
+	}
+	at := in.code.userFrame(frames)
+	if !in.Session.Scope().IsUser(at) || in.code.parse(at.File) != nil {
+		return ""
+	}
+	return fmt.Sprintf("the source of %s is not in the recording, or does not parse: a time limit that ends the wait would not be seen", fileLine(at.File, at.Line))
+}
+
 // waitsForSeveral tells of the line of a frame that it waits in a select with more than one way out.
 func waitsForSeveral(c *code, at stack.Frame) (several bool) {
 	c.parse(at.File).onLine(at.Line, func(n ast.Node, _ []ast.Node) {

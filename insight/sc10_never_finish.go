@@ -192,6 +192,9 @@ func becomingMore(r *Rule, in *Input) (all []stuck, other Finding) {
 		if !g.Untimed {
 			f.tellLimit(in, s.Frames, g.Covers())
 		}
+		if unread := SourceUnread(in, s.Frames); unread != "" {
+			f.Doubts = append(f.Doubts, unread)
+		}
 		all = append(all, f)
 	}
 	if len(all) == 0 && len(slight) > 0 {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"loupe/insight"
+	"loupe/recording"
 	"loupe/recording/recordingtest"
 	"loupe/session"
 )
@@ -50,5 +51,29 @@ func TestOneLineOnce(t *testing.T) {
 	}
 	if len(d.v.Causes) != 1 || len(d.v.Causes[0].Evidence) != 2 || d.v.Causes[0].Evidence[1].Text != "the same in process 2 of 2: 2.00 KiB more a second" {
 		t.Errorf("%+v", d.v.Causes[0])
+	}
+}
+
+// TestMetricsUnread: where readings of the runtime were recorded and cannot be read, nothing is told to be no leak.
+func TestMetricsUnread(t *testing.T) {
+	const head = "title x\ntarget package ./shop module=shop\nphase bare 0s..10s\n"
+	with := func(text string) *recordingtest.Recording {
+		return recordingtest.New(head).Put(recording.Entry{Path: "metrics.ndjson", Kind: recording.Metrics}, []byte(text))
+	}
+	for _, c := range []struct {
+		name string
+		rec  *recordingtest.Recording
+		want Answer
+	}{
+		{"empty", with(""), Undecided},
+		{"garbage", with("\x00\xff\n[]\n"), Undecided},
+		{"read", recordingtest.New(head + "-- metrics.ndjson metrics --\nt_ns /sched/goroutines:goroutines\n1000000000 7\n"), No},
+		{"not recorded", recordingtest.New(head), No},
+	} {
+		d := &decider{in: insight.NewInput(session.New(c.rec.Open())), v: &Verdict{Looked: []*Looked{{What: Heap, Judgement: Judgement{Shape: Steady}}}}}
+		d.answer(false, nil)
+		if d.v.Answer != c.want || c.want == Undecided && !strings.Contains(d.v.Why, "metrics.ndjson has no readings") {
+			t.Errorf("%s: %s, %s", c.name, d.v.Answer, d.v.Why)
+		}
 	}
 }

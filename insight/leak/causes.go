@@ -242,6 +242,8 @@ func (d *decider) goroutines(l *Looked, sites []growingSite) (all []*Cause, doub
 		c.Advice = waitAdvice(s.At, s.Frames)
 		if limit, found := insight.TimeLimit(d.in, s.Frames, time.Duration(l.Seconds*1e9)); found {
 			c.Bounded, c.Evidence = true, append(c.Evidence, limit)
+		} else if unread := insight.SourceUnread(d.in, s.Frames); unread != "" {
+			c.Doubts = append(c.Doubts, unread)
 		}
 		all = append(all, c)
 	}

@@ -377,6 +377,9 @@ func (d *decider) answer(grows bool, open []string) {
 		// Of a program that was recorded, no leak would be taken for one of any kind.
 		open = append(open, "its heap was not measured often enough")
 	}
+	if recorded := d.in.Session.Manifest().Of(recording.Metrics); len(recorded) > 0 && !d.metricsRead(recorded) {
+		open = append(open, recorded[0].Path+" has no readings that go with the recording: it is empty, missing or damaged")
+	}
 	switch {
 	case v.Proved:
 		v.Answer, v.Why = Yes, "Go's own search found goroutines that nothing can wake up"
@@ -408,6 +411,14 @@ func (d *decider) answer(grows bool, open []string) {
 	if rec := d.in.Incomplete(); len(rec) > 0 {
 		v.Doubts = append(v.Doubts, rec...)
 	}
+}
+
+// metricsRead tells whether there are readings of the runtime in any of the files that have to have them.
+func (d *decider) metricsRead(files []recording.Entry) bool {
+	return slices.ContainsFunc(files, func(e recording.Entry) bool {
+		set, err := d.in.Session.Metrics(e.Run)
+		return err == nil && len(set.Series("/sched/goroutines:goroutines").Values)+len(set.Series("memstats.HeapAlloc").Values) > 0
+	})
 }
 
 // fewForEnd is how many measurements can tell how fast something grows at the end: two in each
