@@ -44,6 +44,9 @@ const lookUp = "Look it up instead of searching: a map keyed by what is compared
 // firstDoubt is what an index has to keep, where several elements may match.
 const firstDoubt = "if several can match, the loop takes the first one in the list: the index has to give the same one"
 
+// changesDoubt is what a map has to follow.
+const changesDoubt = "if the elements, or what is compared of them, change between the searches, the map has to change with them"
+
 // fewDoubt is what speaks against a map.
 const fewDoubt = "ten elements or so are searched faster than a map lookup"
 
@@ -59,7 +62,7 @@ func tellSearch(h *hit, f *Finding) {
 		if several(by) {
 			f.Doubts = append(f.Doubts, firstDoubt)
 		}
-		f.Doubts = append(f.Doubts, fewDoubt)
+		f.Doubts = append(f.Doubts, changesDoubt, fewDoubt)
 		if by == matchRules {
 			asRules(f)
 			return
@@ -218,9 +221,9 @@ func adviseSearch(f *Finding, l handLoop, looped bool) {
 		} else {
 			f.Advice = strings.Replace(f.Advice, "before the loop", "before the requests come", 1) + " Each call goes through the list from its start: twice as many elements take twice as long."
 		}
-		f.Doubts = []string{fewDoubt}
+		f.Doubts = []string{changesDoubt, fewDoubt}
 		if several(l.by) || l.takes && l.by != matchGroup && l.by != matchRules {
-			f.Doubts = []string{firstDoubt, fewDoubt}
+			f.Doubts = []string{firstDoubt, changesDoubt, fewDoubt}
 		}
 		f.saves, f.grows = true, true
 		if l.by == matchRules {

@@ -154,8 +154,8 @@ func searchByHand(c *code, f, caller stack.Frame, looped bool) (x handLoop) {
 			continue
 		}
 		m, terms := matchesBy(cond, names)
-		if m == matchNone {
-			continue
+		if m == matchNone || slices.ContainsFunc(terms, func(x ast.Expr) bool { return setBy(l.stmt, x) }) {
+			continue // each element is compared with something else
 		}
 		x.from, _ = l.source.lines(n)
 		_, x.to = l.source.lines(n.Cond)

@@ -173,6 +173,7 @@ func TestSearchCompares(t *testing.T) {
 		{"a class of characters", "func f(table *unicode.RangeTable) int {\nfor i, r := range text {\nif unicode.Is(table, r) {\nreturn i\n}\n}\nreturn -1\n}\n", matchNone},
 		{"a separator", "func f(seps string) int {\nfor i, r := range text {\nif strings.ContainsRune(seps, r) {\nreturn i\n}\n}\nreturn -1\n}\n", matchNone},
 		{"a literal", "func f() int {\nfor i, l := range lines {\nif strings.HasPrefix(l, \"//\") {\nreturn i\n}\n}\nreturn -1\n}\n", matchNone},
+		{"something else for each", "func f(k string) int {\nfor i, x := range list {\nk = next(k)\nif x.key == k { // here\nreturn i\n}\n}\nreturn -1\n}\n", matchNone},
 		{"a few", "func f(ip net.IP) bool {\nfor _, n := range few {\nif n.Contains(ip) {\nreturn true\n}\n}\nreturn false\n}\n" + few, matchNone},
 		{"visits each", "func f(yield func(x) bool) {\nfor _, x := range list {\nif !yield(x) {\nreturn\n}\n}\n}\n", matchNone},
 		{"a token", "func (s *scanner) f() token {\nfor i := s.pos; i < len(s.text); i++ {\nif s.isEnd(s.text[i]) {\ns.pos = i\nreturn token{}\n}\n}\n}\n", matchNone},
@@ -219,7 +220,7 @@ func TestCP20Request(t *testing.T) {
 		if !strings.Contains(f.Advice, "prefix tree") || strings.Contains(f.Advice, "both loops") {
 			t.Errorf("%s: %s", below, f.Advice)
 		}
-		if !slices.Contains(f.Doubts, firstDoubt) {
+		if !slices.Contains(f.Doubts, firstDoubt) || !slices.Contains(f.Doubts, changesDoubt) {
 			t.Errorf("%s: the doubts are %q", below, f.Doubts)
 		}
 	}
