@@ -128,7 +128,7 @@ func (u *textUses) callers(fn *ast.FuncDecl) {
 			eachWithin(d.Body, func(n, in ast.Node) {
 				switch n := n.(type) {
 				case *ast.CallExpr:
-					if lastName(types.ExprString(n.Fun)) == name {
+					if calledName(n) == name {
 						u.of(d.FuncDecl, n, in, false)
 					}
 				case *ast.Ident: // passed on as a value

@@ -122,7 +122,7 @@ func (l loop) items(line int) bool {
 func askedForNext(cond ast.Expr) (names []string) {
 	ast.Inspect(cond, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
-		if !ok || !slices.Contains(advances, lastName(types.ExprString(call.Fun))) {
+		if !ok || !slices.Contains(advances, calledName(call)) {
 			return true
 		}
 		if len(call.Args) == 1 && isNamed(call.Fun, "len") {
@@ -335,7 +335,7 @@ func pausesOn(c *code, at stack.Frame) (found bool) {
 		first, _ := s.lines(n)
 		switch n := n.(type) {
 		case *ast.CallExpr:
-			found = found || first == at.Line && types.ExprString(n.Fun) != "close" && lastName(types.ExprString(n.Fun)) != "Done"
+			found = found || first == at.Line && types.ExprString(n.Fun) != "close" && calledName(n) != "Done"
 		case *ast.UnaryExpr:
 			found = found || n.Op == token.ARROW && lastName(types.ExprString(n.X)) == "C"
 		}
@@ -375,7 +375,7 @@ func retriesAround(c *code, at stack.Frame) bool {
 func asksForLock(c *code, at stack.Frame) (asks bool) {
 	c.parse(at.File).onLine(at.Line, func(n ast.Node, _ []ast.Node) {
 		if call, ok := n.(*ast.CallExpr); ok {
-			name := strings.ToLower(lastName(types.ExprString(call.Fun)))
+			name := strings.ToLower(calledName(call))
 			asks = asks || strings.HasPrefix(name, "trylock") || strings.HasPrefix(name, "tryrlock") || strings.HasPrefix(name, "tryacquire")
 		}
 	})

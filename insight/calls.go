@@ -101,13 +101,18 @@ func toClient(t *traced, id stack.ID) bool {
 // relayDoubt is what speaks against calls of a unit that relays.
 const relayDoubt = "it writes to its client about as often: if it relays what it receives, waiting is its job"
 
+// timesOf is how often something is done, a whole number or one on average.
+func timesOf(n float64) string {
+	if n == math.Trunc(n) {
+		return unit.Count(int64(n))
+	}
+	return unit.Number(n)
+}
+
 // plurals is a number on average with its noun.
 func plurals(n float64, noun string) string {
-	if n < 1.05 {
+	if n > 0 && n < 1.05 {
 		return "one " + noun
 	}
-	if n == math.Trunc(n) {
-		return unit.Count(int64(n)) + " " + noun + "s"
-	}
-	return unit.Number(n) + " " + noun + "s"
+	return timesOf(n) + " " + noun + "s"
 }

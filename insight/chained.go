@@ -1,9 +1,11 @@
 package insight
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
+	"regexp"
 	"slices"
 
 	"loupe/value/stack"
@@ -16,19 +18,61 @@ import (
 const chainAdvice = "Each call needs what an earlier one has given, so they can be made neither at once nor as one with many keys: have the peer follow the chain itself (one call for several steps), cache answers that do not change, or shorten the round trip. Where several are known at a time, as in a queue, ask for those together."
 
 // chainedAround finds the loop nearest to a call if each of its turns asks for what depends on the
-// answers of earlier turns. inner is the function of a library that the first frame calls.
+// answers of earlier turns. Where a loop further out goes through items, the calls may be those of the
+// items, and nothing is said. inner is the function of a library that the first frame calls.
 func chainedAround(c *code, path []stack.Frame, inner string) (at stack.Frame, ok bool) {
-	for i, f := range path {
-		for _, l := range slices.Backward(loopsAround(c, f)) {
-			callee := inner
-			if i > 0 {
-				callee = path[i-1].Func
+	near, ok := chainOn(c, path, inner)
+	return near.at, ok && near.items.Func == ""
+}
+
+// chainedLoop is a loop whose turns depend on the answers of earlier ones, and the line within a loop
+// further out that goes through items; no line where there is none.
+type chainedLoop struct {
+	at, items stack.Frame
+	pages     bool // by its names, what it asks for are the pages of one answer
+}
+
+// chainOn finds the chain that the loop nearest to a call is.
+func chainOn(c *code, path []stack.Frame, inner string) (found chainedLoop, ok bool) {
+	for l, f := range loopsOn(c, path) {
+		if ok {
+			if l.items(f.Line) {
+				found.items = f
+				return found, true
 			}
-			chained := l.chained(f.Line, ownName(callee)) || i > 0 && l.moves(c, f, path[i-1])
-			return f, chained
+			continue
 		}
+		callee, i := inner, slices.Index(path, f)
+		if i > 0 {
+			callee = path[i-1].Func
+		}
+		if !l.chained(f.Line, ownName(callee)) && (i == 0 || !l.moves(c, f, path[i-1])) {
+			return chainedLoop{}, false
+		}
+		found, ok = chainedLoop{at: f, pages: l.turnsPages()}, true
 	}
-	return stack.Frame{}, false
+	return found, ok
+}
+
+// doubt is what speaks against calls that are told at a line further out.
+func (l chainedLoop) doubt(out stack.Frame) string {
+	return fmt.Sprintf("two loops are around the call: in the one at %s each call needs what an earlier one has given (pages, links), and the trace does not tell how many calls each turn of the one at %s makes; if it is many, larger pages or a better API help instead", fileLine(l.at.File, l.at.Line), fileLine(out.File, out.Line))
+}
+
+// ofPages are names of what leads from one page of an answer to the next.
+var ofPages = regexp.MustCompile(`(?i)page|cursor|token|offset|marker|continue|links?$|^(has)?(next|more)|next(url|link|id)?$`)
+
+// turnsPages tells of a loop that a name in what it sets is one of pages.
+func (l loop) turnsPages() (found bool) {
+	ast.Inspect(l.body, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok && a.Tok == token.ASSIGN {
+			for _, x := range slices.Concat(a.Lhs, a.Rhs) {
+				found = found || ofPages.MatchString(lastName(types.ExprString(x)))
+			}
+		}
+		return !found
+	})
+	return found
 }
 
 // innerOf is the function of a library that the frame nearest to a call has called, by the whole
@@ -44,7 +88,7 @@ func innerOf(frames []stack.Frame, path []stack.Frame) string {
 // has given, or is called on it.
 func (l loop) chained(line int, callee string) (found bool) {
 	on := calledOn(l.source, line)
-	called := func(call *ast.CallExpr) bool { return on(call) && lastName(types.ExprString(call.Fun)) == callee }
+	called := func(call *ast.CallExpr) bool { return on(call) && calledName(call) == callee }
 	w := turnsOf(l.source, l.body)
 	w.calls = called
 	for name, all := range w.named {

@@ -20,6 +20,7 @@ func TestChainedAround(t *testing.T) {
 		{"a queue that answers fill", "for len(queue) > 0 { p := queue[0]; queue = queue[1:]\na, err := get(ctx, \"/pkg/\"+p)\nif err != nil {\nreturn err\n}\nfor _, d := range deps(a) {\nqueue = append(queue, d)\n}\n}", true},
 		{"the answer is asked next", "for range n {\np, err := b.get(ctx)\nif err != nil {\nreturn err\n}\nb = p\n}", true},
 		{"a binary search", "for bad-good > 1 { mid := (good + bad) / 2\nv := get(ctx, mid)\nif v.Bad {\nbad = mid\n} else {\ngood = mid\n}\n}", true},
+		{"a chain by a generic function", "for path != \"\" {\np := get[Page](ctx, path)\npath = p.Next\n}", true},
 		{"a token on the same line", "for {\nv := get(ctx, proof(secret, token))\ntoken = v.Next\n}", true},
 		{"items", "for _, id := range ids {\nv := get(ctx, id)\nout[id] = v\n}", false},
 		{"items with a sum", "for _, id := range ids {\nv := get(ctx, id)\nsum += v\n}", false},
@@ -60,6 +61,31 @@ func TestChainedByReceiver(t *testing.T) {
 		path := []stack.Frame{{Func: "main.(*session).call", File: "a.go", Line: 4}, {Func: "main.f", File: "a.go", Line: 10}}
 		if _, got := chainedAround(code, path, "net/http.(*Client).Do"); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestChainOfItems: the pages of an answer that is asked for once for each of many items are calls of the items.
+func TestChainOfItems(t *testing.T) {
+	for _, c := range []struct {
+		name, chain, around string
+		items, pages        bool
+	}{
+		{"pages for each item", "path = p.Next", "for _, id := range ids {\nlist(id)\n}", true, true},
+		{"parents for each item", "path = p.Parent", "for _, id := range ids {\nlist(id)\n}", true, false},
+		{"pages, again and again", "path = p.Next", "for {\nlist(id)\n}", false, true},
+		{"pages", "path = p.Next", "\nlist(id)\n", false, true},
+	} {
+		r := recordingtest.New("title x")
+		withSource(r, "a.go", "package main\n\nfunc list(path string) {\nfor path != \"\" {\np := get[Page](path)\n"+c.chain+"\n}\n}\n\nfunc all(ids []string) {\n"+c.around+"\n}\n")
+		code := NewInput(session.New(r.Open())).code
+		path := []stack.Frame{{Func: "main.get[...]", File: "b.go", Line: 1}, {Func: "main.list", File: "a.go", Line: 5}, {Func: "main.all", File: "a.go", Line: 12}}
+		found, ok := chainOn(code, path, "")
+		if !ok || found.at.Line != 5 || (found.items.Line == 12) != c.items || found.pages != c.pages {
+			t.Errorf("%s: %+v, %v", c.name, found, ok)
+		}
+		if _, ok := chainedAround(code, path, ""); ok == c.items {
+			t.Errorf("%s: chained %v", c.name, ok)
 		}
 	}
 }

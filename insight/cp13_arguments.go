@@ -186,7 +186,7 @@ func countWritten(p *profile.Profile, index int, counts []int64, calls []*logged
 			if slices.ContainsFunc(frames[:n-1], func(id stack.FrameID) bool { return writesRecord(p.Stacks.Frame(id).Func) }) {
 				calls[at].written += counts[i]
 			}
-			if lastName(stack.FoldGenerics(p.Stacks.Frame(frames[n-1]).Func)) == lastName(calls[at].text) { // and not what the values are put into for it
+			if ownName(p.Stacks.Frame(frames[n-1]).Func) == lastName(calls[at].text) { // and not what the values are put into for it
 				calls[at].itself += counts[i]
 			}
 			break

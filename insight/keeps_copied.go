@@ -92,7 +92,7 @@ func keepsAllParts(n *ast.AssignStmt) bool {
 		return false
 	}
 	call, ok := n.Rhs[0].(*ast.CallExpr)
-	if !ok || lastName(types.ExprString(call.Fun)) != "Cut" {
+	if !ok || calledName(call) != "Cut" {
 		return false
 	}
 	for _, lhs := range n.Lhs[:2] {

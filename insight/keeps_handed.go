@@ -3,7 +3,6 @@ package insight
 import (
 	"go/ast"
 	"go/token"
-	"go/types"
 	"slices"
 )
 
@@ -51,7 +50,7 @@ func takeHanded(k *keeper, file string, line int) {
 			return
 		}
 		for _, h := range all {
-			if lastName(types.ExprString(call.Fun)) != h.fn.Name.Name || h.at >= len(call.Args) {
+			if calledName(call) != h.fn.Name.Name || h.at >= len(call.Args) {
 				continue
 			}
 			given := declaration{file: file}
@@ -124,7 +123,7 @@ func receiveFrom(k *keeper, s passedOn) {
 		for _, d := range all {
 			ast.Inspect(d.Body, func(n ast.Node) bool {
 				call, ok := n.(*ast.CallExpr)
-				if !ok || at >= len(call.Args) || lastName(types.ExprString(call.Fun)) != fn.Name.Name {
+				if !ok || at >= len(call.Args) || calledName(call) != fn.Name.Name {
 					return true
 				}
 				if id, ok := call.Args[at].(*ast.Ident); ok && d.FuncDecl != fn {

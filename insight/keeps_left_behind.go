@@ -146,7 +146,7 @@ func callersIn(k *keeper, of declaration) (all []declaration) {
 
 // meansOne tells whether a call in the function that is looked at means a function.
 func meansOne(k *keeper, call *ast.CallExpr, fn declaration) bool {
-	return lastName(types.ExprString(call.Fun)) == fn.Name.Name && slices.ContainsFunc(k.fitting(call, anyArgument), func(d declaration) bool { return d.FuncDecl == fn.FuncDecl })
+	return calledName(call) == fn.Name.Name && slices.ContainsFunc(k.fitting(call, anyArgument), func(d declaration) bool { return d.FuncDecl == fn.FuncDecl })
 }
 
 // way is the state on one way through a function.
@@ -402,7 +402,7 @@ func (w *ways) calledTakes(call *ast.CallExpr, depth int) bool {
 	if depth == maxWay {
 		return false
 	}
-	for _, d := range w.k.funcs[lastName(types.ExprString(call.Fun))] {
+	for _, d := range w.k.funcs[calledName(call)] {
 		if hasCall(d.Body, func(c *ast.CallExpr) bool { return removesFrom(c, w.name) || c != call && w.calledTakes(c, depth+1) }) {
 			return true
 		}

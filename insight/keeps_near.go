@@ -135,7 +135,7 @@ func roomOrCut(x ast.Expr, container string, stores []keepsAt, note func(text st
 func calledFrom(c *code, own []stack.Frame) (all []declaration) {
 	funcs := c.functions()
 	add := func(call *ast.CallExpr) {
-		found := funcs[lastName(types.ExprString(call.Fun))]
+		found := funcs[calledName(call)]
 		if len(found) == 0 || len(found) > 2 {
 			return // of many of one name nobody knows which
 		}

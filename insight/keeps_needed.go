@@ -109,7 +109,7 @@ func copiesOf(c *code, own []stack.Frame, result int) (all []copyAt) {
 		}
 		call, ok := a.Rhs[0].(*ast.CallExpr)
 		id, named := a.Lhs[result].(*ast.Ident)
-		if ok && named && lastName(types.ExprString(call.Fun)) == callee.Name.Name {
+		if ok && named && calledName(call) == callee.Name.Name {
 			all = copiesIn(c, declaration{fn, own[1].File}, id.Name, st, 2)
 		}
 	}

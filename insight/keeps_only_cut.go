@@ -132,7 +132,7 @@ func (o *onlyCutter) calledInLoop(name string) (found bool) {
 		for _, d := range all {
 			eachNode(d.Body, func(n ast.Node, around []ast.Node) {
 				call, ok := n.(*ast.CallExpr)
-				found = found || ok && lastName(types.ExprString(call.Fun)) == name && repeats(around)
+				found = found || ok && calledName(call) == name && repeats(around)
 			})
 		}
 	}

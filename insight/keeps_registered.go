@@ -126,7 +126,7 @@ func registered(in *Input, at stack.Frame) (h holding, ok bool) {
 func forgets(c *code, at stack.Frame, with string) bool {
 	fn, name, found := c.function(at), "", false
 	takes := func(lhs ast.Expr, rhs ast.Expr) {
-		if call, ok := rhs.(*ast.CallExpr); ok && lastName(types.ExprString(call.Fun)) == lastName(with) {
+		if call, ok := rhs.(*ast.CallExpr); ok && calledName(call) == lastName(with) {
 			name, found = types.ExprString(lhs), true
 		}
 	}

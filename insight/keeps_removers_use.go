@@ -148,7 +148,7 @@ func (r *removerSearch) passed(call *ast.CallExpr, arg ast.Expr, around []ast.No
 			return
 		}
 	}
-	name := lastName(types.ExprString(call.Fun))
+	name := calledName(call)
 	if from := r.fromPackage(call.Fun); from != "" && r.decls[r.callee(call)] == nil {
 		switch {
 		case strings.HasSuffix(from, "maps") && (name == "DeleteFunc" || name == "Clear"):

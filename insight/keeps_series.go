@@ -86,7 +86,7 @@ func (c sourceHolders) labelsAt(at stack.Frame) (values []string) {
 		if !ok || len(values) > 0 {
 			return
 		}
-		if makesSeries(lastName(types.ExprString(call.Fun))) {
+		if makesSeries(calledName(call)) {
 			for _, a := range call.Args {
 				values = append(values, types.ExprString(a))
 			}

@@ -89,7 +89,7 @@ func sizedAt(s *syntax, fn *ast.FuncDecl, line int) (b inputSized, ok bool) {
 // hasLength tells of a size that it is a length of something, or a multiple of one.
 func hasLength(x ast.Expr) bool {
 	return hasCall(x, func(call *ast.CallExpr) bool {
-		return isNamed(call.Fun, "len") || lastName(types.ExprString(call.Fun)) == "Len"
+		return isNamed(call.Fun, "len") || calledName(call) == "Len"
 	})
 }
 

@@ -23,7 +23,7 @@ const anyArgument = -2
 // as many parameters; else the only one of its name. Of those that are called with a text as an
 // argument, they can take one; anyArgument asks for none.
 func (k *keeper) fitting(call *ast.CallExpr, arg int) []declaration {
-	all := k.funcs[lastName(types.ExprString(call.Fun))]
+	all := k.funcs[calledName(call)]
 	if k.text && arg != anyArgument {
 		all = slices.DeleteFunc(slices.Clone(all), func(d declaration) bool { return !takesText(d.Type, arg, len(call.Args)) })
 	}

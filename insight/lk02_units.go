@@ -156,7 +156,7 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 		}
 	}
 	f.Verify = "Record again under the same load: loupe trace requests should show no wait for this lock, and the high percentiles of the latency should fall."
-	f.Impact = exactly(ofAll(in, g, share), "share of the time of "+pluralOf(g))
+	f.Impact = exactly(ofAll(in, g, share), "share of the "+timeOfUnits(g))
 	f.Doubts = in.traceDoubts(t, "the lock may be there to serialise this on purpose, as with writes to one file")
 	if f.Advice == syncAdvice {
 		f.Doubts = append(f.Doubts, heldSyncDoubt(in, t.Frames(workAt(g, &l.does)), l.site.Frame.Func)...)

@@ -93,7 +93,7 @@ func statementOf(n ast.Node, around []ast.Node) ast.Node {
 func isMade(n ast.Node, callee string) bool {
 	switch n := n.(type) {
 	case *ast.CallExpr:
-		name := lastName(types.ExprString(n.Fun))
+		name := calledName(n)
 		if at := strings.IndexByte(name, '['); at > 0 {
 			name = name[:at]
 		}
@@ -110,7 +110,7 @@ func isMade(n ast.Node, callee string) bool {
 // isLevelled tells of a call that it logs on a level that may be off: by its name, by a level
 // among its arguments, or by what it is called on, as log.Debug().Str(…) and klog.V(4).Info(…).
 func isLevelled(call *ast.CallExpr) bool {
-	name := lastName(types.ExprString(call.Fun))
+	name := calledName(call)
 	f, method := call.Fun.(*ast.SelectorExpr)
 	if at := strings.LastIndexByte(name, ')'); at >= 0 {
 		name = name[at+1:]

@@ -18,7 +18,7 @@ func errorOf(x ast.Expr, w *turns) bool {
 // triesByName tells of a call, by its name, that it tells whether it has worked.
 func triesByName(x ast.Expr) bool {
 	call, ok := x.(*ast.CallExpr)
-	return ok && strings.HasPrefix(strings.ToLower(lastName(types.ExprString(call.Fun))), "try")
+	return ok && strings.HasPrefix(strings.ToLower(calledName(call)), "try")
 }
 
 // leavesLoop tells of statements that the last one leaves the loop.
@@ -370,5 +370,5 @@ func mentionsCall(body *ast.BlockStmt, names ...string) (found bool) {
 
 // anyCall tells whether a node has a call whose name, without what it is of, is wanted.
 func anyCall(n ast.Node, wanted func(name string) bool) bool {
-	return hasCall(n, func(call *ast.CallExpr) bool { return wanted(lastName(types.ExprString(call.Fun))) })
+	return hasCall(n, func(call *ast.CallExpr) bool { return wanted(calledName(call)) })
 }

@@ -177,7 +177,7 @@ func sameArguments(c *code, way []stack.Frame, callee string) (found *ast.CallEx
 	}
 	name, o := ownName(callee), newOrigins(c)
 	for _, call := range c.lineCalls(way[0]) {
-		if lastName(types.ExprString(call.Fun)) != name {
+		if calledName(call) != name {
 			continue
 		}
 		if sel, ok := call.Fun.(*ast.SelectorExpr); ok && !newOrigins(c).fixed(sel.X, fn, way) {
@@ -243,8 +243,10 @@ func ofRequest(params *ast.FieldList) bool {
 	})
 }
 
-// ownName is the name of a function or method alone.
-func ownName(fn string) string { return lastName(stack.FoldGenerics(fn)) }
+// ownName is the name of a function or method alone, without type arguments.
+func ownName(fn string) string {
+	return lastName(strings.TrimSuffix(stack.FoldGenerics(fn), "[...]"))
+}
 
 // makers are names of functions that make something or find out how something is, loaders those
 // that fetch something, and settled what seldom changes among that. own are things that belong

@@ -3,7 +3,6 @@ package insight
 import (
 	"fmt"
 	"go/ast"
-	"go/types"
 	"slices"
 	"time"
 
@@ -136,7 +135,7 @@ func timeLimitOf(c *code, file string, s *syntax, fn ast.Node, seen time.Duratio
 		if !ok || found {
 			return !found
 		}
-		i, ok := endsLater[lastName(types.ExprString(call.Fun))]
+		i, ok := endsLater[calledName(call)]
 		if !ok || i >= len(call.Args) {
 			return true
 		}

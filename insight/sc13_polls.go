@@ -231,7 +231,7 @@ func waitTime(c *code, s *syntax, x ast.Expr, depth int) time.Duration {
 	if d := durationOf(x); d > 0 || depth > 3 {
 		return d
 	}
-	if call, ok := x.(*ast.CallExpr); ok && len(call.Args) == 1 && lastName(types.ExprString(call.Fun)) == "Duration" {
+	if call, ok := x.(*ast.CallExpr); ok && len(call.Args) == 1 && calledName(call) == "Duration" {
 		return waitTime(c, s, call.Args[0], depth+1)
 	}
 	id, ok := x.(*ast.Ident)

@@ -238,7 +238,7 @@ func (o *origins) argument(i int, fn *scope, way []stack.Frame) bool {
 		return false
 	}
 	for _, call := range o.c.lineCalls(way[1]) {
-		if lastName(types.ExprString(call.Fun)) == fn.name && i < len(call.Args) {
+		if calledName(call) == fn.name && i < len(call.Args) {
 			return o.fixed(call.Args[i], caller, way[1:])
 		}
 	}

@@ -120,7 +120,7 @@ func onlyCaller(c *code, fn *ast.FuncDecl, lists []string) (one searchCaller, ok
 	c.eachSource(func(file string, s *syntax) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			call, is := n.(*ast.CallExpr)
-			if !is || lastName(types.ExprString(call.Fun)) != fn.Name.Name {
+			if !is || calledName(call) != fn.Name.Name {
 				return true
 			}
 			line, _ := s.lines(call)

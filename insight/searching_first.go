@@ -63,7 +63,7 @@ func comparesBy(cond ast.Expr, names, kept map[string]bool) (found bool) {
 				found = found || mentionsAny(x.X, names) && mentionsAny(x.Y, kept) || mentionsAny(x.X, kept) && mentionsAny(x.Y, names)
 			}
 		case *ast.CallExpr:
-			if slices.Contains(orders, lastName(types.ExprString(x.Fun))) {
+			if slices.Contains(orders, calledName(x)) {
 				found = found || mentionsAny(x, names) && mentionsAny(x, kept)
 			}
 		}

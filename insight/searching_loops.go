@@ -161,7 +161,7 @@ func (g *gone) callerMovesOn(over ast.Expr) bool {
 		return false
 	}
 	for _, call := range g.c.lineCalls(g.caller) {
-		if lastName(types.ExprString(call.Fun)) != g.fn.name {
+		if calledName(call) != g.fn.name {
 			continue
 		}
 		if i := g.fn.parameter(types.ExprString(over)); i >= 0 && i < len(call.Args) && cutsFront(in.body, call.Args[i]) {
@@ -304,7 +304,7 @@ func movesToFront(body ast.Node, over string) (found bool) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
-			found = found || strings.EqualFold(lastName(types.ExprString(n.Fun)), "MoveToFront")
+			found = found || strings.EqualFold(calledName(n), "MoveToFront")
 		case *ast.AssignStmt:
 			a, ok := place(n.Lhs[0])
 			found = found || ok && a == "0"

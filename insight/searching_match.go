@@ -116,8 +116,17 @@ func isTerm(x ast.Expr, names map[string]bool) bool {
 	return root != "" && root != "nil" && root != "true" && root != "false"
 }
 
-// calledName is the last part of what a call calls.
-func calledName(call *ast.CallExpr) string { return lastName(types.ExprString(call.Fun)) }
+// calledName is the last part of the name of what a call calls, without type arguments.
+func calledName(call *ast.CallExpr) string {
+	fn := call.Fun
+	switch x := fn.(type) {
+	case *ast.IndexExpr:
+		fn = x.X
+	case *ast.IndexListExpr:
+		fn = x.X
+	}
+	return lastName(types.ExprString(fn))
+}
 
 // inLibrary are packages whose functions search by themselves, or look at single characters:
 // a loop around them is no search through what it goes through.

@@ -46,9 +46,12 @@ func onUnits(look unitLook) func(r *Rule, in *Input) []Finding {
 }
 
 // overUnits says over how many units figures are averages: " on average over 7", or where
-// not all of them were divided " on average over 7 of 70". It is empty of one.
+// not all of them were divided " on average over 7 of 70". Of main it is what the trace has; it is empty of
+// another one.
 func overUnits(g facts.UnitGroup) string {
 	switch n := g.Wall.Count; {
+	case g.Unit.String() == "main":
+		return " in the trace"
 	case n <= 1:
 		return ""
 	case n < g.Seen.Count:

@@ -210,7 +210,7 @@ func (s *workerScan) add(t touch, at ast.Node) {
 // follow looks at a function of the sources that the loop calls: what it changes of its
 // receiver, or of the package.
 func (s *workerScan) follow(call *ast.CallExpr, depth int) {
-	name := lastName(types.ExprString(call.Fun))
+	name := calledName(call)
 	all := s.funcs[name]
 	if depth == 0 || len(all) != 1 || takesLock(all[0].Body) {
 		return

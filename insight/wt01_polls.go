@@ -165,7 +165,7 @@ func pausesFirst(c *code, at stack.Frame) bool {
 			return
 		}
 		first, _ := l.source.lines(call)
-		if first <= behind || slices.Contains([]string{"Err", "Done"}, lastName(types.ExprString(call.Fun))) || strings.HasPrefix(types.ExprString(call.Fun), "time.") {
+		if first <= behind || slices.Contains([]string{"Err", "Done"}, calledName(call)) || strings.HasPrefix(types.ExprString(call.Fun), "time.") {
 			return
 		}
 		a, ends := l.asks(stack.Frame{Func: at.Func, File: at.File, Line: first})

@@ -333,7 +333,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		text += fmt.Sprintf("; in the slowest %s it is %s", unit.Count(g.Slow.Units), unit.Percent(slow))
 	}
 	f := r.answer(Found, "%s", text)
-	f.Impact = exactly(ofAll(in, g, w.share()), "share of the time of "+pluralOf(g))
+	f.Impact = exactly(ofAll(in, g, w.share()), "share of the "+timeOfUnits(g))
 	f.Score = score(w.share(), r.param("share"), 0.9)
 	f.Severity, f.waitsFor = Warning, reason
 	f.Advice = waitAdvice(in, reason, w, many, t)
@@ -453,6 +453,14 @@ func pluralOf(g facts.UnitGroup) string {
 		return name + "s"
 	}
 	return "main"
+}
+
+// timeOfUnits is the time that a share of a group's is of. A trace may have only a part of main.
+func timeOfUnits(g facts.UnitGroup) string {
+	if g.Unit.String() == "main" {
+		return fmt.Sprintf("time of main in the trace (%s)", unit.Duration(g.Wall.Sum))
+	}
+	return "time of " + pluralOf(g)
 }
 
 // slowShare is the share of the same wait in the slow ones.

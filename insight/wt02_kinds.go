@@ -136,7 +136,7 @@ func (l loop) asksTheSame(line int, callee string) bool {
 				note(n.X)
 			}
 		case *ast.CallExpr: // a method may change what it is called on: Next, Add, Scan
-			if s, ok := n.Fun.(*ast.SelectorExpr); ok && lastName(types.ExprString(n.Fun)) != callee {
+			if s, ok := n.Fun.(*ast.SelectorExpr); ok && calledName(n) != callee {
 				note(s.X)
 			}
 		}
@@ -146,7 +146,7 @@ func (l loop) asksTheSame(line int, callee string) bool {
 	on, calls, differs := calledOn(l.source, line), 0, false
 	ast.Inspect(l.body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
-		if !ok || !on(call) || lastName(types.ExprString(call.Fun)) != callee {
+		if !ok || !on(call) || calledName(call) != callee {
 			return true
 		}
 		calls++
@@ -199,7 +199,7 @@ func (l loop) batches(line int, callee string) bool {
 		return ok && l.cuts(cut) || w.has(x) || w.comesOf(x, parts, 4)
 	}
 	return hasCall(l.body, func(call *ast.CallExpr) bool {
-		return on(call) && lastName(types.ExprString(call.Fun)) == callee && slices.ContainsFunc(call.Args, carries)
+		return on(call) && calledName(call) == callee && slices.ContainsFunc(call.Args, carries)
 	})
 }
 

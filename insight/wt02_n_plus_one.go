@@ -49,15 +49,15 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 	var most *outward
 	for _, o := range outwards(g) {
 		if asking, asks := askingAround(in.code, o.path); asks {
-			fine = cmp.Or(fine, fmt.Sprintf("%s makes a call%s %s times, until the answer is accepted: the calls cannot be combined, nor made concurrently", unitOf(g), atFrame(asking.at), unit.Number(o.each())))
+			fine = cmp.Or(fine, fmt.Sprintf("%s makes a call%s %s times, until the answer is accepted: the calls cannot be combined, nor made concurrently", unitOf(g), atFrame(asking.at), timesOf(o.each())))
 			continue
 		}
 		if at, chained := chainedAround(in.code, o.path, innerOf(t.Frames(o.stack), o.path)); chained {
-			fine = cmp.Or(fine, fmt.Sprintf("%s makes a call%s %s times, each of which needs what an earlier one has given: they cannot be combined, nor made concurrently", unitOf(g), atFrame(at), unit.Number(o.each())))
+			fine = cmp.Or(fine, fmt.Sprintf("%s makes a call%s %s times, each of which needs what an earlier one has given: they cannot be combined, nor made concurrently", unitOf(g), atFrame(at), timesOf(o.each())))
 			continue
 		}
 		if o.kind == "file_call" && walks(t.Frames(o.stack)) && !syncs(t.Frames(o.stack)) {
-			fine = cmp.Or(fine, fmt.Sprintf("%s goes through a tree of files, and makes a call%s for each of %s: none of them is made twice", unitOf(g), atFrame(o.path[0]), unit.Number(o.each())))
+			fine = cmp.Or(fine, fmt.Sprintf("%s goes through a tree of files, and makes a call%s for each of %s: none of them is made twice", unitOf(g), atFrame(o.path[0]), timesOf(o.each())))
 			continue
 		}
 		if o.each() >= r.param("calls") && o.share() >= r.param("share") && (o.time/unitCount(g)).Seconds() >= r.param("each") {
@@ -84,7 +84,7 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 	if most == nil {
 		return nil, unitOf(g) + " calls nothing outside the program"
 	}
-	return nil, fmt.Sprintf("%s repeats no call that takes long: most often one%s, %s times, %s of its time", unitOf(g), atFrame(most.path[0]), unit.Number(most.each()), unit.Percent(most.share()))
+	return nil, fmt.Sprintf("%s repeats no call that takes long: most often one%s, %s, %s of its time", unitOf(g), atFrame(most.path[0]), plurals(most.each(), "time"), unit.Percent(most.share()))
 }
 
 // atFrame is where a call is, as a clause.
@@ -94,7 +94,11 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 	g := o.group
 	words := callWords[o.kind]
 	at, looped := in.loopLine(o.path)
-	times := unit.Number(o.each())
+	within, chained := chainOn(in.code, o.path, innerOf(t.Frames(o.stack), o.path))
+	if chained {
+		at = within.items
+	}
+	times := timesOf(o.each())
 	if o.kind == "query" { // those of units that the trace has not whole are counted too
 		times = fmt.Sprintf("about %.0f", o.each())
 	}
@@ -112,7 +116,7 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 		text += fmt.Sprintf("; each additional call makes it %s longer (up to %s calls)", unit.Duration(o.slope), unit.Count(o.most))
 	}
 	f := r.answer(Found, "%s", text)
-	f.Impact = exactly(ofAll(in, g, o.share()), "share of the time of "+pluralOf(g))
+	f.Impact = exactly(ofAll(in, g, o.share()), "share of the "+timeOfUnits(g))
 	f.Score = score(o.share(), r.param("share"), 0.9)
 	f.Severity = Warning
 	if o.share() < r.param("warning") {
@@ -128,7 +132,13 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 	tellKind(in.code, t, o, &f)
 	f.Verify = "Record again under the same load: loupe trace requests should show one call here instead of many, and the time of a request should no longer grow with the number of items."
 	f.more = o.kind == "query" // to read the rows is done elsewhere
-	if o.kind == "network" {
+	switch {
+	case chained:
+		f.Doubts = append(f.Doubts, within.doubt(at))
+		if !within.pages {
+			f.Severity = Info
+		}
+	case o.kind == "network":
 		f.Doubts = append(f.Doubts, "if each call needs the previous answer (pages, links), only a better API of the peer helps; if each is a retry of a failed call, more at a time only burden a busy peer")
 	}
 	if first, ok := firstOf(in.code, o.path); ok {

@@ -223,7 +223,7 @@ func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) 
 		text += fmt.Sprintf("; made concurrently they would take %s", unit.Duration((sum-s.gain)/n))
 	}
 	f := r.answer(Found, "%s", text)
-	f.Impact = exactly(ofAll(in, g, share), "share of the time of "+pluralOf(g))
+	f.Impact = exactly(ofAll(in, g, share), "share of the "+timeOfUnits(g))
 	f.Score = score(share, r.param("share"), 0.6)
 	f.Severity = Warning
 	if share < r.param("warning") {

@@ -183,7 +183,7 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 		text += fmt.Sprintf("; these are mostly %s%s meanwhile", first.Cause.Kind.Clause(), at)
 	}
 	f := r.answer(Found, "%s", text)
-	f.Impact = exactly(ofAll(in, g, q.share()), "share of the time of "+pluralOf(g))
+	f.Impact = exactly(ofAll(in, g, q.share()), "share of the "+timeOfUnits(g))
 	f.Score = score(q.share(), r.param("share"), 0.9)
 	f.Severity = Warning
 	if q.share() < r.param("warning") {

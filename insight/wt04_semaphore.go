@@ -132,7 +132,7 @@ func semaphoreOn(in *Input, at stack.Frame, frames []stack.Frame) (found *semaph
 
 // argOf is the one argument of a call of a function; nil of another.
 func argOf(call *ast.CallExpr, name string, of int) ast.Expr {
-	if lastName(types.ExprString(call.Fun)) != name || len(call.Args) != of {
+	if calledName(call) != name || len(call.Args) != of {
 		return nil
 	}
 	return call.Args[of-1]
@@ -305,7 +305,7 @@ func semaphoreFinding(r *Rule, in *Input, t *traced, w *facts.AllWaits, s *semap
 	text += overUnits(g)
 	f := r.answer(Found, "%s", text)
 	f.Title = "A semaphore lets too few wait at once"
-	f.Impact = exactly(ofAll(in, g, share), "share of the time of "+pluralOf(g))
+	f.Impact = exactly(ofAll(in, g, share), "share of the "+timeOfUnits(g))
 	f.Score = score(share, r.param("share"), 0.9)
 	f.Severity = Info
 	if s.cpus && share >= r.param("warning") {

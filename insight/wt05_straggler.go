@@ -58,7 +58,7 @@ func stragglerFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, x *facts
 		text += fmt.Sprintf("; the last one is %s%s meanwhile", x.Did.Kind.Clause(), atPlace(x.Did.Site))
 	}
 	f := r.answer(Found, "%s", text)
-	f.Impact = exactly(ofAll(in, g, share), "share of the time of "+pluralOf(g))
+	f.Impact = exactly(ofAll(in, g, share), "share of the "+timeOfUnits(g))
 	f.Score = score(share, r.param("share"), 0.9)
 	f.Severity = Warning
 	if share < r.param("warning") {

@@ -87,7 +87,7 @@ func eachRequestFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, c *fac
 	share, each := g.All.Share(spent), float64(c.Count)/float64(max(1, g.Wall.Count))
 	f := r.answer(Found, "%s %s %s%s, %s times in each: %s of its time, %s of %s%s", unitOf(g), kind.what, kind.one, atFrame(c.Path[0]), unit.Number(each),
 		unit.Percent(share), unit.Duration(spent/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g)), overUnits(g))
-	f.Impact = exactly(ofAll(in, g, share), "share of the time of "+pluralOf(g))
+	f.Impact = exactly(ofAll(in, g, share), "share of the "+timeOfUnits(g))
 	f.Score = score(share, r.param("share"), 0.7)
 	f.Severity = Warning
 	if share < r.param("warning") {
@@ -170,7 +170,7 @@ func sameFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, call sameCall
 	f := r.answer(Found, "%s calls %s%s %s, and waits for it: %s of its time, %s of %s%s", unitOf(g), stack.Short(call.callee), atFrame(call.at), call.sameness(" as all others"),
 		unit.Percent(share), unit.Duration(spent/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g)), overUnits(g))
 	f.Title = "The same thing is made or loaded again for each request"
-	f.Impact = exactly(ofAll(in, g, share), "share of the time of "+pluralOf(g))
+	f.Impact = exactly(ofAll(in, g, share), "share of the "+timeOfUnits(g))
 	f.Score = score(share, r.param("share"), 0.7)
 	f.Severity = Warning
 	if share < r.param("warning") || call.unsure != "" {

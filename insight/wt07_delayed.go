@@ -52,7 +52,7 @@ func delayedFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, c *facts.U
 		text += fmt.Sprintf("; %s writes go before each", unit.Number(float64(c.Pieces)/float64(max(1, c.Count))))
 	}
 	f := r.answer(Found, "%s", text)
-	f.Impact = exactly(ofAll(in, g, share), "share of the time of "+pluralOf(g))
+	f.Impact = exactly(ofAll(in, g, share), "share of the "+timeOfUnits(g))
 	f.Score = score(share, r.param("share"), 0.8)
 	f.Severity = Info
 	f.Doubts = in.traceDoubts(t)

@@ -104,14 +104,14 @@ func answersAgain(r *Rule, in *Input, t *traced, units *facts.Units) (found []Fi
 			}
 			loop.pauses = pausesBetween(t, g, loop)
 			f := r.answer(Found, "%s calls a peer %s times, one after another, until the answer is accepted,%s, retried%s: %s of its time, %s each%s",
-				unitOf(g), unit.Number(o.each()), atFrame(o.path[0]), atFrame(loop.at), unit.Percent(o.share()), unit.Duration(o.one()), onAverage(g))
-			f.Impact = exactly(ofAll(in, g, o.share()), "share of the time of "+pluralOf(g))
+				unitOf(g), timesOf(o.each()), atFrame(o.path[0]), atFrame(loop.at), unit.Percent(o.share()), unit.Duration(o.one()), onAverage(g))
+			f.Impact = exactly(ofAll(in, g, o.share()), "share of the "+timeOfUnits(g))
 			f.Score, f.Severity = score(o.share(), r.param("share"), 0.9), Warning
 			if loop.pauses && loop.bounded {
 				f.Severity = Info
 				f.Doubts = append(f.Doubts, "the loop has pauses and a limit: how long both should be depends on the peer")
 			}
-			f.Evidence = []Evidence{t.seenAt(t.Frames(o.stack), loop.at, "%s attempts in each", unit.Number(o.each()))}
+			f.Evidence = []Evidence{t.seenAt(t.Frames(o.stack), loop.at, "%s attempts in each", timesOf(o.each()))}
 			f.Advice = loop.advice()
 			if !loop.bounded {
 				f.Advice += " Nothing ends the loop until the answer is accepted: give it a limit."

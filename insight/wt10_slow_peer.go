@@ -125,7 +125,7 @@ func slowPeerFinding(r *Rule, in *Input, t *traced, p *slowPeer) Finding {
 	f := r.answer(Found, "%s spends %s of its time waiting%s for answers that are slow over some connections: over %s of %d an answer takes %s on average, over the others %s; the slow ones account for %s of the answers and %s of the waiting",
 		unitOf(g), unit.Percent(p.share), atFrame(p.Path[0]), unit.Count(int64(p.slow)), p.slow+p.quick, unit.Duration(p.mean()), unit.Duration(p.others()),
 		unit.Percent(float64(p.answers)/float64(max(1, p.answers+p.rest))), unit.Percent(float64(p.late)/float64(max(1, p.late+p.soon))))
-	f.Impact = exactly(ofAll(in, g, p.share), "share of the time of "+pluralOf(g))
+	f.Impact = exactly(ofAll(in, g, p.share), "share of the "+timeOfUnits(g))
 	f.Score = score(p.share, r.param("share"), 0.8)
 	f.Severity = Warning
 	if p.share < r.param("warning") {
