@@ -49,7 +49,7 @@ func chainOn(c *code, path []stack.Frame, inner string) (found chainedLoop, ok b
 		if !l.chained(f.Line, ownName(callee)) && (i == 0 || !l.moves(c, f, path[i-1])) {
 			return chainedLoop{}, false
 		}
-		found, ok = chainedLoop{at: f, pages: l.turnsPages()}, true
+		found, ok = chainedLoop{at: f, pages: turnsPages(l)}, true
 	}
 	return found, ok
 }
@@ -63,7 +63,7 @@ func (l chainedLoop) doubt(out stack.Frame) string {
 var ofPages = regexp.MustCompile(`(?i)page|cursor|token|offset|marker|continue|links?$|^(has)?(next|more)|next(url|link|id)?$`)
 
 // turnsPages tells of a loop that a name in what it sets is one of pages.
-func (l loop) turnsPages() (found bool) {
+func turnsPages(l loop) (found bool) {
 	ast.Inspect(l.body, func(n ast.Node) bool {
 		if a, ok := n.(*ast.AssignStmt); ok && a.Tok == token.ASSIGN {
 			for _, x := range slices.Concat(a.Lhs, a.Rhs) {

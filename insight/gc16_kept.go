@@ -88,6 +88,7 @@ func checkKept(r *Rule, in *Input) []Finding {
 	f.Verify = "Take a heap profile at the same point again: loupe compare OLD NEW shows what has shrunk."
 	tellRetention(r, in, all, top, &f)
 	tellHeap(in, &f, top.At)
+	tellOnce(r, in, top, &f)
 	tellPooled(r, in, all, top, &f)
 	tellWaste(r, in, all, top, &f)
 	tellPieces(r, in, all, top, &f)
@@ -95,6 +96,19 @@ func checkKept(r *Rule, in *Input) []Finding {
 		f.felt = share * min(1, float64(top.Weight)/(r.param("fills")*(1<<20)))
 	}
 	return []Finding{f}
+}
+
+// tellOnce makes a warning of what is read as a whole and only gone through once, where it is most of the live heap.
+func tellOnce(r *Rule, in *Input, top *facts.Line, f *Finding) {
+	once, ok := goneThroughOnce(in.code, userFrames(in.code, top.At, top.Frames))
+	if !ok {
+		return
+	}
+	f.Title = onceTitle
+	once.tell(f)
+	if float64(top.Weight) >= r.param("grows")*(1<<20) {
+		f.Severity, f.Score = Warning, max(f.Score, 50)
+	}
 }
 
 // tellWaste makes a warning of much memory that a small part keeps. The recording has to show that

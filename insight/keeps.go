@@ -293,7 +293,7 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 		rhs := n.Rhs[min(i, len(n.Rhs)-1)]
 		t := resultOf(k, n, i, k.of(rhs, vars))
 		if id, ok := lhs.(*ast.Ident); ok {
-			if t == clean && isChannel(k, id) {
+			if t == clean && isChannel(k, id) || t > clean && storesInPackage(k, file, n, id, rhs, t) {
 				continue // its make does not empty it
 			}
 			if before, known := vars[id.Name]; known || t > clean {

@@ -183,6 +183,8 @@ func (r *Recording) verdict() string {
 		} else {
 			text += ": a leak, unless growth stops at a bound"
 		}
+	case f.Impact != nil && f.Impact.Unit == "share of what is in use":
+		text += ": it holds " + unit.Percent(f.Impact.Value) + " of what is in use"
 	}
 	text += "."
 	switch n := len(r.Cards) - 1; {

@@ -1,0 +1,32 @@
+package insight
+
+import (
+	"strings"
+	"testing"
+
+	"loupe/recording/recordingtest"
+	"loupe/session"
+	"loupe/value/stack"
+)
+
+// TestPackageHolds: what a variable of the package is set to, or what is appended to it, is kept by it.
+func TestPackageHolds(t *testing.T) {
+	for _, c := range []struct{ name, source, says string }{
+		{"appended", "all = append(all, data)", "It is appended to all"},
+		{"appended within", "boxes = append(boxes, &box{data: data})", "It is appended to boxes"},
+		{"appended and cut", "all = append(all, data)\nif len(all) > 8 {\nall = all[1:]\n}", "It is appended to all"},
+		{"a variable of its own of that name", "var all [][]byte\nall = append(all, data)\nuse(all)", ""},
+		{"its own by a declaration with a value", "all := [][]byte{}\nall = append(all, data)\nuse(all)", ""},
+		{"a copy", "all = append(all, bytes.Clone(data))", ""},
+		{"its length", "sum += len(data)", ""},
+	} {
+		r := recordingtest.New("title x")
+		withSource(r, "a.go", "package main\n\nfunc load(name string) {\ndata, err := os.ReadFile(name)\n"+c.source+"\n}\n")
+		withSource(r, "b.go", "package main\n\nvar (\nall [][]byte\nboxes []*box\nsum int\n)\n\ntype box struct { data []byte }\n")
+		at := stack.Frame{Func: "main.load", File: "a.go", Line: 4}
+		h, ok := sourceHolders{NewInput(session.New(r.Open())).code}.holder(at, []stack.Frame{at})
+		if ok != (c.says != "") || !strings.Contains(h.advice, c.says) {
+			t.Errorf("%s: %v, %s", c.name, ok, h.advice)
+		}
+	}
+}
