@@ -22,6 +22,7 @@ var ld02 = &Rule{
 		{"lift", 1.5, "times", "chosen: the share of the slowest that overlapped one, relative to that of all"},
 		{"beyond", 0.10, "share", "chosen: how far it exceeds chance"},
 		{"floor", 1e-3, "s", "research: less is nothing to worry about"},
+		{"slow", 1.5, "times the median", "chosen: for a warning, the fastest of the slowest; what is nearly as fast as the rest is no reason to act"},
 	},
 	Check: checkSlowRequests,
 }
@@ -124,7 +125,7 @@ func metFinding(r *Rule, in *Input, s *compare.Slow, key string, tail int, name 
 	share := stats.Wilson(math.Round(m.Share*float64(t.Requests)), float64(t.Requests), compare.Confidence)
 	f.Impact = &Impact{m.Share, "share of the slowest requests that overlapped it", share.Low, share.High}
 	f.Severity, f.Score = Info, score(m.Share-*m.Chance, 0.2, 0.7)
-	if m.Share >= 0.5 && t.From >= 10*time.Millisecond {
+	if m.Share >= 0.5 && t.From >= 10*time.Millisecond && float64(t.From) >= r.param("slow")*float64(row.Without) {
 		f.Severity = Warning
 	}
 	f.Evidence = []Evidence{{

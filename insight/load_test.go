@@ -66,7 +66,10 @@ func TestLD01(t *testing.T) {
 
 // collections is a program whose collections take 20 ms of marking each, some
 // 100 ms apart, and a load on it: requests that meet one take long, or do not.
-func collections(n int, slow bool) *recordingtest.Recording {
+func collections(n int, slow bool) *recordingtest.Recording { return collectionsOver(n, slow, 0) }
+
+// collectionsOver is the same of requests that take so much longer, to which a collection then adds a tenth.
+func collectionsOver(n int, slow bool, longer time.Duration) *recordingtest.Recording {
 	at := func(i int) time.Duration { return time.Duration(i)*100*ms + time.Duration(i*i*7%37)*ms }
 	log := recordingtest.Cycles(200, 0, 0, func(i int, c *recordingtest.Cycle) { c.At, c.Mark = at(i)+10*ms, 20*ms })
 	var rows []loadlog.Request
@@ -78,8 +81,12 @@ func collections(n int, slow bool) *recordingtest.Recording {
 		for i := max(0, int(axis/(100*ms))-1); i < 200 && slow; i++ {
 			if mark := at(i) + 10*ms; axis >= mark && axis < mark+20*ms {
 				q.Service = mark + 30*ms - axis
+				if longer > 0 {
+					q.Service = ms + q.Service/10
+				}
 			}
 		}
+		q.Service += longer
 		rows = append(rows, q)
 	}
 	h.Elapsed = 15 * time.Second
@@ -92,6 +99,7 @@ func TestLD02(t *testing.T) {
 	if f.Impact.Value != 1 || len(f.Evidence) != 4 || f.Evidence[1].Span == nil || f.Evidence[1].Span[0] < 1e9 || !strings.Contains(f.Evidence[0].Text, "clocks: the recording's clock") {
 		t.Errorf("finding = %+v, evidence %+v", f.Impact, f.Evidence)
 	}
+	severity(t, "hardly slower than the rest", expect(t, "hardly slower", collectionsOver(10_000, true, 12*ms), "LD02", Found), Info)
 	expect(t, "the slowest 10% of few", collections(2_000, true), "LD02", Found, "the slowest 10.0% of 2,000")
 	expect(t, "no cause", collections(10_000, false), "LD02", Fine, "overlapped a GC mark phase", "by chance it would be")
 	expect(t, "few", collections(900, true), "LD02", TooLittle, "100 are needed")

@@ -10,6 +10,7 @@ import (
 	"loupe/analysis/sched"
 	"loupe/format/exectrace"
 	"loupe/recording/recordingtest"
+	"loupe/session"
 	"loupe/value/timeline"
 )
 
@@ -186,4 +187,19 @@ func TestGC05(t *testing.T) {
 	s.expect("GC05", Fine, "1.00%")
 	s.GC.Assists = nil
 	s.expect("GC05", Fine, "took 0")
+}
+
+// TestGC05Sampled: assists that enough samples of the CPU have as little are a remark.
+func TestGC05Sampled(t *testing.T) {
+	for profile, want := range map[string]Severity{
+		"runtime.gcAssistAlloc runtime.mallocgc\nshop.f:/src/a.go:5     shop.f:/src/a.go:5\n= 10                   990\n": Info,
+		"runtime.gcAssistAlloc runtime.mallocgc\nshop.f:/src/a.go:5     shop.f:/src/a.go:5\n= 100                  900\n": Warning,
+		"runtime.gcAssistAlloc runtime.mallocgc\nshop.f:/src/a.go:5     shop.f:/src/a.go:5\n= 1                    99\n":  Warning,
+	} {
+		f := Finding{Severity: Warning}
+		tellSampled(gc05, NewInput(session.New(spentIn(profile).Open())), &f)
+		if f.Severity != want || (len(f.Doubts) > 0) != (want == Info) {
+			t.Errorf("%s: %s, %q", profile, f.Severity, f.Doubts)
+		}
+	}
 }
