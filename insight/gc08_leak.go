@@ -159,6 +159,9 @@ func checkLeakTraced(r *Rule, in *Input) []Finding {
 	slope := d.Live.Slope.Estimate * 60
 	text := fmt.Sprintf("the live heap rose from %s to %s MB over %s collections, %s MB a minute", unit.Number(first), unit.Number(last), unit.Count(d.Collections), unit.Number(slope))
 	if d.Forced < int(r.param("forced")) {
+		if from, to := fellBack(round.GC.Cycles, last); from > 0 {
+			return []Finding{r.answer(TooLittle, "%s, but fell from %s to %s MB in between: whether more is left each time needs a longer recording", text, unit.Number(from), unit.Number(to))}
+		}
 		if last >= first*(1+r.param("lasting")) && last-first >= r.param("much") && stillGrows(round.GC.Cycles, r.param("growth")) {
 			return []Finding{growsUnforced(r, in, round, text, d.Live)}
 		}
@@ -196,6 +199,18 @@ func growsUnforced(r *Rule, in *Input, round *facts.Round, text string, live *gc
 	f.Doubts = append(in.doubts(), "no collection was forced: a program that is filling a cache, or has more to do at once, grows too")
 	tellHeap(in, &f, stack.Frame{})
 	return f
+}
+
+// fellBack is the first fall of the live heap to less than half of what it had been, in MB: most of that was freed. Zero
+// where there is none of what is much beside what is live at the last.
+func fellBack(rows []gc.Row, last float64) (from, to float64) {
+	for _, row := range rows {
+		if row.HeapLiveMB < from/2 && from >= last/2 {
+			return from, row.HeapLiveMB
+		}
+		from = max(from, row.HeapLiveMB)
+	}
+	return 0, 0
 }
 
 // stillGrows tells whether the live heap of the last quarter of the collections

@@ -203,6 +203,7 @@ func TestGC08(t *testing.T) {
 	growing := func(mb func(i int) int) *recordingtest.Recording {
 		return collecting(80, 100*time.Millisecond, func(i int, c *recordingtest.Cycle) { c.Live, c.Start, c.End = mb(i), 2*mb(i), 2*mb(i) })
 	}
+	expect(t, "unforced, and mostly freed in between", growing(func(i int) int { return 3 + 30*(i%8) + 4*i }), "GC08", TooLittle, "but fell from", "in between")
 	f = expect(t, "unforced", growing(func(i int) int { return 3 + 4*i }), "GC08", Found, "was still growing at the end")
 	severity(t, "unforced", f, Info)
 	doubted(t, f, "no collection was forced")
