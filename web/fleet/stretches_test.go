@@ -97,10 +97,7 @@ func compared(t *testing.T, pages *fleet.Pages) *compare.ProfileDiff {
 // TestStretches wants an hour against the same service in the next to differ in few functions, and 3 % more
 // of one function to be found.
 func TestStretches(t *testing.T) {
-	rounds := 40
-	if testing.Short() {
-		rounds = 24
-	}
+	const rounds = 40
 	rows, wrong, found := 0, 0, 0
 	for seed := range rounds {
 		for _, r := range compared(t, served(t, uint64(seed), 0)).Rows {
