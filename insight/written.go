@@ -53,7 +53,9 @@ func writtenBy(d *derivations, n *ast.CallExpr) []ast.Expr {
 		return n.Args[1:2]
 	case pkg == "encoding/binary" && name == "Read", strings.HasPrefix(name, "Unmarshal"), name == "Decode" && len(n.Args) == 1:
 		return last
-	case strings.Contains(name, "scan") && pkg == "fmt" && len(n.Args) > 1:
+	case pkg == "fmt" && (name == "Scan" || name == "Scanln"):
+		return n.Args
+	case pkg == "fmt" && (name == "Scanf" || strings.Contains(name, "scan")) && len(n.Args) > 1:
 		return n.Args[1:]
 	case name == "Scan" && pkg == "":
 		return n.Args

@@ -78,7 +78,7 @@ func TestWrittenThrough(t *testing.T) {
 // TestResultWritten: a result that somebody writes to, by whatever name, cannot be one for all; one that is read, copied
 // or put beside others can.
 func TestResultWritten(t *testing.T) {
-	const head = "package main\n\nimport (\"container/heap\"; \"slices\"; \"sort\")\n\ntype order struct { name string; lines []int; tags map[string]int; next *order }\nfunc fresh() *order {\no := &order{lines: make([]int, 3)}\no.name = \"x\"\nfill(o)\nreturn o\n}\nfunc fill(o *order) { o.lines[0] = 1 }\nfunc list() []int { return make([]int, 9) }\nfunc plain() order { return order{} }\nvar all []*order\nvar seen = map[string]*order{}\n"
+	const head = "package main\n\nimport (\"container/heap\"; \"fmt\"; \"slices\"; \"sort\")\n\ntype order struct { name string; lines []int; tags map[string]int; next *order }\nfunc fresh() *order {\no := &order{lines: make([]int, 3)}\no.name = \"x\"\nfill(o)\nreturn o\n}\nfunc fill(o *order) { o.lines[0] = 1 }\nfunc list() []int { return make([]int, 9) }\nfunc plain() order { return order{} }\nvar all []*order\nvar seen = map[string]*order{}\n"
 	for _, c := range []struct {
 		name, source, of string
 		written          bool
@@ -105,6 +105,8 @@ func TestResultWritten(t *testing.T) {
 		{"by a method that is a value", "func (o *order) hit() { o.name += \"!\" }\nfunc run() { o := fresh(); hit := o.hit; hit() }", "fresh", true},
 		{"by who ranges over it", "func each() func(func(*order) bool) { return func(yield func(*order) bool) { yield(fresh()) } }\nfunc run() { for o := range each() { o.name = \"y\" } }", "fresh", true},
 		{"by who receives it", "func run(c chan *order) { c <- fresh() }\nfunc other(c chan *order) { o := <-c; o.name = \"y\" }\nfunc main() { c := make(chan *order); go run(c); other(c) }", "fresh", true},
+		{"by what is typed in", "func run() { o := fresh(); fmt.Scanln(&o.name) }", "fresh", true},
+		{"by what is typed in by a format", "func run() { o := fresh(); fmt.Scanf(\"%d\", &o.name) }", "fresh", true},
 		{"by a decoder", "func run(b []byte) { o := fresh(); json.Unmarshal(b, o) }", "fresh", true},
 		{"what a caller's caller does", "func get() *order { return fresh() }\nfunc run() { o := get(); o.name = \"y\" }", "fresh", true},
 	} {
