@@ -27,7 +27,6 @@ func tellReadAll(h *hit, f *Finding) {
 	f.Summary += fmt.Sprintf("; buffers of %d sizes", len(line.sizes))
 	f.Advice = "If the length is known (Content-Length, a file's size), allocate the slice and call io.ReadFull; a decoder that reads the stream itself needs no slice at all; or read into a bytes.Buffer kept in a sync.Pool. Limit untrusted input with io.LimitReader." + whenDone
 	if once, ok := goneThroughOnce(h.in.code, userFrames(h.in.code, line.Caller, facts.Frames(h.p.Stacks, line.heavy))); ok {
-		f.Title = onceTitle
 		once.tell(f)
 		return
 	}

@@ -104,7 +104,6 @@ func tellOnce(r *Rule, in *Input, top *facts.Line, f *Finding) {
 	if !ok {
 		return
 	}
-	f.Title = onceTitle
 	once.tell(f)
 	if float64(top.Weight) >= r.param("grows")*(1<<20) {
 		f.Severity, f.Score = Warning, max(f.Score, 50)

@@ -729,7 +729,7 @@ func takesText(f *ast.FuncType, arg, of int) bool {
 func copies(e *ast.CallExpr) bool {
 	switch f := e.Fun.(type) {
 	case *ast.Ident:
-		return f.Name == "string" || f.Name == "len" || f.Name == "cap"
+		return f.Name == "string" || f.Name == "len" || f.Name == "cap" || f.Name == "append" && copiesBytes(e)
 	case *ast.ArrayType:
 		return true // []byte(text)
 	case *ast.SelectorExpr:

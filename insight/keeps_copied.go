@@ -30,6 +30,20 @@ func takeCopies(k *keeper, file string, n *ast.AssignStmt, vars map[string]taint
 	}
 }
 
+// copiesBytes tells of an append that it puts bytes behind new ones: append([]byte("x"), line...).
+func copiesBytes(e *ast.CallExpr) bool {
+	if !e.Ellipsis.IsValid() || len(e.Args) != 2 {
+		return false
+	}
+	switch x := e.Args[0].(type) {
+	case *ast.CallExpr:
+		return types.ExprString(x.Fun) == "[]byte"
+	case *ast.CompositeLit:
+		return x.Type != nil && types.ExprString(x.Type) == "[]byte"
+	}
+	return false
+}
+
 // copiesItself tells of what is assigned that it is a copy of what was there: of a variable or a field, as an element
 // is one of many.
 func copiesItself(lhs, rhs ast.Expr) bool {
@@ -38,7 +52,7 @@ func copiesItself(lhs, rhs ast.Expr) bool {
 		return false
 	}
 	args := call.Args
-	if !copies(call) { // append([]byte(nil), x...)
+	if types.ExprString(call.Fun) == "append" { // append([]byte(nil), x...)
 		if len(args) != 2 || !isFresh(args[0]) {
 			return false
 		}

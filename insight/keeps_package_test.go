@@ -18,6 +18,7 @@ func TestPackageHolds(t *testing.T) {
 		{"a variable of its own of that name", "var all [][]byte\nall = append(all, data)\nuse(all)", ""},
 		{"its own by a declaration with a value", "all := [][]byte{}\nall = append(all, data)\nuse(all)", ""},
 		{"a copy", "all = append(all, bytes.Clone(data))", ""},
+		{"bytes behind others", "all = append(all, append([]byte(\"x\"), data...))", ""},
 		{"its length", "sum += len(data)", ""},
 	} {
 		r := recordingtest.New("title x")

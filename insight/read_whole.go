@@ -1,77 +1,140 @@
 package insight
 
 import (
-	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
 	"regexp"
 	"slices"
+	"strings"
 
 	"loupe/value/stack"
 )
 
-// What is read as a whole and only gone through once, from its beginning to its end: the source shows of its variable, and
-// of what that is passed to, that a part at a time would do.
+// What is read as a whole and only gone through once, from its beginning to its end. The source has to show that nothing
+// else is done with it, that nothing happens between the reading and that, and that no turn keeps a part: then a part at a
+// time would do.
 
 // wayThrough is how something is gone through.
-type wayThrough int
+type wayThrough string
 
 const (
-	inParts  wayThrough = iota // slices of it, one after the other
-	inLines                    // what a separator divides
-	inStream                   // a reader of it
-	inHash                     // it is hashed
-	inWrite                    // it is written to something else
+	inParts  wayThrough = "parts"  // slices of it, one after the other
+	inLines  wayThrough = "lines"  // what newlines divide
+	inStream wayThrough = "stream" // a reader of it
+	inHash   wayThrough = "hash"   // it is hashed
+	inWrite  wayThrough = "write"  // it is written to something else
 )
+
+// passage is how, and where, a whole is gone through.
+type passage struct {
+	way wayThrough
+	at  Evidence
+}
 
 // wholeReaders read all of a file or of a reader.
 var wholeReaders = regexp.MustCompile(`^(io|ioutil)\.ReadAll$|^(os|ioutil)\.ReadFile$`)
 
-// readWhole is what follows what a line reads.
-type readWhole struct {
-	k       *keeper
-	seen    map[string]bool
-	ways    map[wayThrough]Evidence
-	repeats int  // how many uses go through all of it
-	length  bool // its length is asked for
+// wholeReader looks at the functions between the line that reads and what goes through it.
+type wholeReader struct {
+	c     *code
+	k     *keeper
+	seen  map[string]bool
+	read  string // what reads, as the source has it
+	plain bool   // what is read is no body of a request
 }
 
 // goneThroughOnce finds how what a line reads as a whole is gone through, and where. frames are those of the user's code
-// from the line outward. It is false where the source does not show that nothing else is done with it, or that parts of
-// it are kept.
-func goneThroughOnce(c *code, frames []stack.Frame) (r *readWhole, ok bool) {
+// from the line outward. It is false where the source does not show all of it.
+func goneThroughOnce(c *code, frames []stack.Frame) (p passage, ok bool) {
 	if len(frames) == 0 || len(c.storesOf(frames)) > 0 {
-		return nil, false
+		return p, false
 	}
-	r = &readWhole{k: &keeper{c: c, funcs: c.functions(), text: true, seen: map[*ast.FuncDecl]taint{}}, seen: map[string]bool{}, ways: map[wayThrough]Evidence{}}
+	r := &wholeReader{c: c, k: newTextKeeper(c), seen: map[string]bool{}}
 	reads := func(call *ast.CallExpr) bool { return wholeReaders.MatchString(types.ExprString(call.Fun)) }
-	for _, f := range frames[:min(len(frames), maxKeepUp)] {
+	for i, f := range frames[:min(len(frames), maxKeepUp)] {
 		fn := c.function(f)
 		if fn == nil {
-			return nil, false
+			return p, false
 		}
-		name, returned := r.madeOn(f, reads)
+		list, at, name, call := statementThatReads(c, f, reads)
+		if call == nil {
+			return p, false
+		}
+		if i == 0 {
+			r.read = types.ExprString(call)
+			r.plain = !strings.Contains(r.read, ".Body")
+		}
 		if name != "" {
-			var fine bool
-			if returned, fine = r.variable(declaration{fn, f.File}, name); !fine || !returned && keepsParts(c, f, fn) {
-				return nil, false
+			d := declaration{fn, f.File}
+			if p, ok = r.after(d, list[at+1:], name); ok || !returnsIt(list[at+1:], name) {
+				return p, ok && !keepsParts(c, f, fn)
 			}
-		}
-		switch {
-		case !returned:
-			return r, name != "" && r.fits()
-		case len(r.ways) > 0:
-			return nil, false
 		}
 		reads = func(call *ast.CallExpr) bool { return calledName(call) == fn.Name.Name }
 	}
-	return nil, false
+	return p, false
+}
+
+// newTextKeeper follows texts that functions are given.
+func newTextKeeper(c *code) *keeper {
+	return &keeper{c: c, funcs: c.functions(), text: true, seen: map[*ast.FuncDecl]taint{}, back: map[string]*ast.FuncLit{}, fields: map[string]bool{}, channels: map[string]taint{}}
+}
+
+// statementThatReads is the statement on a frame's line with the call, in the list that it is in, and the variable that it
+// declares; no variable where the call is returned.
+func statementThatReads(c *code, f stack.Frame, reads func(*ast.CallExpr) bool) (list []ast.Stmt, at int, name string, call *ast.CallExpr) {
+	c.parse(f.File).onLine(f.Line, func(n ast.Node, around []ast.Node) {
+		x, ok := n.(*ast.CallExpr)
+		if call != nil || !ok || !reads(x) || len(around) < 2 {
+			return
+		}
+		stmts := statements(around[len(around)-2])
+		s, ok := around[len(around)-1].(ast.Stmt)
+		i := slices.Index(stmts, s)
+		if !ok || i < 0 {
+			return
+		}
+		switch s := s.(type) {
+		case *ast.AssignStmt:
+			id, named := s.Lhs[0].(*ast.Ident)
+			if named && id.Name != "_" && s.Tok == token.DEFINE && len(s.Rhs) == 1 {
+				list, at, name, call = stmts, i, id.Name, x
+			}
+		case *ast.ReturnStmt:
+			if s.Results[0] == ast.Expr(x) {
+				list, at, call = stmts, i, x
+			}
+		}
+	})
+	return list, at, name, call
+}
+
+// returnsIt tells of statements that nothing is done with a variable but to return it.
+func returnsIt(list []ast.Stmt, name string) bool {
+	uses, returned := 0, 0
+	for _, s := range list {
+		ast.Inspect(s, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Ident:
+				if n.Name == name {
+					uses++
+				}
+			case *ast.ReturnStmt:
+				if len(n.Results) > 0 && isNamed(n.Results[0], name) {
+					returned++
+				}
+			}
+			return true
+		})
+	}
+	return uses > 0 && uses == returned
 }
 
 // keepsParts tells whether a function returns parts of what a frame's line reads, stores them, or gathers them in a list.
 func keepsParts(c *code, f stack.Frame, fn *ast.FuncDecl) bool {
-	k := &keeper{c: c, funcs: c.functions(), text: true, seen: map[*ast.FuncDecl]taint{}, back: map[string]*ast.FuncLit{}, fields: map[string]bool{}, channels: map[string]taint{}, file: f.File, fn: fn}
+	k := newTextKeeper(c)
+	k.file, k.fn = f.File, fn
 	vars := map[string]taint{}
 	if k.begin(f, fn, vars) || k.body(declaration{fn, f.File}, vars) > clean || len(k.stores) > 0 {
 		return true
@@ -81,99 +144,489 @@ func keepsParts(c *code, f stack.Frame, fn *ast.FuncDecl) bool {
 	})
 }
 
-// fits tells whether one pass does all: one way, or a sum beside what is written.
-func (r *readWhole) fits() bool {
-	_, hash := r.ways[inHash]
-	_, write := r.ways[inWrite]
-	return r.repeats == 1 && len(r.ways) == 1 || r.repeats == 2 && len(r.ways) == 2 && hash && write
+// after looks at the statements behind the one that has made a variable: the first one that uses it has to go through it,
+// those before it may do nothing, and none behind it may use it.
+func (r *wholeReader) after(d declaration, list []ast.Stmt, name string) (p passage, ok bool) {
+	for i, s := range list {
+		if !mentions(s, name) {
+			if !doesNothing(s) {
+				return p, false
+			}
+			continue
+		}
+		if to, copied := convertedTo(s, name); copied {
+			if slices.ContainsFunc(list[i+1:], func(s ast.Stmt) bool { return mentions(s, name) }) {
+				return p, false
+			}
+			return r.after(d, list[i+1:], to)
+		}
+		if slices.ContainsFunc(list[i+1:], func(s ast.Stmt) bool { return mentions(s, name) }) {
+			return p, false
+		}
+		return r.consumed(d, s, list[i+1:], name)
+	}
+	return p, false
 }
 
-// madeOn is the variable that a call on a frame's line is assigned to, or that it is returned as it is.
-func (r *readWhole) madeOn(f stack.Frame, made func(*ast.CallExpr) bool) (name string, returned bool) {
-	r.k.c.parse(f.File).onLine(f.Line, func(n ast.Node, _ []ast.Node) {
-		switch n := n.(type) {
-		case *ast.AssignStmt:
-			call, ok := n.Rhs[0].(*ast.CallExpr)
-			if id, named := n.Lhs[0].(*ast.Ident); ok && named && len(n.Rhs) == 1 && made(call) {
-				name = id.Name
-			}
-		case *ast.ReturnStmt:
-			if len(n.Results) > 0 {
-				call, ok := n.Results[0].(*ast.CallExpr)
-				returned = returned || ok && made(call)
-			}
-		}
-	})
-	if name == "_" {
+// convertedTo tells of a statement that it only converts or trims a variable into another one.
+func convertedTo(s ast.Stmt, name string) (to string, ok bool) {
+	a, ok := s.(*ast.AssignStmt)
+	if !ok || len(a.Lhs) != 1 || len(a.Rhs) != 1 || a.Tok != token.DEFINE || !isNamed(underConversions(a.Rhs[0]), name) {
 		return "", false
 	}
-	return name, returned
+	id, ok := a.Lhs[0].(*ast.Ident)
+	return types.ExprString(a.Lhs[0]), ok && id.Name != "_"
 }
 
-// variable follows the uses of a variable: returned tells that it is a first result and fine that all others go through it.
-func (r *readWhole) variable(d declaration, name string) (returned, fine bool) {
-	key := d.file + " " + d.Name.Name + " " + methodOf(d.FuncDecl) + " " + name
-	if r.seen[key] || len(r.seen) > 12 {
-		return false, false
+// underConversions is what an expression converts.
+func underConversions(x ast.Expr) ast.Expr {
+	for {
+		call, ok := x.(*ast.CallExpr)
+		if !ok || len(call.Args) != 1 {
+			return x
+		}
+		switch types.ExprString(call.Fun) {
+		case "string", "[]byte", "strings.TrimSpace", "bytes.TrimSpace":
+			x = call.Args[0]
+		default:
+			return x
+		}
 	}
-	r.seen[key] = true
-	scope, fine := blockOfName(d, name)
-	parts, advanced := 0, false
-	eachNode(scope, func(n ast.Node, around []ast.Node) {
-		id, ok := n.(*ast.Ident)
-		if !fine || !ok || id.Name != name || len(around) == 0 {
+}
+
+// doesNothing tells of a statement that it does nothing that others could notice: it asks for an error, or declares what calls
+// of nothing but makers give.
+func doesNothing(s ast.Stmt) bool {
+	switch s := s.(type) {
+	case *ast.IfStmt:
+		return s.Init == nil && s.Else == nil && onlyErrors(s.Cond)
+	case *ast.DeclStmt, *ast.EmptyStmt:
+		return makesOnly(s)
+	case *ast.AssignStmt:
+		return s.Tok == token.DEFINE && makesOnly(s)
+	case *ast.DeferStmt:
+		return calledName(s.Call) == "Close"
+	case *ast.ExprStmt:
+		call, ok := s.X.(*ast.CallExpr)
+		asksForError := func(x ast.Expr) bool { return isError(types.ExprString(x)) }
+		return ok && (calledName(call) == "Close" && len(call.Args) == 0 || len(call.Args) == 1 && asksForError(call.Args[0]))
+	}
+	return false
+}
+
+func makesOnly(n ast.Node) bool {
+	return !hasCall(n, func(call *ast.CallExpr) bool {
+		switch text := types.ExprString(call.Fun); text {
+		case "make", "new", "len", "cap", "min", "max":
+			return false
+		default:
+			return !strings.HasSuffix(text, ".New") && !strings.HasSuffix(text, ".Now")
+		}
+	})
+}
+
+var (
+	// readsOn make something of a reader that reads as it goes.
+	readsOn  = regexp.MustCompile(`^(bufio\.New(Scanner|Reader|ReaderSize)|csv\.NewReader|xml\.NewDecoder|(gzip|zlib|zstd|flate|bzip2|tar)\.NewReader|io\.(Copy|CopyBuffer))$`)
+	sumsUp   = regexp.MustCompile(`^(md5\.Sum|sha1\.Sum|sha256\.Sum(224|256)|sha512\.Sum(384|512)\w*|crc32\.ChecksumIEEE)$`)
+	asReader = regexp.MustCompile(`^(bytes\.New(Reader|Buffer)|(bytes\.NewBufferString|strings\.NewReader))$`)
+)
+
+// consumed is how a statement goes through a variable; rest are those behind it.
+func (r *wholeReader) consumed(d declaration, s ast.Stmt, rest []ast.Stmt, name string) (p passage, ok bool) {
+	switch s := s.(type) {
+	case *ast.ForStmt:
+		return r.parts(d, s, name)
+	case *ast.RangeStmt:
+		return r.pieces(d, s, s.X, name)
+	}
+	var uses []*ast.CallExpr // the calls with it, the innermost first
+	other := false
+	eachNode(s, func(n ast.Node, around []ast.Node) {
+		id, is := n.(*ast.Ident)
+		if !is || id.Name != name {
 			return
 		}
-		switch p := around[len(around)-1].(type) {
-		case *ast.SelectorExpr:
-			if p.Sel == id {
-				return
+		if handsOff(around) || uses != nil || inTurns(append(slices.Clone(around), n)) {
+			other = true
+			return
+		}
+		for _, a := range slices.Backward(around) {
+			call, is := a.(*ast.CallExpr)
+			if !is {
+				break
 			}
-		case *ast.KeyValueExpr:
-			if p.Key == ast.Expr(id) {
-				return
+			uses = append(uses, call)
+		}
+	})
+	if other || len(uses) == 0 {
+		return p, false
+	}
+	for len(uses) > 1 && isNamed(underConversions(uses[0]), name) {
+		uses = uses[1:]
+	}
+	call := uses[0]
+	text := types.ExprString(call.Fun)
+	sel, method := call.Fun.(*ast.SelectorExpr)
+	switch {
+	case sumsUp.MatchString(text):
+		return r.found(d, inHash, call)
+	case asReader.MatchString(text) && len(uses) > 1 && readsOn.MatchString(types.ExprString(uses[1].Fun)):
+		return r.found(d, inStream, call)
+	case text == "os.WriteFile" || text == "ioutil.WriteFile":
+		return r.copied(d, call)
+	case text == "bytes.Split" || text == "strings.Split":
+		return r.listed(d, s, rest, call)
+	case method && calledName(call) == "Write" && len(call.Args) == 1 && r.plain:
+		return r.found(d, map[bool]wayThrough{true: inHash, false: inWrite}[hashName.MatchString(lastName(types.ExprString(sel.X)))], call)
+	}
+	return r.handed(d, call, name)
+}
+
+// hashName is how variables that are hashes are called.
+var hashName = regexp.MustCompile(`(?i)(hash|hasher|digest|^h)$`)
+
+func (r *wholeReader) found(d declaration, way wayThrough, at ast.Node) (passage, bool) {
+	return passage{way, r.c.shownAt(d.file, r.k.lineOf(d.file, at.Pos()), "%s", wayTexts[way])}, true
+}
+
+// copied is a file that is written with what was read: another one.
+func (r *wholeReader) copied(d declaration, call *ast.CallExpr) (passage, bool) {
+	if len(call.Args) != 3 || strings.Contains(r.read, types.ExprString(call.Args[0])) {
+		return passage{}, false
+	}
+	return r.found(d, inWrite, call)
+}
+
+// listed is a list of its lines, which is then only ranged over.
+func (r *wholeReader) listed(d declaration, s ast.Stmt, rest []ast.Stmt, call *ast.CallExpr) (p passage, ok bool) {
+	a, ok := s.(*ast.AssignStmt)
+	if !ok || len(a.Lhs) != 1 || a.Tok != token.DEFINE || a.Rhs[0] != ast.Expr(call) || !byNewline(call) {
+		return p, false
+	}
+	name := types.ExprString(a.Lhs[0])
+	for i, s := range rest {
+		if !mentions(s, name) {
+			if !doesNothing(s) {
+				return p, false
 			}
-		case *ast.ReturnStmt:
-			if returned = p.Results[0] == ast.Expr(id); returned {
-				return
-			}
+			continue
+		}
+		loop, ok := s.(*ast.RangeStmt)
+		if !ok || !isNamed(loop.X, name) || mentions(loop.Body, name) || slices.ContainsFunc(rest[i+1:], func(s ast.Stmt) bool { return mentions(s, name) }) {
+			return p, false
+		}
+		return r.each(d, loop, inLines)
+	}
+	return p, false
+}
+
+// byNewline tells of a call that it divides by newlines.
+func byNewline(call *ast.CallExpr) bool {
+	switch calledName(call) {
+	case "Lines":
+		return len(call.Args) == 1
+	case "Split", "SplitSeq", "Cut":
+		if len(call.Args) != 2 {
+			return false
+		}
+		sep := types.ExprString(underConversions(call.Args[1]))
+		return sep == `"\n"`
+	case "IndexByte":
+		return len(call.Args) == 2 && types.ExprString(call.Args[1]) == `'\n'`
+	}
+	return false
+}
+
+// pieces is a range over what a call divides it into.
+func (r *wholeReader) pieces(d declaration, loop *ast.RangeStmt, x ast.Expr, name string) (p passage, ok bool) {
+	call, ok := x.(*ast.CallExpr)
+	if !ok || len(call.Args) == 0 || !isNamed(underConversions(call.Args[0]), name) || mentions(loop.Body, name) {
+		return p, false
+	}
+	switch text := types.ExprString(call.Fun); text {
+	case "slices.Chunk":
+		return r.each(d, loop, inParts)
+	case "strings.Split", "bytes.Split", "strings.SplitSeq", "bytes.SplitSeq", "strings.Lines", "bytes.Lines":
+		if byNewline(call) {
+			return r.each(d, loop, inLines)
+		}
+	}
+	return p, false
+}
+
+// each is a loop over pieces none of which is kept by a turn.
+func (r *wholeReader) each(d declaration, loop *ast.RangeStmt, way wayThrough) (passage, bool) {
+	v := loop.Value
+	if call, ok := loop.X.(*ast.CallExpr); ok && v == nil || ok && strings.HasSuffix(types.ExprString(call.Fun), "Seq") {
+		v = loop.Key // of an iterator
+	}
+	if v == nil || loop.Tok != token.DEFINE || r.answers(d, loop.Body) || !r.passing(d, loop.Body, types.ExprString(v), 0) {
+		return passage{}, false
+	}
+	return r.found(d, way, loop)
+}
+
+// parts is a loop that cuts one part after the other off it, or takes them by a counter.
+func (r *wholeReader) parts(d declaration, loop *ast.ForStmt, name string) (p passage, ok bool) {
+	way, high, low, fine, counter, step := inParts, "", "", !r.answers(d, loop.Body), "", ""
+	if post, ok := loop.Post.(*ast.AssignStmt); ok && post.Tok == token.ADD_ASSIGN {
+		counter, step = types.ExprString(post.Lhs[0]), types.ExprString(post.Rhs[0])
+	}
+	pieces := []string{}
+	eachNode(loop, func(n ast.Node, around []ast.Node) {
+		id, ok := n.(*ast.Ident)
+		if !ok || id.Name != name || !fine {
+			return
 		}
 		if fine = !handsOff(around); !fine {
 			return
 		}
-		switch r.use(d, id, around) {
-		case useFails:
+		switch p := around[len(around)-1].(type) {
+		case *ast.CallExpr:
+			switch {
+			case isNamed(p.Fun, "len"):
+			case byNewline(p) && calledName(p) == "IndexByte":
+				way = inLines
+			case byNewline(p) && calledName(p) == "Cut":
+				a, ok := around[len(around)-2].(*ast.AssignStmt)
+				if fine = ok && len(a.Lhs) == 3; fine {
+					way, high, low = inLines, "cut", "cut"
+					pieces = append(pieces, types.ExprString(a.Lhs[0]))
+					fine = isNamed(a.Lhs[1], name) || setsTo(loop.Body, name, types.ExprString(a.Lhs[1]))
+				}
+			default:
+				fine = false
+			}
+		case *ast.SliceExpr:
+			a, own := around[len(around)-2].(*ast.AssignStmt)
+			switch {
+			case p.Slice3:
+				fine = false
+			case own && len(a.Lhs) == 1 && isNamed(a.Lhs[0], name) && p.High == nil && p.Low != nil:
+				low, fine = types.ExprString(p.Low), low == ""
+			case p.High == nil || high != "":
+				fine = false
+			case p.Low == nil:
+				high = types.ExprString(p.High)
+			default:
+				fine = counter != "" && types.ExprString(p.Low) == counter && endsAt(loop.Body, p.High, counter+" + "+step)
+				high, low = "counted", "counted"
+			}
+			if fine && !own {
+				fine = r.passingFrom(d, p, around[:len(around)-1], 0)
+			} else if fine && p.High != nil {
+				pieces = append(pieces, types.ExprString(a.Lhs[0]))
+				fine = a.Tok == token.DEFINE && len(a.Lhs) == 1
+			}
+		case *ast.AssignStmt:
+			fine = slices.Contains(p.Lhs, ast.Expr(id))
+		default:
 			fine = false
-		case usePart:
-			parts++
-			advanced = advanced || cutsItself(around, name)
 		}
 	})
-	if fine && parts > 0 {
-		r.repeats++
-		// Of one part after the other, each begins behind the one before.
-		fine = advanced || r.ascends(scope, name)
+	switch {
+	case !fine || high == "" || low == "":
+		return p, false
+	case way == inParts && high != low, way == inLines && !strings.HasPrefix(low, high):
+		return p, false
 	}
-	return returned, fine
+	for _, x := range pieces {
+		if !r.passing(d, loop.Body, x, 0) {
+			return p, false
+		}
+	}
+	return r.found(d, way, loop)
 }
 
-// blockOfName is the block in which a function declares a variable, or its body if that is a parameter. It is false where it
-// declares several of that name.
-func blockOfName(d declaration, name string) (scope *ast.BlockStmt, ok bool) {
-	scope, found := d.Body, 0
-	eachNode(d.Body, func(n ast.Node, around []ast.Node) {
-		a, is := n.(*ast.AssignStmt)
-		if !is || a.Tok != token.DEFINE || !slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool { return isNamed(x, name) }) {
+// setsTo tells whether a body sets a variable to another one.
+func setsTo(body ast.Node, name, to string) (found bool) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		found = found || ok && len(a.Lhs) == 1 && isNamed(a.Lhs[0], name) && isNamed(a.Rhs[0], to)
+		return !found
+	})
+	return found
+}
+
+// endsAt tells of the end of a part that it is an expression, or the smaller one of that and the length, by itself or as the
+// variable that a body declares.
+func endsAt(body ast.Node, high ast.Expr, want string) (found bool) {
+	is := func(x ast.Expr) bool {
+		if call, ok := x.(*ast.CallExpr); ok && isNamed(call.Fun, "min") && len(call.Args) == 2 {
+			return types.ExprString(call.Args[0]) == want || types.ExprString(call.Args[1]) == want
+		}
+		return types.ExprString(x) == want
+	}
+	if is(high) {
+		return true
+	}
+	ast.Inspect(body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		found = found || ok && a.Tok == token.DEFINE && len(a.Lhs) == 1 && types.ExprString(a.Lhs[0]) == types.ExprString(high) && is(a.Rhs[0])
+		return !found
+	})
+	return found
+}
+
+// answers tells of a body that it writes the answer to the request whose body is read: what is written first may end the
+// reading.
+func (r *wholeReader) answers(d declaration, body ast.Node) (found bool) {
+	if r.plain {
+		return false
+	}
+	ast.Inspect(d.Body, func(n ast.Node) bool {
+		if f, ok := n.(*ast.FuncLit); ok {
+			found = found || answersBy(f.Type, body)
+		}
+		return !found
+	})
+	return found || answersBy(d.Type, body)
+}
+
+func answersBy(f *ast.FuncType, body ast.Node) bool {
+	return slices.ContainsFunc(f.Params.List, func(p *ast.Field) bool {
+		return types.ExprString(p.Type) == "http.ResponseWriter" && slices.ContainsFunc(p.Names, func(id *ast.Ident) bool { return mentions(body, id.Name) })
+	})
+}
+
+// passingDepth is how many functions and variables a piece is followed through.
+const passingDepth = 4
+
+// passing tells of a variable in a body that has a piece that nothing keeps it beyond the turn.
+func (r *wholeReader) passing(d declaration, body ast.Node, name string, depth int) bool {
+	if name == "_" {
+		return true
+	}
+	fine := depth < passingDepth
+	eachNode(body, func(n ast.Node, around []ast.Node) {
+		id, ok := n.(*ast.Ident)
+		if !ok || id.Name != name || !fine || len(around) == 0 {
 			return
 		}
-		found++
-		for _, n := range around {
-			if b, ok := n.(*ast.BlockStmt); ok {
-				scope = b
-			}
+		if sel, ok := around[len(around)-1].(*ast.SelectorExpr); ok && sel.Sel == id {
+			return
 		}
+		fine = !handsOff(around) && r.passingFrom(d, id, around, depth)
 	})
-	return scope, found == 0 || found == 1 && !slices.Contains(parameters(d.Type), name)
+	return fine
+}
+
+// passingCalls are functions that keep nothing of a text, and give nothing that has it.
+var passingCalls = regexp.MustCompile(`^(strconv|utf8|unicode|binary|hex|base64|json\.Unmarshal$|fmt\.(Print|Fprint|Sprint|Sscan)|log\.|md5\.|sha1\.|sha256\.|crc32\.|(bytes|strings)\.(Index|Has|Contains|Equal|Compare|Count|LastIndex)|len$|string$|\[\]byte$|copy$|os\.WriteFile$|slices\.(Contains|Index|Clone))`)
+
+// passingFrom tells of an expression with a piece, by what is around it, that nothing keeps it.
+func (r *wholeReader) passingFrom(d declaration, e ast.Expr, around []ast.Node, depth int) bool {
+	outer := around[:len(around)-1]
+	switch p := around[len(around)-1].(type) {
+	case *ast.ParenExpr:
+		return r.passingFrom(d, p, outer, depth)
+	case *ast.BinaryExpr:
+		return p.Op != token.ADD
+	case *ast.SliceExpr:
+		return p.X == e && r.passingFrom(d, p, outer, depth)
+	case *ast.IndexExpr:
+		if p.X != e {
+			return false // the key of a map
+		}
+		switch outer[len(outer)-1].(type) {
+		case *ast.BinaryExpr:
+			return true // a byte of it, or compared
+		}
+		return r.passingFrom(d, p, outer, depth)
+	case *ast.RangeStmt:
+		return p.X == e && (p.Value == nil || r.passing(d, p.Body, types.ExprString(p.Value), depth+1))
+	case *ast.SwitchStmt, *ast.CaseClause, *ast.IfStmt, *ast.ValueSpec:
+		return true
+	case *ast.AssignStmt:
+		if slices.Contains(p.Lhs, e) {
+			body, ok := around[0].(*ast.BlockStmt)
+			return p.Tok == token.DEFINE || ok && declares(body, types.ExprString(e)) // another one each turn
+		}
+		return r.declares(d, p, around, depth)
+	case *ast.CallExpr:
+		return p.Fun != e && r.passingCall(d, p, e, outer, depth)
+	}
+	return false
+}
+
+// declares is a piece that is given to a variable of the turn.
+func (r *wholeReader) declares(d declaration, a *ast.AssignStmt, around []ast.Node, depth int) bool {
+	if a.Tok != token.DEFINE || len(around) < 2 {
+		return false
+	}
+	body := around[0]
+	for _, lhs := range a.Lhs {
+		id, ok := lhs.(*ast.Ident)
+		if !ok || !r.passing(d, body, id.Name, depth+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// passingCall is a piece that a call is given.
+func (r *wholeReader) passingCall(d declaration, call *ast.CallExpr, e ast.Expr, outer []ast.Node, depth int) bool {
+	text := types.ExprString(call.Fun)
+	if passingCalls.MatchString(text) || text == "append" && call.Ellipsis.IsValid() && slices.Index(call.Args, e) == 1 {
+		return true
+	}
+	if sel, ok := call.Fun.(*ast.SelectorExpr); ok {
+		switch name := sel.Sel.Name; {
+		case name == "Write" || name == "WriteString" || name == "Match" || name == "MatchString":
+			return true
+		case (isNamed(sel.X, "strings") || isNamed(sel.X, "bytes")) && (cuts(sel) || strings.HasPrefix(name, "Trim")):
+			return len(outer) > 0 && r.passingResult(d, call, outer, depth)
+		}
+	}
+	arg := slices.Index(call.Args, e)
+	r.k.fn, r.k.file = d.FuncDecl, d.file
+	all := r.k.fitting(call, arg)
+	return len(all) == 1 && !call.Ellipsis.IsValid() && arg >= 0 && len(r.k.stores) == 0 && r.k.down(call, arg, whole) == clean && len(r.k.stores) == 0 && !gathersPieces(all[0], arg)
+}
+
+// passingResult is what a call gives that has pieces.
+func (r *wholeReader) passingResult(d declaration, call *ast.CallExpr, outer []ast.Node, depth int) bool {
+	if _, ok := outer[len(outer)-1].(*ast.ExprStmt); ok {
+		return true
+	}
+	return r.passingFrom(d, call, outer, depth+1)
+}
+
+// gathersPieces tells of a function that it appends to a list what has to do with a parameter, or hands it to another goroutine.
+func gathersPieces(d declaration, arg int) bool {
+	names := parameters(d.Type)
+	if arg >= len(names) {
+		return true
+	}
+	name, found := names[arg], false
+	eachNode(d.Body, func(n ast.Node, around []ast.Node) {
+		id, ok := n.(*ast.Ident)
+		if !ok || id.Name != name {
+			return
+		}
+		found = found || handsOff(around) || slices.ContainsFunc(around, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			return ok && isNamed(call.Fun, "append") && !call.Ellipsis.IsValid()
+		})
+	})
+	return found
+}
+
+// handed is a function of the program that is given it and goes through it.
+func (r *wholeReader) handed(d declaration, call *ast.CallExpr, name string) (p passage, ok bool) {
+	arg := slices.IndexFunc(call.Args, func(x ast.Expr) bool { return isNamed(x, name) })
+	r.k.fn, r.k.file = d.FuncDecl, d.file
+	all := r.k.fitting(call, arg)
+	if arg < 0 || len(all) != 1 || call.Ellipsis.IsValid() {
+		return p, false
+	}
+	names, key := parameters(all[0].Type), all[0].file+" "+all[0].Name.Name+" "+methodOf(all[0].FuncDecl)
+	if arg >= len(names) || r.seen[key] || !r.plain {
+		return p, false
+	}
+	r.seen[key] = true
+	return r.after(all[0], all[0].Body.List, names[arg])
 }
 
 // handsOff tells of nodes around a use that another goroutine or a function literal has it.
@@ -185,299 +638,4 @@ func handsOff(around []ast.Node) bool {
 		}
 		return false
 	})
-}
-
-// wholeUse is what is done with it at one place.
-type wholeUse int
-
-const (
-	useFails  wholeUse = iota // something else
-	useAsks                   // its length
-	usePart                   // a part is taken in a loop, or looked for
-	usePasses                 // all of it is gone through
-)
-
-// use tells what stands around an expression that is all of it.
-func (r *readWhole) use(d declaration, e ast.Expr, around []ast.Node) wholeUse {
-	switch p := around[len(around)-1].(type) {
-	case *ast.ParenExpr:
-		return r.use(d, p, around[:len(around)-1])
-	case *ast.AssignStmt:
-		if slices.Contains(p.Lhs, e) {
-			return r.set(p, e)
-		}
-		return r.named(d, p, e, around)
-	case *ast.BinaryExpr:
-		if isNamed(p.X, "nil") || isNamed(p.Y, "nil") {
-			return useAsks
-		}
-	case *ast.RangeStmt:
-		if p.X == e && !inTurns(around) {
-			return r.pass(d, inStream, p.X)
-		}
-	case *ast.SliceExpr:
-		if p.X == e && !p.Slice3 && inTurns(around) {
-			r.note(d, inParts, p)
-			return usePart
-		}
-	case *ast.CallExpr:
-		return r.call(d, p, e, around[:len(around)-1])
-	}
-	return useFails
-}
-
-// set is an assignment to the variable: by what reads it, or by its own rest.
-func (r *readWhole) set(a *ast.AssignStmt, e ast.Expr) wholeUse {
-	rhs := a.Rhs[min(slices.Index(a.Lhs, e), len(a.Rhs)-1)]
-	switch x := rhs.(type) {
-	case *ast.CallExpr:
-		return useAsks // which is followed by itself, or the one that reads
-	case *ast.SliceExpr:
-		if types.ExprString(x.X) == types.ExprString(e) && x.Low != nil && x.High == nil {
-			return useAsks
-		}
-	}
-	return useFails
-}
-
-// named is an assignment of it to another variable, or of what a call has made of it.
-func (r *readWhole) named(d declaration, a *ast.AssignStmt, e ast.Expr, around []ast.Node) wholeUse {
-	i := slices.Index(a.Rhs, e)
-	if i < 0 || len(a.Lhs) != len(a.Rhs) || a.Tok != token.DEFINE {
-		return useFails
-	}
-	id, ok := a.Lhs[i].(*ast.Ident)
-	if !ok {
-		return useFails
-	}
-	if returned, fine := r.variable(d, id.Name); returned || !fine {
-		return useFails
-	}
-	return useAsks // what is done with that is counted there
-}
-
-// cutsItself tells of a use that it is the rest that its variable is set to: data = data[n:].
-func cutsItself(around []ast.Node, name string) bool {
-	if len(around) < 2 {
-		return false
-	}
-	a, ok := around[len(around)-2].(*ast.AssignStmt)
-	cut, is := around[len(around)-1].(*ast.SliceExpr)
-	return ok && is && a.Tok == token.ASSIGN && len(a.Lhs) == len(a.Rhs) && cut.Low != nil && cut.High == nil && slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool { return isNamed(x, name) })
-}
-
-// ascends tells whether the parts of a variable begin at a counter that its loop only raises.
-func (r *readWhole) ascends(scope ast.Node, name string) bool {
-	fine, found := true, false
-	eachNode(scope, func(n ast.Node, around []ast.Node) {
-		cut, ok := n.(*ast.SliceExpr)
-		if !ok || !isNamed(cut.X, name) {
-			return
-		}
-		found = true
-		by := ""
-		for _, n := range around {
-			f, ok := n.(*ast.ForStmt)
-			if !ok {
-				continue
-			}
-			if a, ok := f.Post.(*ast.AssignStmt); ok && a.Tok == token.ADD_ASSIGN {
-				by = types.ExprString(a.Lhs[0])
-			}
-		}
-		fine = fine && by != "" && cut.Low != nil && types.ExprString(cut.Low) == by
-	})
-	return found && fine
-}
-
-func (r *readWhole) note(d declaration, way wayThrough, e ast.Expr) {
-	if _, ok := r.ways[way]; !ok {
-		r.ways[way] = r.k.c.shownAt(d.file, r.k.lineOf(d.file, e.Pos()), "%s", wayTexts[way])
-	}
-}
-
-// pass notes a use that goes through all of it.
-func (r *readWhole) pass(d declaration, way wayThrough, e ast.Expr) wholeUse {
-	r.repeats++
-	r.note(d, way, e)
-	return usePasses
-}
-
-var (
-	// readsOn make something of a reader that reads as it goes.
-	readsOn  = regexp.MustCompile(`^(bufio\.New(Scanner|Reader|ReaderSize)|csv\.NewReader|xml\.NewDecoder|(gzip|zlib|zstd|flate|bzip2|lz4|xz|s2|snappy|tar)\.NewReader|io\.(Copy|CopyBuffer))$`)
-	sumsUp   = regexp.MustCompile(`^(md5\.Sum|sha1\.Sum|sha256\.Sum(224|256)|sha512\.Sum(384|512)\w*|crc32\.ChecksumIEEE|xxhash\.Sum64|blake2b\.Sum\d+|blake3\.Sum\d+)$`)
-	seeks    = regexp.MustCompile(`^(bytes|strings)\.(Index\w*|HasPrefix|Contains\w*)$`)
-	divides  = regexp.MustCompile(`^(bytes|strings)\.(Split|SplitSeq|SplitAfter|SplitAfterSeq|Lines)$`)
-	asWriter = regexp.MustCompile(`(?i)(w|writer|file|f|out|dst|dest|rw|conn|pw)$`)
-	asHash   = regexp.MustCompile(`(?i)(hash|hasher|sum|digest|^h)$`)
-)
-
-// call tells what a call does with it.
-func (r *readWhole) call(d declaration, call *ast.CallExpr, e ast.Expr, around []ast.Node) wholeUse {
-	text, arg := types.ExprString(call.Fun), slices.Index(call.Args, e)
-	again := inTurns(around)
-	switch {
-	case arg < 0:
-		return useFails
-	case text == "len":
-		r.length = r.length || !inTurns(around) && !inCondition(around)
-		return useAsks
-	case text == "string" || text == "[]byte":
-		return r.use(d, call, around)
-	case seeks.MatchString(text):
-		if arg == 0 && again {
-			return usePart
-		}
-		return useFails
-	case text == "slices.Chunk":
-		if p, ok := around[len(around)-1].(*ast.RangeStmt); ok && p.X == ast.Expr(call) && !inTurns(around) {
-			return r.pass(d, inParts, call)
-		}
-		return useFails
-	case divides.MatchString(text):
-		return r.divided(d, call, around)
-	case again:
-		return useFails // more than once
-	case sumsUp.MatchString(text):
-		return r.pass(d, inHash, call)
-	case text == "os.WriteFile" || text == "ioutil.WriteFile" || text == "io.WriteString" && arg == 1:
-		return r.pass(d, inWrite, call)
-	case slices.Contains([]string{"bytes.NewReader", "bytes.NewBuffer", "bytes.NewBufferString", "strings.NewReader"}, text):
-		if outer, ok := around[len(around)-1].(*ast.CallExpr); ok && readsOn.MatchString(types.ExprString(outer.Fun)) {
-			return r.pass(d, inStream, call)
-		}
-		return useFails
-	}
-	if sel, ok := call.Fun.(*ast.SelectorExpr); ok && (sel.Sel.Name == "Write" || sel.Sel.Name == "WriteString") && len(call.Args) == 1 {
-		switch on := lastName(types.ExprString(sel.X)); {
-		case asHash.MatchString(on):
-			return r.pass(d, inHash, call)
-		case asWriter.MatchString(on):
-			return r.pass(d, inWrite, call)
-		}
-		return useFails
-	}
-	r.k.fn, r.k.file = d.FuncDecl, d.file
-	all := r.k.fitting(call, arg)
-	if len(all) != 1 || call.Ellipsis.IsValid() {
-		return useFails
-	}
-	names := parameters(all[0].Type)
-	if arg >= len(names) {
-		return useFails
-	}
-	if returned, fine := r.variable(all[0], names[arg]); returned || !fine {
-		return useFails
-	}
-	return useAsks // what is done there is counted there
-}
-
-// divided tells of a call that divides it that its parts are only gone through.
-func (r *readWhole) divided(d declaration, call *ast.CallExpr, around []ast.Node) wholeUse {
-	switch p := around[len(around)-1].(type) {
-	case *ast.RangeStmt:
-		if p.X == ast.Expr(call) && !inTurns(around) {
-			return r.pass(d, inLines, call)
-		}
-	case *ast.AssignStmt:
-		id, ok := p.Lhs[0].(*ast.Ident)
-		if !ok || len(p.Lhs) != 1 || len(p.Rhs) != 1 || inTurns(around) {
-			return useFails
-		}
-		ranged, others := 0, false
-		eachNode(d.Body, func(n ast.Node, around []ast.Node) {
-			x, ok := n.(*ast.Ident)
-			if !ok || x.Name != id.Name || x == id || len(around) == 0 {
-				return
-			}
-			loop, ok := around[len(around)-1].(*ast.RangeStmt)
-			if ok && loop.X == ast.Expr(x) && !handsOff(around) && !inTurns(around) {
-				ranged++
-			} else {
-				others = true
-			}
-		})
-		if ranged == 1 && !others {
-			return r.pass(d, inLines, call)
-		}
-	}
-	return useFails
-}
-
-// inCondition tells of nodes around another that it is in what a statement asks.
-func inCondition(around []ast.Node) bool {
-	for i, n := range around[:max(0, len(around)-1)] {
-		switch n := n.(type) {
-		case *ast.IfStmt:
-			return around[i+1] == ast.Node(n.Cond)
-		case *ast.ForStmt:
-			return around[i+1] == ast.Node(n.Cond)
-		}
-	}
-	return false
-}
-
-var wayTexts = map[wayThrough]string{
-	inParts:  "it is gone through here, a part after the other",
-	inLines:  "it is gone through here, a line or a piece after the other",
-	inStream: "it is gone through here, from its beginning to its end",
-	inHash:   "it is hashed here",
-	inWrite:  "it is written here",
-}
-
-// advice is how to read it instead.
-func (r *readWhole) advice() string {
-	_, hash := r.ways[inHash]
-	_, write := r.ways[inWrite]
-	_, parts := r.ways[inParts]
-	_, lines := r.ways[inLines]
-	switch {
-	case hash && write:
-		return "Copy it in one pass instead of reading it first: io.Copy(io.MultiWriter(w, h), r), with h of the hash's New. Then 32 KiB of it are in memory at a time."
-	case hash:
-		return "Copy it into the hash instead of reading it first: io.Copy(h, r), with h of the hash's New. Then 32 KiB of it are in memory at a time."
-	case write:
-		return "Copy it instead of reading it first: io.Copy(w, r). Then 32 KiB of it are in memory at a time."
-	case parts:
-		return "Read a part at a time where it is needed: io.ReadFull into one buffer of the size of a part (the last one is shorter: io.ErrUnexpectedEOF). Then one part of it is in memory at a time."
-	case lines:
-		return "Read a line at a time: a bufio.Scanner (Buffer allows lines longer than 64 KiB) or a bufio.Reader with ReadBytes. Then one line of it is in memory at a time."
-	}
-	return "Hand on the reader itself (of a file, os.Open) instead of a reader of what was read. Then a buffer of it is in memory at a time."
-}
-
-// doubts are what speaks against it.
-func (r *readWhole) doubts() (all []string) {
-	if _, parts := r.ways[inParts]; parts {
-		all = append(all, "what a part is handed to must not keep it when it returns: then each part needs a buffer of its own")
-	}
-	if r.length {
-		all = append(all, "its length is asked for as well: os.File.Stat, or Content-Length, gives it without reading")
-	}
-	return append(all, "with a reader an error comes in the middle: if nothing may be done before all has arrived, write it to a file first")
-}
-
-// place is where it is gone through.
-func (r *readWhole) place() Evidence {
-	for _, way := range []wayThrough{inParts, inLines, inStream, inWrite, inHash} {
-		if e, ok := r.ways[way]; ok {
-			return e
-		}
-	}
-	return Evidence{}
-}
-
-// onceTitle is the title of what is found so.
-const onceTitle = "What is read as a whole is only gone through once"
-
-// tell makes a finding about a line that reads something as a whole say what needs less memory.
-func (r *readWhole) tell(f *Finding) {
-	at := r.place()
-	f.Summary += fmt.Sprintf("; according to the source it is read as a whole and then only gone through once, at %s:%d", baseName(at.File), at.Line)
-	f.Advice = r.advice()
-	f.Doubts = append(f.Doubts, r.doubts()...)
-	if !shows(f, evidenceLine(at)) {
-		f.Evidence = append(f.Evidence, at)
-	}
 }
