@@ -7,6 +7,7 @@ import (
 	"go/types"
 	"regexp"
 	"slices"
+	"strings"
 
 	"loupe/value/stack"
 )
@@ -21,23 +22,27 @@ const chainAdvice = "Each call needs what an earlier one has given, so they can 
 // answers of earlier turns. Where a loop further out goes through items, the calls may be those of the
 // items, and nothing is said. inner is the function of a library that the first frame calls.
 func chainedAround(c *code, path []stack.Frame, inner string) (at stack.Frame, ok bool) {
-	near, ok := chainOn(c, path, inner)
-	return near.at, ok && near.items.Func == ""
+	near, ok := nearLoop(c, path, inner)
+	return near.at, ok && near.chained && near.items.Func == ""
 }
 
-// chainedLoop is a loop whose turns depend on the answers of earlier ones, and the line within a loop
-// further out that goes through items; no line where there is none.
-type chainedLoop struct {
-	at, items stack.Frame
-	pages     bool // by its names, what it asks for are the pages of one answer
+// repeatingLoop is a loop whose turns depend on the answers of earlier ones, or that ends by an answer, and the line within
+// a loop further out that goes through items; no line where there is none.
+type repeatingLoop struct {
+	at, items   stack.Frame
+	first, next int  // the lines at which the two loops begin
+	chained     bool // each call needs what an earlier one has given
+	pages       bool // by its names, what it asks for are the pages of one answer
+	retries     bool // it tries again what has failed
 }
 
-// chainOn finds the chain that the loop nearest to a call is.
-func chainOn(c *code, path []stack.Frame, inner string) (found chainedLoop, ok bool) {
+// nearLoop finds the loop nearest to a call if that goes through no items by itself.
+func nearLoop(c *code, path []stack.Frame, inner string) (found repeatingLoop, ok bool) {
 	for l, f := range loopsOn(c, path) {
+		first, _ := l.source.lines(l.stmt)
 		if ok {
 			if l.items(f.Line) {
-				found.items = f
+				found.items, found.next = f, first
 				return found, true
 			}
 			continue
@@ -46,17 +51,35 @@ func chainOn(c *code, path []stack.Frame, inner string) (found chainedLoop, ok b
 		if i > 0 {
 			callee = path[i-1].Func
 		}
-		if !l.chained(f.Line, ownName(callee)) && (i == 0 || !l.moves(c, f, path[i-1])) {
-			return chainedLoop{}, false
+		found = repeatingLoop{at: f, first: first, pages: turnsPages(l), chained: l.chained(f.Line, ownName(callee)) || i > 0 && l.moves(c, f, path[i-1])}
+		if !found.chained {
+			a, ends := l.asks(f)
+			if !ends || l.items(f.Line) {
+				return repeatingLoop{}, false
+			}
+			found.retries = a.retries
 		}
-		found, ok = chainedLoop{at: f, pages: turnsPages(l)}, true
+		ok = true
 	}
 	return found, ok
 }
 
-// doubt is what speaks against calls that are told at a line further out.
-func (l chainedLoop) doubt(out stack.Frame) string {
-	return fmt.Sprintf("two loops are around the call: in the one at %s each call needs what an earlier one has given (pages, links), and the trace does not tell how many calls each turn of the one at %s makes; if it is many, larger pages or a better API help instead", fileLine(l.at.File, l.at.Line), fileLine(out.File, out.Line))
+// within tells whether a loop further out goes through items, whose calls these may be.
+func (l repeatingLoop) within() bool { return l.items.Func != "" }
+
+// tell makes a finding about calls that are told at a line further out say what both loops would need.
+func (l repeatingLoop) tell(f *Finding) {
+	near, out := fileLine(l.at.File, l.first), fileLine(l.items.File, l.next)
+	if l.retries {
+		f.Doubts = append(f.Doubts, fmt.Sprintf("the loop at %s, within, tries again what has failed: such tries are counted as well", near))
+		return
+	}
+	f.Title = "The same call is made repeatedly, one after another"
+	f.Advice = fmt.Sprintf("If most are one for each item of the loop at %s: %s%s If most are further pages or steps of the loop at %s, in which each needs what an earlier one has given, those cannot be made concurrently: ask for larger pages.", out, strings.ToLower(f.Advice[:1]), f.Advice[1:], near)
+	f.Doubts = append(f.Doubts, "the trace does not tell how many calls each turn of the outer loop makes")
+	if !l.pages {
+		f.Severity = Info
+	}
 }
 
 // ofPages are names of what leads from one page of an answer to the next.

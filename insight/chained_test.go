@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"strings"
 	"testing"
 
 	"loupe/recording/recordingtest"
@@ -68,24 +69,44 @@ func TestChainedByReceiver(t *testing.T) {
 // TestChainOfItems: the pages of an answer that is asked for once for each of many items are calls of the items.
 func TestChainOfItems(t *testing.T) {
 	for _, c := range []struct {
-		name, chain, around string
-		items, pages        bool
+		name, chain, around            string
+		items, pages, chained, retries bool
 	}{
-		{"pages for each item", "path = p.Next", "for _, id := range ids {\nlist(id)\n}", true, true},
-		{"parents for each item", "path = p.Parent", "for _, id := range ids {\nlist(id)\n}", true, false},
-		{"pages, again and again", "path = p.Next", "for {\nlist(id)\n}", false, true},
-		{"pages", "path = p.Next", "\nlist(id)\n", false, true},
+		{"pages for each item", "path = p.Next", "for _, id := range ids {\nlist(id)\n}", true, true, true, false},
+		{"parents for each item", "path = p.Parent", "for _, id := range ids {\nlist(id)\n}", true, false, true, false},
+		{"pages, again and again", "path = p.Next", "for {\nlist(id)\n}", false, true, true, false},
+		{"pages", "path = p.Next", "\nlist(id)\n", false, true, true, false},
+		{"tries for each item", "if p.Err == nil {\nreturn\n}", "for _, id := range ids {\nlist(id)\n}", true, false, false, true},
+		{"tries for each item, by a function", "if p.Err == nil {\nreturn\n}", "for _, id := range ids {\nlist(func() { use(id) })\n}", true, false, false, true},
+		{"tries, again and again", "if p.Err == nil {\nreturn\n}", "for {\nlist(id)\n}", false, false, false, true},
 	} {
 		r := recordingtest.New("title x")
 		withSource(r, "a.go", "package main\n\nfunc list(path string) {\nfor path != \"\" {\np := get[Page](path)\n"+c.chain+"\n}\n}\n\nfunc all(ids []string) {\n"+c.around+"\n}\n")
 		code := NewInput(session.New(r.Open())).code
-		path := []stack.Frame{{Func: "main.get[...]", File: "b.go", Line: 1}, {Func: "main.list", File: "a.go", Line: 5}, {Func: "main.all", File: "a.go", Line: 12}}
-		found, ok := chainOn(code, path, "")
-		if !ok || found.at.Line != 5 || (found.items.Line == 12) != c.items || found.pages != c.pages {
+		path := []stack.Frame{{Func: "main.get[...]", File: "b.go", Line: 1}, {Func: "main.list", File: "a.go", Line: 5}, {Func: "main.all", File: "a.go", Line: 12 + strings.Count(c.chain, "\n")}}
+		found, ok := nearLoop(code, path, "")
+		if !ok || found.at.Line != 5 || found.within() != c.items || found.pages != c.pages {
 			t.Errorf("%s: %+v, %v", c.name, found, ok)
 		}
-		if _, ok := chainedAround(code, path, ""); ok == c.items {
+		if _, ok := chainedAround(code, path, ""); ok != (c.chained && !c.items) {
 			t.Errorf("%s: chained %v", c.name, ok)
+		}
+		if _, ok := retryAround(code, path); ok != (c.retries && !c.items) || found.retries != c.retries {
+			t.Errorf("%s: retried %v, %+v", c.name, ok, found)
+		}
+	}
+}
+
+// TestLoopOfLiteral: a function literal that begins on the line of a frame is around it only where the frame is in it.
+func TestLoopOfLiteral(t *testing.T) {
+	const text = "package main\n\nfunc f() {\nfor _, id := range ids {\ntry(func() error {\nreturn get(id)\n})\n}\n}\n"
+	for _, c := range []struct {
+		fn   string
+		line int
+		want int
+	}{{"main.f", 5, 1}, {"main.f.func1", 5, 0}, {"main.f.func1", 6, 0}, {"main.(*T).f", 5, 1}, {"main.f.func1.2", 5, 0}, {"main.glob..func2", 5, 0}} {
+		if got := len(loopsAround(sourceOf(text), stack.Frame{Func: c.fn, File: "a.go", Line: c.line})); got != c.want {
+			t.Errorf("%s:%d: %d", c.fn, c.line, got)
 		}
 	}
 }

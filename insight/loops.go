@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -97,9 +98,21 @@ func loopsOn(c *code, path []stack.Frame) iter.Seq2[loop, stack.Frame] {
 // loopsAround are the loops of a frame's function around its line, the outermost first.
 func loopsAround(c *code, f stack.Frame) (loops []loop) {
 	s := c.parse(f.File)
+	var beside ast.Node // a function literal that begins on the line, which the frame is not in
+	literals := 0
 	s.onLine(f.Line, func(n ast.Node, _ []ast.Node) {
+		if beside != nil && covers(beside, n) {
+			return
+		}
 		switch n := n.(type) {
-		case *ast.FuncDecl, *ast.FuncLit:
+		case *ast.FuncDecl:
+			loops, literals = nil, 0
+		case *ast.FuncLit:
+			first, _ := s.lines(n)
+			if literals++; first == f.Line && f.Func != "" && literals > literalsIn(f.Func) {
+				beside = n
+				return
+			}
 			loops = nil
 		case *ast.ForStmt:
 			loops = append(loops, loop{n.Cond, n.Body, n, s})
@@ -108,6 +121,17 @@ func loopsAround(c *code, f stack.Frame) (loops []loop) {
 		}
 	})
 	return loops
+}
+
+// literalParts are the parts of a function's name that number function literals, and what they are within.
+var literalParts = regexp.MustCompile(`\.func\d+(\.\d+)*`)
+
+// literalsIn is how many function literals, one within the other, a function is in by its name: two of main.f.func1.2.
+func literalsIn(fn string) (n int) {
+	for _, part := range literalParts.FindAllString(fn, -1) {
+		n += strings.Count(part, ".")
+	}
+	return n
 }
 
 // helperDepth is how many of the user's functions above a call are asked for

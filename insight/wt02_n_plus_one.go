@@ -94,9 +94,9 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 	g := o.group
 	words := callWords[o.kind]
 	at, looped := in.loopLine(o.path)
-	within, chained := chainOn(in.code, o.path, innerOf(t.Frames(o.stack), o.path))
-	if chained {
-		at = within.items
+	near, _ := nearLoop(in.code, o.path, innerOf(t.Frames(o.stack), o.path))
+	if near.within() {
+		at = near.items
 	}
 	times := timesOf(o.each())
 	if o.kind == "query" { // those of units that the trace has not whole are counted too
@@ -133,11 +133,8 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 	f.Verify = "Record again under the same load: loupe trace requests should show one call here instead of many, and the time of a request should no longer grow with the number of items."
 	f.more = o.kind == "query" // to read the rows is done elsewhere
 	switch {
-	case chained:
-		f.Doubts = append(f.Doubts, within.doubt(at))
-		if !within.pages {
-			f.Severity = Info
-		}
+	case near.within():
+		near.tell(&f)
 	case o.kind == "network":
 		f.Doubts = append(f.Doubts, "if each call needs the previous answer (pages, links), only a better API of the peer helps; if each is a retry of a failed call, more at a time only burden a busy peer")
 	}
