@@ -238,7 +238,7 @@ func (c sourceHolders) byMap(own []stack.Frame) (h holding, ok bool) {
 	}
 	k := &keeper{c: c.code, fn: c.function(own[0])}
 	into := keepsAt{kind: intoMap, container: types.ExprString(x.X), file: own[0].File, line: own[0].Line, name: nameOf(k, x.X)}
-	h = c.mapHolds(into.container, nil)
+	h = c.mapHolds(into, nil)
 	h.says = "according to the source, the line adds to the map " + into.name
 	c.tellLeft(into, &h)
 	return h, true
@@ -251,19 +251,24 @@ func isSlice(file *ast.File, name string) bool {
 
 // mapHolds is what to do about a map that holds memory, by whether anything is deleted from
 // one of its name.
-func (c sourceHolders) mapHolds(name string, shows []Evidence) holding {
-	deletes := c.callsIn("delete", func(_ *ast.File, call *ast.CallExpr) bool {
+func (c sourceHolders) mapHolds(into keepsAt, shows []Evidence) holding {
+	name := into.container
+	another := namedAlike(c.code, into)
+	deletes := c.callsIn("delete", func(file *ast.File, call *ast.CallExpr) bool {
 		f := types.ExprString(call.Fun)
-		return (f == "delete" || f == "clear" || f == "maps.DeleteFunc") && len(call.Args) > 0 && sameContainer(c.code, name, call.Args[0])
+		return (f == "delete" || f == "clear" || f == "maps.DeleteFunc") && len(call.Args) > 0 && sameContainer(c.code, name, call.Args[0]) && !another(file, call)
 	})
 	// A function that is given the map may delete from it by another name.
-	given := c.callsIn("a function with it", func(_ *ast.File, call *ast.CallExpr) bool {
+	given := c.callsIn("a function with it", func(file *ast.File, call *ast.CallExpr) bool {
 		f := types.ExprString(call.Fun)
-		return f != "len" && f != "append" && f != "make" && f != "delete" && f != "clear" && mayTakeOut(c.code, f) && slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return sameContainer(c.code, name, a) })
+		return f != "len" && f != "append" && f != "make" && f != "delete" && f != "clear" && mayTakeOut(c.code, f) && slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return sameContainer(c.code, name, unrefer(a)) }) && !another(file, call)
 	})
 	reload := mustReload(c.code, name)
 	if len(deletes) == 0 && len(given) > 0 {
 		return holding{advice: fmt.Sprintf("It goes into %s, which is passed to functions that may delete from it: check whether they keep up with what is added, and bound it.", name) + reload, shows: append(shows, given[0]), lets: given[0]}
+	}
+	if anew, ok := replacedAt(c.code, into); ok && len(deletes) == 0 {
+		return holding{advice: fmt.Sprintf("It goes into %s, which is replaced by a new one at %s:%d: check whether that comes often enough, and bound it.", name, baseName(anew.File), anew.Line) + reload, shows: append(shows, anew), lets: anew}
 	}
 	if len(deletes) == 0 {
 		return holding{advice: fmt.Sprintf("It goes into %s, and nothing in the source deletes from a map of this name: give it a bound (an LRU, a limit on its length), or expire and delete entries.", name) + reload, shows: shows}
@@ -391,7 +396,7 @@ func (c sourceHolders) stored(s keepsAt) (h holding, ok bool) {
 			h = holding{advice: fmt.Sprintf("It goes into %s, a slice: check what keeps it, and whether it is ever released.", s.container), shows: shows}
 			break
 		}
-		h, kind = c.mapHolds(s.container, shows), "map "
+		h, kind = c.mapHolds(s, shows), "map "
 	case intoSyncMap:
 		h, kind = c.syncMapHolds(s.container, shows), "sync.Map "
 	case intoSlice:
@@ -419,7 +424,7 @@ func (c sourceHolders) stored(s keepsAt) (h holding, ok bool) {
 func mayTakeOut(c *code, name string) bool {
 	all := c.functions()[lastName(name)]
 	return len(all) == 0 || slices.ContainsFunc(all, func(d declaration) bool {
-		return anyCall(d.Body, func(called string) bool { return called == "delete" || called == "clear" || removes(called) })
+		return setsPointed(d.Body) || anyCall(d.Body, func(called string) bool { return called == "delete" || called == "clear" || removes(called) })
 	})
 }
 
