@@ -61,17 +61,14 @@ func (a asking) around(frames []stack.Frame) bool {
 }
 
 // retryAround finds the loop nearest to a call that ends when something has worked and goes
-// on when it has not. Where a loop further out goes through items, the calls may be those of the items.
+// on when it has not.
 func retryAround(c *code, path []stack.Frame) (found asking, ok bool) {
 	for l, f := range loopsOn(c, path) {
-		switch a, _ := l.asks(f); {
-		case ok && l.items(f.Line):
-			return asking{}, false
-		case !ok && a.retries && !l.items(f.Line):
-			found, ok = a, true
+		if a, _ := l.asks(f); a.retries && !l.items(f.Line) {
+			return a, true
 		}
 	}
-	return found, ok
+	return asking{}, false
 }
 
 // advances are the names of calls with which a loop goes on to its next item.

@@ -91,8 +91,8 @@ func TestChainOfItems(t *testing.T) {
 		if _, ok := chainedAround(code, path, ""); ok != (c.chained && !c.items) {
 			t.Errorf("%s: chained %v", c.name, ok)
 		}
-		if _, ok := retryAround(code, path); ok != (c.retries && !c.items) || found.retries != c.retries {
-			t.Errorf("%s: retried %v, %+v", c.name, ok, found)
+		if _, ok := askingAround(code, path); ok != !c.items || found.retries != c.retries {
+			t.Errorf("%s: asked again %v, %+v", c.name, ok, found)
 		}
 	}
 }
