@@ -114,6 +114,6 @@ func (c costlyCall) tell(h *hit, f *Finding) {
 		f.Doubts = append(f.Doubts, "it may be what the program is there for")
 	case c.is == aPurpose && f.Impact.Low < most:
 		f.Severity = Info
-		f.Doubts = append(f.Doubts, fmt.Sprintf("it may be what the program is there for: a warning only from %s of the CPU time on", unit.Percent(most)))
+		f.Doubts = append(f.Doubts, fmt.Sprintf("it may be what the program is there for: a warning only if it is surely %s of the CPU time or more", unit.Percent(most)))
 	}
 }

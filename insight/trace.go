@@ -157,8 +157,14 @@ func inUse(in *Input, n *facts.Noise) string {
 	if n.Competing >= facts.NoisyCompeting {
 		return fmt.Sprintf("all CPUs were busy, %s of them with other programs", unit.Percent(n.Competing))
 	}
+	if who == "the program" && n.Own < mostOfCPUs {
+		return fmt.Sprintf("all CPUs were busy, %s of them with the program, the rest with the recording and others", unit.Percent(n.Own))
+	}
 	return who + " kept all CPUs busy"
 }
+
+// mostOfCPUs is the share of all CPUs from which on it is one program that keeps them busy; chosen.
+const mostOfCPUs = 0.8
 
 // onKernel is why times of threads are doubtful on a busy machine.
 const onKernel = "a thread that has to run or stop waits for the kernel first"

@@ -199,3 +199,17 @@ func TestTraceDoubts(t *testing.T) {
 		}
 	}
 }
+
+// TestInUse: the program is said to keep all CPUs busy only where most of their time was its own.
+func TestInUse(t *testing.T) {
+	in := NewInput(session.New(recordingtest.New("title x").Open()))
+	for want, n := range map[string]*facts.Noise{
+		"the program kept all CPUs busy": {Busy: 0.97, Own: 0.9, Competing: 0.02},
+		"all CPUs were busy, 57.0% of them with the program, the rest with the recording and others": {Busy: 0.95, Own: 0.57, Competing: 0.15},
+		"all CPUs were busy, 40.0% of them with other programs":                                      {Busy: 0.95, Own: 0.5, Competing: 0.4},
+	} {
+		if got := inUse(in, n); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

@@ -27,6 +27,7 @@ const (
 type Noise struct {
 	Competing, Steal, Throttled float64 // shares
 	Busy                        float64 // of all CPU time, everything together
+	Own                         float64 // of all CPU time, the program and what has come from it
 	// Late is the part of the time in which threads of the program wanted a CPU that they waited
 	// for one, 0 where the system does not tell.
 	Late    float64
@@ -73,7 +74,7 @@ func noise(f *Facts) *Noise {
 
 // noiseOf measures it from samples of the operating system, each part by itself. The runs are those of the program.
 func noiseOf(runs []recording.Run, parts ...[]metrics.OSSample) *Noise {
-	var all, busy, steal, throttled, ours, wall, ran, waited time.Duration
+	var all, busy, steal, throttled, ours, own, wall, ran, waited time.Duration
 	n := &Noise{}
 	for _, part := range parts {
 		n.Samples += len(part)
@@ -88,7 +89,9 @@ func noiseOf(runs []recording.Run, parts ...[]metrics.OSSample) *Noise {
 				ran += used
 				waited += max(0, b.Waited-a.Waited) // threads that have ended take their waits along
 			}
-			ours += b.Self - a.Self + usedBetween(runs, &a, &b)
+			used := usedBetween(runs, &a, &b)
+			own += used
+			ours += b.Self - a.Self + used
 		}
 	}
 	if all <= 0 || wall <= 0 {
@@ -97,6 +100,7 @@ func noiseOf(runs []recording.Run, parts ...[]metrics.OSSample) *Noise {
 	if ran > 0 {
 		n.Late = float64(waited) / float64(ran+waited)
 	}
+	n.Own = float64(own) / float64(all)
 	n.Competing = max(0, float64(busy-ours)/float64(all))
 	n.Steal = float64(steal) / float64(all)
 	n.Throttled = float64(throttled) / float64(wall)
