@@ -410,7 +410,7 @@ func (r *wholeReader) parts(d declaration, loop *ast.ForStmt, name string) (p pa
 			case p.Low == nil:
 				high = types.ExprString(p.High)
 			default:
-				fine = counter != "" && types.ExprString(p.Low) == counter && endsAt(loop.Body, p.High, counter+" + "+step)
+				fine = counter != "" && types.ExprString(p.Low) == counter && partEndsAt(loop.Body, p.High, counter+" + "+step)
 				high, low = "counted", "counted"
 			}
 			if fine && !own {
@@ -449,9 +449,9 @@ func setsTo(body ast.Node, name, to string) (found bool) {
 	return found
 }
 
-// endsAt tells of the end of a part that it is an expression, or the smaller one of that and the length, by itself or as the
+// partEndsAt tells of the end of a part that it is an expression, or the smaller one of that and the length, by itself or as the
 // variable that a body declares.
-func endsAt(body ast.Node, high ast.Expr, want string) (found bool) {
+func partEndsAt(body ast.Node, high ast.Expr, want string) (found bool) {
 	is := func(x ast.Expr) bool {
 		if call, ok := x.(*ast.CallExpr); ok && isNamed(call.Fun, "min") && len(call.Args) == 2 {
 			return types.ExprString(call.Args[0]) == want || types.ExprString(call.Args[1]) == want
