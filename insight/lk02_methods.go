@@ -21,6 +21,9 @@ type access struct {
 	values []ast.Expr // arguments of the call that it is made of
 	adds   bool       // to what is there
 	line   int        // of the statement, in the function that is called
+	// guarded tells that the function that is called holds a lock wherever it has the place, and
+	// renews that what it stores is made of what is there.
+	guarded, renews bool
 }
 
 // maxAccess is how many functions deep a call is followed.
@@ -37,18 +40,18 @@ func accesses(c *code, in *ast.FuncDecl, call *ast.CallExpr, depth int) (all []a
 	}
 	d, s := of[0].FuncDecl, c.parse(of[0].file)
 	params, places := parameters(d.Type), map[string]bool{}
-	read := func(place string, calls func(*ast.CallExpr) bool) {
+	read := func(place string, calls func(*ast.CallExpr) bool, guarded bool) {
 		name := placeFor(d, call, place)
 		if name == "" || places[place] {
 			return
 		}
 		places[place] = true
 		if returnsOf(s, d.Body, place, calls) {
-			all = append(all, access{place: name, reads: true})
+			all = append(all, access{place: name, reads: true, guarded: guarded || guards(s, d, place)})
 		}
 	}
 	stores := func(st storedAt, line int) {
-		a := access{place: placeFor(d, call, st.place), adds: st.adds, line: line}
+		a := access{place: placeFor(d, call, st.place), adds: st.adds, line: line, renews: st.whole || renews(st.place, st), guarded: st.whole || guards(s, d, st.place)}
 		if a.place == "" {
 			return
 		}
@@ -69,13 +72,13 @@ func accesses(c *code, in *ast.FuncDecl, call *ast.CallExpr, depth int) (all []a
 		case *ast.CallExpr:
 			for _, a := range accesses(c, d, n, depth-1) {
 				if a.reads {
-					read(a.place, func(c *ast.CallExpr) bool { return c == n })
+					read(a.place, func(c *ast.CallExpr) bool { return c == n }, a.guarded)
 				} else {
-					stores(storedAt{place: a.place, values: a.values, adds: a.adds}, line)
+					stores(storedAt{place: a.place, values: a.values, adds: a.adds, whole: a.guarded && a.renews}, line)
 				}
 			}
 		case *ast.SelectorExpr, *ast.IndexExpr, *ast.Ident:
-			read(types.ExprString(n.(ast.Expr)), nil)
+			read(types.ExprString(n.(ast.Expr)), nil, false)
 		}
 	})
 	return all
@@ -198,7 +201,7 @@ func (u *underlying) stored(n ast.Node) []storedAt {
 	leads := calledName(call) == ownName(u.callee.Func)
 	for _, a := range u.accesses(call) {
 		if !a.reads && !(leads && a.line < u.callee.Line) { // in front of what is waited for
-			all = append(all, storedAt{place: a.place, values: a.values, adds: a.adds, leads: leads})
+			all = append(all, storedAt{place: a.place, values: a.values, adds: a.adds, leads: leads, whole: a.guarded && a.renews})
 		}
 	}
 	return all

@@ -18,11 +18,14 @@ import (
 
 // protected is what a lock keeps together.
 type protected struct {
-	title    string // other than the rule's; empty for that
-	says     string // behind the summary
-	advice   string
-	doubt    string
-	info     bool
+	title  string // other than the rule's; empty for that
+	says   string // behind the summary
+	advice string
+	doubt  string
+	info   bool
+	// slow tells that the lock is needed as it is, which makes a wait for it no smaller: where it
+	// takes most of the time of units, that is a warning even so.
+	slow     bool
 	evidence []Evidence
 }
 
@@ -152,7 +155,7 @@ func (u *underlying) changed() *protected {
 				continue
 			}
 			read, from := u.readBefore(st.place)
-			if read == 0 || u.own(st.place) {
+			if read == 0 || u.own(st.place) || u.guardsItself(st.place) {
 				continue
 			}
 			made := slices.ContainsFunc(st.values, func(x ast.Expr) bool { return from.has(x) })
@@ -177,6 +180,8 @@ type storedAt struct {
 	adds   bool // to what is there
 	// leads tells that the call under the lock leads to where it is stored.
 	leads bool
+	// whole tells that it is a change by itself, under a lock of its own.
+	whole bool
 }
 
 // storeMethods are names of methods that store a value.
@@ -249,7 +254,7 @@ func (u *underlying) decides(place string) (found bool) {
 
 // together says that a value is read before and stored behind the call.
 func (u *underlying) together(place string, read, stores int) *protected {
-	p := &protected{info: true,
+	p := &protected{info: true, slow: true,
 		says: fmt.Sprintf("the lock keeps a change together: %s is read at line %d, before the call, and line %d stores what is made of it", place, read, stores),
 		evidence: []Evidence{
 			u.c.shownAt(u.file, read, "read before the call: %s", place),
@@ -286,7 +291,7 @@ func (u *underlying) numbered() *protected {
 			switch {
 			case u.own(st.place):
 			case u.after(n, st):
-				answers = answers || !st.adds
+				answers = answers || !st.adds && !st.whole
 			case found != nil || first <= u.lock || first > u.call || st.leads:
 			case (st.adds || slices.ContainsFunc(st.values, func(x ast.Expr) bool { return isSum(x) && u.flow(st.place).has(x) })) && u.asksWith(st.place):
 				found = u.inOrder(st.place, first)
@@ -307,7 +312,7 @@ func (u *underlying) own(place string) bool {
 
 // inOrder says that the calls are made in the order of a number.
 func (u *underlying) inOrder(place string, line int) *protected {
-	return &protected{info: true,
+	return &protected{info: true, slow: true,
 		says:     fmt.Sprintf("the lock keeps the calls in order: %s is advanced at line %d, and the call is given it", place, line),
 		advice:   fmt.Sprintf("Do not just move the call out of the lock: the calls would then arrive in another order than that of %s. If the peer needs that order, let one call carry what several have to send (a batch), let one goroutine send what the others put in a queue, or make the call shorter. Only if %s does no more than tell the calls apart: take it under the lock, unlock, and make the call.", place, place),
 		evidence: []Evidence{u.c.shownAt(u.file, line, "under the lock: advances %s, which the call is given", place)}}

@@ -162,6 +162,7 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 		f.Doubts = append(f.Doubts, heldSyncDoubt(in, t.Frames(workAt(g, &l.does)), l.site.Frame.Func)...)
 	}
 	if p := protectedBy(in.code, t.Frames(stackIn(in, t, g, l.site)), t.Frames(workAt(g, &l.does)), callsOutside(in)...); p != nil && !sync {
+		p.info = p.info && !p.slow
 		p.tell(&f)
 	}
 	namelessDoubt(in, g, &f)
