@@ -47,6 +47,7 @@ type waiting struct {
 	more   []facts.UnitSite // further lines of it
 	rows   []*facts.UnitRow // what is added up
 	causes []facts.UnitRow  // what it was for, the largest first; of one goroutine itself none
+	pace   *pace            // of a limiter that makes it wait; nil where that is unknown
 }
 
 // share is the part of the group's time.
@@ -343,9 +344,8 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	if (w.kind == "sleep" || w.kind == "timer") && pausesFirst(in.code, w.site.Frame) {
 		f.Advice, again = lookFirst, nil
 	}
-	if limiter, own := w.limiter(t); own {
-		f.Advice = limiterAdvice
-		f.Summary += fmt.Sprintf("; %s limits the rate of the program's own calls, going by its name", stack.Short(limiter))
+	if w.tellLimiter(in, t, &f) {
+		again = nil
 	}
 	if w.triedElsewhere(in) {
 		f.Advice = elsewhereAdvice
@@ -517,8 +517,10 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 		var tries tried
 		if tries, fails = w.triesBetween(in, t); fails {
 			w.tellTries(in, t, tries, f, info)
-		} else if limiter, own := w.limiter(t); limiter != "" && !own {
-			info(fmt.Sprintf("%s makes it wait, going by its name to keep a rate: then the rate is the intended limit", stack.Short(limiter)))
+		} else if limiter, own := w.limiter(t); limiter != "" {
+			if !own && !w.pace.bursts() {
+				info(w.pace.doubt(limiter))
+			}
 		} else if paces(in.code, w.site.Frame) {
 			info("the pause is in a loop that goes through its items, or on until its time is over: it may keep an intended rate")
 		}
@@ -599,41 +601,6 @@ func (w *waiting) inItsPlace(t *traced, reason string) string {
 	}
 	return text
 }
-
-// limiter finds what keeps a rate while the units wait, by its name: in the stack of the wait, or
-// of the goroutine that ends it. own tells whether a client of something else asks it, so that
-// what it limits is the program's own calls and not what others ask of the program.
-func (w *waiting) limiter(t *traced) (name string, own bool) {
-	frames := t.Frames(w.site.Stack)
-	if w.kind != "sleep" && w.kind != "timer" {
-		if len(w.causes) == 0 || !w.ofAnother(w.reason()) {
-			return "", false
-		}
-		frames = t.Frames(w.causes[0].Cause.Site.Stack)
-	}
-	return limits(frames)
-}
-
-// limits finds a function among frames that keeps a rate, by its name or that of its package,
-// and whether a client calls it.
-func limits(frames []stack.Frame) (limiter string, own bool) {
-	for i, f := range frames {
-		name := strings.ToLower(f.Func)
-		if strings.HasPrefix(name, "golang.org/x/time/rate.") || slices.ContainsFunc(limiterNames, func(n string) bool { return strings.Contains(name, n) }) {
-			return f.Func, slices.ContainsFunc(frames[i+1:], func(f stack.Frame) bool {
-				return slices.ContainsFunc(clientCalls, func(n string) bool { return strings.HasPrefix(f.Func, n) })
-			})
-		}
-	}
-	return "", false
-}
-
-// limiterNames are parts of the names of what keeps a rate, clientCalls the beginnings of
-// functions that ask another service.
-var (
-	limiterNames = []string{"limiter", "ratelimit", "throttl", "tokenbucket", "leakybucket"}
-	clientCalls  = []string{"net/http.(*Client).", "k8s.io/client-go/", "google.golang.org/grpc.(*ClientConn).", "database/sql."}
-)
 
 // ready is the kind of waits for a P among the rows of a group.
 func ready(g facts.UnitGroup) (k facts.UnitKind) {
@@ -736,9 +703,6 @@ func (w *waiting) ofAnother(reason string) bool {
 // anotherPauses is what to do about the pause of another goroutine, of which a trace does not
 // show what it is for.
 const anotherPauses = "Look at the pause of the goroutine that ends this wait, and at what it is for. If it polls, let the event itself wake it (a channel, a sync.Cond, a context). If it gathers a batch, shorten the time, or go on as soon as the batch is full or nobody else can add to it. If it keeps a rate, raise the rate, or ask for more in one call. If it is the pace at which data arrives, waiting is the job."
-
-// limiterAdvice is what to do about a limiter that makes the program's own calls wait.
-const limiterAdvice = "The program limits its own calls here: raise the limiter's rate and burst if the other side can take more, or make fewer calls (one that asks for everything, a cache, a watch). A burst below the number of calls made at once makes even an idle program wait."
 
 // waitAdvice is what to do.
 func waitAdvice(in *Input, reason string, w *waiting, many bool, t *traced) string {
