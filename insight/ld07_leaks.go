@@ -102,11 +102,17 @@ func readLoops(r *Rule, in *Input) (Finding, bool) {
 			float64(l.Created) < r.param("goroutines") || float64(slices.Min(l.Quarters[:])) < r.param("quarter")*float64(l.Count) {
 			continue
 		}
+		if level := levelUnderLoad(in, t, true, t.Rate(l.Created)); level != "" {
+			return r.answer(Fine, "%s connections to other services that were opened during the trace were still open at its end, but %s: they close later", unit.Count(l.Created), level), true
+		}
 		f := r.answer(Found, "%s connections to other services that were opened during the trace were still open at its end, %s of them all; none was reused or closed", unit.Count(l.Created), unit.Count(l.Count))
 		f.Severity, f.Score = Warning, score(float64(l.Created), 100, 1000)
 		f.Impact = exactly(t.Rate(l.Created), "connections more every second")
 		f.Evidence = []Evidence{t.seen(l.Stack, "%s; in the quarters of the trace came %v", t.Reader.Name(l.Reason), l.Quarters)}
 		f.Advice = "Close the body of each response, even if the status is an error or nobody reads it."
+		if l.Reason == exectrace.NameNetwork { // nobody holds a body of theirs: that would be a wait for its reader
+			f.Advice = "They are idle, or wait for an answer: it is no body that keeps them open. Use one client and one Transport for all requests, so that they are used again; close those of a Transport that is not used any more (CloseIdleConnections), or let them end (IdleConnTimeout)."
+		}
 		f.Verify = "Record a trace under the same load: connections should be closed or reused."
 		f.Doubts = in.traceDoubts(t)
 		return f, true

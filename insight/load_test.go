@@ -338,8 +338,8 @@ func TestLD07(t *testing.T) {
 // TestLD07Recorded: connections that are opened in a trace, and wait when it ends
 // for somebody to close the body.
 func TestLD07Recorded(t *testing.T) {
-	leak := func(n int, end bool) *recordingtest.Recording {
-		const wait = "runtime.selectgo@/go/select.go:1;net/http.(*persistConn).readLoop@/go/transport.go:2441"
+	reason, wait := "select", "runtime.selectgo@/go/select.go:1;net/http.(*persistConn).readLoop@/go/transport.go:2441"
+	leak := func(n int, end bool, more ...string) *recordingtest.Recording {
 		d := newDrama()
 		a := d.thread(1)
 		for i := range n {
@@ -347,7 +347,7 @@ func TestLD07Recorded(t *testing.T) {
 			a.create(us, g, "net/http.(*persistConn).readLoop@/go/transport.go:2300", "shop/feed.fetch@/src/feed/x.go:20")
 			a.block(us, "sleep", "time.Sleep@/go/sleep.go:1;main.main@/src/cmd/shop/main.go:9")
 			a.run(us, g)
-			a.block(us, "select", wait)
+			a.block(us, reason, wait)
 			a.wake(10*ms, 1, "")
 			a.run(us, 1)
 			if end {
@@ -359,7 +359,7 @@ func TestLD07Recorded(t *testing.T) {
 				a.run(us, 1)
 			}
 		}
-		r := underLoad(loadlogtest.Steady(5000, 10*time.Second, ms), "phase trace 40s..42s profiler=trace\n")
+		r := underLoad(loadlogtest.Steady(5000, 10*time.Second, ms), append([]string{"phase trace 40s..42s profiler=trace\n"}, more...)...)
 		return r.Put(recording.Entry{Path: "trace.out", Kind: recording.ExecTrace, Phase: "trace"}, d.trace(t))
 	}
 	f := expect(t, "never closed", leak(160, false), "LD07", Found, "160 connections to other services", "none was reused or closed")
@@ -367,6 +367,16 @@ func TestLD07Recorded(t *testing.T) {
 	if e := f.Evidence[0]; e.Line != 2441 || !strings.Contains(e.Text, "[40 40 40 40]") {
 		t.Errorf("evidence = %+v", e)
 	}
+	if strings.Contains(f.Advice, "idle") {
+		t.Errorf("advice = %s", f.Advice)
+	}
+	expect(t, "not more for longer", leak(160, false, files(11, func(i int) int { return 700 + 100*(i%2) })), "LD07", Fine, "160 connections to other services", "they close later")
+	expect(t, "more in the longer phase, too", leak(160, false, files(11, func(i int) int { return 700 + 40*i })), "LD07", Found, "open files went from")
+	expect(t, "more, if slowly", leak(160, false, files(11, func(i int) int { return 700 + 2*i })), "LD07", Found, "160 connections to other services")
 	expect(t, "closed", leak(160, true), "LD07", TooLittle, "fewer than 8 samples")
 	expect(t, "a few", leak(80, false), "LD07", TooLittle)
+	reason, wait = "network", "internal/poll.(*FD).Read@/go/fd.go:1;net/http.(*persistConn).readLoop@/go/transport.go:2300"
+	if f := expect(t, "idle", leak(160, false), "LD07", Found, "160 connections to other services"); !strings.Contains(f.Advice, "IdleConnTimeout") || strings.Contains(f.Advice, "body of each") {
+		t.Errorf("advice = %s", f.Advice)
+	}
 }

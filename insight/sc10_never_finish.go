@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -231,6 +232,7 @@ func staying(r *Rule, in *Input) (found []stuck, other Finding) {
 		return nil, r.short("the trace covers %s; %s are needed", unit.Duration(t.Length()), unit.Duration(facts.MinTrace))
 	}
 	var most *sched.Left
+	level := ""
 	for i := range t.Left {
 		l := &t.Left[i]
 		// On the network, asleep or for the collector: somebody else decides
@@ -243,6 +245,10 @@ func staying(r *Rule, in *Input) (found []stuck, other Finding) {
 			most = l
 		}
 		if float64(l.Created) < r.param("goroutines") || float64(slices.Min(l.Quarters[:])) < r.param("quarter")*float64(l.Count) || t.Share(l.Longest) < r.param("stayed") {
+			continue
+		}
+		if text := levelUnderLoad(in, t, false, t.Rate(l.Created)); text != "" {
+			level = cmp.Or(level, fmt.Sprintf("%s goroutines of %s that started during the trace wait at %s at its end, but %s: they finish later", unit.Count(l.Created), t.name(l.Name), place(t.Site(l.Stack)), text))
 			continue
 		}
 		s := stuckAt(r, t.Site(l.Stack), float64(l.Created), "%s goroutines of %s wait at %s when the trace ends; %s of them started during the trace, and none has continued; the first has been there for %s",
@@ -270,6 +276,9 @@ func staying(r *Rule, in *Input) (found []stuck, other Finding) {
 	}
 	if len(found) > 0 {
 		return found, Finding{}
+	}
+	if level != "" {
+		return nil, r.answer(Fine, "%s", level)
 	}
 	if most == nil || most.Created == 0 {
 		return nil, r.answer(Fine, "no goroutine started during the trace waits for another at its end")
