@@ -89,6 +89,8 @@ func checkNeverFinish(r *Rule, in *Input) []Finding {
 	for _, p := range places[:min(mostStuck, len(places))] {
 		if p.at.Func != "" && !in.Session.Scope().IsUser(p.at) {
 			p.tellStarter(in)
+		} else if advice, shown := WaitEnds(in, p.at); advice != "" {
+			p.Advice, p.Evidence = advice, append(p.Evidence, shown...)
 		}
 		found = append(found, p.Finding)
 	}

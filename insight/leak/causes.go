@@ -240,6 +240,9 @@ func (d *decider) goroutines(l *Looked, sites []growingSite) (all []*Cause, doub
 		c.Evidence = append(c.Evidence, insight.SeenAt(d.in, s.last, s.At, s.Frames, "%s here in the first look, %s in the last", countOf(s.Values[0], "goroutine"), whole(s.Values[len(s.Values)-1])))
 		d.use("SC10", c)
 		c.Advice = waitAdvice(s.At, s.Frames)
+		if ends, shown := insight.WaitEnds(d.in, s.At); ends != "" {
+			c.Advice, c.Evidence = ends, append(c.Evidence, shown...)
+		}
 		if limit, found := insight.TimeLimit(d.in, s.Frames, time.Duration(l.Seconds*1e9)); found {
 			c.Bounded, c.Evidence = true, append(c.Evidence, limit)
 		} else if unread := insight.SourceUnread(d.in, s.Frames); unread != "" {
