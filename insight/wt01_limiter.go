@@ -92,12 +92,12 @@ func (p *pace) doubt(limiter string) string {
 
 // tellLimiter says what a limiter does that makes units wait, and tells whether one does: then the pause is not one
 // between tries, nor that of a poll.
-func (w *waiting) tellLimiter(in *Input, t *traced, f *Finding) bool {
+func tellLimiter(w *waiting, in *Input, t *traced, f *Finding) bool {
 	limiter, own := w.limiter(t)
 	if limiter == "" {
 		return false
 	}
-	w.pace = w.paceOf(in, t, limiter)
+	w.pace = paceOf(w, in, t, limiter)
 	made := limiterMade(in.code, limiter)
 	switch name := stack.Short(limiter); {
 	case w.pace.bursts():
@@ -134,7 +134,7 @@ func atMade(made []Evidence) string {
 
 // paceOf asks the trace when the waits for a limiter ended. A limiter may serve several goroutines, so only a unit is
 // looked at that is alone: main, or the only one of its kind; nil where that does not say it.
-func (w *waiting) paceOf(in *Input, t *traced, limiter string) *pace {
+func paceOf(w *waiting, in *Input, t *traced, limiter string) *pace {
 	g := w.group
 	if g.Wall.Count != 1 || len(g.Slowest) == 0 || w.kind != "sleep" && w.kind != "timer" || w.count < paceWaits {
 		return nil
@@ -156,8 +156,8 @@ func (w *waiting) paceOf(in *Input, t *traced, limiter string) *pace {
 			ends = append(ends, time.Duration(x.End))
 		}
 	}
-	calls := max(w.callsLimited(t), int64(len(ends)))
-	return paceBetween(limiter, ends, calls, w.callsLimited(t) == 0, one.Span.Len())
+	calls := callsLimited(w, t)
+	return paceBetween(limiter, ends, max(calls, int64(len(ends))), calls == 0, one.Span.Len())
 }
 
 // paceBetween is the pace of a limiter by when waits for it ended, and how many calls came in all: from one end to the
@@ -187,7 +187,7 @@ func paceBetween(limiter string, ends []time.Duration, calls int64, unknown bool
 
 // callsLimited is how many calls go out of the program from the function that waits for a limiter, or from the next one
 // around it that makes any.
-func (w *waiting) callsLimited(t *traced) (n int64) {
+func callsLimited(w *waiting, t *traced) (n int64) {
 	scope := t.Scope
 	for _, f := range t.Frames(w.site.Stack) {
 		if !scope.IsUser(f) {

@@ -344,7 +344,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	if (w.kind == "sleep" || w.kind == "timer") && pausesFirst(in.code, w.site.Frame) {
 		f.Advice, again = lookFirst, nil
 	}
-	if w.tellLimiter(in, t, &f) {
+	if tellLimiter(w, in, t, &f) {
 		again = nil
 	}
 	if w.triedElsewhere(in) {
