@@ -120,11 +120,31 @@ func (c *causal) capped(cards []Card) {
 			all = append(all, &cards[i])
 		}
 	}
+	c.belowWaits(all, cards)
 	slices.SortStableFunc(all, func(a, b *Card) int { return cmp.Compare(b.Gain.Share, a.Gain.Share) })
 	for i, less := range all {
 		for _, more := range all[:i] {
 			if less.Gain.High < more.Gain.Low && c.all[less.Finding].Severity == c.all[more.Finding].Severity {
 				c.rank[less.Finding] = min(c.rank[less.Finding], justBelow*c.rank[more.Finding])
+			}
+		}
+	}
+}
+
+// belowWaits puts cards about CPU time behind one about waits, where the program uses so little of a CPU that all of that
+// is less of the run than the waits are of the time of its units.
+func (c *causal) belowWaits(ofCPU []*Card, cards []Card) {
+	if c.spent == nil || c.spent.cpus <= 0 || c.spent.cpus >= busyCPU {
+		return
+	}
+	for _, wait := range cards {
+		share, of, ok := measured(&c.all[wait.Finding])
+		if !ok || !strings.HasPrefix(of, "time of ") {
+			continue
+		}
+		for _, less := range ofCPU {
+			if less.Gain.High*c.spent.cpus < share && c.all[less.Finding].Severity == c.all[wait.Finding].Severity {
+				c.rank[less.Finding] = min(c.rank[less.Finding], justBelow*c.rank[wait.Finding])
 			}
 		}
 	}
