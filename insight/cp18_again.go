@@ -20,6 +20,7 @@ var cp18 = &Rule{
 		{"warn", 0.10, "share of CPU time", "chosen"},
 		{"derived", 0.10, "share of CPU time", "chosen: of a value that is computed again; the lower bound of the interval counts"},
 		{"derived-warn", 0.15, "share of CPU time", "chosen: of the samples in which nothing speaks against the same value"},
+		{"table", 0.20, "share of CPU time", "chosen: of a table that is made of files again; the lower bound of the interval counts"},
 		g0,
 	},
 	Check: func(r *Rule, in *Input) []Finding {

@@ -28,7 +28,8 @@ func withDerived(r *Rule, in *Input, all []Finding) []Finding {
 			return o.State == Found && slices.ContainsFunc(o.costs, func(c cost) bool { return slices.Contains(f.costs, c) })
 		})
 	})
-	return withRereads(found, all)
+	all = withRereads(found, all)
+	return withRereads(tablesAgain(r, in, all), all)
 }
 
 // derivedValue is a function whose result is computed again, with the samples in it.

@@ -27,6 +27,8 @@ type derivations struct {
 	// nodes are those that hand values on, and through those that write through what a variable refers to.
 	nodes   []flowNode
 	through map[types.Object][]changing
+	// files tells that what a function reads from files, folders and the environment counts as what it computes from.
+	files bool
 }
 
 // derived is such a function.
@@ -42,6 +44,8 @@ type derived struct {
 	fills map[types.Object]bool
 	// locks tells that it takes a lock: others may change what it reads.
 	locks bool
+	// asks is the first call by which it reads files or the environment; nil where it reads none.
+	asks *ast.CallExpr
 }
 
 // definition is a value that a variable is given: an expression, what a range goes through, or nothing
@@ -270,7 +274,7 @@ func (d *derivations) makes(decl *ast.FuncDecl, of types.Object, x ast.Expr) boo
 			return true
 		}
 		pkg := d.t.fromPackage(x.Fun)
-		return pkg == "strings" || pkg == "strconv" || hashing(pkg) || drawing(pkg)
+		return pkg == "strings" || pkg == "strconv" || hashing(pkg) || drawing(pkg) || d.files && (tableAsks(d, x) || tableOpens(pkg, calledName(x)))
 	}
 	return false
 }
@@ -311,7 +315,7 @@ func (w *derivedWalk) walk(body ast.Node) {
 		case *ast.SendStmt, *ast.GoStmt, *ast.SelectStmt:
 			w.other = true
 		case *ast.DeferStmt:
-			w.other = !lockNames.MatchString(calledName(n.Call))
+			w.other = !lockNames.MatchString(calledName(n.Call)) && !w.d.files // else the call is looked at, as any other
 		case *ast.UnaryExpr:
 			w.other = n.Op == token.ARROW
 		case *ast.CallExpr:
@@ -407,6 +411,9 @@ func (w *derivedWalk) calls(n *ast.CallExpr, fn *types.Func) {
 			w.other = w.other || x == nil || !w.fills(x)
 		}
 		w.f.works, w.f.locks = w.f.works || f.works || decl == w.f.decl, w.f.locks || f.locks
+		if w.f.asks == nil {
+			w.f.asks = f.asks
+		}
 		for v := range f.reads {
 			w.f.reads[v] = true
 		}
@@ -477,6 +484,9 @@ func (d *derivations) declsOf(fn *types.Func) []*ast.FuncDecl {
 // library tells of a call of the library that it computes something of its arguments alone.
 func (w *derivedWalk) library(n *ast.CallExpr) {
 	d, decl, name := w.d, w.f.decl, calledName(n)
+	if d.files && tableLibrary(w, n) {
+		return
+	}
 	if pkg := d.t.fromPackage(n.Fun); pkg != "" {
 		switch {
 		case (pkg == "sort" || pkg == "slices") && (strings.HasPrefix(name, "Sort") && name != "Sorted" || name == "Reverse" || pkg == "sort" && !strings.HasPrefix(name, "Search")):
