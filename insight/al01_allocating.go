@@ -118,7 +118,7 @@ func fold(all []Finding) []Finding {
 	out := make([]Finding, 0, len(all))
 	folded, left := "", false
 	for _, f := range all {
-		if f.Rule == "AL02" && f.State == Found && len(f.Evidence) > 0 {
+		if f.Rule == "AL02" && f.State == Found && len(f.Evidence) > 0 && f.Title != clonesTitle {
 			if rule := taken(f); rule != "" {
 				folded = rule
 				continue

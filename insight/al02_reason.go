@@ -23,7 +23,7 @@ var al02 = &Rule{
 	Asks:   []facts.Question{facts.Allocations, facts.Compiled},
 	Params: reasonParams("AL02", "research"),
 	Check: func(r *Rule, in *Input) []Finding {
-		return r.reasoned(in, "lines with a known reason that no other rule covers", tellReason)
+		return withClones(r, in, r.reasoned(in, "lines with a known reason that no other rule covers", tellReason))
 	},
 }
 

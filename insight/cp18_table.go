@@ -21,6 +21,9 @@ import (
 // A table that the program makes of what it reads from files, folders or the environment, for each item of a loop
 // again, although nothing of the item decides what is in it.
 
+// tablesTitle is that of a finding about such a table.
+const tablesTitle = "The same table is made again for each item"
+
 // tableReads are the functions of the library that read files, folders or the environment, by their packages.
 var tableReads = map[string]*regexp.Regexp{
 	"os":            regexp.MustCompile(`^(ReadFile|ReadDir|Open|Stat|Lstat|Readlink|Getenv|LookupEnv|Environ|Hostname|Getwd)$`),
@@ -274,7 +277,7 @@ func (x *tableAgain) finding(d *derivations, r *Rule, in *Input, w *facts.Weight
 	})
 	f := r.answer(Found, "%s of the CPU time goes into making the same table again: %s, which reads it with %s (%s), is called for each %s of the loop at %s and is given nothing of it",
 		unit.Percent(share.Estimate), stack.Short(x.name), types.ExprString(x.f.asks.Fun), asks.text(), x.each, x.loop.text())
-	f.Title = "The same table is made again for each item"
+	f.Title = tablesTitle
 	f.takes(r, share)
 	f.Severity = Warning
 	f.Evidence = []Evidence{in.lineAt(w.Entry, calls[0], "it is called here, in %d of %d samples", x.calls[calls[0]], w.Total()),
