@@ -125,6 +125,9 @@ type handSearch struct {
 	samples int64
 	lines   map[stack.Frame]int64
 	looped  bool // it is in another loop, not only in what a server calls
+	// turns are the lines of callers in the loops that repeat it, and direct those of them that call its function.
+	turns  map[stack.Frame]int64
+	direct map[stack.Frame]bool
 }
 
 // searchesByHand finds loops of the program that search, by the lines that the CPU samples
@@ -146,9 +149,13 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 	for x, n := range searchLines(in, w) {
 		key := loopKey{x.at.Func, x.loop.first}
 		if all[key] == nil {
-			all[key] = &handSearch{loop: x.loop, lines: map[stack.Frame]int64{}}
+			all[key] = &handSearch{loop: x.loop, lines: map[stack.Frame]int64{}, turns: map[stack.Frame]int64{}, direct: map[stack.Frame]bool{}}
 		}
 		all[key].add(x.at, n)
+		if x.turn.Line > 0 {
+			all[key].turns[x.turn] += n
+			all[key].direct[x.turn] = x.direct
+		}
 		all[key].looped = all[key].looped || x.looped
 	}
 	for _, s := range all {
@@ -177,6 +184,7 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 		if adviseSearch(&f, s.loop, s.looped); f.saves && s.loop.kind != searchPairs {
 			tellGrows(in.code, s.at, &f)
 		}
+		s.tellTurn(in, w, &f)
 		for at := range s.lines {
 			f.costs = append(f.costs, cost{file: at.File, line: at.Line})
 		}

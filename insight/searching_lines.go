@@ -18,6 +18,10 @@ type searchLine struct {
 	at     stack.Frame
 	loop   handLoop
 	looped bool // the loop is in another one, or its function is called in one
+	// turn is the line of a caller that is in the loop which repeats it, and direct tells that it is the one that calls the
+	// function; there is none where the loop around is in the function itself.
+	turn   stack.Frame
+	direct bool
 }
 
 // searchLines are the lines of loops that search, with the CPU samples that are in them, or in
@@ -53,7 +57,7 @@ func (s *searchScan) search(frames []stack.FrameID) (x searchLine, ok bool) {
 		if !s.loops(frames[i]) {
 			continue
 		}
-		looped, caller := s.looped(frames[i+1:])
+		looped, caller, turn := s.looped(frames[i+1:])
 		served := len(frames) > i+1 && repeatsAbove(s.in.code, s.v, frames[i+1:])
 		at := s.v.t.Frame(frames[i])
 		l := s.ask(searchAt{at, caller, looped || served})
@@ -61,21 +65,23 @@ func (s *searchScan) search(frames []stack.FrameID) (x searchLine, ok bool) {
 			continue // what else is done for each element is no comparison
 		}
 		if looped = looped || len(loopsAround(s.in.code, at)) > 1; looped || served {
-			return searchLine{at, l, looped}, true
+			return searchLine{at, l, looped, lineOnly(turn), turn == caller}, true
 		}
 	}
 	return x, false
 }
 
-// looped tells whether one of the callers of a function is in a loop, and which calls it.
-func (s *searchScan) looped(frames []stack.FrameID) (looped bool, caller stack.Frame) {
+// looped tells whether one of the callers of a function is in a loop, which calls it, and which is in the loop.
+func (s *searchScan) looped(frames []stack.FrameID) (looped bool, caller, turn stack.Frame) {
 	for i, n := nextUser(s.v, frames, 0), 0; i >= 0 && n < callersInLoop && !looped; i, n = nextUser(s.v, frames, i+1), n+1 {
 		if n == 0 {
 			caller = s.v.t.Frame(frames[i])
 		}
-		looped = s.loops(frames[i])
+		if looped = s.loops(frames[i]); looped {
+			turn = s.v.t.Frame(frames[i])
+		}
 	}
-	return looped, caller
+	return looped, caller, turn
 }
 
 func (s *searchScan) loops(id stack.FrameID) bool {
