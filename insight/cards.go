@@ -533,7 +533,7 @@ func (c *causal) follows(i, j int) bool {
 	case a.Rule == sc01.ID && a.Severity == Info:
 		return c.needless(j) >= halfOfAll // work that need not be done need not be split either
 	case a.Rule == sc10.ID && b.Rule == ld06.ID:
-		return b.Severity.AtLeast(Warning) && shows(a, firstLine(b)) // a connection that is kept has goroutines
+		return b.Severity.AtLeast(Warning) && slices.ContainsFunc(b.Evidence, func(e Evidence) bool { return e.Line > 0 && shows(a, evidenceLine(e)) }) // a connection that is kept has goroutines
 	case a.Rule == cp04.ID && b.Rule == ld06.ID:
 		return b.Severity.AtLeast(Warning) && shows(b, firstLine(a)) // system calls that make the connections
 	case a.Rule == cp04.ID && b.Title == tablesTitle && b.saves && c.marks[i] != nil && c.marks[j] != nil:

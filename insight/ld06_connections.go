@@ -225,6 +225,9 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	}
 	tellSettings(&f, sources, t.Frames(top.Stack), append(sources.unsetPerHost(), sources.httpSettings()...))
 	tellKept(&f, in.code, t.Site(top.Stack))
+	if f.Severity.AtLeast(Warning) {
+		tellTransport(&f, in.code, t.Frames(top.Stack), in.Session.Scope().IsUser)
+	}
 	tellOpening(in, &f, cost{callee: httpDials}, cost{callee: "crypto/tls.(*Conn).clientHandshake"})
 	return f, true
 }

@@ -1,0 +1,61 @@
+package insight
+
+import (
+	"strings"
+	"testing"
+
+	"loupe/value/stack"
+)
+
+// TestTransportFor: a Transport that is made on the way of a request, in a function that it calls too, is told from one that
+// is kept, that belongs to somebody else, or that is made once.
+func TestTransportFor(t *testing.T) {
+	const served = "net/http.(*conn).serve"
+	for _, c := range []struct {
+		name, source, outer string
+		at                  string // a text in the line of what makes it; "" for none
+		given               bool
+	}{
+		{"in the handler", "func get(w http.ResponseWriter, r *http.Request) {\n\tc := &http.Client{Transport: &http.Transport{}} // here\n\tc.Do(r) // 1\n}\n", served, "// here", false},
+		{"by a variable", "func get(w http.ResponseWriter, r *http.Request) {\n\ttr := &http.Transport{MaxIdleConnsPerHost: 8} // here\n\tc := &http.Client{Transport: tr}\n\tc.Do(r) // 1\n}\n", served, "// here", false},
+		{"by a function", "func transport() *http.Transport {\n\treturn &http.Transport{}\n}\n\nfunc get(w http.ResponseWriter, r *http.Request) {\n\tc := &http.Client{Transport: transport()} // here\n\tc.Do(r) // 1\n}\n", served, "// here", true},
+		{"a builder's", "type api struct{ shared http.RoundTripper }\ntype call struct{ tr http.RoundTripper }\n\nfunc (a *api) transport() http.RoundTripper {\n\treturn &http.Transport{}\n}\n\nfunc (a *api) get() *call {\n\tc := &call{}\n\tc.tr = a.shared\n\tif c.tr == nil {\n\t\tc.tr = a.transport() // here\n\t}\n\treturn c\n}\n\nfunc (c *call) do(r *http.Request) {\n\thc := &http.Client{Transport: c.tr}\n\thc.Do(r) // 1\n}\n\nfunc (a *api) serve(w http.ResponseWriter, r *http.Request) {\n\ta.get().do(r) // 2\n}\n", served, "// here", true},
+		{"a client of its own for each", "type api struct{ hc *http.Client }\n\nfunc newAPI() *api {\n\treturn &api{hc: &http.Client{Transport: &http.Transport{}}} // here\n}\n\nfunc (a *api) get(r *http.Request) {\n\ta.hc.Do(r) // 1\n}\n\nfunc serve(w http.ResponseWriter, r *http.Request) {\n\tnewAPI().get(r) // 2\n}\n", served, "// here", true},
+		{"in a loop of a tool", "func get(r *http.Request) {\n\tc := &http.Client{Transport: &http.Transport{}} // here\n\tc.Do(r) // 1\n}\n\nfunc main() {\n\tfor _, r := range all {\n\t\tget(r) // 2\n\t}\n}\n", "runtime.main", "// here", false},
+
+		{"kept where it is not there yet", "type api struct{ tr http.RoundTripper }\n\nfunc (a *api) get(w http.ResponseWriter, r *http.Request) {\n\tif a.tr == nil {\n\t\ta.tr = &http.Transport{}\n\t}\n\tc := &http.Client{Transport: a.tr}\n\tc.Do(r) // 1\n}\n", served, "", false},
+		{"kept for each host", "func get(w http.ResponseWriter, r *http.Request) {\n\tc := clients[r.Host]\n\tif c == nil {\n\t\tc = &http.Client{Transport: &http.Transport{}}\n\t\tclients[r.Host] = c\n\t}\n\tc.Do(r) // 1\n}\n\nvar clients = map[string]*http.Client{}\n", served, "", false},
+		{"of the package", "var client = &http.Client{Transport: &http.Transport{}}\n\nfunc get(w http.ResponseWriter, r *http.Request) {\n\tclient.Do(r) // 1\n}\n", served, "", false},
+		{"another one than the one in use", "var client = &http.Client{Transport: &http.Transport{}}\n\nfunc get(w http.ResponseWriter, r *http.Request) {\n\tother := &http.Client{Transport: &http.Transport{}}\n\tuse(other)\n\tclient.Do(r) // 1\n}\n", served, "", false},
+		{"a client with the default one", "func get(w http.ResponseWriter, r *http.Request) {\n\tc := &http.Client{Timeout: 5}\n\tc.Do(r) // 1\n}\n", served, "", false},
+		{"made at the start", "type api struct{ hc *http.Client }\n\nfunc newAPI() *api {\n\treturn &api{hc: &http.Client{Transport: &http.Transport{}}}\n}\n\nfunc (a *api) get(w http.ResponseWriter, r *http.Request) {\n\ta.hc.Do(r) // 1\n}\n\nfunc main() {\n\thttp.HandleFunc(`/`, newAPI().get)\n}\n", served, "", false},
+		{"before the loop of a tool", "func get(c *http.Client, r *http.Request) {\n\tc.Do(r) // 1\n}\n\nfunc main() {\n\tc := &http.Client{Transport: &http.Transport{}}\n\tfor _, r := range all {\n\t\tget(c, r) // 2\n\t}\n}\n", "runtime.main", "", false},
+		{"once in a tool", "func main() {\n\tc := &http.Client{Transport: &http.Transport{}}\n\tc.Do(r) // 1\n}\n", "runtime.main", "", false},
+	} {
+		text := "package main\n\nimport \"net/http\"\n\n" + c.source
+		frames := []stack.Frame{{Func: "net/http.(*Client).Do", File: "client.go", Line: 1}}
+		for _, mark := range []string{"// 1\n", "// 2\n"} {
+			if before, _, ok := strings.Cut(text, mark); ok {
+				frames = append(frames, stack.Frame{Func: "main.f", File: "a.go", Line: 1 + strings.Count(before, "\n")})
+			}
+		}
+		frames = append(frames, stack.Frame{Func: c.outer})
+		d := newDerivations(codeOf(text))
+		x, ok := transportFor(d, frames, func(f stack.Frame) bool { return f.File == "a.go" })
+		if ok != (c.at != "") {
+			t.Errorf("%s: %v", c.name, ok)
+			continue
+		}
+		if !ok {
+			continue
+		}
+		line := d.placeOf(x.made).line
+		if x.given && len(x.calls) > 0 && c.name != "a client of its own for each" {
+			line = d.placeOf(x.calls[len(x.calls)-1]).line
+		}
+		before, _, _ := strings.Cut(text, c.at)
+		if want := 1 + strings.Count(before, "\n"); line != want || x.given != c.given {
+			t.Errorf("%s: line %d, want %d; given %v", c.name, line, want, x.given)
+		}
+	}
+}
