@@ -243,13 +243,15 @@ func (x *clones) finding(rule *Rule, in *Input, r *reasons, g *reasonLine, first
 			f.Evidence = append(f.Evidence, in.lineAt(r.entry, user, "the copies are for this line, %s of them", part(x.users[user])))
 		}
 	}
-	x.advise(in, &f, forWhom)
+	if needed := x.advise(in, &f, forWhom); needed { // how many of them nobody knows
+		f.Severity = Info
+	}
 	f.Verify = "Record again under the same load: " + name + " should be gone from loupe pprof -top -sample_index alloc_space, and allocations per request should fall by as much."
 	return f
 }
 
-// advise says whether the copies can be shared: not where somebody writes through one.
-func (x *clones) advise(in *Input, f *Finding, forWhom string) {
+// advise says whether the copies can be shared: not where somebody writes through one. Then some of them are needed.
+func (x *clones) advise(in *Input, f *Finding, forWhom string) (needed bool) {
 	d := newDerivations(in.code)
 	calls := callsTo(d, x.decl)
 	var places []writtenPlace
@@ -269,7 +271,7 @@ func (x *clones) advise(in *Input, f *Finding, forWhom string) {
 		for _, at := range slices.SortedFunc(maps.Keys(x.callers), func(a, b stack.Frame) int { return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line) }) {
 			f.costs = append(f.costs, cost{file: at.File, line: at.Line, callee: stack.FoldGenerics(x.name)})
 		}
-		return
+		return false
 	case shallow:
 		f.Advice = fmt.Sprintf("A shallow copy is enough: the source sets fields of the copy itself (%s), and nothing that they refer to. Copy the struct alone (c := *v), many of them in one slice, and share what its fields point to; who only reads needs no copy at all.%s", d.placeOf(places[0].n).text(), forWhom)
 	default:
@@ -281,6 +283,7 @@ func (x *clones) advise(in *Input, f *Finding, forWhom string) {
 		f.costs = append(f.costs, cost{file: at.File, line: at.Line, allocating: true})
 	}
 	slices.SortFunc(f.costs, func(a, b cost) int { return a.line - b.line })
+	return !shallow
 }
 
 // setsFieldsAlone tells of a node that writes that all it sets are fields of a value of a type itself.
