@@ -40,7 +40,7 @@ func tableAsks(d *derivations, n *ast.CallExpr) bool {
 	if pkg == "os" && name == "OpenFile" {
 		return len(n.Args) == 3 && types.ExprString(n.Args[1]) == "os.O_RDONLY"
 	}
-	if name == "Walk" || name == "WalkDir" { // what it calls has to be seen
+	if (name == "Walk" || name == "WalkDir") && len(n.Args) > 0 { // what it calls has to be seen
 		if _, lit := ast.Unparen(n.Args[len(n.Args)-1]).(*ast.FuncLit); !lit {
 			return false
 		}
