@@ -465,7 +465,7 @@ func (w *tableWay) inLoop(in frameCode, stmt ast.Node, body *ast.BlockStmt, insi
 		w.turns.doubts = append(w.turns.doubts, doubt)
 	}
 	if at, ok := tableChanges(w.derivations, in.decl, body, turn); ok {
-		w.turns.doubts = append(w.turns.doubts, "a turn writes files or starts programs, at "+at.text()+": that may change what is read")
+		w.turns.doubts = append(w.turns.doubts, "a turn may write files, change the environment or the working directory, or start programs, at "+at.text()+": that may change what is read")
 	}
 	switch once, unsure := tableGuarded(l, conds); {
 	case once:
@@ -547,14 +547,14 @@ func tableGuarded(l *derivedLoop, conds []ast.Expr) (once, unsure bool) {
 	return once, unsure
 }
 
-// tableWrites are functions of package os, and of os/exec, that change files or the environment.
-var tableWrites = regexp.MustCompile(`^(os\.(WriteFile|Create|CreateTemp|Rename|Remove|RemoveAll|Mkdir|MkdirAll|Symlink|Link|Chmod|Chtimes|Truncate|Setenv|Unsetenv)|ioutil\.WriteFile|exec\.Command(Context)?)$`)
+// tableWrites are functions that change files, the environment, the working directory or flags.
+var tableWrites = regexp.MustCompile(`^(flag\.(Set|Parse)|os\.(Chdir|Clearenv|WriteFile|Create|CreateTemp|Rename|Remove|RemoveAll|Mkdir|MkdirAll|Symlink|Link|Chmod|Chtimes|Truncate|Setenv|Unsetenv)|ioutil\.WriteFile|exec\.Command(Context)?)$`)
 
 // tableChanges finds in what a loop repeats a call that changes files, or may do so.
 func tableChanges(d *derivations, decl *ast.FuncDecl, body ast.Node, turn map[*ast.FuncDecl]bool) (at codeLine, found bool) {
 	look := func(in ast.Node) {
 		ast.Inspect(in, func(n ast.Node) bool {
-			if call, ok := n.(*ast.CallExpr); ok && !found && tableWrites.MatchString(types.ExprString(call.Fun)) {
+			if call, ok := n.(*ast.CallExpr); ok && !found && (tableWrites.MatchString(types.ExprString(call.Fun)) || writesOut(d, call)) {
 				at, found = d.placeOf(call), true
 			}
 			return !found
@@ -568,6 +568,36 @@ func tableChanges(d *derivations, decl *ast.FuncDecl, body ast.Node, turn map[*a
 	}
 	return at, found
 }
+
+// outWriters are methods of the library that write to something, which may be a file.
+var outWriters = regexp.MustCompile(`^(Write|WriteString|WriteByte|WriteRune|WriteAt|WriteTo|ReadFrom|Flush|Sync|Truncate|Chdir)$`)
+
+// writesOut tells of a call that it writes to what may be a file: not to the standard output or error, nor to a buffer.
+func writesOut(d *derivations, call *ast.CallExpr) bool {
+	text := types.ExprString(call.Fun)
+	if strings.HasPrefix(text, "fmt.Fprint") || text == "io.WriteString" || text == "io.Copy" {
+		return len(call.Args) > 0 && !isTerminal(d, call.Args[0])
+	}
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && outWriters.MatchString(sel.Sel.Name) && d.t.fromPackage(call.Fun) == "" && d.t.callee(call) == nil && !isTerminal(d, sel.X)
+}
+
+// isTerminal tells of what is written to that it is the standard output or error, or in memory.
+func isTerminal(d *derivations, x ast.Expr) bool {
+	switch types.ExprString(x) {
+	case "os.Stdout", "os.Stderr", "io.Discard":
+		return true
+	}
+	x = unrefer(x)
+	if t := d.t.typeOf(x); t != nil {
+		return strings.HasSuffix(t.String(), "bytes.Buffer") || strings.HasSuffix(t.String(), "strings.Builder")
+	}
+	id, ok := x.(*ast.Ident)
+	return ok && memoryName.MatchString(id.Name)
+}
+
+// memoryName is how variables are called that gather text or a sum.
+var memoryName = regexp.MustCompile(`(?i)^(b|sb|buf|buffer|builder|text|h|hash|sum)$`)
 
 // tableShared tells of the fields of an item whether all items have the first from one value by the source, and whether
 // that is sure.

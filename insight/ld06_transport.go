@@ -1,8 +1,10 @@
 package insight
 
 import (
+	"fmt"
 	"go/ast"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -41,11 +43,60 @@ func tellTransport(f *Finding, c *code, frames []stack.Frame, user func(stack.Fr
 		at = from
 	}
 	f.Evidence = slices.Insert(f.Evidence, 0, first)
+	if field := transportOwn(d, x); field != "" {
+		f.Severity = Info
+		f.Advice = fmt.Sprintf("Its %s comes from what the function is given, as at %s: keep one Transport for each of these settings (for each tenant, account or proxy), and never one for all of them, which would send requests with those of another one.", field, at.text())
+		return
+	}
 	f.Advice = "Make the Transport once, and not for each request as at " + at.text() + ": it keeps the connections, so those of one that is made anew are of no use to the next request. Keep it in the value that makes the requests, or in a package variable; it is safe for concurrent use."
 	if !x.sets {
 		f.Advice += " Set its MaxIdleConnsPerHost, which is 2 otherwise, to at least the number of concurrent requests to one host."
 	}
 	f.Doubts = slices.DeleteFunc(f.Doubts, func(s string) bool { return strings.Contains(s, "large body") })
+}
+
+// transportOwns are fields of a Transport that decide as whom, and over what, requests are sent.
+var transportOwns = regexp.MustCompile(`^(TLSClientConfig|Proxy|Dial\w*|GetProxyConnectHeader|ProxyConnectHeader|OnProxyConnectResponse)$`)
+
+// transportOwn is such a field that is set with a parameter of the function that makes the Transport, or with what is made of
+// one; empty where there is none.
+func transportOwn(d *derivations, x ownTransport) (field string) {
+	lit, ok := x.made.(*ast.CompositeLit)
+	if !ok || len(x.in) == 0 {
+		return ""
+	}
+	decl := x.in[len(x.in)-1]
+	for _, e := range lit.Elts {
+		kv, ok := e.(*ast.KeyValueExpr)
+		if ok && transportOwns.MatchString(types.ExprString(kv.Key)) && ofParameter(d, decl, kv.Value, lit, 0) {
+			return types.ExprString(kv.Key)
+		}
+	}
+	return ""
+}
+
+// ofParameter tells of an expression that it has a parameter of a function in it, or a variable that is made of one; what the
+// expression declares itself is none.
+func ofParameter(d *derivations, decl *ast.FuncDecl, x, in ast.Node, depth int) (found bool) {
+	ast.Inspect(x, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok || found {
+			return !found
+		}
+		v := d.variable(id)
+		if v == nil || !isLocal(decl, v) || in.Pos() <= v.Pos() && v.Pos() < in.End() {
+			return true
+		}
+		if v.Pos() < decl.Body.Pos() {
+			found = decl.Recv == nil || v.Pos() > decl.Recv.End()
+			return !found
+		}
+		for _, def := range d.definitions(decl)[v] {
+			found = found || def.x != nil && depth < 3 && ofParameter(d, decl, def.x, in, depth+1)
+		}
+		return !found
+	})
+	return found
 }
 
 // transportFor finds on the way of a request to package net/http what makes a Transport for it.

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -240,6 +241,7 @@ func (e endSearch) each(do func(file string, d *ast.FuncDecl)) {
 // lines finds calls that end the wait, but for those that the function which waits makes itself: it does not get there.
 func (e endSearch) lines(what, does string, ends func(d *ast.FuncDecl, call *ast.CallExpr) bool) (all []endOf) {
 	waits := e.bodyAt(e.s, e.in, e.line)
+	unsure := setElsewhere(e, what)
 	e.each(func(file string, d *ast.FuncDecl) {
 		if !strings.Contains(what, ".") && path.Dir(file) != path.Dir(e.file) {
 			return // a variable of another package
@@ -254,6 +256,7 @@ func (e endSearch) lines(what, does string, ends func(d *ast.FuncDecl, call *ast
 			if file == e.file && e.bodyAt(s, d, line) == waits {
 				return true
 			}
+			unsure = unsure || guardedEnd(d, call, what)
 			name := d.Name.Name
 			if of := receiverType(d); of != "" {
 				name = fmt.Sprintf("(%s).%s", types.ExprString(d.Recv.List[0].Type), name)
@@ -262,7 +265,61 @@ func (e endSearch) lines(what, does string, ends func(d *ast.FuncDecl, call *ast
 			return true
 		})
 	})
+	if unsure {
+		return nil
+	}
 	return all
+}
+
+// guardedEnd tells of a call that ends a wait that a condition decides whether it is reached, other than whether that
+// was done before: calling its function may do nothing.
+func guardedEnd(d *ast.FuncDecl, call *ast.CallExpr, what string) bool {
+	decides := func(cond ast.Expr) bool {
+		return !onlyErrors(cond) && !onceNames.MatchString(strings.ReplaceAll(types.ExprString(cond), lastName(what), ""))
+	}
+	nodes := append(nodesAround(d.Body, call), call)
+	for i, n := range nodes[:len(nodes)-1] {
+		switch x := n.(type) {
+		case *ast.IfStmt:
+			if (nodes[i+1] == ast.Node(x.Body) || nodes[i+1] == x.Else) && decides(x.Cond) {
+				return true
+			}
+		case *ast.CaseClause:
+			return true
+		}
+		for _, before := range statements(n) {
+			if before == nodes[i+1] {
+				break
+			}
+			if x, ok := before.(*ast.IfStmt); ok && leavesLoop(x.Body.List) && decides(x.Cond) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// onceNames are words of conditions that ask whether something has been done before.
+var onceNames = regexp.MustCompile(`(?i)closed|stopped|done|once|swap`)
+
+// setElsewhere tells of a field that is waited for that it is set outside of what makes its struct: a wait may be for another
+// one than that which is closed.
+func setElsewhere(e endSearch, what string) (found bool) {
+	if !strings.Contains(what, ".") {
+		return false
+	}
+	field := lastName(what)
+	e.each(func(_ string, d *ast.FuncDecl) {
+		ast.Inspect(d.Body, func(n ast.Node) bool {
+			a, ok := n.(*ast.AssignStmt)
+			found = found || ok && a.Tok == token.ASSIGN && !starts.MatchString(d.Name.Name) && slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool {
+				sel, ok := x.(*ast.SelectorExpr)
+				return ok && sel.Sel.Name == field
+			})
+			return !found
+		})
+	})
+	return found
 }
 
 // bodyAt is where the innermost function around a line begins.

@@ -535,7 +535,7 @@ func (f *memoryFlow) writtenByCall(n *ast.CallExpr) bool {
 			}
 			a = u.X // a heap, whose elements change their places
 		}
-		if f.has(a) == bondIs && (f.cells.any || f.cells.has(keyOfElements(f.d, a)) || f.cells.has("*"+f.pointee(a))) {
+		if f.has(a) == bondIs && (f.cells.any || f.cells.has(keyOfElements(f.d, a)) || f.cells.has("*"+f.pointee(a)) || isAny(f.d, a)) {
 			return true
 		}
 	}
@@ -547,6 +547,12 @@ func (f *memoryFlow) writtenByCall(n *ast.CallExpr) bool {
 		return false
 	}
 	return changesValue(sel.Sel.Name) && f.d.t.typeOf(sel.X) == nil && (f.into(sel.X) || f.has(sel.X) == bondIs && f.cells.any)
+}
+
+// isAny tells of an expression that it is of an interface, which may have anything in it.
+func isAny(d *derivations, x ast.Expr) bool {
+	t := d.t.typeOf(x)
+	return t != nil && types.IsInterface(t)
 }
 
 // pointee is the type that an expression points to, as a text.

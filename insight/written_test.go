@@ -105,6 +105,7 @@ func TestResultWritten(t *testing.T) {
 		{"by a method that is a value", "func (o *order) hit() { o.name += \"!\" }\nfunc run() { o := fresh(); hit := o.hit; hit() }", "fresh", true},
 		{"by who ranges over it", "func each() func(func(*order) bool) { return func(yield func(*order) bool) { yield(fresh()) } }\nfunc run() { for o := range each() { o.name = \"y\" } }", "fresh", true},
 		{"by who receives it", "func run(c chan *order) { c <- fresh() }\nfunc other(c chan *order) { o := <-c; o.name = \"y\" }\nfunc main() { c := make(chan *order); go run(c); other(c) }", "fresh", true},
+		{"by a decoder of the program's own", "func decode(b []byte, v any) { json.Unmarshal(b, v) }\nfunc run(b []byte) { o := fresh(); decode(b, o) }", "fresh", true},
 		{"by what is typed in", "func run() { o := fresh(); fmt.Scanln(&o.name) }", "fresh", true},
 		{"by what is typed in by a format", "func run() { o := fresh(); fmt.Scanf(\"%d\", &o.name) }", "fresh", true},
 		{"by a decoder", "func run(b []byte) { o := fresh(); json.Unmarshal(b, o) }", "fresh", true},

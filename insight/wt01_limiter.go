@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -98,6 +99,9 @@ func tellLimiter(w *waiting, in *Input, t *traced, f *Finding) bool {
 		return false
 	}
 	w.pace = paceOf(w, in, t, limiter)
+	if w.pace.bursts() && (w.share() > limiterIdle || limiterShared(in.code)) {
+		w.pace = nil // others may have taken what it permits, or it was changed
+	}
 	made := limiterMade(in.code, limiter)
 	switch name := stack.Short(limiter); {
 	case w.pace.bursts():
@@ -116,6 +120,34 @@ func tellLimiter(w *waiting, in *Input, t *traced, f *Finding) bool {
 		f.Advice = "A limiter makes it wait. " + limiterChoice
 	}
 	return true
+}
+
+// limiterIdle is the share of a unit's time in waits for a limiter from which on hardly anything lies between its calls.
+const limiterIdle = 0.8
+
+// takesTokens are methods with which a limiter is asked, and changed.
+var takesTokens = regexp.MustCompile(`^(Wait|WaitN|Allow|AllowN|Reserve|ReserveN|Take|Acquire)$`)
+
+// limiterShared tells of the sources that limiters are asked at several lines, or changed while they work: what one line takes
+// says little of what is permitted then.
+func limiterShared(c *code) bool {
+	asked, changed := 0, false
+	c.eachSource(func(_ string, s *syntax) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				sel, method := call.Fun.(*ast.SelectorExpr)
+				switch {
+				case !method:
+				case takesTokens.MatchString(sel.Sel.Name) && len(call.Args) > 0:
+					asked++
+				case sel.Sel.Name == "SetLimit" || sel.Sel.Name == "SetBurst":
+					changed = true
+				}
+			}
+			return true
+		})
+	})
+	return asked > 1 || changed
 }
 
 // limiterChoice is what to do about a limiter of which it is not known what comes.
