@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"maps"
 	"regexp"
@@ -264,6 +265,11 @@ func (x *clones) advise(in *Input, f *Finding, forWhom string) (needed bool) {
 			}
 		}
 	}
+	if at, ok := x.changedElsewhere(in.code, d, places); ok {
+		f.Advice = fmt.Sprintf("The source also writes to what the original refers to, as at %s: a copy that is there to stay as it was (a snapshot, a version to go back to, a value that others read meanwhile) is needed. Share the original only with who has read it before that.%s", at.text(), forWhom)
+		f.Evidence = append(f.Evidence, in.code.shownAt(at.file, at.line, "what it copies may be changed here"))
+		return true
+	}
 	switch {
 	case len(places) == 0:
 		f.Advice = "Who only reads it needs no copy: share the original where nobody modifies it, by the source nobody writes through a copy, and copy where one is changed." + forWhom
@@ -284,6 +290,32 @@ func (x *clones) advise(in *Input, f *Finding, forWhom string) (needed bool) {
 	}
 	slices.SortFunc(f.costs, func(a, b cost) int { return a.line - b.line })
 	return !shallow
+}
+
+// changedElsewhere finds where the program writes into memory of a kind that the copied values refer to, other than through a
+// copy, in the function that copies or in what makes such a value: the original may change there.
+func (x *clones) changedElsewhere(c *code, d *derivations, through []writtenPlace) (at codeLine, found bool) {
+	refers := cellsOf(d.t.typeOf(x.decl.Type.Results.List[0].Type), false)
+	for _, node := range flowNodes(d) {
+		if node.in == nil || node.in == x.decl || slices.ContainsFunc(through, func(w writtenPlace) bool { return w.n == node.n }) {
+			continue
+		}
+		var places []ast.Expr
+		switch n := node.n.(type) {
+		case *ast.AssignStmt:
+			if n.Tok != token.DEFINE {
+				places = n.Lhs
+			}
+		case *ast.IncDecStmt:
+			places = []ast.Expr{n.X}
+		}
+		for _, place := range places {
+			if refers.of[keyOf(d, place)] && !d.isOwn(node.in, place) && !ofMaking(c, node.in.Name.Name, x.decl.Name.Name, 0) {
+				return d.placeOf(node.n), true
+			}
+		}
+	}
+	return at, false
 }
 
 // setsFieldsAlone tells of a node that writes that all it sets are fields of a value of a type itself.

@@ -67,3 +67,25 @@ func TestCP18Tables(t *testing.T) {
 		}
 	}
 }
+
+// TestTableChanges: a turn that changes the working directory, flags, or what may be a file may change what is read.
+func TestTableChanges(t *testing.T) {
+	for source, want := range map[string]bool{
+		"os.Chdir(dir)":                            true,
+		"flag.Set(\"dir\", dir)":                   true,
+		"out.Flush()":                              true,
+		"fmt.Fprintln(out, 1)":                     true,
+		"fmt.Fprintln(os.Stdout, 1)":               false,
+		"fmt.Println(1)":                           false,
+		"var b bytes.Buffer\nb.WriteString(\"x\")": false,
+		"h.Write(data)":                            false,
+		"use(m)":                                   false,
+	} {
+		d := newDerivations(codeOf("package main\n\nimport (\"bytes\"; \"fmt\"; \"os\"; \"flag\")\n\nfunc f() {\nfor {\n" + source + "\n}\n}\n"))
+		for _, decl := range d.t.decls {
+			if _, found := tableChanges(d, decl, decl.Body, nil); found != want {
+				t.Errorf("%s: %v", source, found)
+			}
+		}
+	}
+}

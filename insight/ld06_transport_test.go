@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"go/ast"
 	"strings"
 	"testing"
 
@@ -56,6 +57,33 @@ func TestTransportFor(t *testing.T) {
 		before, _, _ := strings.Cut(text, c.at)
 		if want := 1 + strings.Count(before, "\n"); line != want || x.given != c.given {
 			t.Errorf("%s: line %d, want %d; given %v", c.name, line, want, x.given)
+		}
+	}
+}
+
+// TestTransportOwn: settings that come from what the function is given belong to whoever gives them.
+func TestTransportOwn(t *testing.T) {
+	for source, want := range map[string]string{
+		"func f(t tenant) *http.Transport { return &http.Transport{TLSClientConfig: dial(t)} }":                                              "TLSClientConfig",
+		"func f(t tenant) *http.Transport {\nc := dial(t)\nreturn &http.Transport{TLSClientConfig: c}\n}":                                    "TLSClientConfig",
+		"func f(p *url.URL) *http.Transport { return &http.Transport{Proxy: http.ProxyURL(p)} }":                                             "Proxy",
+		"func (c *api) f() *http.Transport { return &http.Transport{TLSClientConfig: c.tls} }":                                               "",
+		"func f(n int) *http.Transport { return &http.Transport{MaxIdleConnsPerHost: n} }":                                                   "",
+		"func f() *http.Transport {\nd := &net.Dialer{Timeout: 5}\nreturn &http.Transport{DialContext: d.DialContext}\n}":                    "",
+		"func f() *http.Transport { return &http.Transport{DialContext: func(ctx context.Context) (net.Conn, error) { return dial(ctx) }} }": "",
+	} {
+		d := newDerivations(codeOf("package main\n\nimport \"net/http\"\n\n" + source + "\n"))
+		for _, decl := range d.t.decls {
+			var x ownTransport
+			ast.Inspect(decl, func(n ast.Node) bool {
+				if lit, ok := n.(*ast.CompositeLit); ok && isTransport(lit) {
+					x = ownTransport{in: []*ast.FuncDecl{decl}, made: lit}
+				}
+				return true
+			})
+			if x.made != nil && transportOwn(d, x) != want {
+				t.Errorf("%s: %q", source, transportOwn(d, x))
+			}
 		}
 	}
 }

@@ -228,7 +228,6 @@ func makesOnly(n ast.Node) bool {
 var (
 	// readsOn make something of a reader that reads as it goes.
 	readsOn  = regexp.MustCompile(`^(bufio\.New(Scanner|Reader|ReaderSize)|csv\.NewReader|xml\.NewDecoder|(gzip|zlib|zstd|flate|bzip2|tar)\.NewReader|io\.(Copy|CopyBuffer))$`)
-	sumsUp   = regexp.MustCompile(`^(md5\.Sum|sha1\.Sum|sha256\.Sum(224|256)|sha512\.Sum(384|512)\w*|crc32\.ChecksumIEEE)$`)
 	asReader = regexp.MustCompile(`^(bytes\.New(Reader|Buffer)|(bytes\.NewBufferString|strings\.NewReader))$`)
 )
 
@@ -269,7 +268,7 @@ func (r *wholeReader) consumed(d declaration, s ast.Stmt, rest []ast.Stmt, name 
 	text := types.ExprString(call.Fun)
 	sel, method := call.Fun.(*ast.SelectorExpr)
 	switch {
-	case sumsUp.MatchString(text):
+	case rereads(text) == rereadHash:
 		return r.found(d, inHash, call)
 	case asReader.MatchString(text) && len(uses) > 1 && readsOn.MatchString(types.ExprString(uses[1].Fun)):
 		return r.found(d, inStream, call)

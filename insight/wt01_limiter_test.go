@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"loupe/analysis/account/accounttest"
+	"loupe/recording/recordingtest"
+	"loupe/session"
 )
 
 // TestPaceBetween: calls that come slower than a limiter lets them through come in bursts; those
@@ -99,6 +101,22 @@ func TestWT01LimiterBurst(t *testing.T) {
 		f := run(c.text, c.leaf, 60, c.compute, c.wait)
 		if f.State != Found || f.Severity != c.severity || !strings.Contains(f.Summary, c.says) || !strings.Contains(f.Advice, c.advice) || c.says != "" && strings.Contains(f.Advice, "backoff") {
 			t.Errorf("%s: %s %s: %s: %s", c.name, f.State, f.Severity, f.Summary, f.Advice)
+		}
+	}
+}
+
+// TestLimiterShared: a limiter that is asked at several lines, or changed, is not judged by one of them.
+func TestLimiterShared(t *testing.T) {
+	for source, want := range map[string]bool{
+		"func f() { l.Wait(ctx) }":                             false,
+		"func f() {\nl.Wait(ctx)\nwg.Wait()\n}":                false,
+		"func f() {\nl.Wait(ctx)\nl.WaitN(ctx, 3)\n}":          true,
+		"func f() { l.Wait(ctx) }\nfunc g() { l.SetLimit(5) }": true,
+	} {
+		r := recordingtest.New("title x")
+		withSource(r, "a.go", "package main\n\n"+source+"\n")
+		if got := limiterShared(NewInput(session.New(r.Open())).code); got != want {
+			t.Errorf("%s: %v", source, got)
 		}
 	}
 }
