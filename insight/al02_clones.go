@@ -265,7 +265,7 @@ func (x *clones) advise(in *Input, f *Finding, forWhom string) (needed bool) {
 			}
 		}
 	}
-	if at, ok := x.changedElsewhere(in.code, d, places); ok {
+	if at, ok := x.changedElsewhere(in.code, d, places); ok && shallow { // else it is needed anyway
 		f.Advice = fmt.Sprintf("The source also writes to what the original refers to, as at %s: a copy that is there to stay as it was (a snapshot, a version to go back to, a value that others read meanwhile) is needed. Share the original only with who has read it before that.%s", at.text(), forWhom)
 		f.Evidence = append(f.Evidence, in.code.shownAt(at.file, at.line, "what it copies may be changed here"))
 		return true
