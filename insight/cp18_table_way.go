@@ -28,8 +28,12 @@ type tableTurns struct {
 	doubts []string
 }
 
-// tableDepth is how many definitions and calls are followed.
-const tableDepth = 6
+// tableDepth is how many definitions and calls are followed, one from the other, tableSteps how many expressions in all: a
+// source may have more ways than anybody can go.
+const (
+	tableDepth = 6
+	tableSteps = 20_000
+)
 
 // tableWay follows calls outward.
 type tableWay struct {
@@ -42,9 +46,10 @@ type tableWay struct {
 
 // tableTurnsOf finds the loop nearest to the function of the first frame in each turn of which it is given the same.
 func tableTurnsOf(d *derivations, f *derived, way []stack.Frame, user []bool) (turns tableTurns, ok bool) {
-	w := &tableWay{derivations: d, f: f}
+	w, reads := &tableWay{derivations: d, f: f}, tableFields{d, map[types.Object][][]types.Object{}}
+	d.steps = tableSteps
 	for _, v := range parametersOf(d, f.decl) {
-		for _, fields := range tableUses(d, f.decl, v, 0) {
+		for _, fields := range reads.of(f.decl, v) {
 			w.paths = append(w.paths, tablePath{v, fields})
 		}
 	}
@@ -70,8 +75,25 @@ func tableTurnsOf(d *derivations, f *derived, way []stack.Frame, user []bool) (t
 	return turns, false
 }
 
-// tableUses are the fields through which a function, and what it calls, reads a parameter; an empty path is all of it.
-func tableUses(d *derivations, decl *ast.FuncDecl, v types.Object, depth int) (all [][]types.Object) {
+// tableFields finds the fields through which functions read a variable. What one method reads of its receiver is looked for once.
+type tableFields struct {
+	d     *derivations
+	known map[types.Object][][]types.Object
+}
+
+// of are the fields through which a function, and what it calls, reads a parameter; an empty path is all of it. A method
+// that is being looked at already adds nothing.
+func (t tableFields) of(decl *ast.FuncDecl, v types.Object) (all [][]types.Object) {
+	if known, ok := t.known[v]; ok {
+		return known
+	}
+	t.known[v] = nil
+	add := func(fields []types.Object) {
+		if !slices.ContainsFunc(all, func(x []types.Object) bool { return slices.Equal(x, fields) }) {
+			all = append(all, fields)
+		}
+	}
+	d := t.d
 	eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
 		id, ok := n.(*ast.Ident)
 		if !ok || d.variable(id) != v {
@@ -87,25 +109,30 @@ func tableUses(d *derivations, decl *ast.FuncDecl, v types.Object, depth int) (a
 			}
 			fields, x = append(fields, d.field(sel)), sel
 		}
-		if i >= 1 && depth < tableDepth { // a method of it
-			sel, ok := around[i].(*ast.SelectorExpr)
-			call, called := around[i-1].(*ast.CallExpr)
-			if ok && called && call.Fun == ast.Expr(sel) && sel.X == x {
-				if fn := d.t.callee(call); fn != nil && d.t.decls[fn] != nil && d.t.decls[fn] != decl {
-					to := d.t.decls[fn]
-					for _, recv := range parametersOf(d, to) {
-						if recv.Pos() < to.Name.Pos() {
-							for _, more := range tableUses(d, to, recv, depth+1) {
-								all = append(all, append(slices.Clone(fields), more...))
-							}
-						}
-					}
-					return
+		if i < 1 {
+			add(fields)
+			return
+		}
+		sel, ok := around[i].(*ast.SelectorExpr) // a method of it
+		call, called := around[i-1].(*ast.CallExpr)
+		if !ok || !called || call.Fun != ast.Expr(sel) || sel.X != x {
+			add(fields)
+			return
+		}
+		to := d.t.decls[d.t.callee(call)]
+		if to == nil || to == decl || len(fields) > tableDepth {
+			add(fields)
+			return
+		}
+		for _, recv := range parametersOf(d, to) {
+			if recv.Pos() < to.Name.Pos() {
+				for _, more := range t.of(to, recv) {
+					add(append(slices.Clone(fields), more...))
 				}
 			}
 		}
-		all = append(all, fields)
 	})
+	t.known[v] = all
 	return all
 }
 
@@ -136,7 +163,7 @@ func (w *tableWay) enters(callee *ast.FuncDecl, call *ast.CallExpr) bool {
 
 // tableResolve finds the variables with their fields that an expression's field comes from; false where that is not known.
 func tableResolve(d *derivations, x ast.Expr, fields []types.Object, depth int) (all []tablePath, ok bool) {
-	if depth > tableDepth {
+	if d.steps--; depth > tableDepth || d.steps < 0 {
 		return nil, false
 	}
 	each := func(xs ...ast.Expr) ([]tablePath, bool) {

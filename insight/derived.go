@@ -29,6 +29,8 @@ type derivations struct {
 	through map[types.Object][]changing
 	// files tells that what a function reads from files, folders and the environment counts as what it computes from.
 	files bool
+	// steps is how many expressions may still be followed for one question about such a function.
+	steps int
 }
 
 // derived is such a function.

@@ -68,7 +68,7 @@ func transportOwn(d *derivations, x ownTransport) (field string) {
 	decl := x.in[len(x.in)-1]
 	for _, e := range lit.Elts {
 		kv, ok := e.(*ast.KeyValueExpr)
-		if ok && transportOwns.MatchString(types.ExprString(kv.Key)) && ofParameter(d, decl, kv.Value, lit, 0) {
+		if ok && transportOwns.MatchString(types.ExprString(kv.Key)) && ofParameter(d, decl, kv.Value, lit, map[types.Object]bool{}) {
 			return types.ExprString(kv.Key)
 		}
 	}
@@ -77,22 +77,23 @@ func transportOwn(d *derivations, x ownTransport) (field string) {
 
 // ofParameter tells of an expression that it has a parameter of a function in it, or a variable that is made of one; what the
 // expression declares itself is none.
-func ofParameter(d *derivations, decl *ast.FuncDecl, x, in ast.Node, depth int) (found bool) {
+func ofParameter(d *derivations, decl *ast.FuncDecl, x, in ast.Node, seen map[types.Object]bool) (found bool) {
 	ast.Inspect(x, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
 		if !ok || found {
 			return !found
 		}
 		v := d.variable(id)
-		if v == nil || !isLocal(decl, v) || in.Pos() <= v.Pos() && v.Pos() < in.End() {
+		if v == nil || seen[v] || !isLocal(decl, v) || in.Pos() <= v.Pos() && v.Pos() < in.End() {
 			return true
 		}
 		if v.Pos() < decl.Body.Pos() {
 			found = decl.Recv == nil || v.Pos() > decl.Recv.End()
 			return !found
 		}
+		seen[v] = true
 		for _, def := range d.definitions(decl)[v] {
-			found = found || def.x != nil && depth < 3 && ofParameter(d, decl, def.x, in, depth+1)
+			found = found || def.x != nil && ofParameter(d, decl, def.x, in, seen)
 		}
 		return !found
 	})
