@@ -22,9 +22,6 @@ type ownTransport struct {
 	given bool // the function that makes it returns it
 }
 
-// transportDepth is how many calls are followed from the functions of a stack.
-const transportDepth = 3
-
 // tellTransport says of connections that are not used again that each request makes a Transport, where the source shows
 // that.
 func tellTransport(f *Finding, c *code, frames []stack.Frame, user func(stack.Frame) bool) {
@@ -140,7 +137,7 @@ func transportFor(d *derivations, frames []stack.Frame, user func(stack.Frame) b
 			body = transportLoop(d, in.body(), frames[i].Line)
 		}
 		if served || len(looped) > 0 || slices.ContainsFunc(frames[i+1:], func(f stack.Frame) bool { return user(f) && len(loopsAround(d.c, f)) > 0 }) {
-			if x, ok := transportMade(d, in.decl, body, need, 0); ok {
+			if x, ok := transportMade(d, in.decl, body, need, map[*ast.FuncDecl]bool{}); ok {
 				return x, true
 			}
 		}
@@ -215,7 +212,7 @@ func isTransport(lit *ast.CompositeLit) bool {
 
 // transportMade finds in a part of a function, and in what that calls, what makes a Transport and keeps it nowhere. need is
 // the type of which a value has to be made with it.
-func transportMade(d *derivations, decl *ast.FuncDecl, part ast.Node, need types.Type, depth int) (found ownTransport, ok bool) {
+func transportMade(d *derivations, decl *ast.FuncDecl, part ast.Node, need types.Type, looked map[*ast.FuncDecl]bool) (found ownTransport, ok bool) {
 	eachNode(part, func(n ast.Node, around []ast.Node) {
 		if ok || slices.ContainsFunc(around, func(n ast.Node) bool { _, lit := n.(*ast.FuncLit); return lit }) && part == ast.Node(decl.Body) {
 			return
@@ -229,10 +226,11 @@ func transportMade(d *derivations, decl *ast.FuncDecl, part ast.Node, need types
 			}
 		case *ast.CallExpr:
 			fn := d.t.callee(n)
-			if fn == nil || d.t.decls[fn] == nil || d.t.decls[fn] == decl || depth >= transportDepth || transportKept(d, decl, n, around) {
+			if fn == nil || d.t.decls[fn] == nil || d.t.decls[fn] == decl || looked[d.t.decls[fn]] || transportKept(d, decl, n, around) {
 				return
 			}
-			x, is := transportMade(d, d.t.decls[fn], d.t.decls[fn].Body, nil, depth+1)
+			looked[d.t.decls[fn]] = true // once is enough, found or not
+			x, is := transportMade(d, d.t.decls[fn], d.t.decls[fn].Body, nil, looked)
 			if !is {
 				return
 			}

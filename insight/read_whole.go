@@ -40,8 +40,9 @@ type wholeReader struct {
 	c     *code
 	k     *keeper
 	seen  map[string]bool
-	read  string // what reads, as the source has it
-	plain bool   // what is read is no body of a request
+	turns map[turnVariable]bool // variables of turns, by whether nothing keeps what they have
+	read  string                // what reads, as the source has it
+	plain bool                  // what is read is no body of a request
 }
 
 // goneThroughOnce finds how what a line reads as a whole is gone through, and where. frames are those of the user's code
@@ -50,7 +51,7 @@ func goneThroughOnce(c *code, frames []stack.Frame) (p passage, ok bool) {
 	if len(frames) == 0 || len(c.storesOf(frames)) > 0 {
 		return p, false
 	}
-	r := &wholeReader{c: c, k: newTextKeeper(c), seen: map[string]bool{}}
+	r := &wholeReader{c: c, k: newTextKeeper(c), seen: map[string]bool{}, turns: map[turnVariable]bool{}}
 	reads := func(call *ast.CallExpr) bool { return wholeReaders.MatchString(types.ExprString(call.Fun)) }
 	for i, f := range frames[:min(len(frames), maxKeepUp)] {
 		fn := c.function(f)
@@ -489,6 +490,12 @@ func answersBy(f *ast.FuncType, body ast.Node) bool {
 	})
 }
 
+// turnVariable is a variable in the body of a loop.
+type turnVariable struct {
+	body ast.Node
+	name string
+}
+
 // passingDepth is how many functions and variables a piece is followed through.
 const passingDepth = 4
 
@@ -497,7 +504,13 @@ func (r *wholeReader) passing(d declaration, body ast.Node, name string, depth i
 	if name == "_" {
 		return true
 	}
+	at := turnVariable{body, name}
+	if fine, known := r.turns[at]; known {
+		return fine
+	}
+	r.turns[at] = true // while it is looked at
 	fine := depth < passingDepth
+	defer func() { r.turns[at] = fine }()
 	eachNode(body, func(n ast.Node, around []ast.Node) {
 		id, ok := n.(*ast.Ident)
 		if !ok || id.Name != name || !fine || len(around) == 0 {
