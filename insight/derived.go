@@ -29,6 +29,8 @@ type derivations struct {
 	through map[types.Object][]changing
 	// files tells that what a function reads from files, folders and the environment counts as what it computes from.
 	files bool
+	// effects tells that a function counts which changes nothing, though it may give something else each time.
+	effects bool
 	// steps is how many expressions may still be followed for one question about such a function.
 	steps int
 }
@@ -491,6 +493,7 @@ func (w *derivedWalk) library(n *ast.CallExpr) {
 	}
 	if pkg := d.t.fromPackage(n.Fun); pkg != "" {
 		switch {
+		case d.effects && harmlessLibrary(pkg, name):
 		case (pkg == "sort" || pkg == "slices") && (strings.HasPrefix(name, "Sort") && name != "Sorted" || name == "Reverse" || pkg == "sort" && !strings.HasPrefix(name, "Search")):
 			w.other = len(n.Args) == 0 || !w.fills(n.Args[0])
 		case pkg == "fmt" && strings.HasPrefix(name, "Fprint") && len(n.Args) > 0, pkg == "io" && name == "WriteString" && len(n.Args) > 0, pkg == "encoding/binary" && name == "Write" && len(n.Args) > 0:

@@ -1,0 +1,356 @@
+package insight
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"loupe/value/stack"
+)
+
+// Work of which the source shows that its result is used only where a later condition lets it: the statements that do it,
+// the condition, and the lines behind it.
+
+// unneeded is such work.
+type unneeded struct {
+	file        string
+	first, last int      // the lines of the statements that do it
+	results     []string // the variables that they set
+	check       codeLine
+	cond        string // what is asked there
+	leaves      bool   // what is asked leaves before the use; otherwise the use is in its branch
+	from, to    int    // the lines in which the results are used
+	shows       bool   // what is done there writes, encodes or asks: samples would show it
+	fails       bool   // it may give an error, which is looked at before the condition
+}
+
+// unneededScan reads functions for it, each statement once.
+type unneededScan struct {
+	d     *derivations
+	known map[ast.Stmt]*unneeded
+}
+
+func newUnneededScan(c *code) *unneededScan {
+	d := newDerivations(c)
+	d.files, d.effects = true, true
+	return &unneededScan{d: d, known: map[ast.Stmt]*unneeded{}}
+}
+
+// on is the work that a frame's line is in.
+func (s *unneededScan) on(at stack.Frame) (u *unneeded, ok bool) {
+	in, ok := s.d.at(at)
+	if !ok {
+		return nil, false
+	}
+	eachBlock(in, func(list []ast.Stmt, block ast.Node) {
+		for i, stmt := range list {
+			if _, first, _ := s.d.t.at(stmt.Pos()); first > at.Line {
+				break
+			}
+			if _, last, _ := s.d.t.at(stmt.End()); last < at.Line {
+				continue
+			}
+			found, known := s.known[stmt]
+			if !known {
+				w := unneededWork{s: s, in: in, list: list, block: block, stmt: i, group: map[types.Object]bool{}}
+				found = w.find()
+				s.known[stmt] = found
+			}
+			if found != nil {
+				u = found // the innermost one
+			}
+		}
+	})
+	return u, u != nil
+}
+
+// eachBlock visits the lists of statements of a function, the outer ones first, without those of functions inside it.
+func eachBlock(in frameCode, visit func(list []ast.Stmt, block ast.Node)) {
+	ast.Inspect(in.body(), func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return n == in.lit
+		case *ast.BlockStmt:
+			visit(n.List, n)
+		case *ast.CaseClause:
+			visit(n.Body, n)
+		case *ast.CommClause:
+			visit(n.Body, n)
+		}
+		return true
+	})
+}
+
+// unneededWork looks at one statement of a list, and at those after it.
+type unneededWork struct {
+	s     *unneededScan
+	in    frameCode
+	list  []ast.Stmt
+	block ast.Node
+	stmt  int
+	group map[types.Object]bool // the variables that the work sets
+	parts []ast.Node            // the statements that are the work, and the checks of its errors
+	fails bool
+}
+
+func (w *unneededWork) find() *unneeded {
+	switch n := w.list[w.stmt].(type) {
+	case *ast.AssignStmt, *ast.DeclStmt, *ast.RangeStmt, *ast.ForStmt:
+	case *ast.IfStmt:
+		if leavesPlace(n) {
+			return nil
+		}
+	default:
+		return nil
+	}
+	if !w.add(w.list[w.stmt]) || len(w.group) == 0 {
+		return nil
+	}
+	last := w.list[w.stmt]
+	for i := w.stmt + 1; i < len(w.list); i++ {
+		next := w.list[i]
+		n, isIf := next.(*ast.IfStmt)
+		switch {
+		case isIf && w.checksError(n):
+			w.parts, w.fails = append(w.parts, n), true
+		case isIf && w.asks(n) && !w.mentions(n.Body) && n.Else == nil && leavesAtEnd(n.Body):
+			return w.behind(last, n, n.End(), w.block.End(), true)
+		case isIf && w.asks(n) && w.mentions(n.Body) && (n.Else == nil || !w.mentions(n.Else)):
+			return w.behind(last, n, n.Body.Pos(), n.Body.End(), false)
+		case w.mentions(next):
+			if !w.add(next) {
+				return nil
+			}
+			last = next
+		case !w.passes(next):
+			return nil
+		}
+	}
+	return nil
+}
+
+// leavesPlace tells of a statement that it may end more than itself.
+func leavesPlace(n ast.Node) (found bool) {
+	eachNode(n, func(x ast.Node, around []ast.Node) {
+		if slices.ContainsFunc(around, func(a ast.Node) bool { _, lit := a.(*ast.FuncLit); return lit }) {
+			return
+		}
+		switch x := x.(type) {
+		case *ast.ReturnStmt:
+			found = true
+		case *ast.BranchStmt:
+			inside := slices.ContainsFunc(around, func(a ast.Node) bool {
+				_, chosen := a.(*ast.SwitchStmt)
+				return isLoop(a) || chosen && x.Tok == token.BREAK
+			})
+			found = found || x.Label != nil || !inside
+		}
+	})
+	return found
+}
+
+// add takes a statement into the work: it sets variables of the function alone, and changes nothing else.
+func (w *unneededWork) add(n ast.Stmt) bool {
+	if leavesPlace(n) || !w.harmless(n) {
+		return false
+	}
+	ast.Inspect(n, func(x ast.Node) bool {
+		if _, lit := x.(*ast.FuncLit); lit {
+			return false
+		}
+		for _, lhs := range givenValues(x) {
+			if v := w.s.d.variable(innermost(lhs)); v != nil && (v.Pos() < n.Pos() || isIdent(lhs) && v.Parent() != nil && w.declaredByList(n, v)) {
+				w.group[v] = true
+			}
+		}
+		return true
+	})
+	w.parts = append(w.parts, n)
+	return true
+}
+
+// declaredByList tells of a variable that a statement declares it for those after it, and not within itself.
+func (w *unneededWork) declaredByList(n ast.Stmt, v types.Object) bool {
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		return slices.ContainsFunc(n.Lhs, func(x ast.Expr) bool { return w.s.d.variable(x) == v })
+	case *ast.DeclStmt:
+		return n.Pos() <= v.Pos() && v.Pos() < n.End()
+	}
+	return false
+}
+
+// harmless tells of a piece of a function that it changes nothing but the function's own variables.
+func (w *unneededWork) harmless(n ast.Node) bool {
+	f := &derived{decl: w.in.decl, reads: map[types.Object]bool{}, fills: map[types.Object]bool{}}
+	walk := &derivedWalk{d: w.s.d, f: f}
+	walk.walk(n)
+	return !walk.other && len(f.fills) == 0 && !f.locks
+}
+
+// passes tells of a statement between the work and the condition that it does not change what the work reads.
+func (w *unneededWork) passes(n ast.Stmt) bool {
+	if leavesPlace(n) || !w.harmless(n) {
+		return false
+	}
+	reads := map[types.Object]bool{}
+	for _, p := range w.parts {
+		ast.Inspect(p, func(x ast.Node) bool {
+			if id, ok := x.(*ast.Ident); ok {
+				reads[w.s.d.variable(id)] = true
+			}
+			return true
+		})
+	}
+	same := true
+	ast.Inspect(n, func(x ast.Node) bool {
+		for _, lhs := range givenValues(x) {
+			v := w.s.d.variable(innermost(lhs))
+			same = same && (v == nil || !reads[v])
+		}
+		return same
+	})
+	return same
+}
+
+// checksError tells of an if statement that it leaves where an error of the work is not nil.
+func (w *unneededWork) checksError(n *ast.IfStmt) bool {
+	x, ok := ast.Unparen(n.Cond).(*ast.BinaryExpr)
+	if !ok || n.Init != nil || n.Else != nil || x.Op != token.NEQ || !isNamed(x.Y, "nil") || !leavesAtEnd(n.Body) {
+		return false
+	}
+	v := w.s.d.variable(ast.Unparen(x.X))
+	return v != nil && w.group[v] && types.Identical(v.Type(), types.Universe.Lookup("error").Type())
+}
+
+// asks tells of an if statement that its condition has nothing of the work in it, and changes nothing.
+func (w *unneededWork) asks(n *ast.IfStmt) bool {
+	if w.mentions(n.Cond) || !w.harmless(n.Cond) {
+		return false
+	}
+	return n.Init == nil || !w.mentions(n.Init) && w.passes(n.Init)
+}
+
+// mentions tells whether something names a variable of the work.
+func (w *unneededWork) mentions(n ast.Node) (found bool) {
+	ast.Inspect(n, func(x ast.Node) bool {
+		if id, ok := x.(*ast.Ident); ok && w.group[w.s.d.variable(id)] {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// behind is the work if all uses of what it sets are between two places.
+func (w *unneededWork) behind(last ast.Stmt, n *ast.IfStmt, from, to token.Pos, leaves bool) *unneeded {
+	d, used := w.s.d, false
+	for v := range w.group {
+		if !isLocal(w.in.decl, v) || isGiven(w.in.decl, v) || isResult(w.in.decl, v) {
+			return nil
+		}
+	}
+	outside := false
+	ast.Inspect(w.in.decl, func(x ast.Node) bool {
+		id, ok := x.(*ast.Ident)
+		if !ok || !w.group[d.variable(id)] {
+			return true
+		}
+		switch at := id.Pos(); {
+		case from <= at && at < to:
+			used = true
+		case d.t.info.Defs[id] != nil: // where it is declared
+		case slices.ContainsFunc(w.parts, func(p ast.Node) bool { return p.Pos() <= at && at < p.End() }):
+		default:
+			outside = true
+		}
+		return true
+	})
+	if outside || !used {
+		return nil
+	}
+	u := &unneeded{file: w.in.file, check: d.placeOf(n), cond: types.ExprString(n.Cond), leaves: leaves, fails: w.fails}
+	_, u.first, _ = d.t.at(w.list[w.stmt].Pos())
+	_, u.last, _ = d.t.at(last.End())
+	_, u.from, _ = d.t.at(from)
+	_, u.to, _ = d.t.at(to)
+	if leaves {
+		u.from++ // behind the line with its brace
+	}
+	if u.from <= u.last || u.first == u.check.line {
+		return nil // lines that samples do not tell apart
+	}
+	for v := range w.group {
+		if v.Name() != "_" && !types.Identical(v.Type(), types.Universe.Lookup("error").Type()) {
+			u.results = append(u.results, v.Name())
+		}
+	}
+	slices.Sort(u.results)
+	ast.Inspect(w.block, func(x ast.Node) bool {
+		call, ok := x.(*ast.CallExpr)
+		u.shows = u.shows || ok && from <= call.Pos() && call.Pos() < to && d.costs(call, 0)
+		return !u.shows
+	})
+	if len(u.results) == 0 {
+		return nil
+	}
+	return u
+}
+
+// costs tells of a call that it does enough to be seen in samples: it writes, formats, encodes or asks somebody, itself or
+// in a function of the program.
+func (d *derivations) costs(call *ast.CallExpr, depth int) (found bool) {
+	name := calledName(call)
+	pkg := d.t.fromPackage(call.Fun)
+	switch {
+	case pkg == "fmt", pkg == "os", pkg == "net/http", strings.HasPrefix(pkg, "log"), strings.HasPrefix(pkg, "encoding/"):
+		return true
+	}
+	fn := d.t.callee(call)
+	if fn == nil || len(d.declsOf(fn)) == 0 {
+		return writing.MatchString(name) || isLevelled(call) || anyVerb.MatchString(name)
+	}
+	if depth > 2 {
+		return false
+	}
+	for _, decl := range d.declsOf(fn) {
+		ast.Inspect(decl.Body, func(x ast.Node) bool {
+			inner, ok := x.(*ast.CallExpr)
+			found = found || ok && d.costs(inner, depth+1)
+			return !found
+		})
+	}
+	return found
+}
+
+// harmlessLibrary tells of a function of the library that it changes nothing that others see, though it may give something
+// else each time.
+func harmlessLibrary(pkg, name string) bool {
+	switch pkg {
+	case "runtime":
+		return name == "Caller" || name == "Callers" || name == "FuncForPC" || name == "CallersFrames" || strings.HasPrefix(name, "Num") || name == "ReadMemStats" || name == "Stack"
+	case "runtime/debug":
+		return name == "Stack" || name == "ReadBuildInfo"
+	case "time":
+		return name == "Now" || name == "Since" || name == "Until" || strings.HasPrefix(name, "Parse") || name == "LoadLocation"
+	case "encoding/json", "encoding/xml", "encoding/asn1", "encoding/pem":
+		return strings.HasPrefix(name, "Marshal") || strings.HasPrefix(name, "Encode")
+	case "regexp":
+		return true
+	case "reflect":
+		return name == "DeepEqual" || name == "TypeOf" || name == "ValueOf"
+	case "net/url", "net/netip", "go/format", "html", "mime":
+		return true
+	case "net":
+		return strings.HasPrefix(name, "Parse") || strings.HasPrefix(name, "Lookup") || strings.HasPrefix(name, "Interface")
+	case "path/filepath":
+		return name != "Walk" && name != "WalkDir"
+	case "os":
+		return name == "Stat" || name == "Lstat" || name == "ReadFile" || name == "ReadDir" || name == "Getwd" || name == "Hostname" || name == "Readlink" || name == "Executable"
+	case "os/user":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,71 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+)
+
+// TestCP24: work whose result only a later condition lets be used is told where no sample is behind it; the source has to
+// show that it can be done there as well.
+func TestCP24(t *testing.T) {
+	const branch, leaves = "used only in the branch at line", "which leaves before"
+	for _, c := range []struct {
+		name, body string
+		says       string // empty where nothing is found
+		severity   Severity
+	}{
+		{"a message of a level that is off", "msg := describe(j)/*work*/\nif verbose {\nfmt.Println(msg)/*use*/\n}", branch, Warning},
+		{"behind a return", "msg := describe(j)/*work*/\nif !verbose {\nreturn\n}\nfmt.Println(msg)/*use*/", leaves, Warning},
+		{"in a loop, behind continue", "for range 3 {\nmsg := describe(j)/*work*/\nif !verbose {\ncontinue\n}\nfmt.Println(msg)/*use*/\n}", leaves, Warning},
+		{"its error is checked between", "msg, err := parsed(j)/*work*/\nif err != nil {\nreturn\n}\nif verbose {\nfmt.Println(msg)/*use*/\n}", branch, Warning},
+		{"what is made of it goes with it", "msg := describe(j)/*work*/\nup := strings.ToUpper(msg)\nif verbose {\nfmt.Println(up)/*use*/\n}", branch, Warning},
+		{"a loop that fills a list", "var all []string\nfor range 3 {\nall = append(all, describe(j))/*work*/\n}\nif verbose {\nfmt.Println(all)/*use*/\n}", branch, Warning},
+		{"a cache is asked afterwards", "msg := describe(j)/*work*/\nif _, ok := known[j.id]; ok {\nreturn\n}\nfmt.Println(msg)/*use*/", leaves, Warning},
+		{"a method of its own writes", "msg := describe(j)/*work*/\nif verbose {\nj.say(msg)/*use*/\n}", branch, Warning},
+		{"what is behind may cost nothing", "msg := describe(j)/*work*/\nif verbose {\nlast = msg/*use*/\n}", branch, Info},
+		{"samples are there", "msg := describe(j)/*work*/\nif verbose {\nfmt.Println(msg)/*used*/\n}", "", ""},
+		{"used elsewhere as well", "msg := describe(j)/*work*/\nif verbose {\nfmt.Println(msg)/*use*/\n}\nlast = msg", "", ""},
+		{"used in the other branch", "msg := describe(j)/*work*/\nif verbose {\nfmt.Println(msg)/*use*/\n} else {\nlast = msg\n}", "", ""},
+		{"the condition is about it", "msg := describe(j)/*work*/\nif msg != \"\" {\nfmt.Println(msg)/*use*/\n}", "", ""},
+		{"it counts", "n := j.count()/*work*/\nif verbose {\nfmt.Println(n)/*use*/\n}", "", ""},
+		{"what it reads changes between", "msg := describe(j)/*work*/\nj.id++\nif verbose {\nfmt.Println(msg)/*use*/\n}", "", ""},
+		{"a variable that it reads changes between", "n := 1\nmsg := strings.Repeat(describe(j), n)/*work*/\nn = 2\nif verbose {\nfmt.Println(msg, n)/*use*/\n}", "", ""},
+		{"the condition moves on", "msg := describe(j)/*work*/\nif !j.next() {\nreturn\n}\nfmt.Println(msg)/*use*/", "", ""},
+		{"the next turn uses it", "msg := \"\"\nfor range 3 {\nfmt.Print(len(msg))\nmsg = describe(j)/*work*/\nif verbose {\nfmt.Println(msg)/*use*/\n}\n}", "", ""},
+		{"a lock is taken between", "msg := describe(j)/*work*/\nmu.Lock()\nif !verbose {\nmu.Unlock()\nreturn\n}\nfmt.Println(msg)/*use*/", "", ""},
+		{"it is sent between", "msg := describe(j)/*work*/\nout <- 1\nif verbose {\nfmt.Println(msg)/*use*/\n}", "", ""},
+		{"a deferred function uses it", "msg := \"\"\ndefer func() { last = msg }()\nmsg = describe(j)/*work*/\nif verbose {\nfmt.Println(msg)/*use*/\n}", "", ""},
+		{"a result with a name", "res = describe(j)/*work*/\nif !verbose {\nreturn\n}\nfmt.Println(res)/*use*/\nreturn", "", ""},
+		{"it waits for somebody", "msg := <-in/*work*/\nif verbose {\nfmt.Println(msg)/*use*/\n}", "", ""},
+		{"it logs", "msg := loud(j)/*work*/\nif verbose {\nfmt.Println(msg)/*use*/\n}", "", ""},
+	} {
+		source := "package main\n\nimport (\n\"fmt\"\n\"strings\"\n\"sync\"\n)\n\ntype job struct{ id int }\n\nvar (\nverbose bool\nlast string\nknown = map[int]bool{}\nmu sync.Mutex\nout = make(chan int)\nin = make(chan string)\n)\n" +
+			"func describe(j *job) string { return fmt.Sprintf(\"job %v\", j) }\n" +
+			"func parsed(j *job) (string, error) { return strings.ToLower(describe(j)), nil }\n" +
+			"func loud(j *job) string { fmt.Println(j); return \"\" }\n" +
+			"func (j *job) say(s string) { fmt.Println(s, j.id) }\n" +
+			"func (j *job) count() int { j.id++; return j.id }\n" +
+			"func (j *job) next() bool { j.id++; return j.id < 9 }\n" +
+			"func step(j *job) (res string) {\n" + c.body + "\nreturn \"\"\n}\n\nfunc main() { step(&job{}) }\n"
+		line := func(mark string) int { return 1 + strings.Count(source[:max(0, strings.Index(source, mark))], "\n") }
+		way := fmt.Sprintf("main.main:/src/main.go:40 main.step:/src/main.go:%d", line("/*work*/"))
+		cols := []column{{way + " main.describe:/src/main.go:20 fmt.Sprintf", []int64{80}}, {"main.main:/src/main.go:40 main.other:/src/other.go:3", []int64{20}}}
+		if strings.Contains(source, "/*used*/") {
+			cols = append(cols, column{fmt.Sprintf("main.main:/src/main.go:40 main.step:/src/main.go:%d fmt.Println", line("/*used*/")), []int64{10}})
+		}
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
+		withProfile(r, recording.CPU, "cpu", cols...)
+		f := answers(t, r, "CP24")[0]
+		switch {
+		case (f.State == Found) != (c.says != ""), !strings.Contains(f.Summary, c.says):
+			t.Errorf("%s: %s: %s", c.name, f.State, f.Summary)
+		case f.State == Found && f.Severity != c.severity:
+			t.Errorf("%s is %s", c.name, f.Severity)
+		}
+	}
+}
