@@ -16,7 +16,8 @@ const dominates = 0.25
 // a cache calls it where it has nothing.
 func explainHot(in *Input, w *facts.Weights, h *hotFunction, share stats.Interval, f *Finding) {
 	at := h.line.Caller
-	if o, ok := recursesOver(newDerivations(in.code), at); ok {
+	d := newDerivations(in.code)
+	if o, ok := recursesOver(d, at); ok {
 		f.Title = "A function asks itself for the same results again and again"
 		f.Summary += fmt.Sprintf("; each call makes up to %s of itself, two of which come to the same arguments, and keeps no result: the number of calls grows exponentially", unit.Plural(int64(o.calls), "call"))
 		f.Advice = "Keep the results by the arguments (a map, or a table that is filled from the smallest case on), or go on with a loop over the two last ones: then each case is computed once. The function computes its result from its arguments alone, so that a kept one is the same."
@@ -25,6 +26,9 @@ func explainHot(in *Input, w *facts.Weights, h *hotFunction, share stats.Interva
 		if share.Low >= dominates {
 			f.Severity = Warning
 		}
+		return
+	}
+	if tellGraph(in, d, w, h, share, f) {
 		return
 	}
 	v := in.view(w.Profile)
