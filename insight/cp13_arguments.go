@@ -63,6 +63,17 @@ type loggedFor struct {
 	most    int64
 	written int64 // samples in which the call writes
 	itself  int64 // samples of what the call does, beside making its arguments
+	// sinks are all calls that get what is made, where that goes through variables and functions; none where it is an
+	// argument of the call itself.
+	sinks []textSink
+}
+
+// logs tells of a line that it is one of the calls.
+func (c *loggedFor) logs(at stack.Frame) bool {
+	if slices.ContainsFunc(c.sinks, func(s textSink) bool { return s.file == at.File && s.first <= at.Line && at.Line <= s.last }) {
+		return true
+	}
+	return c.file == at.File && c.first <= at.Line && at.Line <= c.last
 }
 
 // enoughToTell is how many samples of making arguments show that nothing is written, where none is
@@ -97,7 +108,7 @@ func (l *look) arguments(r *Rule, in *Input) (found []Finding) {
 // logged adds up a profile by the log call that something is made for, the heaviest first.
 func (l *look) logged(in *Input, p *profile.Profile, index int, counts []int64) (calls []*loggedFor, total, all int64) {
 	type asked struct{ at, callee stack.FrameID }
-	v, known, by := in.view(p), map[asked]*loggedFor{}, map[logCall]*loggedFor{}
+	v, known, by, d := in.view(p), map[asked]*loggedFor{}, map[logCall]*loggedFor{}, newDerivations(in.code)
 	kept := facts.StillInUse(p)
 	for i, id := range p.StackIDs {
 		w := p.Values[index][i]
@@ -117,9 +128,16 @@ func (l *look) logged(in *Input, p *profile.Profile, index int, counts []int64) 
 			call, ok := known[key]
 			if !ok {
 				at, callee := p.Stacks.Frame(frames[n]), stack.FoldGenerics(p.Stacks.Frame(frames[n-1]).Func)
-				if c, is := logsAround(in.code, at, callee); is {
+				c, is := logsAround(in.code, at, callee)
+				var sinks []textSink
+				if !is {
+					if sinks, is = loggedTexts(d, at, callee); is {
+						c = logCall{file: sinks[0].file, first: sinks[0].first, last: sinks[0].last, text: types.ExprString(sinks[0].fun), fun: sinks[0].fun}
+					}
+				}
+				if is {
 					if call = by[c]; call == nil {
-						call = &loggedFor{logCall: c, at: at, callees: map[string]int64{}}
+						call = &loggedFor{logCall: c, at: at, callees: map[string]int64{}, sinks: sinks}
 						by[c], calls = call, append(calls, call)
 					}
 					call.costs = append(call.costs, cost{file: at.File, line: at.Line, callee: callee})
@@ -178,15 +196,16 @@ func countWritten(p *profile.Profile, index int, counts []int64, calls []*logged
 		for n := len(frames) - 1; n > 1; n-- {
 			f := p.Stacks.Frame(frames[n])
 			at := slices.IndexFunc(calls, func(c *loggedFor) bool {
-				return c.file == f.File && c.first <= f.Line && f.Line <= c.last && c.callees[stack.FoldGenerics(p.Stacks.Frame(frames[n-1]).Func)] == 0
+				return c.logs(f) && c.callees[stack.FoldGenerics(p.Stacks.Frame(frames[n-1]).Func)] == 0
 			})
 			if at < 0 {
 				continue
 			}
-			if slices.ContainsFunc(frames[:n-1], func(id stack.FrameID) bool { return writesRecord(p.Stacks.Frame(id).Func) }) {
+			logs := ownName(p.Stacks.Frame(frames[n-1]).Func) == lastName(calls[at].text) // and not what the values are put into for it
+			if (logs || len(calls[at].sinks) == 0) && slices.ContainsFunc(frames[:n-1], func(id stack.FrameID) bool { return writesRecord(p.Stacks.Frame(id).Func) }) {
 				calls[at].written += counts[i]
 			}
-			if ownName(p.Stacks.Frame(frames[n-1]).Func) == lastName(calls[at].text) { // and not what the values are put into for it
+			if logs {
 				calls[at].itself += counts[i]
 			}
 			break
@@ -198,17 +217,26 @@ func countWritten(p *profile.Profile, index int, counts []int64, calls []*logged
 func (c *loggedFor) finding(r *Rule, in *Input, l *look, path, phase string, share stats.Interval, all int64) Finding {
 	f := r.answer(Found, "%s of the %s went into making arguments for %s: %s:%d in %s, calling %s", unit.Percent(share.Estimate), ofUnit[l.sample],
 		c.text, baseName(c.file), c.first, stack.Short(stack.FoldGenerics(c.at.Func)), stack.Short(byWeight(c.callees)[0].name))
+	e := Evidence{Text: fmt.Sprintf("%d of %d samples", c.samples, all), Path: path, Phase: phase, File: c.file, Line: c.first, Function: c.at.Func,
+		Source: in.code.text(c.file, c.first), Stack: evidenceStack(c.heavy[c.below:])}
+	if len(c.sinks) > 0 {
+		at := c.heavy[c.below]
+		f.Summary = fmt.Sprintf("%s of the %s went into texts that only %s is given (%s): the most at %s:%d in %s, calling %s", unit.Percent(share.Estimate), ofUnit[l.sample],
+			c.text, c.sinkLines(), baseName(at.File), at.Line, stack.Short(stack.FoldGenerics(at.Func)), stack.Short(stack.FoldGenerics(c.heavy[c.below-1].Func)))
+		e.File, e.Line, e.Function, e.Source = at.File, at.Line, at.Func, in.code.text(at.File, at.Line)
+	}
 	f.Severity, f.Score = Info, score(share.Estimate, 0.10, 0.40)
 	if share.Low >= r.param(l.warn) {
 		f.Severity = Warning
 	}
 	f.Impact = &Impact{share.Estimate, "share of " + ofUnit[l.sample], share.Low, share.High}
-	e := Evidence{Text: fmt.Sprintf("%d of %d samples", c.samples, all), Path: path, Phase: phase, File: c.file, Line: c.first, Function: c.at.Func,
-		Source: in.code.text(c.file, c.first), Stack: evidenceStack(c.heavy[c.below:])}
 	if p, ok := in.Session.Manifest().PhaseNamed(phase); ok {
 		e.Span = span(p.Span)
 	}
 	f.Evidence = []Evidence{e}
+	for _, s := range c.sinks {
+		f.Evidence = append(f.Evidence, in.code.shownAt(s.file, s.first, "given to a log call here"))
+	}
 	isUser := in.Session.Scope().IsUser
 	if i := slices.IndexFunc(c.heavy[:c.below], isUser); i >= 0 {
 		at := c.heavy[i]
@@ -223,6 +251,15 @@ func (c *loggedFor) finding(r *Rule, in *Input, l *look, path, phase string, sha
 	}
 	c.tellChanges(in, &f)
 	return f
+}
+
+// sinkLines names the lines of the calls that get the texts.
+func (c *loggedFor) sinkLines() string {
+	var all []string
+	for _, s := range c.sinks {
+		all = append(all, fileLine(s.file, s.first))
+	}
+	return andWords(all)
 }
 
 // tellLogged says of a call of a logger what becomes of its arguments, and what to do.

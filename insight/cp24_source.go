@@ -290,7 +290,7 @@ func (w *unneededWork) behind(last ast.Stmt, n *ast.IfStmt, from, to token.Pos, 
 	slices.Sort(u.results)
 	ast.Inspect(w.block, func(x ast.Node) bool {
 		call, ok := x.(*ast.CallExpr)
-		u.shows = u.shows || ok && from <= call.Pos() && call.Pos() < to && d.costs(call, 0)
+		u.shows = u.shows || ok && from <= call.Pos() && call.Pos() < to && costsMuch(d, call, 0)
 		return !u.shows
 	})
 	if len(u.results) == 0 {
@@ -299,9 +299,9 @@ func (w *unneededWork) behind(last ast.Stmt, n *ast.IfStmt, from, to token.Pos, 
 	return u
 }
 
-// costs tells of a call that it does enough to be seen in samples: it writes, formats, encodes or asks somebody, itself or
+// costsMuch tells of a call that it does enough to be seen in samples: it writes, formats, encodes or asks somebody, itself or
 // in a function of the program.
-func (d *derivations) costs(call *ast.CallExpr, depth int) (found bool) {
+func costsMuch(d *derivations, call *ast.CallExpr, depth int) (found bool) {
 	name := calledName(call)
 	pkg := d.t.fromPackage(call.Fun)
 	switch {
@@ -318,7 +318,7 @@ func (d *derivations) costs(call *ast.CallExpr, depth int) (found bool) {
 	for _, decl := range d.declsOf(fn) {
 		ast.Inspect(decl.Body, func(x ast.Node) bool {
 			inner, ok := x.(*ast.CallExpr)
-			found = found || ok && d.costs(inner, depth+1)
+			found = found || ok && costsMuch(d, inner, depth+1)
 			return !found
 		})
 	}

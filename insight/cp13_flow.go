@@ -1,0 +1,323 @@
+package insight
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"regexp"
+	"slices"
+
+	"loupe/value/stack"
+)
+
+// Texts that are made here and there, joined, returned and handed on, and that end in debug calls of a logger alone.
+
+// textSink is a log call in which texts end.
+type textSink struct {
+	fun         ast.Expr
+	file        string
+	first, last int
+	asked       bool // the level is asked first
+}
+
+// textFlow follows texts from where they are made to where they end.
+type textFlow struct {
+	d     *derivations
+	seen  map[types.Object]bool
+	calls map[*ast.CallExpr]bool
+	sinks []textSink
+	steps int
+	other bool // they end elsewhere, too, or where is not known
+}
+
+// mostTextSteps is how many expressions are followed: chosen, far more than texts of logs are handed on.
+const mostTextSteps = 300
+
+// loggedTexts says of the call on a line that makes a text in which log calls that text ends; ok is false where it may end
+// elsewhere.
+func loggedTexts(d *derivations, at stack.Frame, callee string) (sinks []textSink, ok bool) {
+	in, found := d.at(at)
+	if !found {
+		return nil, false
+	}
+	var made []ast.Expr
+	ast.Inspect(in.body(), func(n ast.Node) bool {
+		if lit, inner := n.(*ast.FuncLit); inner && lit != in.lit {
+			return false
+		}
+		x, is := n.(ast.Expr)
+		if !is || !isMade(x, callee) {
+			return true
+		}
+		_, first, _ := d.t.at(x.Pos())
+		own := first
+		if call, is := x.(*ast.CallExpr); is {
+			_, own, _ = d.t.at(call.Lparen)
+		}
+		if (first == at.Line || own == at.Line) && textual(d, x) {
+			made = append(made, x)
+		}
+		return true
+	})
+	if len(made) == 0 {
+		return nil, false
+	}
+	f := &textFlow{d: d, seen: map[types.Object]bool{}, calls: map[*ast.CallExpr]bool{}}
+	for _, x := range made {
+		f.follow(in.decl, x)
+	}
+	return f.sinks, !f.other && len(f.sinks) > 0
+}
+
+// makeTexts are functions of the library that make a text of texts, or a list of them, by their packages; nothing is known of
+// the types of the library.
+var makeTexts = map[string]*regexp.Regexp{
+	"fmt":     regexp.MustCompile(`^(Sprint|Append)`),
+	"strings": regexp.MustCompile(`^(Join|Repeat|Replace|To[A-Z]|Title|Trim|Map|Split|Fields|Clone)`),
+	"slices":  regexp.MustCompile(`^(Clone|Concat|Sorted)`),
+	"strconv": regexp.MustCompile(`^(Quote|Append|Format|Itoa)`),
+	"bytes":   regexp.MustCompile(`^(Join|Repeat|Replace|To[A-Z]|Title|Trim|Clone)`),
+}
+
+// textual tells of an expression that it is text, bytes, or a list of these.
+func textual(d *derivations, x ast.Expr) bool {
+	if call, ok := ast.Unparen(x).(*ast.CallExpr); ok {
+		if names := makeTexts[d.t.fromPackage(call.Fun)]; names != nil {
+			return names.MatchString(calledName(call))
+		}
+	}
+	return isTexts(d.t.typeOf(x))
+}
+
+// isTexts tells of a type that it is text, bytes, or a list of these.
+func isTexts(t types.Type) bool {
+	if t == nil {
+		return false
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return u.Info()&types.IsString != 0
+	case *types.Slice:
+		b, ok := u.Elem().Underlying().(*types.Basic)
+		return ok && (b.Info()&types.IsString != 0 || b.Kind() == types.Uint8)
+	}
+	return false
+}
+
+// follow takes an expression that has the text to what its surroundings make of it.
+func (f *textFlow) follow(decl *ast.FuncDecl, x ast.Expr) {
+	if f.steps++; f.steps > mostTextSteps {
+		f.other = true
+	}
+	if f.other {
+		return
+	}
+	around := nodesAround(decl, x)
+	if len(around) > 0 && around[len(around)-1] == ast.Node(x) {
+		around = around[:len(around)-1]
+	}
+	if len(around) == 0 {
+		f.other = true
+		return
+	}
+	switch p := around[len(around)-1].(type) {
+	case *ast.ParenExpr:
+		f.follow(decl, p)
+	case *ast.SliceExpr:
+		f.follow(decl, p)
+	case *ast.IndexExpr:
+		if f.other = p.X != x; !f.other {
+			f.follow(decl, p)
+		}
+	case *ast.BinaryExpr:
+		if f.other = p.Op != token.ADD; !f.other {
+			f.follow(decl, p)
+		}
+	case *ast.ExprStmt: // thrown away at once
+	case *ast.CallExpr:
+		f.given(decl, p, x, around)
+	case *ast.AssignStmt:
+		i := slices.Index(p.Rhs, x)
+		switch {
+		case i < 0:
+			f.other = !slices.Contains(p.Lhs, x)
+		case len(p.Lhs) == len(p.Rhs):
+			f.into(decl, p.Lhs[i])
+		default:
+			f.other = true
+		}
+	case *ast.ValueSpec:
+		if i := slices.Index(p.Values, x); i >= 0 && i < len(p.Names) {
+			f.into(decl, p.Names[i])
+			return
+		}
+		f.other = true
+	case *ast.RangeStmt:
+		switch {
+		case p.X != x:
+			f.other = p.Key != x && p.Value != x
+		case p.Value != nil:
+			f.into(decl, p.Value)
+		}
+	case *ast.ReturnStmt:
+		f.returned(decl, slices.Index(p.Results, x), len(p.Results), around)
+	default:
+		f.other = true
+	}
+}
+
+// into follows a variable of the function that is set to the text.
+func (f *textFlow) into(decl *ast.FuncDecl, lhs ast.Expr) {
+	if isNamed(lhs, "_") {
+		return
+	}
+	v := f.d.variable(innermost(ast.Unparen(lhs)))
+	_, field := ast.Unparen(lhs).(*ast.SelectorExpr)
+	if v == nil || field || !isLocal(decl, v) || isResult(decl, v) || !isIdent(lhs) && isGiven(decl, v) || isIdent(lhs) && !isTexts(v.Type()) && v.Type() != types.Typ[types.Invalid] {
+		f.other = true
+		return
+	}
+	f.uses(decl, v)
+}
+
+// uses follows a variable to each place where it is read.
+func (f *textFlow) uses(decl *ast.FuncDecl, v types.Object) {
+	if f.seen[v] {
+		return
+	}
+	f.seen[v] = true
+	ast.Inspect(decl.Body, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && f.d.t.info.Uses[id] == v {
+			f.follow(decl, id)
+		}
+		return !f.other
+	})
+}
+
+// given follows the text into what a call makes of it.
+func (f *textFlow) given(decl *ast.FuncDecl, call *ast.CallExpr, x ast.Expr, around []ast.Node) {
+	d := f.d
+	arg := slices.Index(call.Args, x)
+	if arg < 0 {
+		f.other = true
+		return
+	}
+	fun := ast.Unparen(call.Fun)
+	if tv, ok := d.t.info.Types[fun]; ok && (tv.IsType() || tv.IsBuiltin()) {
+		switch name := types.ExprString(fun); {
+		case tv.IsType() && isTexts(tv.Type), name == "append":
+			f.follow(decl, call)
+		case name == "len", name == "cap": // how long a list is says nothing of its texts
+			f.other = !f.capacity(around)
+		default:
+			f.other = true
+		}
+		return
+	}
+	if textual(d, call) && makeTexts[d.t.fromPackage(call.Fun)] != nil {
+		f.follow(decl, call)
+		return
+	}
+	declared := d.t.callee(call)
+	if isLevelled(call) && mayLog(methodsOf(d.c, decl, call.Fun)) {
+		f.sink(decl, call, around)
+		return
+	}
+	if declared == nil || len(d.declsOf(declared)) != 1 || f.calls[call] {
+		f.other = f.other || !f.calls[call]
+		return
+	}
+	f.calls[call] = true
+	to := d.declsOf(declared)[0]
+	param := parameterAt(d, to, arg)
+	if param == nil || !isTexts(param.Type()) {
+		f.other = true
+		return
+	}
+	f.uses(to, param)
+}
+
+// capacity tells of a length that it only sizes something: make([]T, 0, len(x)).
+func (f *textFlow) capacity(around []ast.Node) bool {
+	call, ok := around[max(0, len(around)-2)].(*ast.CallExpr)
+	return ok && isNamed(call.Fun, "make")
+}
+
+// parameterAt is the parameter of a function that takes an argument.
+func parameterAt(d *derivations, decl *ast.FuncDecl, arg int) types.Object {
+	i := 0
+	for _, field := range decl.Type.Params.List {
+		_, variadic := field.Type.(*ast.Ellipsis)
+		for _, id := range field.Names {
+			if i == arg || variadic && arg > i {
+				return d.variable(id)
+			}
+			i++
+		}
+	}
+	return nil
+}
+
+// sink notes a log call.
+func (f *textFlow) sink(decl *ast.FuncDecl, call *ast.CallExpr, around []ast.Node) {
+	at := f.d.placeOf(call)
+	s := textSink{fun: call.Fun, file: at.file, first: at.line, asked: asked(call, around[:max(0, len(around)-1)])}
+	_, s.last, _ = f.d.t.at(statementOf(call, around[:max(0, len(around)-1)]).End())
+	if !slices.ContainsFunc(f.sinks, func(o textSink) bool { return o.file == s.file && o.first == s.first }) {
+		f.sinks = append(f.sinks, s)
+	}
+}
+
+// returned follows a result of a function to what its callers make of it.
+func (f *textFlow) returned(decl *ast.FuncDecl, i, results int, around []ast.Node) {
+	if i < 0 || slices.ContainsFunc(around, func(n ast.Node) bool { _, lit := n.(*ast.FuncLit); return lit }) {
+		f.other = true
+		return
+	}
+	calls := callsTo(f.d, decl)
+	if f.other = len(calls) == 0; f.other {
+		return
+	}
+	for _, call := range calls {
+		if f.calls[call] {
+			continue
+		}
+		caller := functionWith(f.d, call)
+		if caller == nil {
+			f.other = true
+			return
+		}
+		if results == 1 {
+			f.calls[call] = true
+			f.follow(caller, call)
+			continue
+		}
+		lhs := setToResults(caller, call)
+		if len(lhs) != results {
+			f.other = true
+			return
+		}
+		f.into(caller, lhs[i])
+	}
+}
+
+// functionWith is the function of the sources that a node is in.
+func functionWith(d *derivations, n ast.Node) *ast.FuncDecl {
+	for _, decl := range d.t.decls {
+		if decl.Pos() <= n.Pos() && n.Pos() < decl.End() {
+			return decl
+		}
+	}
+	return nil
+}
+
+// setToResults are what a statement sets to the several results of a call; nil where no statement does.
+func setToResults(decl *ast.FuncDecl, call *ast.CallExpr) (lhs []ast.Expr) {
+	ast.Inspect(decl.Body, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok && len(a.Rhs) == 1 && ast.Unparen(a.Rhs[0]) == ast.Expr(call) {
+			lhs = a.Lhs
+		}
+		return lhs == nil
+	})
+	return lhs
+}
