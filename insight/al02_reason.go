@@ -28,6 +28,9 @@ var al02 = &Rule{
 }
 
 func tellReason(in *Input, r *reasons, g *reasonLine, f *Finding) {
+	if tellSteps(in, r, g, f) {
+		return
+	}
 	c, inner := &g.sites[0].Causes[0], g.sites[0].Frames[0].Func
 	l := livesOn(in, g.at)
 	f.Advice = adviceFor(c)

@@ -66,6 +66,12 @@ func tellKernel(h *hit, f *Finding) {
 	f.more = true // what is done around a call goes with it
 	switch h.reasons[0].name {
 	case "network":
+		if tellSmall(h, f, "connection") {
+			if f.Severity = Info; f.Impact.Low >= partSmall {
+				f.Severity = Warning
+			}
+			return
+		}
 		f.Severity = Info
 		f.Advice = "Send and receive more in each call: a bufio.Writer flushed once per response, net.Buffers for several pieces, several messages in one packet, reused connections."
 		f.Doubts = append(f.Doubts, "a proxy or a small service naturally spends its time in network calls")
@@ -77,11 +83,17 @@ func tellKernel(h *hit, f *Finding) {
 	case "random":
 		f.Advice = "Read random bytes in larger pieces, through a bufio.Reader around crypto/rand.Reader; where they need not be unpredictable, use math/rand/v2."
 	case "write":
+		if tellSmall(h, f, "file") {
+			return
+		}
 		f.Advice = "If one file or connection gets many small writes, put a bufio.Writer of 64 KB in front and flush it at the end, or when somebody is waiting for the output. If each file is written by one call, a buffer gains nothing: write fewer of them."
 		f.Doubts = append(f.Doubts, "a few large writes cannot be reduced further: check how many bytes each has (strace -c, or -e trace=write)")
 	case "whole":
 		f.Advice = wholeFilesAdvice
 	case "read":
+		if tellSmall(h, f, "file") {
+			return
+		}
 		f.Advice = "Put a bufio.Reader of 64 KB in front, or read the whole file if it fits into memory."
 		f.Doubts = append(f.Doubts, "a few large reads cannot be reduced further")
 	case "process":

@@ -1,0 +1,238 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"strings"
+
+	"loupe/value/stack"
+	"loupe/value/unit"
+)
+
+// Reads and writes of a few bytes that go to a connection or a file one by one: each is a system call, where one call
+// through a buffer would move many.
+
+// fewBytes is up to how many bytes a read or write is called small, and partSmall from which part of the time in system
+// calls on such calls are their cause. Chosen: the kernel copies some kilobytes in the time that a call takes.
+const (
+	fewBytes  = 512
+	partSmall = 0.25
+)
+
+// smallCall is a line that moves a few bytes in each call, by the source.
+type smallCall struct {
+	line  *hitLine
+	bytes int64
+	reads bool
+}
+
+// direct is how much of a line's samples are reads and writes of the kernel that no buffer is in front of.
+type direct struct{ reads, writes int64 }
+
+// directCalls are those of each line of a hit.
+func directCalls(h *hit) map[*hitLine]direct {
+	out := map[*hitLine]direct{}
+	byPlace := map[stack.Frame]*hitLine{}
+	for _, line := range h.lines {
+		byPlace[lineOnly(line.Caller)] = line
+	}
+	v, counts := h.in.view(h.p), h.p.Samples(h.index)
+	for id, w := range counts {
+		frames := h.p.Stacks.Frames(id)
+		user := nextUser(v, frames, 0)
+		if w <= 0 || user < 0 {
+			continue
+		}
+		line := byPlace[lineOnly(h.p.Stacks.Frame(frames[user]))]
+		if line == nil {
+			continue
+		}
+		d, reads, writes, buffered := out[line], false, false, false
+		for _, f := range frames[:user] {
+			switch name := h.p.Stacks.Frame(f).Func; {
+			case name == "internal/poll.(*FD).Read":
+				reads = true
+			case name == "internal/poll.(*FD).Write":
+				writes = true
+			case strings.HasPrefix(name, "bufio."):
+				buffered = true
+			}
+		}
+		switch {
+		case buffered:
+		case reads:
+			d.reads += w
+		case writes:
+			d.writes += w
+		}
+		out[line] = d
+	}
+	return out
+}
+
+// smallCalls are the lines that move a few bytes at a time without a buffer, the heaviest first, and the weight of all calls of that
+// direction without one.
+func smallCalls(h *hit) (small []smallCall, weight int64, reads bool) {
+	direct, d := directCalls(h), newDerivations(h.in.code)
+	sum := [2]int64{}
+	var all [2][]smallCall
+	for _, line := range h.lines {
+		of := direct[line]
+		for i, w := range []int64{of.reads, of.writes} {
+			sum[i] += w
+			if bytes := movedOn(d, line.Caller, i == 0); w > 0 && bytes > 0 && bytes <= fewBytes {
+				all[i] = append(all[i], smallCall{line, bytes, i == 0})
+			}
+		}
+	}
+	way := 0
+	if sum[1] > sum[0] {
+		way = 1
+	}
+	return all[way], sum[way], way == 0
+}
+
+// movedOn is how many bytes a read or write on a line moves, where the source says it; 0 where it does not.
+func movedOn(d *derivations, at stack.Frame, reads bool) int64 {
+	in, ok := d.at(at)
+	if !ok {
+		return 0
+	}
+	var found int64
+	ast.Inspect(in.body(), func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || found > 0 {
+			return found == 0
+		}
+		if _, line, _ := d.t.at(call.Lparen); line != at.Line || len(call.Args) == 0 {
+			return true
+		}
+		pkg, name := d.t.fromPackage(call.Fun), calledName(call)
+		last := call.Args[len(call.Args)-1]
+		switch {
+		case pkg == "io" && (name == "ReadFull" || name == "ReadAtLeast") && reads && len(call.Args) > 1:
+			found = bytesIn(d, in.decl, call.Args[1])
+		case pkg == "encoding/binary" && (name == "Read" && reads || name == "Write" && !reads) && len(call.Args) == 3:
+			found = fixedSize(d.t.typeOf(pointed(last)))
+		case pkg == "" && (name == "Read" && reads || name == "Write" && !reads) && len(call.Args) == 1:
+			found = bytesIn(d, in.decl, last)
+		}
+		return found == 0
+	})
+	return found
+}
+
+// bytesIn is the number of bytes of a slice, where the source says it: an array, a cut at a constant, what was made with one.
+func bytesIn(d *derivations, decl *ast.FuncDecl, x ast.Expr) int64 {
+	switch x := ast.Unparen(x).(type) {
+	case *ast.SliceExpr:
+		from, ok := lowOf(x)
+		if x.Low == nil {
+			from, ok = 0, true
+		}
+		if x.High != nil {
+			n, known := numberOf(x.High)
+			if !known || !ok {
+				return 0
+			}
+			return n - from
+		}
+		of := d.t.typeOf(x.X)
+		if of == nil || !ok {
+			return 0
+		}
+		if p, is := of.Underlying().(*types.Pointer); is {
+			of = p.Elem()
+		}
+		if a, is := of.Underlying().(*types.Array); is {
+			return a.Len() - from
+		}
+		return 0
+	case *ast.CompositeLit:
+		if len(x.Elts) > 0 {
+			return int64(len(x.Elts))
+		}
+	case *ast.CallExpr:
+		if isNamed(x.Fun, "make") && len(x.Args) == 2 {
+			n, _ := numberOf(x.Args[1])
+			return n
+		}
+	case *ast.Ident:
+		v := d.variable(x)
+		defs := d.definitions(decl)[v]
+		if v != nil && isLocal(decl, v) && !isGiven(decl, v) && len(defs) == 1 && defs[0].x != nil && !isIdent(defs[0].x) {
+			return bytesIn(d, decl, defs[0].x)
+		}
+	}
+	return 0
+}
+
+// fixedSize is the number of bytes of a number, or of a struct or array of numbers, as encoding/binary writes it; 0 for others.
+func fixedSize(t types.Type) (n int64) {
+	if t == nil {
+		return 0
+	}
+	switch t := t.Underlying().(type) {
+	case *types.Basic:
+		switch t.Kind() {
+		case types.Bool, types.Int8, types.Uint8:
+			return 1
+		case types.Int16, types.Uint16:
+			return 2
+		case types.Int32, types.Uint32, types.Float32:
+			return 4
+		case types.Int64, types.Uint64, types.Float64:
+			return 8
+		}
+	case *types.Array:
+		return t.Len() * fixedSize(t.Elem())
+	case *types.Struct:
+		for i := range t.NumFields() {
+			of := fixedSize(t.Field(i).Type())
+			if of == 0 {
+				return 0
+			}
+			n += of
+		}
+		return n
+	}
+	return 0
+}
+
+// tellSmall says of system calls that much of them are reads or writes of a few bytes each; it is false where the source does
+// not show that.
+func tellSmall(h *hit, f *Finding, what string) bool {
+	small, all, reads := smallCalls(h)
+	weight := int64(0)
+	direct := directCalls(h)
+	var lines []string
+	for _, s := range small {
+		w := direct[s.line].writes
+		if reads {
+			w = direct[s.line].reads
+		}
+		weight += w
+		lines = append(lines, fmt.Sprintf("%d bytes at %s", s.bytes, fileLine(s.line.Caller.File, s.line.Caller.Line)))
+	}
+	if len(small) == 0 || float64(weight) < partSmall*float64(h.weight) || float64(all) < halfOfAll*float64(h.weight) {
+		return false
+	}
+	lines = lines[:min(len(lines), 3)]
+	f.saves = true
+	if reads {
+		f.Title = "Small reads without a buffer: each is a system call"
+		f.Summary += fmt.Sprintf("; the %s is read a few bytes at a time (%s), with no buffer in between", what, andWords(lines))
+		f.Advice = fmt.Sprintf("Put a bufio.Reader in front of the %s where it is opened (bufio.NewReaderSize(r, 64<<10)), and read everything from that: one call of the kernel then brings as many of these as have come, and the short parts are copied from memory. Whoever reads the rest has to read from the same bufio.Reader, since it has read ahead.", what)
+		f.Doubts = append(f.Doubts, "if the other side waits for an answer to each message, only the calls within one message are saved")
+	} else {
+		f.Title = "Small writes without a buffer: each is a system call"
+		f.Summary += fmt.Sprintf("; the %s is written a few bytes at a time (%s), with no buffer in between", what, andWords(lines))
+		f.Advice = fmt.Sprintf("Put a bufio.Writer in front of the %s, write everything to that, and flush it when somebody is waiting for what was written, and at the end; or put the parts of one message together in a []byte and write that.", what)
+		f.Doubts = append(f.Doubts, "what is in the buffer is lost if the program dies before it is flushed")
+	}
+	for _, s := range small[1:min(len(small), 3)] {
+		f.Evidence = append(f.Evidence, h.in.code.shownAt(s.line.Caller.File, s.line.Caller.Line, "%s at a time here", unit.Plural(s.bytes, "byte")))
+	}
+	return true
+}

@@ -1,0 +1,43 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+)
+
+// TestSmallCalls: reads and writes of a few bytes by the source, which go to the kernel without a buffer, are told as such; a
+// buffer in between, large ones and unknown sizes are not.
+func TestSmallCalls(t *testing.T) {
+	const read = " internal/poll.(*FD).Read syscall.read syscall.Syscall internal/runtime/syscall/linux.Syscall6"
+	const write = " internal/poll.(*FD).Write syscall.write syscall.Syscall internal/runtime/syscall/linux.Syscall6"
+	for _, c := range []struct {
+		name, line, way, title string
+		severity               Severity
+	}{
+		{"a header", "io.ReadFull(s.conn, s.hdr[:])", "io.ReadFull io.ReadAtLeast net.(*conn).Read net.(*netFD).Read" + read, "Small reads", Warning},
+		{"a local array", "var b [4]byte\nio.ReadFull(s.conn, b[:2])", "io.ReadFull io.ReadAtLeast net.(*conn).Read net.(*netFD).Read" + read, "Small reads", Warning},
+		{"a number", "binary.Read(s.conn, binary.BigEndian, &s.n)", "encoding/binary.Read io.ReadFull net.(*conn).Read net.(*netFD).Read" + read, "Small reads", Warning},
+		{"one byte of a file", "b := make([]byte, 1)\ns.file.Read(b)", "os.(*File).Read" + read, "Small reads", Warning},
+		{"a number is written", "binary.Write(s.conn, binary.BigEndian, s.n)", "encoding/binary.Write net.(*conn).Write net.(*netFD).Write" + write, "Small writes", Warning},
+		{"a literal is written", "s.conn.Write([]byte{1, 2})", "net.(*conn).Write net.(*netFD).Write" + write, "Small writes", Warning},
+		{"through a buffer", "io.ReadFull(s.conn, s.hdr[:])", "io.ReadFull io.ReadAtLeast bufio.(*Reader).Read net.(*conn).Read net.(*netFD).Read" + read, "System calls", Info},
+		{"much at a time", "io.ReadFull(s.conn, s.big[:])", "io.ReadFull io.ReadAtLeast net.(*conn).Read net.(*netFD).Read" + read, "System calls", Info},
+		{"nobody knows how much", "io.ReadFull(s.conn, in)", "io.ReadFull io.ReadAtLeast net.(*conn).Read net.(*netFD).Read" + read, "System calls", Info},
+	} {
+		source := "package main\n\nimport (\n\"encoding/binary\"\n\"io\"\n\"net\"\n\"os\"\n)\n\ntype session struct {\nconn net.Conn\nfile *os.File\nhdr [2]byte\nbig [65536]byte\nn uint32\n}\n\nfunc (s *session) next(in []byte) {\n" +
+			c.line + "/*here*/\n}\n\nfunc main() { (&session{}).next(nil) }\n"
+		line := 1 + strings.Count(source[:strings.Index(source, "/*here*/")], "\n")
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
+		withProfile(r, recording.CPU, "cpu", column{fmt.Sprintf("main.main:/src/main.go:40 main.(*session).next:/src/main.go:%d %s", line, c.way), []int64{280}},
+			column{"main.main:/src/main.go:40 main.other:/src/other.go:3", []int64{120}})
+		f := answers(t, r, "CP04")[0]
+		if f.State != Found || f.Severity != c.severity || !strings.HasPrefix(f.Title, c.title) {
+			t.Errorf("%s: %s %s: %s: %s", c.name, f.State, f.Severity, f.Title, f.Summary)
+		}
+	}
+}
