@@ -18,6 +18,7 @@ type sampler struct {
 	pid    int
 	family *family       // of the process that is recorded now
 	peaks  map[int]int64 // largest resident set by process, in bytes
+	files  *fileWatch
 	quit   chan struct{}
 	done   chan struct{}
 }
@@ -27,7 +28,7 @@ func (r *running) startSampler() error {
 	if err != nil {
 		return err
 	}
-	s := &sampler{w: r.w, entry: entry, peaks: map[int]int64{}, quit: make(chan struct{}), done: make(chan struct{})}
+	s := &sampler{w: r.w, entry: entry, peaks: map[int]int64{}, files: newFileWatch(), quit: make(chan struct{}), done: make(chan struct{})}
 	r.sampler = s
 	go func() {
 		defer close(s.done)
@@ -50,6 +51,7 @@ func (s *sampler) watch(pid int) {
 	s.mu.Lock()
 	s.pid = pid
 	s.mu.Unlock()
+	s.files.watch(pid)
 }
 
 // follow says whose family is looked at from now on.
@@ -74,6 +76,7 @@ func (s *sampler) take() metrics.OSSample {
 	sample.Family, sample.FamilyRSS = s.family.look(s.pid)
 	s.peaks[s.pid] = max(s.peaks[s.pid], sample.MaxRSS)
 	sample.At = s.w.Now()
+	s.files.add(&sample)
 	if line, err := json.Marshal(sample); err == nil {
 		s.entry.Write(append(line, '\n')) // a failure is remembered for close
 	}
@@ -90,6 +93,7 @@ func (s *sampler) write(line []byte) {
 func (s *sampler) close() error {
 	close(s.quit)
 	<-s.done
+	s.files.close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.entry.Close()

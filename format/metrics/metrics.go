@@ -47,6 +47,11 @@ type OSSample struct {
 	Threads int `json:"threads,omitempty"`
 	FDs     int `json:"fds,omitempty"`
 
+	// Looks is how often it was looked, since the sample before, which files of a file system were open, and Files those
+	// that were, without the standard streams.
+	Looks int        `json:"looks,omitempty"`
+	Files []FileSeen `json:"files,omitempty"`
+
 	// Self is the CPU time of loupe itself, load generator included.
 	Self time.Duration `json:"self_ns"`
 
@@ -90,6 +95,20 @@ func ParseOS(data []byte) (samples []OSSample, bad int) {
 		samples = append(samples, s)
 	})
 	return samples, bad
+}
+
+// FileSeen is a file or folder that a process had open, as looks at some interval have seen it.
+type FileSeen struct {
+	Path string `json:"path"`
+	// Seen counts the descriptors that were open to it, look by look; Opened those that were not at the look before: at least
+	// as many times was it opened. Rewound counts those that were read from an earlier place than at the look before.
+	Seen    int `json:"seen"`
+	Opened  int `json:"opened,omitempty"`
+	Rewound int `json:"rewound,omitempty"`
+	// Writes tells that it was open for writing, Changed that its time of modification had changed between two times that
+	// it was opened.
+	Writes  bool `json:"writes,omitempty"`
+	Changed bool `json:"changed,omitempty"`
 }
 
 // maxSeries bounds how many differently named numbers one file may have.

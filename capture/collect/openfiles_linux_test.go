@@ -1,0 +1,72 @@
+package collect
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"loupe/format/metrics"
+)
+
+// TestFileWatch: a file that is opened again is seen opened again, also behind the same descriptor; one that stays open is not.
+func TestFileWatch(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, stays, written := filepath.Join(dir, "again"), filepath.Join(dir, "stays"), filepath.Join(dir, "written")
+	for _, name := range []string{again, stays} {
+		if err := os.WriteFile(name, []byte("some text"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := &fileWatch{pid: os.Getpid(), now: map[string]*metrics.FileSeen{}, state: map[int]fileState{}, times: map[string]time.Time{}}
+	held, err := os.Open(stays)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	w, err := os.Create(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for range 4 {
+		x, err := os.Open(again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.look()
+		x.Read(make([]byte, 4))
+		f.look()
+		x.Close()
+		f.look()
+	}
+	var s metrics.OSSample
+	f.add(&s)
+	by := map[string]metrics.FileSeen{}
+	for _, x := range s.Files {
+		by[x.Path] = x
+	}
+	if got := by[again]; got.Seen != 8 || got.Opened != 4 || got.Writes || got.Changed {
+		t.Errorf("opened four times: %+v", got)
+	}
+	if got := by[stays]; got.Seen != 12 || got.Opened != 1 || got.Rewound != 0 {
+		t.Errorf("it stays open: %+v", got)
+	}
+	if !by[written].Writes || s.Looks != 12 {
+		t.Errorf("%d looks, written %+v", s.Looks, by[written])
+	}
+	held.Read(make([]byte, 4))
+	f.look()
+	held.Seek(0, 0)
+	f.look()
+	s = metrics.OSSample{}
+	f.add(&s)
+	for _, x := range s.Files {
+		if x.Path == stays && (x.Opened != 0 || x.Rewound != 1) {
+			t.Errorf("its place was set: %+v", x)
+		}
+	}
+}

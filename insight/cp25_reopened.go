@@ -1,0 +1,198 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"path"
+	"slices"
+
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/format/metrics"
+	"loupe/format/profile"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/unit"
+)
+
+var cp25 = &Rule{
+	ID: "CP25", Title: "The same files are read again and again",
+	About: "Looks at the files that the program has open (Linux) tell which it opens again and again, and the CPU profile what it costs to open, read and work through them. " +
+		"What is made of a file stays the same until the file changes.",
+	Asks: []facts.Question{facts.CPU, facts.Host},
+	Params: []Param{
+		{"share", 0.10, "share of CPU time", "chosen; the lower bound of the interval counts"},
+		{"warn", 0.25, "share of CPU time", "chosen: as for a value that is computed again, CP18"},
+		{"again", 0.10, "share of the openings seen", "chosen: those of a file that was opened twice before; a look now and then sees few of them"},
+		{"seen", 12, "openings", "chosen: fewer may be a few files that are read in turns"},
+		g0,
+	},
+	Check: checkReopened,
+}
+
+// opener is a function of the program that opens files.
+type opener struct {
+	name   string
+	at     stack.Frame
+	opens  int64 // samples in which it has the system open a file
+	files  int64 // and in which it opens, reads or closes one
+	weight int64 // all samples of what it does
+	heavy  []stack.Frame
+	most   int64
+	costs  map[stack.Frame]bool
+}
+
+func checkReopened(r *Rule, in *Input) []Finding {
+	cpu, err := in.Facts.Weights(facts.CPU, "samples")
+	if err != nil {
+		return []Finding{r.answer(TooLittle, "%v", err)}
+	}
+	seen, ok := facts.ReopenedIn(in.Facts, !setsPlace(in, cpu.Profile))
+	if !ok || seen.Looks == 0 {
+		return []Finding{r.answer(NotApplicable, "no look at the open files of the program has seen it open one for reading")}
+	}
+	if again := float64(seen.Again); float64(seen.Opened) < r.param("seen") || again < r.param("again")*float64(seen.Opened) {
+		return []Finding{r.answer(Fine, "%s of %s were seen, in %s: hardly any was opened again and again", unit.Plural(int64(seen.Opened), "opening"), unit.Plural(int64(len(seen.Files)), "file"), unit.Plural(int64(seen.Looks), "look"))}
+	}
+	total := int64(0)
+	for _, w := range cpu.Profile.Samples(cpu.Index) {
+		total += w
+	}
+	if total < int64(r.param("samples")) {
+		return []Finding{r.short("%s has %d samples; %g are needed: record longer (-phases cpu:30s) or under load", cpu.Entry.Path, total, r.param("samples"))}
+	}
+	o := heaviestOpener(in, cpu.Profile, cpu.Index)
+	if o == nil {
+		return []Finding{r.answer(Fine, "the same files were opened again and again, but no function of the program does it in the samples")}
+	}
+	share := stats.Wilson(float64(o.weight), float64(total), compare.Confidence)
+	if share.Low < r.param("share") {
+		return []Finding{r.answer(Fine, "the same files were opened again and again, which costs %s of the CPU time", unit.Percent(share.Estimate))}
+	}
+	return []Finding{o.finding(r, in, cpu, seen, share, total)}
+}
+
+// setsPlace tells whether the program sets from where it reads a file, in a sample or by its sources.
+func setsPlace(in *Input, p *profile.Profile) (sets bool) {
+	for id := range p.Stacks.NumFrames() {
+		sets = sets || p.Stacks.Frame(stack.FrameID(id)).Func == "os.(*File).Seek"
+	}
+	in.code.eachSource(func(_ string, s *syntax) {
+		sets = sets || hasCall(s.file, func(call *ast.CallExpr) bool { return calledName(call) == "Seek" })
+	})
+	return sets
+}
+
+// handlesFile tells of a function of package os that it opens, reads or closes a file; opens alone of the first.
+func handlesFile(name string) (handles, opens bool) {
+	switch name {
+	case "os.Open", "os.OpenFile", "os.ReadFile", "os.openFileNolog", "os.(*Root).Open", "os.(*Root).OpenFile", "os.(*Root).ReadFile":
+		return true, true
+	case "os.(*File).Read", "os.(*File).ReadAt", "os.(*File).Close", "os.(*File).Stat", "os.(*File).ReadFrom", "os.(*File).WriteTo", "os.newFile", "os.(*file).close":
+		return true, false
+	}
+	return false, false
+}
+
+// opensBySource tells of the function of a frame that its source opens a file.
+func opensBySource(c *code, at stack.Frame) bool {
+	fn := c.function(at)
+	return fn != nil && hasCall(fn.Body, func(call *ast.CallExpr) bool {
+		_, opens := handlesFile(types.ExprString(call.Fun))
+		return opens
+	})
+}
+
+// fewOpens is in how many samples a function has to be seen with a file: chosen, one may be anything.
+const fewOpens = 2
+
+// heaviestOpener is the function in whose name the most samples open, read and close files, if it is seen opening them.
+func heaviestOpener(in *Input, p *profile.Profile, index int) (best *opener) {
+	v, by := in.view(p), map[string]*opener{}
+	files := int64(0)
+	for id, w := range p.Samples(index) {
+		frames := p.Stacks.Frames(id)
+		user := nextUser(v, frames, 0)
+		if w <= 0 || user < 0 {
+			continue
+		}
+		handles, opens := false, false
+		for _, f := range frames[:user] {
+			h, o := handlesFile(p.Stacks.Frame(f).Func)
+			handles, opens = handles || h, opens || o
+		}
+		if !handles {
+			continue
+		}
+		name := p.Stacks.Frame(frames[user]).Func
+		if by[name] == nil {
+			by[name] = &opener{name: name, at: p.Stacks.Frame(frames[user]), costs: map[stack.Frame]bool{}}
+		}
+		if by[name].files += w; opens {
+			by[name].opens += w
+		}
+		files += w
+	}
+	for _, o := range by {
+		if o.files >= fewOpens && (o.opens >= fewOpens || opensBySource(in.code, o.at)) && float64(o.files) >= 0.4*float64(files) && (best == nil || o.files > best.files) {
+			best = o
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	for id, w := range p.Samples(index) {
+		frames := facts.Frames(p.Stacks, id)
+		at := slices.IndexFunc(frames, func(f stack.Frame) bool { return f.Func == best.name })
+		if w <= 0 || at < 0 {
+			continue
+		}
+		best.weight += w
+		best.costs[lineOnly(frames[at])] = true
+		if w > best.most {
+			best.most, best.heavy = w, frames[at:]
+		}
+	}
+	return best
+}
+
+func (o *opener) finding(r *Rule, in *Input, cpu *facts.Weights, seen facts.Reopened, share stats.Interval, total int64) Finding {
+	at := o.heavy[0]
+	first := seen.Files[0]
+	which := fmt.Sprintf("%s was seen opened %s", path.Base(first.Path), unit.Plural(int64(first.Opened), "time"))
+	if n := len(seen.Files); n > 1 {
+		which = fmt.Sprintf("%s were seen opened %s times, %s alone %d", unit.Plural(int64(n), "file"), unit.Count(int64(seen.Opened)), path.Base(first.Path), first.Opened)
+	}
+	f := r.answer(Found, "%s of the CPU time goes into %s, which opens files and works through them; the same ones are opened again and again: %s in %s at the open files",
+		unit.Percent(share.Estimate), stack.Short(stack.FoldGenerics(o.name)), which, unit.Plural(int64(seen.Looks), "look"))
+	f.Severity, f.Score = Info, score(share.Estimate, 0.10, 0.40)
+	if share.Low >= r.param("warn") {
+		f.Severity = Warning
+	}
+	f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
+	f.Evidence = []Evidence{in.fileAt(cpu.Entry, at, o.heavy, "%d of %d samples", o.weight, total)}
+	for _, x := range seen.Files[:min(len(seen.Files), 3)] {
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s: opened %d times, as far as was seen", x.Path, x.Opened), Path: seen.Entry.Path, Phase: seen.Phase})
+	}
+	for i, x := range o.heavy {
+		if loops := loopsAround(in.code, x); i > 0 && in.Session.Scope().IsUser(x) && len(loops) > 0 {
+			first, _ := loops[len(loops)-1].source.lines(loops[len(loops)-1].stmt)
+			f.Summary += fmt.Sprintf("; the loop at %s comes to it in each turn", fileLine(x.File, first))
+			f.Evidence = append(f.Evidence, in.code.shownAt(x.File, x.Line, "it is called here, in the loop at line %d", first))
+			break
+		}
+	}
+	for at := range o.costs {
+		f.costs = append(f.costs, cost{file: at.File, line: at.Line})
+	}
+	f.saves = true
+	f.Advice = "Read each file once and keep what was made of it: pass it on to all that need it within one request or run, or keep it by its path, and read it again when its time of modification or its size is another one."
+	if slices.ContainsFunc(seen.Files, func(x metrics.FileSeen) bool { return x.Changed }) {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, "some of these files changed while it was recorded: what is kept has to be checked against the time of modification")
+	}
+	f.Doubts = append(f.Doubts, "which file the function opens is not seen where several functions open some")
+	f.Verify = "Record again under the same load: the share should fall below " + unit.Percent(r.param("share")) + "."
+	return f
+}
