@@ -18,6 +18,8 @@ const heldBy = "Find what holds the memory allocated there: a map, slice or chan
 // holding is what the source says of what holds memory: what to do about it, and the lines.
 type holding struct {
 	advice string
+	// into is the container, where the source shows one that takes the whole.
+	into keepsAt
 	// says is what stands in the summary; it may be empty.
 	says  string
 	shows []Evidence
@@ -358,6 +360,7 @@ func (c sourceHolders) byStore(own []stack.Frame) (h holding, ok bool) {
 		if !is {
 			continue
 		}
+		one.into = s
 		if i := slices.IndexFunc(all, func(o keepsAt) bool { return o.part && o.kind != intoField }); i >= 0 && s.branch {
 			one.says += fmt.Sprintf(" in a branch, and a part of it, %s, into %s at %s:%d: where the branch does not run, it is the part that keeps it", all[i].expr, all[i].container, baseName(all[i].file), all[i].line)
 		}
@@ -450,7 +453,10 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 			h, ok = r, true
 		}
 	}
+	h, another := grownHolder(in, own, h)
 	b, bounded := boundedAt(in.code, own)
+	bounded = bounded && !another
+	standing := tellStands(in, own, &h)
 	fails, doubt := "", ""
 	switch {
 	case h.expires.File != "":
@@ -487,7 +493,7 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 		f.Advice = fails + otherwise
 		return
 	}
-	if h.lets.File != "" && fails == "" && allInUse(in, at) {
+	if h.lets.File != "" && fails == "" && !standing && allInUse(in, at) {
 		fails = "Nothing was taken out in this recording: all that the line has allocated is still in use. Make sure that what takes something out is reached for each entry, or give it a bound. "
 	}
 	f.Advice, f.wastes, f.ends = fails+h.advice, h.wastes, h.ends
