@@ -48,11 +48,16 @@ func checkLeakMetrics(r *Rule, in *Input) []Finding {
 	slope := stats.TheilSen(seconds(size.Times), size.Values, 0.95)
 	first, last := live[0], float64(heap.Bytes)
 	ending := slices.Concat(live, []float64{last})
-	levelled := facts.LevelledOff(slices.Concat(seconds(readings.Times), []float64{bare.End.Seconds()}), ending)
+	until := slices.Concat(seconds(readings.Times), []float64{bare.End.Seconds()})
+	stood := facts.Stood(until, slices.Concat(live, live[len(live)-1:]))
+	levelled := stood && facts.LevelledOff(until, ending)
 	rose := fmt.Sprintf("the heap went from %s to %s in %s and %s", unit.BytesOf(size.Values[0]), unit.BytesOf(size.Values[len(size.Values)-1]), unit.Duration(bare.Len()), unit.Plural(int64(math.Round(cycles)), "collection"))
 	if levelled || p >= r.param("p") || slope.Low <= 0 || slices.Max(live) > live[len(live)-1] || last < first+r.param("kept")*(slices.Max(live)-first) || last < first*(1+r.param("growth")) || last-first < r.param("least")*(1<<20) {
 		_, late := stats.MannKendall(size.Values[len(size.Values)/2:])
-		if before := size.Values[0]; (levelled || late >= r.param("p")) && last >= before*(1+r.param("growth")) && last-before >= r.param("least")*(1<<20) && slices.Max(live) <= last*(1+r.param("growth")) {
+		if before := size.Values[0]; (levelled || !stood || late >= r.param("p")) && last >= before*(1+r.param("growth")) && last-before >= r.param("least")*(1<<20) && slices.Max(live) <= last*(1+r.param("growth")) {
+			if !stood {
+				return []Finding{r.answer(TooLittle, "%s; after a collection %s were still in use: whether it has stopped growing needs a longer recording", rose, unit.BytesOf(last))}
+			}
 			return []Finding{r.answer(Fine, "%s; after a collection %s were still in use, but it had stopped growing (GC16 says what keeps it)", rose, unit.BytesOf(last))}
 		}
 		return []Finding{r.answer(Fine, "%s, of which %s were in use: no lasting growth", rose, unit.BytesOf(last))}

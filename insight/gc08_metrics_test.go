@@ -58,6 +58,11 @@ func TestGC08Metrics(t *testing.T) {
 	// What is live doubles until it stands; the size, with the garbage in it, still seems to rise.
 	full := func(s int) int { return min(130+s/8, 4<<s) }
 	expect(t, "it has filled", watched(30, func(s int) int { return full(s) + 3*s }, full, 135), "GC08", Fine, "134 MiB were still in use, but it had stopped growing")
+	// Three readings at the end of a steady rise are no end.
+	last := func(s int) int { return min(8+2*s, 64) }
+	expect(t, "it grew until just now", watched(32, last, last, 56), "GC08", Found, "the live heap went from 8.00 MiB to 64.0 MiB")
+	dips := func(s int) int { return 8 + 4*min(s, 25) - s/29 }
+	expect(t, "it may stand", watched(32, dips, dips, 105), "GC08", TooLittle, "whether it has stopped growing needs a longer recording")
 	still := func(s int) int { return 8 + s%2 }
 
 	f := expect(t, "leak", watched(30, rising, func(s int) int { return 4 * (1 + s) }, 120), "GC08", Found,

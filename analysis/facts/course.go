@@ -1,5 +1,11 @@
 package facts
 
+import (
+	"slices"
+
+	"loupe/value/stats"
+)
+
 // Course is how something rose over the time that it was measured. Whoever says of a quantity
 // that it goes on rising asks [CourseOf], so that two answers about the same readings agree.
 type Course int
@@ -49,4 +55,51 @@ func CourseOf(times, values []float64) (c Course, quarter [4]float64) {
 		return Slower, quarter
 	}
 	return Evenly, quarter
+}
+
+// What a rise needs to have come to an end; chosen.
+const (
+	// stoodFor is how long it has to have stood, as a part of the time that it rose.
+	stoodFor = 0.5
+	// withinRise is the part of the rise by which what stands may differ, and of all that is no rise.
+	withinRise = 0.1
+	// longerThan is how often the longest pause between two jumps has to fit into it: the table of a map doubles, so that
+	// the next pause is twice as long as the one before.
+	longerThan = 2
+)
+
+// Stood tells of what has risen that it has stood at the end for a fair part of the time that it rose, and for much longer
+// than between two jumps on the way: a few readings that are alike are no end. What has hardly risen stands.
+func Stood(times, values []float64) bool {
+	n := len(values)
+	if n < 3 {
+		return false
+	}
+	level := smoothed(values)
+	end := stats.Median(values[n-3:])
+	rise := end - level[0]
+	if rise <= withinRise*end {
+		return true
+	}
+	from := n - 1
+	for from > 0 && level[from-1] >= end-withinRise*rise {
+		from--
+	}
+	pause, jumped, top := 0.0, times[0], level[0]
+	for i := range from + 1 {
+		if level[i] >= top+withinRise*rise {
+			pause, jumped, top = max(pause, times[i]-jumped), times[i], level[i]
+		}
+	}
+	flat := times[n-1] - times[from]
+	return flat >= stoodFor*(times[from]-times[0]) && flat >= longerThan*pause
+}
+
+// smoothed are the medians of each value and its neighbours; the ends stay what they are.
+func smoothed(values []float64) []float64 {
+	level := slices.Clone(values)
+	for i := 1; i < len(values)-1; i++ {
+		level[i] = stats.Median(values[i-1 : i+2])
+	}
+	return level
 }
