@@ -155,6 +155,8 @@ type Finding struct {
 	bounds Evidence
 	// waits are the parts of the time of units that it is about.
 	waits []*facts.UnitRow
+	// connects tells that it is about connections that are made anew.
+	connects bool
 	// fills tells that it is about calls which fill the slots that others queue for.
 	fills bool
 	// holder tells of contention that it says what the holder of the lock does meanwhile.

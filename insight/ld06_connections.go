@@ -448,11 +448,13 @@ func (t *traced) through(id stack.ID, function string) bool {
 type handshaken struct {
 	Finding
 	found, client bool
+	clients       int64   // samples of clients
+	by            dialler // of most of them
 }
 
 // foldInto adds it to a finding that says why there are so many, if they are of the same side.
 func (h *handshaken) foldInto(f *Finding, client bool) {
-	if !h.found || h.client != client {
+	if !h.found || h.client != client || client && h.by != dialsUnknown && h.by != dialsHTTP {
 		return
 	}
 	f.Summary += "; " + h.Summary
@@ -475,7 +477,6 @@ func handshakes(r *Rule, in *Input) (h handshaken) {
 		for _, f := range p.Stacks.Frames(id) {
 			if name := p.Stacks.Frame(f).Func; strings.HasPrefix(name, "crypto/tls.(*Conn).") && strings.HasSuffix(name, "Handshake") || strings.HasPrefix(name, "crypto/tls.(*Conn).handshakeContext") {
 				of += n
-				h.client = h.client || strings.Contains(name, "clientHandshake")
 				break
 			}
 		}
@@ -484,15 +485,21 @@ func handshakes(r *Rule, in *Input) (h handshaken) {
 	if float64(all) < r.param("samples") || share.Low < r.param("handshake") {
 		return h
 	}
+	by, clients := handshakesBy(p, index, in.Session.Scope().IsUser)
+	h.clients, h.client = clients, 2*clients >= of || float64(clients) >= r.param("handshake")*float64(all)
 	f := r.answer(Found, "%s of the CPU time went into TLS handshakes", unit.Percent(share.Estimate))
+	f.connects = true
 	f.Severity, f.Score = Warning, score(share.Estimate, 0.1, 0.4)
 	f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%d of %d samples", of, all), Path: entry.Path, Phase: entry.Phase}}
 	f.Advice = "Keep connections open between requests, and let clients resume sessions (a ClientSessionCache, session tickets)."
 	if h.client {
-		f.Advice = "The program opens TLS connections itself: one http.Client for all, bodies read to their end, MaxIdleConnsPerHost above 2, and a ClientSessionCache."
+		f.Advice = "The program opens TLS connections as a client: one http.Client for all, bodies read to their end, MaxIdleConnsPerHost above 2, and a ClientSessionCache."
 	}
 	f.Verify = "Record a CPU profile under the same load: handshakes should be below 5%."
 	h.Finding, h.found = f, true
+	if h.client {
+		tellDialled(in, &h, by[0], all, entry)
+	}
 	return h
 }

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -95,6 +96,10 @@ func eachRequestFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, c *fac
 	}
 	f.Evidence = []Evidence{t.seenAt(t.Frames(c.Stack), c.Path[0], "%s times in each, %s", unit.Number(each), unit.Duration(spent/unitCount(g)))}
 	f.Advice = kind.advice
+	if key := c.Kind.Key(); key == "dial" || key == "tls" {
+		d := whoDials(t.Frames(c.Stack), in.Session.Scope().IsUser)
+		f.Advice, f.connects = cmp.Or(d.keepAdvice(key == "tls"), f.Advice), true
+	}
 	f.Verify = "Record again under the same load: loupe trace requests should no longer show this wait in each request."
 	f.Doubts = in.traceDoubts(t, "if each request needs a different one, such as the file that it asks for, there is nothing to keep")
 	if c.Kind.Key() == "file_call" {

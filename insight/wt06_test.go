@@ -35,7 +35,7 @@ func TestWT06(t *testing.T) {
 		{"a connection", func(p *accounttest.Program) {
 			await(p, 3*ms, "network", "net.(*netFD).connect@net.go:1", "net.Dial@net.go:2", handle)
 			ask(p, 5*ms, handle)
-		}, Warning, "makes a connection in main.handle at main.go:7, 1.00 times in each: 37.5%", "Create one client and keep it"},
+		}, Warning, "makes a connection in main.handle at main.go:7, 1.00 times in each: 37.5%", "The program dials itself, at main.go:7: keep the connection"},
 		{"a connection that is kept", func(p *accounttest.Program) { ask(p, 5*ms, handle) }, "", "opens no connection", ""},
 		{"a file", func(p *accounttest.Program) {
 			p.Call(ms, accounttest.In("syscall.openat@z.go:1", "os.ReadFile@file.go:1", handle))
