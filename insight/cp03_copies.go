@@ -130,6 +130,25 @@ func marshals(x ast.Expr) string {
 	return codecOf(call)
 }
 
+// marshalsGiven is that of a call which encodes what its function was given, as its receiver or a parameter, or a field of
+// it. What the function has made itself, who calls it has not had: the text is what it answers with, as the one end of an
+// interface, and not one half of a copy.
+func marshalsGiven(fn *ast.FuncDecl, x ast.Expr) string {
+	by := marshals(x)
+	if by == "" {
+		return ""
+	}
+	call, in := x.(*ast.CallExpr), scopeOf(fn)
+	if len(call.Args) == 0 {
+		return ""
+	}
+	root := rootName(unrefer(call.Args[0]))
+	if root == "" || root != in.receiver && !slices.Contains(parameters(fn.Type), root) || len(assignedTo(fn, root)) > 0 {
+		return ""
+	}
+	return by
+}
+
 // converted is an expression without conversions between texts.
 func converted(x ast.Expr) ast.Expr {
 	call, ok := x.(*ast.CallExpr)
@@ -199,13 +218,13 @@ func encodesOnly(c *code, in *ast.FuncDecl, call *ast.CallExpr) (codec string) {
 		by := ""
 		switch x := converted(r.Results[0]).(type) {
 		case *ast.CallExpr:
-			by = marshals(x)
+			by = marshalsGiven(fn, x)
 		case *ast.Ident:
 			if x.Name == "nil" {
 				continue
 			}
 			if made := assignedTo(fn, x.Name); len(made) == 1 && timesNamed(fn.Body, x.Name) <= 2 {
-				by = marshals(made[0])
+				by = marshalsGiven(fn, made[0])
 			}
 		case *ast.BasicLit: // of a failure
 			continue

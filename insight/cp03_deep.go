@@ -6,7 +6,9 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
+	"strings"
 
 	"loupe/analysis/compare"
 	"loupe/analysis/facts"
@@ -29,6 +31,7 @@ type deepCopy struct {
 	most           int64
 	place          int // the position of its frame on that stack
 	encodes, reads [2]int
+	coders         map[string]bool // the functions of the package that it comes to
 }
 
 // deepCopiesIn are the functions of a CPU profile that copy so, the heaviest first.
@@ -50,7 +53,11 @@ func deepCopiesIn(in *Input, w *facts.Weights) []*deepCopy {
 				d = deepCopyOf(in.code, at)
 				known[at.Func] = d
 			}
-			if d != nil && d.add(at.Line, n) {
+			if d == nil {
+				continue
+			}
+			if coder := coderIn(v, frames[:i]); coder != "" && d.add(at.Line, n) {
+				d.coders[stack.FoldGenerics(coder)] = true
 				if n > d.most {
 					d.most, d.heavy, d.place = n, id, i
 				}
@@ -75,11 +82,29 @@ func deepCopyOf(c *code, at stack.Frame) *deepCopy {
 	if !ok {
 		return nil
 	}
-	d, s := &deepCopy{encodedCopy: x, name: at.Func, file: at.File}, c.parse(at.File)
+	d, s := &deepCopy{encodedCopy: x, name: at.Func, file: at.File, coders: map[string]bool{}}, c.parse(at.File)
 	d.encodes[0], d.encodes[1] = s.lines(x.encode)
 	d.reads[0], d.reads[1] = s.lines(x.decode)
 	d.lines = [2]int{d.encodes[0], d.reads[0]}
 	return d
+}
+
+// valueCodecs are the packages of the standard library that encode values; others encode bytes.
+var valueCodecs = []string{"encoding/json", "encoding/gob", "encoding/xml", "encoding/asn1"}
+
+// coderIn is the function by which the frames of a stack, the leaf first, encode or decode; empty where they do not: what
+// makes the value, or looks at the copy, is no part of the copying.
+func coderIn(v *view, frames []stack.FrameID) string {
+	for i := len(frames) - 1; i >= 0; i-- {
+		name := v.t.Frame(frames[i]).Func
+		if v.origins[frames[i]] == stack.User || !slices.Contains([]string{"Marshal", "MarshalIndent", "Unmarshal", "Encode", "Decode"}, lastName(name)) {
+			continue
+		}
+		if pkg := stack.Package(name); !stack.IsStandard(pkg) || slices.ContainsFunc(valueCodecs, func(p string) bool { return strings.HasPrefix(pkg, p) }) {
+			return name
+		}
+	}
+	return ""
 }
 
 // add counts samples at one of the lines.
@@ -151,10 +176,10 @@ func (d *deepCopy) finding(r *Rule, in *Input, w *facts.Weights, share stats.Int
 		}
 		f.Evidence = append(f.Evidence, e)
 		for line := d.encodes[0]; line <= d.encodes[1] && half == 0; line++ {
-			f.costs = append(f.costs, cost{file: d.file, line: line})
+			f.costs = append(f.costs, d.costsAt(line)...)
 		}
 		for line := d.reads[0]; line <= d.reads[1] && half == 1; line++ {
-			f.costs = append(f.costs, cost{file: d.file, line: line})
+			f.costs = append(f.costs, d.costsAt(line)...)
 		}
 	}
 	slices.SortStableFunc(f.Evidence, func(a, b Evidence) int { // the heavier half first
@@ -168,6 +193,14 @@ func (d *deepCopy) finding(r *Rule, in *Input, w *facts.Weights, share stats.Int
 	}
 	f.Doubts = append(f.Doubts, "package "+d.codec+" leaves out unexported fields, and others by their tags, and may call methods of the type; behind an interface (any) numbers become float64 and lists []any: where that is meant, the copy has to do the same")
 	return f
+}
+
+// costsAt are what the package takes at a line.
+func (d *deepCopy) costsAt(line int) (all []cost) {
+	for _, name := range slices.Sorted(maps.Keys(d.coders)) {
+		all = append(all, cost{file: d.file, line: line, callee: name})
+	}
+	return all
 }
 
 // deepCopyAdvice is what to do instead of encoding and decoding.

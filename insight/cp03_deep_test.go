@@ -12,7 +12,9 @@ import (
 // TestEncodedCopies: which functions copy by encoding and decoding, whatever the package, and which do not.
 func TestEncodedCopies(t *testing.T) {
 	const helpers = "\ntype conf struct{}\nfunc (c *conf) Bytes() ([]byte, error) { return json.Marshal(c) }\nfunc load(b []byte) (*conf, error) {\n\tc := &conf{}\n\tif err := json.Unmarshal(b, c); err != nil {\n\t\treturn nil, err\n\t}\n\treturn c, nil\n}\n" +
-		"func loadTOML(b []byte) *conf {\n\tc := &conf{}\n\ttoml.Unmarshal(b, c)\n\treturn c\n}\ntype doc struct{}\nfunc (d *doc) Bytes() []byte { return d.raw }\n"
+		"func loadTOML(b []byte) *conf {\n\tc := &conf{}\n\ttoml.Unmarshal(b, c)\n\treturn c\n}\ntype doc struct{}\nfunc (d *doc) Bytes() []byte { return d.raw }\n" +
+		"func dump(r *rule) []byte {\n\tb, _ := json.Marshal(r.cfg)\n\treturn b\n}\nfunc poll(r *rule) []byte {\n\tm := conf{}\n\tm.fill(r)\n\tb, _ := json.Marshal(m)\n\treturn b\n}\nfunc answer(r *rule) []byte {\n\tb, _ := json.Marshal(conf{})\n\treturn b\n}\n" +
+		"func other(r *rule) []byte {\n\tr = r.last\n\tb, _ := json.Marshal(r)\n\treturn b\n}\n"
 	for _, c := range []struct {
 		name, source  string
 		copies, isNew bool
@@ -28,6 +30,11 @@ func TestEncodedCopies(t *testing.T) {
 		{"the buffer is sent as well", "var buf bytes.Buffer\ngob.NewEncoder(&buf).Encode(r)\nw.Write(buf.Bytes())\nvar c rule\ngob.NewDecoder(&buf).Decode(&c)", false, false},
 		{"two buffers", "gob.NewEncoder(&out).Encode(r)\nvar c rule\ngob.NewDecoder(&in).Decode(&c)", false, false},
 		{"an answer before the next question", "b, _ := json.Marshal(r)\nw.Write(b)\nvar c rule\njson.Unmarshal(next(), &c)", false, false},
+		{"the field of what is given, a call apart", "c, _ := load(dump(r))\nreturn c", true, true},
+		{"what a function has made for its answer", "c, _ := load(poll(r))\nreturn c", false, false},
+		{"what it has made, by a variable", "b := answer(r)\nc, _ := load(b)\nreturn c", false, false},
+		{"what it was given at first", "c, _ := load(other(r))\nreturn c", false, false},
+		{"what is made here", "m := conf{}\nb, _ := json.Marshal(m)\nc, _ := load(b)\nreturn c", true, true},
 		{"what is read back was there before", "d := &doc{}\nb := d.Bytes()\nc, _ := load(b)\nreturn c", false, false},
 	} {
 		text := "package main\n\ntype rule struct {\n\tcfg *conf\n\tlast *rule\n}\nfunc f(r *rule, dst any) *conf {\n" + c.source + "\n}\n" + helpers
@@ -55,7 +62,8 @@ func TestDeepCopy(t *testing.T) {
 			column{"main.main shop/state.get:/src/state.go:40 shop/state.(*res).DeepCopy:/src/state.go:6 shop/state.(*Config).Bytes:/src/state.go:13 encoding/json.Marshal encoding/json.appendString", []int64{100}},
 			column{"main.main shop/state.get:/src/state.go:40 shop/state.(*res).DeepCopy:/src/state.go:10 shop/state.Load:/src/state.go:18 encoding/json.Unmarshal encoding/json.checkValid", []int64{500}},
 			column{"main.main shop/state.boot:/src/state.go:50 shop/state.Load:/src/state.go:18 encoding/json.Unmarshal encoding/json.checkValid", []int64{loads}},
-			column{"main.main shop/state.other:/src/state.go:60", []int64{300}},
+			column{"main.main shop/state.other:/src/state.go:60", []int64{200}},
+			column{"main.main shop/state.get:/src/state.go:40 shop/state.(*res).DeepCopy:/src/state.go:6 shop/state.(*Config).Bytes:/src/state.go:13 fmt.Sprintf", []int64{100}}, // no part of the copying
 		)))
 	}
 	text := strings.Replace(source, "%s", "", 1)
