@@ -22,7 +22,7 @@ var cp03 = &Rule{
 		g0,
 	},
 	Check: func(r *Rule, in *Input) []Finding {
-		return withDeepCopies(r, in, func(except func(*stack.Table, []stack.FrameID) bool) []Finding {
+		others := func(except func(*stack.Table, []stack.FrameID) bool) []Finding {
 			unless := func(t *stack.Table, frames []stack.FrameID, _ int) bool { return except(t, frames) }
 			skip := []string{"startup", "logging"}
 			return check(
@@ -33,6 +33,9 @@ var cp03 = &Rule{
 				&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "binary", skip: skip, unless: unless,
 					what: "went into encoding/binary and encoding/gob", tell: tellBinary},
 			)(r, in)
+		}
+		return withDeepCopies(r, in, func(except func(*stack.Table, []stack.FrameID) bool) []Finding {
+			return withSameBytes(r, in, except, others)
 		})
 	},
 }
