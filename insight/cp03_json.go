@@ -2,7 +2,6 @@ package insight
 
 import (
 	"fmt"
-	"go/types"
 	"slices"
 	"strings"
 
@@ -51,6 +50,9 @@ func tellJSON(h *hit, f *Finding) {
 	}
 	switch callee := h.lines[0].Callee; callee {
 	case "encoding/json.Marshal", "encoding/json.MarshalIndent", "encoding/json.(*Encoder).Encode":
+		if tellEncodedAgain(h, f) {
+			break
+		}
 		f.Advice = "Encode once and keep the bytes while the value is unchanged; leave out fields that nobody reads. An append method of the type (strconv.Append…) or a generated encoder pays only if it appends to a buffer that is reused, and not always then: measure it."
 	case "encoding/json.Unmarshal", "encoding/json.(*Decoder).Decode":
 		f.Advice = decodeAdvice(h)
@@ -62,67 +64,6 @@ func tellJSON(h *hit, f *Finding) {
 	case answersWith(h.in.code, facts.Frames(h.p.Stacks, h.lines[0].heavy), h.lines[0].Caller):
 		f.Doubts = append(f.Doubts, "a service that answers in JSON has to spend something here: compare it with the requests per second that it serves")
 	}
-}
-
-// decodeAdvice is what to do about decoding, by what the line decodes into.
-func decodeAdvice(h *hit) string {
-	const rest = "read only a part of large documents with Decoder.Token; use a generated decoder for a type in the hot path."
-	switch decodesInto(h.in.code, h.lines[0]) {
-	case aStruct:
-		return "Leave out of the struct what nobody reads; keep the result where the same document comes again; " + rest
-	case ofAnyType:
-		return "Decode into a struct with only the needed fields, not into a map or an interface; " + rest
-	}
-	return "Decode into a struct with only the needed fields, if it is a map or an interface now; " + rest
-}
-
-// decodeTarget is what a document is decoded into.
-type decodeTarget int
-
-const (
-	aTarget   decodeTarget = iota // not known
-	aStruct                       // of fields that the program names
-	ofAnyType                     // a map or an interface
-)
-
-// decodesInto tells by the types of the source what a line decodes into.
-func decodesInto(c *code, line *hitLine) decodeTarget {
-	d := newDerivations(c)
-	in, ok := d.at(line.Caller)
-	if !ok {
-		return aTarget
-	}
-	for _, call := range d.callsOn(in, line.Caller, lastName(line.Callee)) {
-		if len(call.Args) == 0 {
-			continue
-		}
-		of := d.t.typeOf(call.Args[len(call.Args)-1])
-		for depth := 0; of != nil && depth < 4; depth++ {
-			switch t := of.Underlying().(type) {
-			case *types.Pointer:
-				of = t.Elem()
-			case *types.Slice:
-				of = t.Elem()
-			case *types.Array:
-				of = t.Elem()
-			case *types.Struct:
-				return aStruct
-			case *types.Map:
-				if _, named := t.Elem().Underlying().(*types.Struct); named {
-					return aStruct
-				}
-				return ofAnyType
-			case *types.Interface:
-				if depth == 0 {
-					return aTarget // whatever its caller gives
-				}
-				return ofAnyType
-			default:
-				return aTarget
-			}
-		}
-	}
-	return aTarget
 }
 
 // decodes tells of a function, by its name, that it reads what another one has encoded.

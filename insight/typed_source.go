@@ -185,6 +185,7 @@ type sourceImporter struct {
 
 // methodSources are the types of the library that hold what a program keeps, with their methods.
 var methodSources = map[string]string{
+	"encoding/json": "package json; type RawMessage []byte",
 	"sync": "package sync; type Mutex struct{ x int }; func (*Mutex) Lock(); func (*Mutex) Unlock(); func (*Mutex) TryLock() bool; type RWMutex struct{ x int }; func (*RWMutex) Lock(); func (*RWMutex) Unlock(); func (*RWMutex) RLock(); func (*RWMutex) RUnlock(); " +
 		"type Once struct{ x int }; func (*Once) Do(f func()); type Map struct{ x int }; func (*Map) Load(key any) (value any, ok bool); func (*Map) Store(key, value any); func (*Map) Clear(); " +
 		"func (*Map) LoadOrStore(key, value any) (actual any, loaded bool); func (*Map) LoadAndDelete(key any) (value any, loaded bool); func (*Map) Delete(key any); func (*Map) Swap(key, value any) (previous any, loaded bool); " +

@@ -1,0 +1,105 @@
+package insight
+
+import (
+	"strings"
+	"testing"
+
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+)
+
+// askedCP03 makes a recording of a source and its stacks, of which each has some samples, and asks CP03.
+func askedCP03(t *testing.T, source string, stacks ...string) Finding {
+	t.Helper()
+	r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
+	r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
+	columns := []column{{"net/http.(*conn).serve main.rest:/src/other.go:3", []int64{20}}}
+	for _, s := range stacks {
+		columns = append(columns, column{stackAt(source, s), []int64{40}})
+	}
+	withProfile(r, recording.CPU, "cpu", columns...)
+	return answers(t, r, "CP03")[0]
+}
+
+// TestCP03Encoded: what is encoded already is told by what package json does with it, and named by the source.
+func TestCP03Encoded(t *testing.T) {
+	const head = "package main\n\nimport \"encoding/json\"\n\ntype event struct { Name string; Data, Rest json.RawMessage; Seq int }\ntype own struct { raw []byte }\nfunc (o *own) MarshalJSON() ([]byte, error) { return o.raw, nil }\ntype batch struct { All []*own }\n"
+	const line = "net/http.(*conn).serve main.send@A encoding/json.Marshal encoding/json.structEncoder.encode "
+	const copied = line + "encoding/json.marshalerEncoder encoding/json.appendCompact encoding/json.stateInString"
+	const other = line + "encoding/json.stringEncoder encoding/json.appendString"
+	for _, c := range []struct {
+		name, source string
+		stacks       []string
+		want         string // of the summary; empty for nothing
+	}{
+		{"fields", "func send(e *event) { json.Marshal(e) } // A\n", []string{copied, copied, other}, "66.7% of what that line takes checks and copies JSON that is encoded already: the json.RawMessage in Data and Rest of event"},
+		{"by a pointer's method", "func send(b batch) { json.Marshal(b) } // A\n", []string{strings.Replace(copied, "marshalerEncoder", "addrMarshalerEncoder", 1)}, "100% of what that line takes checks and copies JSON that is encoded already: what MarshalJSON of own returns"},
+		{"in a map", "func send(raw json.RawMessage) { json.Marshal(map[string]any{\"a\": 1, \"data\": raw}) } // A\n", []string{copied}, "the json.RawMessage raw"},
+		{"by a helper", "func send(v any) { json.Marshal(v) } // A\nfunc handle(e *event) { send(e) } // B\n", []string{strings.Replace(copied, "main.send", "main.handle@B main.send", 1)}, "Data and Rest of event"},
+		{"jsonv2", "func send(e *event) { json.Marshal(e) } // A\n", []string{line + "encoding/json/v2.makeStructArshaler.func1 encoding/json/v2.makeMethodArshaler.func3 encoding/json/jsontext.(*encoderState).WriteValue encoding/json/jsontext.(*encoderState).reformatValue"}, "Data and Rest of event"},
+		{"a small part of it", "func send(e *event) { json.Marshal(e) } // A\n", []string{copied, other, other}, ""},
+		{"what the method does itself", "func send(b batch) { json.Marshal(b) } // A\n", []string{line + "encoding/json.marshalerEncoder main.(*own).MarshalJSON:/src/main.go:7 strconv.AppendInt", other}, ""},
+		{"bytes that are indented", "func send(e *event) { json.Marshal(e) } // A\n", []string{line + "encoding/json.appendIndent"}, ""},
+	} {
+		f := askedCP03(t, head+c.source, c.stacks...)
+		if told := strings.Contains(f.Summary, "encoded already"); told != (c.want != "") || !strings.Contains(f.Summary, c.want) || told && !strings.Contains(f.Advice, "Write these bytes as they are") {
+			t.Errorf("%s: %s %s\n%s", c.name, f.Title, f.Summary, f.Advice)
+		}
+	}
+}
+
+// TestCP03EncodedInLoop: the same value for many receivers is told from one that depends on the receiver, from one that
+// changes, and from a loop that waits for the next one.
+func TestCP03EncodedInLoop(t *testing.T) {
+	const head = "package main\n\nimport (\"encoding/json\"; \"time\")\n\ntype conn struct { name string; out chan []byte }\ntype event struct { Name string; Data map[string]int; Seq int }\ntype hub struct { conns []*conn; last event }\n"
+	const direct = "main.run main.(*hub).send@A encoding/json.Marshal encoding/json.structEncoder.encode"
+	const called = "main.run main.(*hub).send@B main.(*conn).write@A encoding/json.Marshal encoding/json.structEncoder.encode"
+	for _, c := range []struct {
+		name, source, stack string
+		same                bool
+	}{
+		{"for each receiver", "func (h *hub) send(e *event) {\nfor _, c := range h.conns {\nb, _ := json.Marshal(e) // A\nc.out <- b\n}\n}\n", direct, true},
+		{"to those who want it", "func (h *hub) send(e *event) {\nfor _, c := range h.conns {\nif c.name == \"\" {\ncontinue\n}\nb, _ := json.Marshal(e) // A\nc.out <- b\n}\n}\n", direct, true},
+		{"by a function of the receiver", "func (h *hub) send(e *event) {\nfor _, c := range h.conns {\nc.write(e) // B\n}\n}\nfunc (c *conn) write(e *event) {\nb, _ := json.Marshal(e) // A\nc.out <- b\n}\n", called, true},
+		{"an envelope around it", "func (h *hub) send(e *event) {\nfor _, c := range h.conns {\nb, _ := json.Marshal(map[string]any{\"type\": \"event\", \"name\": e.Name}) // A\nc.out <- b\n}\n}\n", direct, true},
+
+		{"the name of the receiver", "func (h *hub) send(e *event) {\nfor _, c := range h.conns {\nb, _ := json.Marshal(event{Name: c.name, Data: e.Data}) // A\nc.out <- b\n}\n}\n", direct, false},
+		{"numbered", "func (h *hub) send(e *event) {\nfor _, c := range h.conns {\ne.Seq++\nb, _ := json.Marshal(e) // A\nc.out <- b\n}\n}\n", direct, false},
+		{"numbered by a function", "func (h *hub) send(e *event) {\nfor _, c := range h.conns {\ne.next()\nb, _ := json.Marshal(e) // A\nc.out <- b\n}\n}\nfunc (e *event) next() { e.Seq++ }\n", direct, false},
+		{"filled in", "func (h *hub) send(e *event) {\nfor _, c := range h.conns {\ne.Data[c.name] = 1\nb, _ := json.Marshal(e) // A\nc.out <- b\n}\n}\n", direct, false},
+		{"each event", "func (h *hub) send(events []*event) {\nfor _, e := range events {\nb, _ := json.Marshal(e) // A\nh.conns[0].out <- b\n}\n}\n", direct, false},
+		{"each event of a channel", "func (h *hub) send(events chan *event) {\nfor e := range events {\nb, _ := json.Marshal(e) // A\nh.conns[0].out <- b\n}\n}\n", direct, false},
+		{"now and then", "func (h *hub) send(every *time.Ticker) {\nfor range every.C {\nb, _ := json.Marshal(h.last) // A\nh.conns[0].out <- b\n}\n}\n", direct, false},
+		{"once, kept", "func (h *hub) send(e *event) {\nvar kept []byte\nfor _, c := range h.conns {\nif kept == nil {\nkept, _ = json.Marshal(e) // A\n}\nc.out <- kept\n}\n}\n", direct, false},
+		{"for the first, kept", "func (h *hub) send(e *event) {\nvar kept []byte\nfor i, c := range h.conns {\nif i == 0 {\nkept, _ = json.Marshal(e) // A\n}\nc.out <- kept\n}\n}\n", direct, false},
+		{"before the loop", "func (h *hub) send(e *event) {\nb, _ := json.Marshal(e) // A\nfor _, c := range h.conns {\nc.out <- b\n}\n}\n", direct, false},
+	} {
+		f := askedCP03(t, head+c.source, c.stack, c.stack)
+		if same := strings.Contains(f.Summary, "encodes the same value in each turn"); same != c.same || same && !strings.Contains(f.Advice, "Encode it once before the loop at main.go:9") {
+			t.Errorf("%s: %s %s\n%s", c.name, f.Title, f.Summary, f.Advice)
+		}
+	}
+}
+
+// TestCP03DecodeAdvice: a struct is no advice where one is decoded into, where the parts stay bytes, and where the program
+// reads fields that it does not name.
+func TestCP03DecodeAdvice(t *testing.T) {
+	const head = "package main\n\nimport \"encoding/json\"\n\ntype doc struct { n int }\n"
+	const direct = "net/http.(*conn).serve main.read@A encoding/json.Unmarshal encoding/json.checkValid"
+	const called = "net/http.(*conn).serve main.handle@B main.read@A encoding/json.Unmarshal encoding/json.checkValid"
+	for _, c := range []struct{ name, source, stack, want string }{
+		{"a map of anything", "func read(b []byte) any {\nvar m map[string]any\njson.Unmarshal(b, &m) // A\nreturn m[\"a\"]\n}\n", direct, "Decode into a struct with only the needed fields, not into a map"},
+		{"a struct", "func read(b []byte) (d doc) {\njson.Unmarshal(b, &d) // A\nreturn d\n}\n", direct, "Leave out of the struct"},
+		{"a map of bytes", "func read(b []byte) (m map[string]json.RawMessage) {\njson.Unmarshal(b, &m) // A\nreturn m\n}\n", direct, "stays bytes here"},
+		{"a list of bytes", "func read(b []byte) (m []json.RawMessage) {\njson.Unmarshal(b, &m) // A\nreturn m\n}\n", direct, "stays bytes here"},
+		{"what is not known is read", "func read(b []byte) map[string]any {\nvar m map[string]any\njson.Unmarshal(b, &m) // A\ndelete(m, \"id\")\nreturn m\n}\n", direct, "the program does not name"},
+		{"all keys are read", "func read(b []byte) {\nvar m map[string]any\njson.Unmarshal(b, &m) // A\nfor k := range m {\nprintln(k)\n}\n}\n", direct, "the program does not name"},
+		{"by a helper", "func read(b []byte, to any) { json.Unmarshal(b, to) } // A\nfunc handle(b []byte) {\nvar d doc\nread(b, &d) // B\n}\n", called, "Leave out of the struct"},
+		{"by a helper, of any type", "func read(b []byte, to any) { json.Unmarshal(b, to) } // A\nfunc handle(b []byte) {\nvar d map[string]any\nread(b, &d) // B\n}\n", called, "not into a map"},
+		{"nobody knows", "func read(b []byte, to any) { json.Unmarshal(b, to) } // A\n", direct, "if it is a map or an interface now"},
+	} {
+		if f := askedCP03(t, head+c.source, c.stack, c.stack); !strings.Contains(f.Advice, c.want) {
+			t.Errorf("%s: %s\n%s", c.name, f.Summary, f.Advice)
+		}
+	}
+}
