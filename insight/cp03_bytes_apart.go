@@ -32,6 +32,7 @@ func bytesRepeat(d *derivations, a, b *bytesPlaceUse) (repeats, nested bool) {
 	body := ast.Node(one.in.decl.Body)
 	switch {
 	case bytesApart(body, one.node, two.node), contradict(body, one.node, two.node), !sameTurn(body, one.node, two.node):
+	case bothAsked(a, b, one, two):
 	case !bytesStay(d, one, two), bytesDecides(d, one, two):
 	default:
 		return true, false
@@ -157,6 +158,52 @@ func sameTurn(body, a, b ast.Node) bool {
 		})
 	}
 	return !alone(a, b) && !alone(b, a)
+}
+
+// bothAsked tells of two ways that a condition of its own decides on each: a run may go one of them alone.
+func bothAsked(a, b *bytesPlaceUse, one, two *bytesStep) bool {
+	asked := func(u *bytesPlaceUse, from *bytesStep, other ast.Node) bool {
+		for _, s := range u.of.steps[:slices.Index(u.of.steps, from)+1] {
+			if s != from {
+				other = nil
+			}
+			if bytesAskedBefore(s.in.decl.Body, s.node, other) {
+				return true
+			}
+		}
+		return false
+	}
+	return asked(a, one, two.node) && asked(b, two, one.node)
+}
+
+// bytesAskedBefore tells of a node of a function that a condition decides whether it is reached, and not by that whether the
+// other one is. What asks for an error alone is none.
+func bytesAskedBefore(body, of, other ast.Node) bool {
+	both := func(n ast.Node) bool { return other != nil && within(n, other) }
+	nodes := nodesAround(body, of)
+	for i, n := range nodes[:max(0, len(nodes)-1)] {
+		next := nodes[i+1]
+		switch n := n.(type) {
+		case *ast.IfStmt:
+			if (next == ast.Node(n.Body) || next == n.Else) && !both(n) && !asksError(n.Cond, token.EQL) && !asksError(n.Cond, token.NEQ) {
+				return true
+			}
+		case *ast.CaseClause:
+			if !both(n) && !slices.ContainsFunc(n.List, func(x ast.Expr) bool { return ast.Node(x) == next }) {
+				return true
+			}
+		}
+		for _, s := range statements(n) {
+			if s == next {
+				break
+			}
+			s, ok := s.(*ast.IfStmt)
+			if ok && !(both(n) && s.Pos() < other.Pos()) && leavesInOrder(s.Body.List) && !asksError(s.Cond, token.EQL) && !asksError(s.Cond, token.NEQ) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // bytesStay tells that nothing changes what two steps of a function go through, between them.

@@ -22,6 +22,7 @@ func TestCP03Bytes(t *testing.T) {
 	}{
 		{"in one function", handle + "var a in\njson.Unmarshal(body, &a) // A\nvar b out\njson.Unmarshal(body, &b) // B\n}\n", direct, true},
 		{"an error returns", handle + "var a in\nif err := json.Unmarshal(body, &a); err != nil { // A\nreturn\n}\nvar b out\nif err := json.Unmarshal([]byte(string(body)), &b); err != nil { // B\nreturn\n}\n}\n", direct, true},
+		{"one for a condition", handle + "var a in\njson.Unmarshal(body, &a) // A\nif r.Method == \"PUT\" {\nvar b out\njson.Unmarshal(body, &b) // B\n}\n}\n", direct, true},
 		{"by another name", handle + "var a in\ntext := bytes.TrimSpace(body)\njson.Unmarshal(body, &a) // A\nvar b out\njson.Unmarshal(text, &b) // B\n}\n", direct, true},
 		{"by a helper", handle + "var a in\ndecode(body, &a) // C\nvar b out\ndecode(body, &b) // D\n}\nfunc decode(b []byte, to any) { json.Unmarshal(b, to) } // A\n", helper, true},
 		{"by a Decoder", handle + "var a in\njson.NewDecoder(bytes.NewReader(body)).Decode(&a) // A\nvar b out\ndec := json.NewDecoder(bytes.NewReader(body))\ndec.Decode(&b) // B\n}\n", strings.ReplaceAll(direct, "json.Unmarshal", "json.(*Decoder).Decode"), true},
@@ -40,6 +41,9 @@ func TestCP03Bytes(t *testing.T) {
 		{"one or the other, asked again", handle + "put := r.Method == \"PUT\"\nif put {\nvar a in\njson.Unmarshal(body, &a) // A\n}\nif !put {\nvar b out\njson.Unmarshal(body, &b) // B\n}\n}\n", direct, false},
 		{"cases", handle + "switch r.Method {\ncase \"PUT\":\nvar a in\njson.Unmarshal(body, &a) // A\ncase \"POST\":\nvar b out\njson.Unmarshal(body, &b) // B\n}\n}\n", direct, false},
 		{"returns between", handle + "if r.Method == \"PUT\" {\nvar a in\njson.Unmarshal(body, &a) // A\nreturn\n}\nvar b out\njson.Unmarshal(body, &b) // B\n}\n", direct, false},
+		{"each for a condition", handle + "if ofKind(r, 1) {\nvar a in\njson.Unmarshal(body, &a) // A\n}\nif ofKind(r, 2) {\nvar b out\njson.Unmarshal(body, &b) // B\n}\n}\n", direct, false},
+		{"each for a condition, in functions", handle + "one(r, body) // C\ntwo(r, body) // D\n}\nfunc one(r *http.Request, b []byte) {\nif ofKind(r, 1) {\nvar a in\njson.Unmarshal(b, &a) // A\n}\n}\nfunc two(r *http.Request, b []byte) {\nif !ofKind(r, 2) {\nreturn\n}\nvar a out\njson.Unmarshal(b, &a) // B\n}\n",
+			serve + "main.handle@C main.one@A encoding/json.Unmarshal|" + serve + "main.handle@D main.two@B encoding/json.Unmarshal", false},
 		{"returned", handle + "if r.Method == \"PUT\" {\nreturn json.Unmarshal(body, &a) // A\n}\nvar b out\njson.Unmarshal(body, &b) // B\n}\n", direct, false},
 		{"the next one in each turn", handle + "var a in\njson.Unmarshal(body, &a) // A\nfor range a.n {\nbody = next(r)\nvar b out\njson.Unmarshal(body, &b) // B\n}\n}\n", direct, false},
 		{"the last one in turns", handle + "for range 9 {\nbody = next(r)\nvar a in\njson.Unmarshal(body, &a) // A\n}\nvar b out\njson.Unmarshal(body, &b) // B\n}\n", direct, false},
