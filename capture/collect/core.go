@@ -43,7 +43,7 @@ func recordCore(ctx context.Context, r *Recorder, p Phase, plan Plan) error {
 	var load *background
 	if plan.Load != nil {
 		load = inBackground(func(ctx context.Context) error {
-			return plan.Load(ctx, Demand{Phase: phase.Name, UntilCancelled: true})
+			return plan.Load(ctx, Demand{Phase: phase.Name, Run: r.run, UntilCancelled: true})
 		})
 		sleep(ctx, goroutineSettle)
 	}

@@ -31,7 +31,7 @@ func (r *Recorder) growth(ctx context.Context, p Phase, plan Plan) error {
 	var load *background
 	if plan.Load != nil {
 		load = inBackground(func(ctx context.Context) error {
-			return plan.Load(ctx, Demand{Phase: phase.Name, UntilCancelled: true})
+			return plan.Load(ctx, Demand{Phase: phase.Name, Run: r.run, UntilCancelled: true})
 		})
 	}
 	err := r.looks(ctx, p, phase)

@@ -74,7 +74,7 @@ func (r *Recorder) bare(ctx context.Context, p Phase, plan Plan) error {
 		return end(nil)
 	}
 	r.opt.Progress("phase %s: load", phase.Name)
-	err := plan.Load(ctx, Demand{Phase: phase.Name, Boundary: func() { r.follow.boundary(ctx) }})
+	err := plan.Load(ctx, Demand{Phase: phase.Name, Run: r.run, Boundary: func() { r.follow.boundary(ctx) }})
 	if r.proc != nil && r.proc.ended() {
 		err = fmt.Errorf("%s ended under load: %s%s", r.prog.name(), r.ending(), daemons(r.proc))
 	}
@@ -141,7 +141,7 @@ func (r *Recorder) profile(ctx context.Context, p Phase, plan Plan) error {
 	var load *background
 	if underLoad {
 		load = inBackground(func(ctx context.Context) error {
-			return plan.Load(ctx, Demand{Phase: phase.Name, UntilCancelled: true})
+			return plan.Load(ctx, Demand{Phase: phase.Name, Run: r.run, UntilCancelled: true})
 		})
 		if kind.snapshot {
 			sleep(ctx, goroutineSettle)

@@ -29,6 +29,9 @@ type Load func(ctx context.Context, d Demand) error
 type Demand struct {
 	// Phase is the name of the phase that it is put on in.
 	Phase string
+	// Run is which process of the target it is put on: an index of Target.Runs, below 0 for one
+	// that was found running. In the phases of one process the load goes on, rather than begin again.
+	Run int
 	// UntilCancelled tells that only the context bounds it, as in a profiler's phase.
 	UntilCancelled bool
 	// Boundary, if set, is to be called right before the first request that is kept, and

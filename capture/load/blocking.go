@@ -82,7 +82,7 @@ func newBlocking(r *run) *blocking {
 // hire adds a slot.
 func (w *crew) hire() *slot {
 	s := &slot{crew: w, carriers: make([]carrier, len(w.r.origins))}
-	s.call.values = target.NewValues(uint64(w.id)<<32 | uint64(len(w.slots)))
+	s.call.values = target.NewValues(w.r.stream(uint64(w.id)<<32 | uint64(len(w.slots))))
 	w.slots = append(w.slots, s)
 	return s
 }

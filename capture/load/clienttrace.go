@@ -48,7 +48,7 @@ func Trace(ctx context.Context, c Config, n int) (*loadlog.ClientTrace, error) {
 	}
 	t := &tracer{run: r, transports: map[origin]*http.Transport{}}
 	defer t.close()
-	t.call.values = target.NewValues(0)
+	t.call.values = target.NewValues(r.stream(0))
 	out := &loadlog.ClientTrace{Schema: loadlog.TraceSchema, Exchanges: []loadlog.Exchange{}}
 	for i := range n {
 		list := t.request(ctx, int64(i))

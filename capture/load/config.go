@@ -31,6 +31,11 @@ type Config struct {
 	// Sources are the files that templates in Targets read.
 	Sources *target.Sources
 
+	// Seed is what random values are drawn from; Series, if set, what runs before have sent to
+	// the same process.
+	Seed   uint64
+	Series *Series
+
 	// Requests is how many to send in all; 0 means until Duration is over,
 	// or with neither until the context ends.
 	Requests int

@@ -219,7 +219,7 @@ type parcel struct {
 }
 
 func newLoop(e *epoll, l *lane) (*loop, error) {
-	p := &loop{lane: l, e: e, buf: make([]byte, largeBuffer), values: target.NewValues(uint64(l.id))}
+	p := &loop{lane: l, e: e, buf: make([]byte, largeBuffer), values: target.NewValues(l.r.stream(uint64(l.id)))}
 	var err error
 	if p.poll.fd, err = syscall.EpollCreate1(syscall.EPOLL_CLOEXEC); err != nil {
 		return nil, fmt.Errorf("cannot watch connections: %w", err)

@@ -20,6 +20,7 @@ type phase struct {
 	from  int64        // when it began
 	end   atomic.Int64 // no request begins from here on
 	limit int64        // of requests; noEnd for none
+	first int64        // the number of the first request
 	taken atomic.Int64
 }
 
@@ -27,7 +28,7 @@ type phase struct {
 type turn struct {
 	begin  int64 // when it is due
 	target int   // or plan.AnyTarget
-	seq    int64 // its number in the phase
+	seq    int64 // its number in the run, or the series
 }
 
 // claim takes the number of the next request, unless there is none any more.
@@ -35,8 +36,8 @@ func (p *phase) claim(now int64) (seq int64, ok bool) {
 	if now >= p.end.Load() {
 		return 0, false
 	}
-	seq = p.taken.Add(1) - 1
-	return seq, seq < p.limit
+	n := p.taken.Add(1) - 1
+	return p.first + n, n < p.limit
 }
 
 // lane is what requests share that are sent by one thread: their turns, what

@@ -110,6 +110,9 @@ func Run(ctx context.Context, c Config) (*loadlog.Log, error) {
 	stop()
 	r.engine.close()
 	underWay := r.settle()
+	if r.Series != nil {
+		r.Series.add(p.first + p.claimed() - r.Series.sent)
+	}
 	h := r.header()
 	h.Start, h.Monotonic, h.BootID = start, monotonic, bootID()
 	if monotonic == p.from {
@@ -200,7 +203,10 @@ func (r *run) warmUp(ctx context.Context) time.Duration {
 
 // newPhase begins a phase now.
 func (r *run) newPhase(keep bool) *phase {
-	p := &phase{keep: keep, from: r.now(), limit: noEnd}
+	p := &phase{keep: keep, from: r.now(), limit: noEnd, first: r.begins()}
+	if before := r.phase.Load(); before != nil { // the warm-up
+		p.first = before.first + before.claimed()
+	}
 	p.end.Store(noEnd)
 	if keep {
 		r.kept = p.from

@@ -53,7 +53,7 @@ const (
 // placeholders are the names that a template may use, each with an example of its use
 // and what stands there in the request.
 var placeholders = []struct{ Form, Means string }{
-	{`{{seq}}`, "the number of the request in the run, from 0"},
+	{`{{seq}}`, "the number of the request, from 0, which goes on in what else is sent to the same process"},
 	{`{{uuid}}`, "a random UUID (version 4)"},
 	{`{{rand}}`, "a random whole number below 2^53"},
 	{`{{rand 1 100}}`, "a random whole number from 1 to 100"},

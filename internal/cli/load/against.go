@@ -59,6 +59,9 @@ func (a *againstFlags) arms(address string, config func(address string) (load.Co
 		if err != nil {
 			return nil, command.Usage(err)
 		}
+		if start == "" { // the same process answers all runs
+			c.Series = &load.Series{}
+		}
 		return &arm{title: secret.Text(title), config: c, command: start, at: at[0]}, nil
 	}
 	first := address

@@ -42,6 +42,7 @@ func (r *loadRun) findMax(e *command.Env, f *loadflags.Flags, c load.Config) err
 		length = c.Duration
 	}
 	fd := &capacity.Search{}
+	c.Series = &load.Series{} // the same service answers all trials
 	quiet := r.out == "json"
 	if !quiet {
 		if err := report.WriteTrialHead(e.Stdout); err != nil {

@@ -94,12 +94,13 @@ func (r *loadRecord) run(e *command.Env, run *loadRun, f *loadflags.Flags, addre
 	if plan.WaitFor, err = record.Endpoints(&c); err != nil {
 		return err
 	}
+	series := &load.Series{}
 	plan.Load = func(ctx context.Context, d collect.Demand) error {
 		c, err := config()
 		if err != nil {
 			return err
 		}
-		c.Boundary = d.Boundary
+		c.Boundary, c.Series = d.Boundary, series
 		log, err := live.run(ctx, e, c)
 		if err != nil {
 			return err

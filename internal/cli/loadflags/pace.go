@@ -25,7 +25,7 @@ func (p *pacing) declare(fs *command.FlagSet) {
 	fs.StringVar(&p.rate, "rate", "", "start this `number` of requests a second, whatever the service does: 5k/s,\n300/m; for 10s without -n and -z")
 	fs.StringVar(&p.Stages, "stages", "", "ramp linearly from rate to rate, starting at 0: 30s:1k,1m:5k,30s:0 is a `list`\nof durations and the rates at their ends; a duration of 0 is a jump")
 	fs.StringVar(&p.Arrival, "arrival", "uniform", "how the requests of a rate are spaced: `name` uniform or poisson")
-	fs.Uint64Var(&p.Seed, "seed", 1, "seed `number` for random arrivals")
+	fs.Uint64Var(&p.Seed, "seed", 1, "seed `number` for random arrivals and random values in templates")
 	fs.StringVar(&p.Think, "think", "", "`time` that each worker waits between an answer and its next request")
 	fs.StringVar(&p.warmup, "warmup", "", "warm up for this `time` before anything counts; auto: until two consecutive\nseconds are alike, at most 10s")
 	fs.StringVar(&p.Replay, "replay", "", "send the requests of a `file` at their times: lines of milliseconds and a URL,\nor each once and in order if it has no times")
@@ -55,7 +55,7 @@ func (f *Flags) setPace(c *load.Config, list *target.List) error {
 	if p.maxConns < 0 {
 		return errors.New("-max-conns cannot be negative")
 	}
-	c.MaxConns = p.maxConns
+	c.MaxConns, c.Seed = p.maxConns, p.Seed
 	if p.Think != "" {
 		if c.Think, err = unit.ParseDuration(p.Think); err != nil {
 			return fmt.Errorf("-think: %w", err)

@@ -170,11 +170,16 @@ func (f *Flags) LoadInto(w *recording.Writer) collect.Load {
 	if f.Load == "" {
 		return nil
 	}
+	series, of := &load.Series{}, 0
 	return func(ctx context.Context, d collect.Demand) error {
 		cfg, err := f.Loading.Config(f.Load)
 		if err != nil {
 			return err
 		}
+		if d.Run != of { // a fresh process gets the same as the one before
+			series, of = &load.Series{}, d.Run
+		}
+		cfg.Series = series
 		cfg.Boundary = d.Boundary
 		if d.UntilCancelled {
 			if err := loadflags.Endless(&cfg); err != nil {

@@ -1,13 +1,21 @@
 package record
 
 import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"loupe/capture/collect"
 	"loupe/internal/cli/command"
+	"loupe/recording"
 )
 
 // TestBareLoad checks what bounds the load of a bare phase: -n, or -z, or else
@@ -34,6 +42,71 @@ func TestBareLoad(t *testing.T) {
 	f(0, 2*time.Second, "-phases", "bare:2s,cpu")
 	f(7, 0, "-n", "7")
 	f(0, time.Second, "-z", "1s", "-for", "3s")
+}
+
+// TestLoadGoesOn: what answers in several phases gets new keys in each, a process that was started
+// afresh the same as the one before, and each recording the same.
+func TestLoadGoesOn(t *testing.T) {
+	var mu sync.Mutex
+	seen := map[string]int{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen[r.URL.Path]++
+	}))
+	defer server.Close()
+	const requests = 40
+	load := func(run collect.Load, phase string, process int) map[string]int {
+		t.Helper()
+		clear(seen)
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		d := collect.Demand{Phase: phase, Run: process, UntilCancelled: !strings.HasPrefix(phase, "bare")}
+		if err := run(ctx, d); err != nil {
+			t.Fatal(err)
+		}
+		return maps.Clone(seen)
+	}
+	for _, process := range []int{0, -1} { // started, and found running
+		var first map[string]int
+		for range 2 {
+			var f Flags
+			fs := command.NewFlagSet("run")
+			f.declare(fs, true)
+			if err := fs.Parse([]string{"-n", fmt.Sprint(requests), "-c", "1", "-load", server.URL + "/{{seq}}/{{rand}}"}); err != nil {
+				t.Fatal(err)
+			}
+			w, err := recording.Create(filepath.Join(t.TempDir(), "rec"), recording.Manifest{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := f.LoadInto(w)
+			bare := load(run, "bare", process)
+			if first == nil {
+				first = bare
+			} else if !maps.Equal(bare, first) {
+				t.Error("a second recording sends something else")
+			}
+			if len(bare) != requests {
+				t.Errorf("%d keys in %d requests", len(bare), requests)
+			}
+			all := maps.Clone(bare)
+			for _, phase := range []string{"cpu", "trace"} {
+				for key := range load(run, phase, process) {
+					if all[key] > 0 {
+						t.Errorf("phase %s sends %s again", phase, key)
+					}
+					all[key]++
+				}
+			}
+			if again := load(run, "bare-2", process+2); !maps.Equal(again, first) {
+				t.Error("a fresh process does not get what the first got")
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 func TestPlace(t *testing.T) {
