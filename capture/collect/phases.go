@@ -64,12 +64,8 @@ func (r *Recorder) bare(ctx context.Context, p Phase, plan Plan) error {
 	defer followPeaks(r, phase.Name)()
 	if plan.Load == nil {
 		r.opt.Progress("phase %s: %v", phase.Name, p.For)
-		t := time.NewTimer(p.For)
-		defer t.Stop()
-		select {
-		case <-ctx.Done():
-		case <-t.C:
-			beyond(ctx, r, p, plan)
+		if o := (&overtime{r: r, bare: p, plan: plan}); o.lasts(ctx, p.For) {
+			beyond(ctx, o)
 		}
 		return end(nil)
 	}

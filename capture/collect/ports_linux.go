@@ -48,10 +48,22 @@ func listensAnywhere(pid int, own string) (listens, known bool) {
 		return false, false
 	}
 	inodes := socketInodes(pid)
+	eachListener(pid, func(_ string, inode uint64) { listens = listens || inodes[inode] })
+	if listens {
+		return true, true
+	}
+	return listensBesidesTCP(pid, own)
+}
+
+// listensBesidesTCP is the same of sockets of the file system and of datagrams alone.
+func listensBesidesTCP(pid int, own string) (listens, known bool) {
+	if _, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid)); err != nil {
+		return false, false
+	}
+	inodes := socketInodes(pid)
 	if len(inodes) == 0 {
 		return false, true
 	}
-	eachListener(pid, func(_ string, inode uint64) { listens = listens || inodes[inode] })
 	const (
 		accepts = "00010000" // __SO_ACCEPTCON in the column of flags
 		open    = "07"       // a datagram socket that is connected to nobody

@@ -21,6 +21,9 @@ func listeningPorts(int) []string { return nil }
 // listensAnywhere is not known.
 func listensAnywhere(int, string) (listens, known bool) { return false, false }
 
+// callersOf cannot tell here who is connected.
+func callersOf(int, string) callers { return callers{} }
+
 func listenerPID(Endpoint) int { return 0 }
 
 // lookout cannot tell here who listens.

@@ -36,29 +36,100 @@ func worksNow(r *Recorder) bool {
 	return float64(used.User+used.System+used.Family) >= toolCPU*float64(time.Since(r.proc.Started))
 }
 
-// beyond lets the bare phase of a tool go on until the tool ends, or the plan's
-// patience does.
-func beyond(ctx context.Context, r *Recorder, p Phase, plan Plan) {
-	if !servesNobody(r) {
+// A tool may also play its own peer: it listens, as the fake of a service does, and calls itself.
+// It ends like any other tool.
+
+// callers are who is connected to the ports on which a program accepts connections.
+type callers struct {
+	// known tells that there is no other way to reach the program than these ports.
+	known bool
+	// private tells that each port was chosen by the kernel or is for this machine alone,
+	// hidden that each is both: nobody knows of it whom the program does not tell.
+	private, hidden bool
+	// itself tells that the program is connected to itself, others that somebody else is, before
+	// that a connection was closed a moment ago: nobody can tell whose it was.
+	itself, others, before bool
+}
+
+// callersEvery is how often it is looked who is connected: what calls itself again and again is
+// likely to be seen in ten looks, each of which takes about a millisecond. Chosen.
+const callersEvery = time.Second
+
+// overtime decides for how long the bare phase of a program goes on that has no load.
+type overtime struct {
+	r       *Recorder
+	bare    Phase
+	plan    Plan
+	callers callers // in all looks
+	begun   bool    // the phase has had its length
+}
+
+// lasts waits for a time, and looks meanwhile who is connected to the program. It is false where
+// the program or ctx ended before.
+func (o *overtime) lasts(ctx context.Context, length time.Duration) bool {
+	over, tick := time.NewTimer(length), time.NewTicker(callersEvery)
+	defer over.Stop()
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-over.C:
+			o.look()
+			return true
+		case <-tick.C:
+			if o.look(); o.begun && o.callers.others {
+				return true // it was taken for a tool, and is a service
+			}
+		}
+	}
+}
+
+// look notes who is connected now, where that may make the phase longer.
+func (o *overtime) look() {
+	if o.r.proc == nil || o.plan.Patience <= o.bare.For {
 		return
 	}
-	what, patience := "is at work", plan.Patience
+	now := callersOf(o.r.pid, o.r.opt.Temp)
+	now.itself = now.itself || o.callers.itself
+	now.others = now.others || o.callers.others
+	now.before = now.before || o.callers.before
+	o.callers = now
+}
+
+// servesItself tells whether the program listens for itself alone, as far as was seen. It must have
+// been seen to do so: what listens and has no peer is a service that nobody asks.
+func (o *overtime) servesItself() bool {
+	c := o.callers
+	if !c.known || c.others || o.r.proc == nil || o.r.proc.ended() {
+		return false
+	}
+	return c.itself && c.private || c.before && c.hidden
+}
+
+// beyond lets the bare phase of a tool go on until the tool ends, or the plan's
+// patience does.
+func beyond(ctx context.Context, o *overtime) {
+	r, who := o.r, "serves nobody"
+	if !servesNobody(r) {
+		if !o.servesItself() {
+			return
+		}
+		who = "serves nobody but itself"
+	}
+	what, patience := "is at work", o.plan.Patience
 	if !worksNow(r) {
 		what, patience = "may be waiting for something", min(patience, idlePatience)
 	}
-	if more := patience - p.For; more > 0 {
-		r.opt.Progress("it serves nobody and %s: the phase lasts until it ends, %v at most (-for %v is a length)", what, patience, p.For)
-		t := time.NewTimer(more)
-		defer t.Stop()
-		select {
-		case <-ctx.Done():
+	if more := patience - o.bare.For; more > 0 {
+		r.opt.Progress("it %s and %s: the phase lasts until it ends, %v at most (-for %v is a length)", who, what, patience, o.bare.For)
+		if o.begun = true; !o.lasts(ctx, more) {
 			return
-		case <-t.C:
 		}
 	}
 	// With other phases it goes on in them.
-	if last := len(plan.Phases) == 1 || r.src == nil; last && servesNobody(r) && worksNow(r) {
-		r.w.Note(fmt.Sprintf("the program had not ended after %v of the bare phase, and did not do all of its work (-for has a length for it)", max(p.For, patience)))
+	if last := len(o.plan.Phases) == 1 || r.src == nil; last && (servesNobody(r) || o.servesItself()) && worksNow(r) {
+		r.w.Note(fmt.Sprintf("the program had not ended after %v of the bare phase, and did not do all of its work (-for has a length for it)", max(o.bare.For, patience)))
 	}
 }
 

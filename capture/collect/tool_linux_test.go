@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"context"
 	"net"
 	"os"
 	"path/filepath"
@@ -91,6 +92,114 @@ func TestServerIsNoTool(t *testing.T) {
 	if text := strings.Join(rec.Notes, "\n"); strings.Contains(text, "had not ended") {
 		t.Error(text)
 	}
+}
+
+// TestOwnPeer: a tool that listens for itself alone is not cut, a service that others use, or nobody, is.
+func TestOwnPeer(t *testing.T) {
+	for _, how := range []string{"asks", "asksafresh"} {
+		rec := record(t, "tool", Plan{Phases: phases(t, "allocs,cpu:200ms"), Patience: time.Minute}, how)
+		run, bare := rec.Target.Runs[0], rec.Phases[0]
+		if run.Stopped || run.Exit != "exit status 0" || bare.Span.Len() < 2*time.Second {
+			t.Errorf("%s: the run ended with %q (stopped: %v) after %v", how, run.Exit, run.Stopped, bare.Span.Len())
+		}
+		if len(rec.Target.Runs) != 2 || rec.Phases[1].Name != "cpu" || rec.Phases[1].Run != 1 {
+			t.Errorf("%s: %d runs, phases %+v, want the CPU profile to be the first of another run", how, len(rec.Target.Runs), rec.Phases)
+		}
+	}
+	rec := record(t, "tool", Plan{Phases: phases(t, "allocs"), Patience: 800 * time.Millisecond}, "asksforever")
+	if run := rec.Target.Runs[0]; len(rec.Target.Runs) != 1 || !run.Stopped || rec.Phases[0].Span.Len() > 5*time.Second {
+		t.Errorf("what goes on for ever was recorded for %v: %+v", rec.Phases[0].Span.Len(), rec.Target.Runs)
+	}
+	address := freeAddress(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	client := inBackground(func(context.Context) error {
+		for ctx.Err() == nil {
+			if c, err := net.Dial("tcp", address); err == nil {
+				if got, want := callersOf(listenerPID(TCP(address)), ""), (callers{known: true, private: true, others: true}); got != want {
+					t.Errorf("a service that somebody uses: %+v, want %+v", got, want)
+				}
+				<-ctx.Done()
+				return c.Close()
+			}
+			time.Sleep(time.Millisecond)
+		}
+		return nil
+	})
+	rec = record(t, "server", Plan{Phases: phases(t, "allocs"), Patience: time.Hour}, address)
+	cancel()
+	client.stop()
+	if len(rec.Target.Runs) != 1 || !rec.Target.Runs[0].Stopped {
+		t.Errorf("a service that is used: the runs are %+v", rec.Target.Runs)
+	}
+}
+
+func TestCallersOf(t *testing.T) {
+	pid, own := os.Getpid(), t.TempDir()
+	listen := func(network, address string) net.Listener {
+		t.Helper()
+		l, err := net.Listen(network, address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		return l
+	}
+	dial := func(address string) net.Conn {
+		t.Helper()
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+	f := func(what string, pid int, want callers) {
+		t.Helper()
+		got := callersOf(pid, own)
+		got.before = false // others of this machine may have had the port
+		if got != want {
+			t.Errorf("%s: %+v, want %+v", what, got, want)
+		}
+	}
+	f("nothing", pid, callers{known: true, private: true, hidden: true})
+	l := listen("tcp", "127.0.0.1:0")
+	f("nobody", pid, callers{known: true, private: true, hidden: true})
+	c := dial(l.Addr().String())
+	f("not accepted yet", pid, callers{known: true, private: true, hidden: true, itself: true})
+	s, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f("itself", pid, callers{known: true, private: true, hidden: true, itself: true})
+	c.Close()
+	s.Close()
+	if got := callersOf(pid, own); got.itself || !got.before {
+		t.Errorf("gone again: %+v", got)
+	}
+	any := listen("tcp", ":0") // of both versions of IP
+	_, port, _ := net.SplitHostPort(any.Addr().String())
+	f("for all machines", pid, callers{known: true, private: true})
+	dial("127.0.0.1:" + port)
+	f("itself, by a port for all machines", pid, callers{known: true, private: true, itself: true})
+	fixed := freeAddress(t)
+	named := listen("tcp", fixed)
+	f("a port of its choice", pid, callers{known: true, private: true, itself: true})
+	named.Close()
+	public := listen("tcp", fixed[len("127.0.0.1"):])
+	f("a service", pid, callers{known: true, itself: true})
+	public.Close()
+	unix := listen("unix", filepath.Join(own, "s"))
+	f("a socket of loupe", pid, callers{known: true, private: true, itself: true})
+	if got := callersOf(pid, filepath.Join(own, "elsewhere")); got != (callers{}) {
+		t.Errorf("a socket of its own: %+v", got)
+	}
+	unix.Close()
+	ready := filepath.Join(own, "ready")
+	address := freeAddress(t)
+	server := other(t, address, os.Args[0], ready)
+	fileThere(ready)
+	f("a service that nobody uses", server, callers{known: true, private: true})
+	f("a process that is not there", 1<<30, callers{})
 }
 
 func TestListensAnywhere(t *testing.T) {

@@ -45,7 +45,8 @@ program and each other:
 ` + collect.DescribePhases() + `
 The program runs with GODEBUG=` + collect.RuntimeDebug + ` besides your own
 setting. A program that exits during the bare phase is started again for every other phase.
-Without -load and -for, one that listens on no port and still runs after ten seconds is
+Without -load and -for, one that still runs after ten seconds and listens on no port, or has
+been seen to be connected to its ports itself and alone (a fake of a service), is
 treated as a tool: the bare phase lasts until it exits, at most a minute (30 s if it uses no
 CPU), and it is started once more for all other phases. Its output is kept in the recording;
 -output show also prints it while it runs. Under load, figures are those of the process that

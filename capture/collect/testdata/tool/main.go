@@ -1,5 +1,7 @@
 // Tool works for a moment, or with "long" for two seconds, and ends: by returning from
 // main, or with "exit" by os.Exit(7). With "waits" it lets a process of its own do that, and with "sleeps" it sleeps for as long.
+// With "asks" it asks a server of its own for as long, with "asksafresh" by a connection each time, and
+// with "asksforever" it does not end.
 package main
 
 import (
@@ -21,6 +23,14 @@ func main() {
 	}
 	if os.Args[1] == "sleeps" {
 		time.Sleep(2 * time.Second)
+		return
+	}
+	if how, ok := strings.CutPrefix(os.Args[1], "asks"); ok {
+		length := 2 * time.Second
+		if how == "forever" {
+			length = time.Hour
+		}
+		asks(length, how == "afresh")
 		return
 	}
 	length := 300 * time.Millisecond
