@@ -330,12 +330,7 @@ type Judged struct {
 
 // Judge counts what rules could answer.
 func Judge(m *recording.Manifest, all []Finding) (j Judged) {
-	state := map[string]State{}
-	for _, f := range all {
-		if was, ok := state[f.Rule]; !ok || was != Found && was != Fine {
-			state[f.Rule] = f.State
-		}
-	}
+	state := states(all)
 	wanted := map[recording.Kind]int{}
 	for _, r := range Rules() {
 		switch state[r.ID] {

@@ -2,12 +2,14 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
 
+	"loupe/analysis/facts"
 	"loupe/insight"
 	"loupe/recording"
 	"loupe/value/stack"
@@ -158,6 +160,9 @@ func (r *Recording) verdict() string {
 		first = slices.IndexFunc(r.Cards, func(c insight.Card) bool { return !insight.OfTiming(r.Findings[c.Finding].Rule) })
 	}
 	if first < 0 {
+		if text := unseen(r); text != "" {
+			return text + " What stands out depends on when threads ran."
+		}
 		return "Nothing serious was found: what stands out depends on when threads ran."
 	}
 	card := r.Cards[first]
@@ -196,7 +201,11 @@ func (r *Recording) verdict() string {
 		text += fmt.Sprintf(" %d other causes matter less.", n)
 	}
 	if !serious {
-		text = remarkable(f.Impact, r.through()) + " " + text
+		begin := remarkable(f.Impact, r.through())
+		if begin == nothingSerious {
+			begin = cmp.Or(unseen(r), begin)
+		}
+		text = begin + " " + text
 	}
 	return text
 }
@@ -233,7 +242,31 @@ func remarkable(i *insight.Impact, through *insight.Through) string {
 	case through != nil:
 		return fmt.Sprintf("No rule names a fault, but %s of the CPU time goes through %s at %s:%d.", unit.Percent(through.Share), stack.Short(through.At.Function), shortFile(through.At), through.At.Line)
 	}
-	return "Nothing serious was found."
+	return nothingSerious
+}
+
+// nothingSerious is said only where there was enough to see: see unseen.
+const nothingSerious = "Nothing serious was found."
+
+// unseen says instead that nothing shows what the program spends its time on, or too little, and how to
+// get it; empty where it was seen.
+func unseen(r *Recording) string {
+	shown := insight.TimeShownIn(r.Manifest, r.Findings)
+	switch {
+	case shown == insight.TimeSeen:
+		return ""
+	case len(r.Files) == 1 && shown == insight.TimeUnknown:
+		return "Nothing in this file is serious, but what the program spends its time on is not in it."
+	case len(r.Files) > 0 && shown == insight.TimeUnknown:
+		return "Nothing in these files is serious, but what the program spends its time on is not in them."
+	case shown == insight.TimeHardly:
+		return "Too little is in the recorded profiles to say what the program spends its time on: record longer, or under more load."
+	}
+	how := "record with -phases cpu,trace"
+	if r.Manifest.Target.Kind == "binary" && facts.Unrecorded(r.Manifest, recording.CPU)+facts.Unrecorded(r.Manifest, recording.ExecTrace) != "" {
+		how = "give loupe run the package rather than the binary, or let the program serve /debug/pprof"
+	}
+	return "Nothing can be said of what the program spends its time on: there is no CPU profile and no execution trace (" + how + ")."
 }
 
 // seenAt is the line at which a finding is seen first.

@@ -1,9 +1,12 @@
 package report
 
 import (
+	"strings"
 	"testing"
 
 	"loupe/insight"
+	"loupe/recording"
+	"loupe/session"
 )
 
 // TestVerdict: a report begins with a cause. What depends on when threads ran, as all of it does
@@ -30,7 +33,7 @@ func TestVerdict(t *testing.T) {
 		"Nothing serious was found: what stands out depends on when threads ran.":                                                                                           {pause},
 		"Long stop-the-world pause, at /go/src/runtime/mgc.go:1912 in runtime.gcBgMarkWorker. One other cause matters less.":                                                {grave, hot},
 	} {
-		r := &Recording{Findings: all}
+		r := &Recording{Manifest: &recording.Manifest{Entries: []recording.Entry{{Path: "cpu.pb.gz", Kind: recording.CPU}}}, Findings: append(all[:len(all):len(all)], insight.Finding{Rule: "CP02", State: insight.Fine})}
 		for i := range all {
 			c := insight.Card{Finding: i}
 			if i == 1 && all[i].Impact == part.Impact {
@@ -40,6 +43,72 @@ func TestVerdict(t *testing.T) {
 		}
 		if got := r.verdict(); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestNothingSerious: that nothing serious was found is said only of a recording that shows what the program
+// spends its time on.
+func TestNothingSerious(t *testing.T) {
+	pause := insight.Finding{Rule: "GC01", State: insight.Found, Title: "Long stop-the-world pause", Severity: insight.Info}
+	holds := insight.Finding{Rule: "GC16", State: insight.Found, Title: "One line holds most of the live heap", Severity: insight.Info}
+	states := func(question string, state insight.State) (all []insight.Finding) {
+		for _, r := range insight.Rules() {
+			for _, q := range r.Asks {
+				if string(q) == question {
+					all = append(all, insight.Finding{Rule: r.ID, State: state})
+				}
+			}
+		}
+		return all
+	}
+	const (
+		serious = "Nothing serious was found"
+		nobody  = "Nothing can be said of what the program spends its time on: there is no CPU profile and no execution trace"
+		file    = "Nothing in this file is serious, but what the program spends its time on is not in it."
+		little  = "Too little is in the recorded profiles to say what the program spends its time on"
+	)
+	missed := []recording.Missed{{Profiler: "cpu", Reason: "the program has no agent"}, {Profiler: "trace", Reason: "the program has no agent"}}
+	heap, log := recording.Entry{Kind: recording.Heap}, recording.Entry{Kind: recording.Stderr}
+	cpu, trace := recording.Entry{Kind: recording.CPU}, recording.Entry{Kind: recording.ExecTrace}
+	for _, row := range []struct {
+		what    string
+		m       recording.Manifest
+		files   int
+		others  []insight.Finding
+		finding insight.Finding
+		want    []string
+	}{
+		{"a ready binary", recording.Manifest{Target: recording.Target{Kind: "binary"}, Entries: []recording.Entry{log}, Missed: missed}, 0, nil, pause,
+			[]string{nobody, "give loupe run the package rather than the binary, or let the program serve /debug/pprof", "depends on when threads ran"}},
+		{"one that was not asked for profiles", recording.Manifest{Target: recording.Target{Kind: "binary"}, Entries: []recording.Entry{log}}, 0, nil, pause, []string{nobody, "record with -phases cpu,trace"}},
+		{"a package, bare", recording.Manifest{Target: recording.Target{Kind: "package"}, Entries: []recording.Entry{log, heap}}, 0, nil, holds, []string{nobody, "record with -phases cpu,trace", "One line holds most"}},
+		{"a heap profile alone", recording.Manifest{Entries: []recording.Entry{heap}}, 1, nil, holds, []string{file, "One line holds most"}},
+		{"a log alone", recording.Manifest{Entries: []recording.Entry{log}}, 1, nil, pause, []string{file, "depends on when threads ran"}},
+		{"two files", recording.Manifest{Entries: []recording.Entry{log, heap}}, 2, nil, holds, []string{"Nothing in these files is serious"}},
+		{"a CPU profile alone", recording.Manifest{Entries: []recording.Entry{cpu}}, 1, states("cpu", insight.Fine), holds, []string{serious}},
+		{"few samples", recording.Manifest{Entries: []recording.Entry{cpu}}, 0, states("cpu", insight.TooLittle), holds, []string{little}},
+		{"few samples in a file", recording.Manifest{Entries: []recording.Entry{cpu}}, 1, states("cpu", insight.TooLittle), holds, []string{little}},
+		{"few samples, of a program that waits", recording.Manifest{Entries: []recording.Entry{cpu, trace}}, 0, append(states("cpu", insight.TooLittle), states("scheduling", insight.Fine)...), pause, []string{serious}},
+		{"an empty trace", recording.Manifest{Entries: []recording.Entry{trace}}, 0, states("scheduling", insight.TooLittle), pause, []string{little}},
+	} {
+		r := &Recording{Manifest: &row.m, Findings: append([]insight.Finding{row.finding}, row.others...), Cards: []insight.Card{{Finding: 0}}, Files: make([]session.File, row.files)}
+		if row.files == 0 {
+			r.Files = nil
+		}
+		got := r.verdict()
+		for _, want := range row.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %q, want %q in it", row.what, got, want)
+			}
+		}
+		if row.want[0] != serious && strings.Contains(got, serious) {
+			t.Errorf("%s: %q", row.what, got)
+		}
+		// What is serious comes first whatever there is.
+		r.Findings[0].Severity = insight.Warning
+		if got := r.verdict(); !strings.HasPrefix(got, row.finding.Title) {
+			t.Errorf("%s: %q", row.what, got)
 		}
 	}
 }
