@@ -9,7 +9,6 @@ import (
 
 	"loupe/analysis/compare"
 	"loupe/analysis/facts"
-	"loupe/format/metrics"
 	"loupe/format/profile"
 	"loupe/value/stack"
 	"loupe/value/stats"
@@ -188,7 +187,7 @@ func (o *opener) finding(r *Rule, in *Input, cpu *facts.Weights, seen facts.Reop
 	}
 	f.saves = true
 	f.Advice = "Read each file once and keep what was made of it: pass it on to all that need it within one request or run, or keep it by its path, and read it again when its time of modification or its size is another one."
-	if slices.ContainsFunc(seen.Files, func(x metrics.FileSeen) bool { return x.Changed }) {
+	if seen.Changed {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, "some of these files changed while it was recorded: what is kept has to be checked against the time of modification")
 	}

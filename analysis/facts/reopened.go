@@ -16,6 +16,8 @@ type Reopened struct {
 	// Looks is how often was looked, Opened how many openings were seen, each of which may stand for many, and Again those of them
 	// of a file that had been seen opened twice before: a program that reads each file to check it, and to use it, has none.
 	Looks, Opened, Again int
+	// Changed tells that one of them had another time of modification later.
+	Changed bool
 	// Files are those that were opened, the most often opened first.
 	Files []metrics.FileSeen
 }
@@ -47,6 +49,7 @@ func ReopenedIn(f *Facts, rewinds bool) (most Reopened, ok bool) {
 			if x.Opened > 0 && !x.Writes {
 				r.Opened += x.Opened
 				r.Again += max(0, x.Opened-2)
+				r.Changed = r.Changed || x.Changed
 			}
 		}
 		r.Files = slices.SortedFunc(maps.Values(by), func(a, b metrics.FileSeen) int {
