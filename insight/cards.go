@@ -86,15 +86,18 @@ func Cards(in *Input, all []Finding) []Card {
 	return out
 }
 
-// leaksFirst puts what grows without end before a pause, which takes time and breaks nothing, where both are as grave.
+// leaksFirst puts what grows without end before a pause, which takes time and breaks nothing, where both are as grave, and
+// before CPU time that the program has to spare.
 func (c *causal) leaksFirst(cards []Card) {
 	for _, leak := range cards {
 		f := &c.all[leak.Finding]
-		if !f.Severity.AtLeast(Warning) || f.Rule != gc08.ID && f.Rule != sc10.ID {
+		if !f.Severity.AtLeast(Warning) || f.Rule != gc08.ID && f.Rule != sc10.ID && f.Title != uncancelledTitle {
 			continue
 		}
+		spare := c.spent != nil && c.spent.cpus > 0 && c.spent.cpus < busyCPU
 		for _, pause := range cards {
-			if p := &c.all[pause.Finding]; p.Rule == wt01.ID && p.Severity == f.Severity && (p.waitsFor == "sleep" || p.waitsFor == "timer") {
+			p := &c.all[pause.Finding]
+			if p.Severity == f.Severity && (p.Rule == wt01.ID && (p.waitsFor == "sleep" || p.waitsFor == "timer") || spare && family(p.Rule) == "work") {
 				c.rank[leak.Finding] = max(c.rank[leak.Finding], c.rank[pause.Finding]/justBelow)
 			}
 		}
@@ -525,6 +528,8 @@ func (c *causal) follows(i, j int) bool {
 		return false
 	case a.holder && b.Rule == lk04.ID && a.Severity.AtLeast(b.Severity):
 		return false // what the holder does says more than how many queue
+	case a.Rule == sc18.ID && b.Rule == sc10.ID:
+		return b.Severity.AtLeast(a.Severity) && firstLine(a) == firstLine(b) // each that never ends wakes up again and again
 	case a.Rule == gc08.ID && b.Rule == gc16.ID:
 		// A heap that grows, and the line that has most of it.
 		return firstLine(b) != "" && (firstLine(a) == "" || firstLine(a) == firstLine(b) && b.Severity.AtLeast(a.Severity))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"slices"
 	"strings"
 
 	"loupe/value/stack"
@@ -91,6 +92,49 @@ func smallCalls(h *hit) (small []smallCall, weight int64, reads bool) {
 		way = 1
 	}
 	return all[way], sum[way], way == 0
+}
+
+// tellFlushed says of system calls that write that a buffer is there, and is emptied after each piece: the heaviest line calls its
+// Flush, and the same function writes to it. It is false where the source does not show that.
+func tellFlushed(h *hit, f *Finding) bool {
+	at := h.lines[0].Caller
+	if float64(h.lines[0].Weight) < halfOfAll*float64(h.weight) {
+		return false
+	}
+	flushed := ""
+	for _, call := range h.in.code.lineCalls(at) {
+		if calledName(call) == "Flush" && isMethodCall(call) && len(call.Args) == 0 {
+			flushed = types.ExprString(receiverOf(call))
+		}
+	}
+	fn := h.in.code.function(at)
+	if flushed == "" || fn == nil {
+		return false
+	}
+	line, loops := 0, len(loopsAround(h.in.code, at))
+	s := h.in.code.parse(at.File)
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || line > 0 {
+			return line == 0
+		}
+		first, _ := s.lines(call)
+		gets := slices.ContainsFunc(call.Args, func(x ast.Expr) bool { return types.ExprString(x) == flushed }) ||
+			strings.HasPrefix(calledName(call), "Write") && isMethodCall(call) && types.ExprString(receiverOf(call)) == flushed
+		if gets && first <= at.Line && len(loopsAround(h.in.code, stack.Frame{Func: at.Func, File: at.File, Line: first})) == loops {
+			line = first
+		}
+		return true
+	})
+	if line == 0 {
+		return false
+	}
+	f.Title = "A buffer is flushed after each piece: each is a system call"
+	f.Summary += fmt.Sprintf("; %s is a buffer, which is written to at line %d and emptied here right after it", flushed, line)
+	f.Evidence = append(f.Evidence, h.in.code.shownAt(at.File, line, "written to the buffer here"))
+	f.Advice = "Do not flush after each piece: the buffer empties itself when it is full. Flush at the end (and check the error), when somebody is waiting for what was written, or every second or so if a reader follows."
+	f.Doubts = append(f.Doubts, "what is in the buffer is lost if the program dies before it is flushed", "a piece that is as large as the buffer is a system call in any case")
+	return true
 }
 
 // movedOn is how many bytes a read or write on a line moves, where the source says it; 0 where it does not.

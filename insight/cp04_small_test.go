@@ -24,11 +24,13 @@ func TestSmallCalls(t *testing.T) {
 		{"one byte of a file", "b := make([]byte, 1)\ns.file.Read(b)", "os.(*File).Read" + read, "Small reads", Warning},
 		{"a number is written", "binary.Write(s.conn, binary.BigEndian, s.n)", "encoding/binary.Write net.(*conn).Write net.(*netFD).Write" + write, "Small writes", Warning},
 		{"a literal is written", "s.conn.Write([]byte{1, 2})", "net.(*conn).Write net.(*netFD).Write" + write, "Small writes", Warning},
+		{"flushed after each", "fmt.Fprintln(s.w, s.n)\ns.w.Flush()", "bufio.(*Writer).Flush os.(*File).Write" + write, "A buffer is flushed", Warning},
+		{"flushed at the end", "for range in {\nfmt.Fprintln(s.w, s.n)\n}\ns.w.Flush()", "bufio.(*Writer).Flush os.(*File).Write" + write, "System calls", Warning},
 		{"through a buffer", "io.ReadFull(s.conn, s.hdr[:])", "io.ReadFull io.ReadAtLeast bufio.(*Reader).Read net.(*conn).Read net.(*netFD).Read" + read, "System calls", Info},
 		{"much at a time", "io.ReadFull(s.conn, s.big[:])", "io.ReadFull io.ReadAtLeast net.(*conn).Read net.(*netFD).Read" + read, "System calls", Info},
 		{"nobody knows how much", "io.ReadFull(s.conn, in)", "io.ReadFull io.ReadAtLeast net.(*conn).Read net.(*netFD).Read" + read, "System calls", Info},
 	} {
-		source := "package main\n\nimport (\n\"encoding/binary\"\n\"io\"\n\"net\"\n\"os\"\n)\n\ntype session struct {\nconn net.Conn\nfile *os.File\nhdr [2]byte\nbig [65536]byte\nn uint32\n}\n\nfunc (s *session) next(in []byte) {\n" +
+		source := "package main\n\nimport (\n\"bufio\"\n\"fmt\"\n\"encoding/binary\"\n\"io\"\n\"net\"\n\"os\"\n)\n\ntype session struct {\nconn net.Conn\nfile *os.File\nw *bufio.Writer\nhdr [2]byte\nbig [65536]byte\nn uint32\n}\n\nfunc (s *session) next(in []byte) {\n" +
 			c.line + "/*here*/\n}\n\nfunc main() { (&session{}).next(nil) }\n"
 		line := 1 + strings.Count(source[:strings.Index(source, "/*here*/")], "\n")
 		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")

@@ -83,7 +83,7 @@ func tellKernel(h *hit, f *Finding) {
 	case "random":
 		f.Advice = "Read random bytes in larger pieces, through a bufio.Reader around crypto/rand.Reader; where they need not be unpredictable, use math/rand/v2."
 	case "write":
-		if tellSmall(h, f, "file") {
+		if tellSmall(h, f, "file") || tellFlushed(h, f) {
 			return
 		}
 		f.Advice = "If one file or connection gets many small writes, put a bufio.Writer of 64 KB in front and flush it at the end, or when somebody is waiting for the output. If each file is written by one call, a buffer gains nothing: write fewer of them."

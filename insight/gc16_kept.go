@@ -88,6 +88,7 @@ func checkKept(r *Rule, in *Input) []Finding {
 	f.Verify = "Take a heap profile at the same point again: loupe compare OLD NEW shows what has shrunk."
 	tellRetention(r, in, all, top, &f)
 	tellHeap(in, &f, top.At)
+	tellUncancelled(in, top, &f)
 	tellOnce(r, in, top, &f)
 	tellPooled(r, in, all, top, &f)
 	tellWaste(r, in, all, top, &f)
@@ -96,6 +97,25 @@ func checkKept(r *Rule, in *Input) []Finding {
 		f.felt = share * min(1, float64(top.Weight)/(r.param("fills")*(1<<20)))
 	}
 	return []Finding{f}
+}
+
+// uncancelledTitle is the title of contexts that nobody cancels.
+const uncancelledTitle = "Contexts are kept: their cancel functions are not called"
+
+// tellUncancelled makes a warning of contexts of which the source shows that nobody calls their cancel functions: with a time
+// limit, too, each is held for all of that, with what it refers to.
+func tellUncancelled(in *Input, top *facts.Line, f *Finding) {
+	own := slices.DeleteFunc(slices.Clone(top.Frames), func(x stack.Frame) bool { return !in.Session.Scope().IsUser(x) })
+	x, ok := cancelAlong(in.code, own)
+	if !ok {
+		return
+	}
+	f.Severity, f.Title = Warning, uncancelledTitle
+	f.Summary += "; each is a context, which its parent holds with all that it refers to, and the source shows of it: " + x.says
+	if !shows(f, evidenceLine(x.at)) {
+		f.Evidence = append(f.Evidence, x.at)
+	}
+	f.Advice = fmt.Sprintf("Call the cancel function at %s when what the context is for is over, on every path (defer cancel()).", fileLine(x.at.File, x.at.Line))
 }
 
 // tellOnce makes a warning of what is read as a whole and only gone through once, where it is most of the live heap.

@@ -119,3 +119,27 @@ func TestLasting(t *testing.T) {
 	f("two peaks of a second", heapLooks("phase bare 0s..6s\n", [4]int64{20, 22, 1, 9}, [4]int64{40, 42, 1, 9}), 0)
 	f("used again between", heapLooks("phase bare 0s..6s\n", [4]int64{20, 100, 1, 9}, [4]int64{40, 300, 1, 9}, [4]int64{80, 600, 1, 9}), 0)
 }
+
+// TestGC16Uncancelled: contexts that fill the heap are a warning where the source shows that nobody cancels them, with a time
+// limit, too.
+func TestGC16Uncancelled(t *testing.T) {
+	looks := [][4]int64{{20, 20, 1, 9}, {60, 60, 1, 30}, {100, 100, 1, 50}}
+	for _, c := range []struct {
+		makes, rest string
+		warns       bool
+	}{
+		{"ctx, _ := context.WithTimeout(app, time.Hour)", "work(ctx)", true},
+		{"ctx, cancel := context.WithCancel(app)", "_ = cancel\nwork(ctx)", true},
+		{"ctx, cancel := context.WithTimeout(app, time.Hour)", "defer cancel()\nwork(ctx)", false},
+		{"ctx, cancel := context.WithTimeout(app, time.Hour)", "work(ctx, cancel)", false},
+		{"ctx := context.WithValue(app, key{}, 1)", "work(ctx)", false},
+	} {
+		r := heapLooks("run 0s..6s exit=\"exit status 0\"\nphase bare 0s..6s\n", looks...)
+		text := "package cache\n\n\n\n\n\n\n\n\nfunc remember(app context.Context) {\n" + c.makes + "\n" + c.rest + "\n}\n"
+		r.Put(recording.Entry{Path: "source/none.go", Kind: recording.Source, Source: "/src/none.go"}, []byte(text))
+		f := expect(t, c.makes, r, "GC16", Found)
+		if warns := f.Title == uncancelledTitle && f.Severity == Warning; warns != c.warns {
+			t.Errorf("%s; %s: %s %s: %s", c.makes, c.rest, f.Severity, f.Title, f.Summary)
+		}
+	}
+}

@@ -57,7 +57,7 @@ func checkNeverFinish(r *Rule, in *Input) []Finding {
 	var places []stuck
 	var fine []string
 	missing, short := 0, Finding{}
-	for _, look := range []func(*Rule, *Input) ([]stuck, Finding){proved, becomingMore, staying, counted} {
+	for _, look := range []func(*Rule, *Input) ([]stuck, Finding){proved, becomingMore, staying, endless, counted} {
 		more, other := look(r, in)
 		switch other.State {
 		case NotApplicable:
