@@ -48,6 +48,8 @@ type waiting struct {
 	rows   []*facts.UnitRow // what is added up
 	causes []facts.UnitRow  // what it was for, the largest first; of one goroutine itself none
 	pace   *pace            // of a limiter that makes it wait; nil where that is unknown
+	vain   *vain            // tries that fail again, whose pauses it is; else nil
+	gang   *gang            // those that end it, where they are held up elsewhere than the last of them; else nil
 }
 
 // share is the part of the group's time.
@@ -261,6 +263,8 @@ func (w *waiting) meanwhile() string {
 		holder = "the one that holds it is "
 	}
 	switch {
+	case w.gang != nil:
+		return w.gang.clause(c.Kind.Clause())
 	case kind == "unknown" && w.kind == "lock" && c.Site.Frame.Func != "":
 		return ", which is released" + atPlace(c.Site)
 	case kind == "unknown", w.kind == "stop_the_world" && c.Site.Frame.Func == "":
@@ -282,6 +286,7 @@ func (w *waiting) collects() bool {
 
 func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	g := w.group
+	gangOf(w, t)
 	ownStacks(in, t, w)
 	why, reason := w.meanwhile(), w.reason()
 	n := time.Duration(max(1, g.Wall.Count))
@@ -347,6 +352,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	if tellLimiter(w, in, t, &f) {
 		again = nil
 	}
+	w.vain = vainTries(w, in, t)
 	if w.triedElsewhere(in) {
 		f.Advice = elsewhereAdvice
 	}
@@ -373,6 +379,9 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		f.Doubts = append(f.Doubts, pushedDoubt)
 	}
 	w.weigh(r, in, t, &f, reason)
+	if w.vain != nil {
+		w.vain.tell(w, t, &f)
+	}
 	if many && w.outside() && !asks {
 		tellKindOf(w, in, t, &f)
 	}
@@ -515,7 +524,9 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 		info("a wait for news that ends with the timer may be meant to (long polling): then it loses nothing")
 	} else if w.kind == "sleep" || w.kind == "timer" {
 		var tries tried
-		if tries, fails = w.triesBetween(in, t); fails {
+		if tries, fails = w.triesBetween(in, t); w.vain != nil {
+			fails = true
+		} else if fails {
 			w.tellTries(in, t, tries, f, info)
 		} else if limiter, own := w.limiter(t); limiter != "" {
 			if !own && !w.pace.bursts() {
@@ -525,7 +536,7 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 			info("the pause is in a loop that goes through its items, or on until its time is over: it may keep an intended rate")
 		}
 	}
-	if w.ofAnother(reason) && paces(in.code, w.causes[0].Cause.Site.Frame) && w.causes[0].Cause.Kind.Key() == "sleep" {
+	if w.vain == nil && w.ofAnother(reason) && paces(in.code, w.causes[0].Cause.Site.Frame) && w.causes[0].Cause.Kind.Key() == "sleep" {
 		info("the pause of the other goroutine is in a loop that goes through its items: it may keep an intended rate")
 	}
 	if window := w.kind == "timer" || w.ofAnother(reason); window && g.Unit.String() == "request" && w.each().Seconds() < r.param("window") {
@@ -645,9 +656,17 @@ func writes(frames []stack.Frame) bool {
 func (w *waiting) evidence(in *Input, t *traced) []Evidence {
 	n := time.Duration(max(1, w.group.Wall.Count))
 	list := []Evidence{seenIn(in, t, w.group, w.site, "%s, %s in each", w.clause, unit.Duration(w.time/n))}
-	for _, row := range w.causes[:min(2, len(w.causes))] {
-		if row.Cause.Site.Frame.Func != "" && row.Cause.Kind.Key() != "unknown" {
-			list = append(list, t.seen(row.Cause.Site.Stack, "meanwhile the goroutine it waits for is %s here: %s in each", row.Cause.Kind.Clause(), unit.Duration(row.Time/n)))
+	for i, row := range w.causes[:min(2, len(w.causes))] {
+		cause := &row.Cause
+		if cause.Site.Frame.Func == "" || cause.Kind.Key() == "unknown" {
+			continue
+		}
+		e := t.seen(cause.Site.Stack, "meanwhile the goroutine it waits for is %s here: %s in each", cause.Kind.Clause(), unit.Duration(row.Time/n))
+		if i == 0 && w.gang != nil {
+			e = t.seen(cause.Site.Stack, "%s", w.gang.shown(cause.Kind.Clause()))
+		}
+		if list = append(list, e); i == 0 && w.ofAnother(w.reason()) { // the line to change comes first
+			list[0], list[1] = list[1], list[0]
 		}
 	}
 	if len(w.group.Slowest) > 0 {

@@ -43,7 +43,7 @@ func checkRetries(r *Rule, in *Input, t *traced) (found []Finding) {
 		if float64(x.Count) >= r.param("tries") && rate >= r.param("rate") && pause.Seconds() < r.param("pause") {
 			found = append(found, retriesFinding(r, in, t, units, x))
 		} else if i == 0 {
-			fine = fmt.Sprintf("%s connection attempts failed%s, %s apart", unit.Count(x.Count), atFrame(x.Path[0]), unit.Duration(pause))
+			fine = fmt.Sprintf("at least %s connection attempts failed%s, %s apart", unit.Count(x.Count), atFrame(x.Path[0]), unit.Duration(pause))
 		}
 	}
 	found = append(found, spinsOnLocks(r, in)...)
