@@ -541,6 +541,8 @@ func (c *causal) follows(i, j int) bool {
 		return b.Severity.AtLeast(Warning) && slices.ContainsFunc(b.Evidence, func(e Evidence) bool { return e.Line > 0 && shows(a, evidenceLine(e)) }) // a connection that is kept has goroutines
 	case a.Rule == cp04.ID && b.Rule == ld06.ID:
 		return b.Severity.AtLeast(Warning) && shows(b, firstLine(a)) // system calls that make the connections
+	case a.Rule == cp04.ID && b.Rule == wt01.ID && sameCalls(a, b), a.Rule == wt01.ID && b.Rule == cp04.ID && sameCalls(a, b):
+		return true
 	case a.Rule == cp04.ID && b.Title == tablesTitle && b.saves && c.marks[i] != nil && c.marks[j] != nil:
 		return c.spent.within(c.marks[i], c.marks[j]) >= halfOfAll // the system calls that read the table
 	case family(a.Rule) == "work" && b.Rule == ld06.ID && b.saves && c.marks[i] != nil && c.marks[j] != nil:

@@ -64,6 +64,9 @@ func has(t *stack.Table, frames []stack.FrameID, function string) bool {
 
 func tellKernel(h *hit, f *Finding) {
 	f.more = true // what is done around a call goes with it
+	if len(h.lines) > 0 {
+		defer tellSkips(h.in.code, h.lines[0].Caller, f)
+	}
 	switch h.reasons[0].name {
 	case "network":
 		if tellSmall(h, f, "connection") {

@@ -76,6 +76,17 @@ func (w *waiting) triedElsewhere(in *Input) bool {
 	return len(w.causes) > 0 && w.ofAnother(w.reason()) && retriesAround(in.code, w.causes[0].Cause.Site.Frame)
 }
 
+// adviseTries looks for tries of something that fails, between which the units, or the goroutine that they wait for, pause;
+// and for a walk through files that nobody wants.
+func adviseTries(w *waiting, in *Input, t *traced, f *Finding) {
+	if w.vain = vainTries(w, in, t); w.triedElsewhere(in) {
+		f.Advice = elsewhereAdvice
+	}
+	if w.kind == "file_call" {
+		tellSkips(in.code, w.site.Frame, f)
+	}
+}
+
 // elsewhereAdvice is what to do about a goroutine that pauses between tries while others wait
 // for it.
 const elsewhereAdvice = "The goroutine waited for pauses between tries of something that fails, and does nothing else meanwhile. Put the item back to be tried later (time.AfterFunc, a queue ordered by time) and take the next one; limit pauses and tries; and find out why the first try fails."
