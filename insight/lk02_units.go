@@ -136,7 +136,7 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	if g.All.Share(l.time) < 2*r.param("share") {
 		f.Severity = Info
 	}
-	f.Evidence = []Evidence{t.seen(workAt(g, &l.does), "under the lock: %s", cause.Kind.Clause())}
+	f.Evidence = l.shown(t)
 	sync := syncs(t.Frames(workAt(g, &l.does)))
 	for i, row := range l.also {
 		if i < 2 && 10*row.Time >= l.time {
@@ -168,6 +168,18 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	namelessDoubt(in, g, &f)
 	f.waits = l.rows
 	return f
+}
+
+// shown is what the holder does: at its own line in the function that takes the lock, as far as the units that wait hold it
+// as well, since that is the one to change; and the line where it waits.
+func (l *underLock) shown(t *traced) (all []Evidence) {
+	id, doing := workAt(l.group, &l.does), l.does.Cause.Kind.Clause()
+	frames := t.Frames(id)
+	own := slices.IndexFunc(frames, func(f stack.Frame) bool { return sameFunction(f, l.site.Frame) })
+	if own > 0 && l.does.Cause.Site.Frame.Func != l.site.Frame.Func {
+		all = append(all, t.seenAt(frames, frames[own], "called under the lock: %s", doing))
+	}
+	return append(all, t.seen(id, "under the lock: %s", doing))
 }
 
 // letGo is where the lock was let go most often, and whether that is on another goroutine, by

@@ -92,7 +92,7 @@ func TestLK02Lines(t *testing.T) {
 	}
 	r := traceOfProgram(t, p)
 	f := answers(t, r, "LK02")[0]
-	if f.State != Found || f.Severity != Warning || !strings.Contains(f.Summary, "whose holder is waiting for a peer's answer in main.ask at main.go:2") || f.Evidence[0].Line < 20 || f.Evidence[1].Line < 20 {
+	if f.State != Found || f.Severity != Warning || !strings.Contains(f.Summary, "whose holder is waiting for a peer's answer in main.ask at main.go:2") || f.Evidence[0].Line != 8 || f.Evidence[1].Line < 20 || f.Evidence[2].Line < 20 {
 		t.Errorf("%s %s: %s %+v", f.State, f.Severity, f.Summary, f.Evidence)
 	}
 	f = answers(t, r, "LK01")[0]

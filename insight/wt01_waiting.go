@@ -286,7 +286,6 @@ func (w *waiting) collects() bool {
 
 func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	g := w.group
-	gangOf(w, t)
 	ownStacks(in, t, w)
 	why, reason := w.meanwhile(), w.reason()
 	n := time.Duration(max(1, g.Wall.Count))
@@ -352,10 +351,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	if tellLimiter(w, in, t, &f) {
 		again = nil
 	}
-	w.vain = vainTries(w, in, t)
-	if w.triedElsewhere(in) {
-		f.Advice = elsewhereAdvice
-	}
+	adviseTries(w, in, t, &f)
 	if reason == "time_limit" {
 		if mostInTime(w.count, madeCalls(t, w)) {
 			f.Advice = tailAdvice
@@ -407,9 +403,10 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	return f
 }
 
-// ownStacks sees to it that the stacks are those of the group itself, where other units come by the
-// same lines.
+// ownStacks sees to it that the causes are those of all who end the waits, and that the stacks are those of the
+// group itself, where other units come by the same lines.
 func ownStacks(in *Input, t *traced, w *waiting) {
+	gangOf(w, t)
 	w.site.Stack = stackIn(in, t, w.group, w.site)
 	for i := range w.causes {
 		if at := &w.causes[i].Cause.Site; at.Frame.Func != "" {
