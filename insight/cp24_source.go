@@ -22,27 +22,29 @@ type unneeded struct {
 	cond        string // what is asked there
 	leaves      bool   // what is asked leaves before the use; otherwise the use is in its branch
 	from, to    int    // the lines in which the results are used
-	shows       bool   // what is done there writes, encodes or asks: samples would show it
+	shows       bool   // what is done there each time writes, encodes or asks: samples would show it
 	fails       bool   // it may give an error, which is looked at before the condition
 }
 
 // unneededScan reads functions for it, each statement once.
 type unneededScan struct {
-	d     *derivations
+	d *derivations
+	// asks reads conditions: what gives another answer each time, as the clock does, may be about the work itself.
+	asks  *derivations
 	known map[ast.Stmt]*unneeded
 }
 
 func newUnneededScan(c *code) *unneededScan {
 	d := newDerivations(c)
 	d.files, d.effects = true, true
-	return &unneededScan{d: d, known: map[ast.Stmt]*unneeded{}}
+	return &unneededScan{d: d, asks: newDerivations(c), known: map[ast.Stmt]*unneeded{}}
 }
 
 // on is the work that a frame's line is in.
 func (s *unneededScan) on(at stack.Frame) (u *unneeded, ok bool) {
 	in, ok := s.d.at(at)
-	if !ok {
-		return nil, false
+	if !ok || hasCall(in.decl.Body, func(call *ast.CallExpr) bool { return isNamed(call.Fun, "recover") }) {
+		return nil, false // a panic of the work may be what is asked for
 	}
 	eachBlock(in, func(list []ast.Stmt, block ast.Node) {
 		for i, stmt := range list {
@@ -124,7 +126,7 @@ func (w *unneededWork) find() *unneeded {
 				return nil
 			}
 			last = next
-		case !w.passes(next):
+		case !w.passes(w.s.d, next):
 			return nil
 		}
 	}
@@ -151,17 +153,24 @@ func leavesPlace(n ast.Node) (found bool) {
 	return found
 }
 
-// add takes a statement into the work: it sets variables of the function alone, and changes nothing else.
+// add takes a statement into the work: it sets variables of the function alone, and changes nothing else. What it writes to,
+// or through, is set by it as well.
 func (w *unneededWork) add(n ast.Stmt) bool {
-	if leavesPlace(n) || !w.harmless(n) {
+	touched, ok := w.harmless(w.s.d, n)
+	if !ok || leavesPlace(n) || writesBehind(w.s.d, n) {
 		return false
+	}
+	for v := range touched {
+		if v.Pos() < n.Pos() || w.declaredByList(n, v) {
+			w.group[v] = true
+		}
 	}
 	ast.Inspect(n, func(x ast.Node) bool {
 		if _, lit := x.(*ast.FuncLit); lit {
 			return false
 		}
 		for _, lhs := range givenValues(x) {
-			if v := w.s.d.variable(innermost(lhs)); v != nil && (v.Pos() < n.Pos() || isIdent(lhs) && v.Parent() != nil && w.declaredByList(n, v)) {
+			if v := w.s.d.variable(innermost(lhs)); v != nil && (v.Pos() < n.Pos() || isIdent(lhs) && w.declaredByList(n, v)) {
 				w.group[v] = true
 			}
 		}
@@ -169,6 +178,28 @@ func (w *unneededWork) add(n ast.Stmt) bool {
 	})
 	w.parts = append(w.parts, n)
 	return true
+}
+
+// writesBehind tells of a piece of a function that it hands on the front of a slice, which whoever gets it may append to: into
+// the memory of the slice.
+func writesBehind(d *derivations, n ast.Node) bool {
+	return hasCall(n, func(call *ast.CallExpr) bool {
+		if isNamed(call.Fun, "len") || isNamed(call.Fun, "cap") || isNamed(call.Fun, "append") {
+			return false
+		}
+		return slices.ContainsFunc(call.Args, func(x ast.Expr) bool {
+			cut, ok := ast.Unparen(x).(*ast.SliceExpr)
+			if !ok || cut.High == nil || cut.Slice3 {
+				return false
+			}
+			of := d.t.typeOf(cut.X)
+			if of == nil {
+				return false
+			}
+			b, text := of.Underlying().(*types.Basic)
+			return !text || b.Info()&types.IsString == 0
+		})
+	})
 }
 
 // declaredByList tells of a variable that a statement declares it for those after it, and not within itself.
@@ -182,37 +213,29 @@ func (w *unneededWork) declaredByList(n ast.Stmt, v types.Object) bool {
 	return false
 }
 
-// harmless tells of a piece of a function that it changes nothing but the function's own variables.
-func (w *unneededWork) harmless(n ast.Node) bool {
+// harmless tells of a piece of a function that it changes nothing but the function's own variables, and which of them it
+// writes to or through.
+func (w *unneededWork) harmless(d *derivations, n ast.Node) (touched map[types.Object]bool, ok bool) {
 	f := &derived{decl: w.in.decl, reads: map[types.Object]bool{}, fills: map[types.Object]bool{}}
-	walk := &derivedWalk{d: w.s.d, f: f}
+	walk := &derivedWalk{d: d, f: f, touched: map[types.Object]bool{}}
 	walk.walk(n)
-	return !walk.other && len(f.fills) == 0 && !f.locks
+	return walk.touched, !walk.other && len(f.fills) == 0 && !f.locks
 }
 
 // passes tells of a statement between the work and the condition that it does not change what the work reads.
-func (w *unneededWork) passes(n ast.Stmt) bool {
-	if leavesPlace(n) || !w.harmless(n) {
+func (w *unneededWork) passes(d *derivations, n ast.Stmt) bool {
+	sets, ok := w.harmless(d, n)
+	if !ok || leavesPlace(n) || writesBehind(d, n) {
 		return false
 	}
-	reads := map[types.Object]bool{}
-	for _, p := range w.parts {
-		ast.Inspect(p, func(x ast.Node) bool {
-			if id, ok := x.(*ast.Ident); ok {
-				reads[w.s.d.variable(id)] = true
-			}
-			return true
-		})
-	}
-	same := true
 	ast.Inspect(n, func(x ast.Node) bool {
 		for _, lhs := range givenValues(x) {
-			v := w.s.d.variable(innermost(lhs))
-			same = same && (v == nil || !reads[v])
+			sets[w.s.d.variable(innermost(lhs))] = true
 		}
-		return same
+		return true
 	})
-	return same
+	delete(sets, nil)
+	return !slices.ContainsFunc(w.parts, func(p ast.Node) bool { return mentionsVars(w.s.d, p, sets) })
 }
 
 // checksError tells of an if statement that it leaves where an error of the work is not nil.
@@ -227,10 +250,10 @@ func (w *unneededWork) checksError(n *ast.IfStmt) bool {
 
 // asks tells of an if statement that its condition has nothing of the work in it, and changes nothing.
 func (w *unneededWork) asks(n *ast.IfStmt) bool {
-	if w.mentions(n.Cond) || !w.harmless(n.Cond) {
+	if _, ok := w.harmless(w.s.asks, n.Cond); !ok || w.mentions(n.Cond) {
 		return false
 	}
-	return n.Init == nil || !w.mentions(n.Init) && w.passes(n.Init)
+	return n.Init == nil || !w.mentions(n.Init) && w.passes(w.s.asks, n.Init)
 }
 
 // mentions tells whether something names a variable of the work.
@@ -288,22 +311,38 @@ func (w *unneededWork) behind(last ast.Stmt, n *ast.IfStmt, from, to token.Pos, 
 		}
 	}
 	slices.Sort(u.results)
-	ast.Inspect(w.block, func(x ast.Node) bool {
-		call, ok := x.(*ast.CallExpr)
-		u.shows = u.shows || ok && from <= call.Pos() && call.Pos() < to && costsMuch(d, call, 0)
-		return !u.shows
-	})
+	u.shows = alwaysCosts(d, w.block, from, to, 0)
 	if len(u.results) == 0 {
 		return nil
 	}
 	return u
 }
 
-// costsMuch tells of a call that it does enough to be seen in samples: it writes, formats, encodes or asks somebody, itself or
-// in a function of the program.
-func costsMuch(d *derivations, call *ast.CallExpr, depth int) (found bool) {
-	name := calledName(call)
-	pkg := d.t.fromPackage(call.Fun)
+// alwaysCosts tells of what is between two places of a block that each time it does enough to be seen in samples: it writes,
+// formats, encodes or asks somebody, itself or in a function of the program, and under no further condition.
+func alwaysCosts(d *derivations, block ast.Node, from, to token.Pos, depth int) (found bool) {
+	ast.Inspect(block, func(x ast.Node) bool {
+		switch x := x.(type) {
+		case nil:
+			return false
+		case *ast.IfStmt:
+			if from <= x.Pos() && x.Pos() < to {
+				found = found || x.Init != nil && alwaysCosts(d, x.Init, from, to, depth) || alwaysCosts(d, x.Cond, from, to, depth)
+				return false
+			}
+		case *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt, *ast.FuncLit, *ast.GoStmt:
+			return x.Pos() < from
+		case *ast.CallExpr:
+			found = found || from <= x.Pos() && x.Pos() < to && costsMuch(d, x, depth)
+		}
+		return !found
+	})
+	return found
+}
+
+// costsMuch is the same of a call.
+func costsMuch(d *derivations, call *ast.CallExpr, depth int) bool {
+	name, pkg := calledName(call), d.t.fromPackage(call.Fun)
 	switch {
 	case pkg == "fmt", pkg == "os", pkg == "net/http", strings.HasPrefix(pkg, "log"), strings.HasPrefix(pkg, "encoding/"):
 		return true
@@ -312,17 +351,9 @@ func costsMuch(d *derivations, call *ast.CallExpr, depth int) (found bool) {
 	if fn == nil || len(d.declsOf(fn)) == 0 {
 		return writing.MatchString(name) || isLevelled(call) || anyVerb.MatchString(name)
 	}
-	if depth > 2 {
-		return false
-	}
-	for _, decl := range d.declsOf(fn) {
-		ast.Inspect(decl.Body, func(x ast.Node) bool {
-			inner, ok := x.(*ast.CallExpr)
-			found = found || ok && costsMuch(d, inner, depth+1)
-			return !found
-		})
-	}
-	return found
+	return depth <= 2 && !slices.ContainsFunc(d.declsOf(fn), func(decl *ast.FuncDecl) bool {
+		return !alwaysCosts(d, decl.Body, decl.Body.Pos(), decl.Body.End(), depth+1)
+	})
 }
 
 // harmlessLibrary tells of a function of the library that it changes nothing that others see, though it may give something

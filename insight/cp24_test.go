@@ -41,21 +41,44 @@ func TestCP24(t *testing.T) {
 		{"a deferred function uses it", "msg := \"\"\ndefer func() { last = msg }()\nmsg = describe(j)/*work*/\nif verbose {\nfmt.Println(msg)/*use*/\n}", "", ""},
 		{"a result with a name", "res = describe(j)/*work*/\nif !verbose {\nreturn\n}\nfmt.Println(res)/*use*/\nreturn", "", ""},
 		{"it waits for somebody", "msg := <-in/*work*/\nif verbose {\nfmt.Println(msg)/*use*/\n}", "", ""},
+		{"it moves a cursor of the function's own", "c := &job{}\nmsg := c.moved()/*work*/\nif verbose {\nfmt.Println(msg)/*use*/\n}\nfmt.Print(c.id)", "", ""},
+		{"it fills a map that is used later", "seen := map[int]bool{}\nmsg := j.noted(seen)/*work*/\nif verbose {\nfmt.Println(msg)/*use*/\n}\nfmt.Print(len(seen))", "", ""},
+		{"it writes to a builder that is used later", "var b strings.Builder\nb.WriteString(describe(j))/*work*/\nmsg := b.String()\nif verbose {\nfmt.Println(msg)/*use*/\n}\nfmt.Print(b.Len())", "", ""},
+		{"a builder of its own", "var b strings.Builder\nb.WriteString(describe(j))/*work*/\nmsg := b.String()\nif verbose {\nfmt.Println(msg)/*use*/\n}", branch, Warning},
+		{"it sorts what is used later", "list := []int{3, 1, j.id}\nmsg := middle(list)/*work*/\nif verbose {\nfmt.Println(msg)/*use*/\n}\nfmt.Print(list[0])", "", ""},
+		{"it encodes into what it is given", "n := hexInto(buf, src)/*work*/\nif verbose {\nfmt.Println(n)/*use*/\n}\nfmt.Print(buf[0])", "", ""},
+		{"it appends into memory that others have", "n := appendTo(buf[:0], j)/*work*/\nif verbose {\nfmt.Println(n)/*use*/\n}\nfmt.Print(buf[0])", "", ""},
+		{"the condition asks the clock", "msg := describe(j)/*work*/\nif time.Now().After(end) {\nfmt.Println(msg)/*use*/\n}", "", ""},
+		{"a function asks the clock", "msg := describe(j)/*work*/\nif late() {\nfmt.Println(msg)/*use*/\n}", "", ""},
+		{"a panic of it is asked for", "defer func() { recover() }()\nmsg := describe(j)/*work*/\nif verbose {\nfmt.Println(msg)/*use*/\n}", "", ""},
+		{"it is written at times", "msg := describe(j)/*work*/\nif verbose {\nlast = msg/*use*/\nif j.id%1000 == 0 {\nfmt.Println(last)\n}\n}", branch, Info},
+		{"it computes a number", "n := summed(j)/*work*/\nif verbose {\nfmt.Println(n)/*use*/\n}", branch, Info},
 		{"it logs", "msg := loud(j)/*work*/\nif verbose {\nfmt.Println(msg)/*use*/\n}", "", ""},
 	} {
-		source := "package main\n\nimport (\n\"fmt\"\n\"strings\"\n\"sync\"\n)\n\ntype job struct{ id int }\n\nvar (\nverbose bool\nlast string\nknown = map[int]bool{}\nmu sync.Mutex\nout = make(chan int)\nin = make(chan string)\n)\n" +
+		source := "package main\n\nimport (\n\"fmt\"\n\"encoding/hex\"\n\"sort\"\n\"strings\"\n\"sync\"\n\"time\"\n)\n\ntype job struct{ id int }\n\nvar (\nverbose bool\nlast string\nknown = map[int]bool{}\nmu sync.Mutex\nout = make(chan int)\nin = make(chan string)\nend time.Time\nbuf, src = make([]byte, 9), make([]byte, 9)\n)\n" +
 			"func describe(j *job) string { return fmt.Sprintf(\"job %v\", j) }\n" +
 			"func parsed(j *job) (string, error) { return strings.ToLower(describe(j)), nil }\n" +
+			"func (j *job) moved() string { j.id++; return fmt.Sprint(j.id) }\n" +
+			"func (j *job) noted(seen map[int]bool) string { seen[j.id] = true; return fmt.Sprint(len(seen)) }\n" +
+			"func middle(list []int) string { sort.Ints(list); return fmt.Sprint(list[len(list)/2]) }\n" +
+			"func hexInto(dst, src []byte) int { return hex.Encode(dst, src) }\n" +
+			"func appendTo(dst []byte, j *job) int { dst = append(dst, byte(j.id)); return len(dst) }\n" +
+			"func late() bool { return time.Now().After(end) }\n" +
+			"func summed(j *job) int { n := 0; for i := range j.id { n += i }; return n }\n" +
 			"func loud(j *job) string { fmt.Println(j); return \"\" }\n" +
 			"func (j *job) say(s string) { fmt.Println(s, j.id) }\n" +
 			"func (j *job) count() int { j.id++; return j.id }\n" +
 			"func (j *job) next() bool { j.id++; return j.id < 9 }\n" +
 			"func step(j *job) (res string) {\n" + c.body + "\nreturn \"\"\n}\n\nfunc main() { step(&job{}) }\n"
 		line := func(mark string) int { return 1 + strings.Count(source[:max(0, strings.Index(source, mark))], "\n") }
-		way := fmt.Sprintf("main.main:/src/main.go:40 main.step:/src/main.go:%d", line("/*work*/"))
-		cols := []column{{way + " main.describe:/src/main.go:20 fmt.Sprintf", []int64{80}}, {"main.main:/src/main.go:40 main.other:/src/other.go:3", []int64{20}}}
+		way := fmt.Sprintf("main.main:/src/main.go:400 main.step:/src/main.go:%d", line("/*work*/"))
+		leaf := " fmt.Sprintf"
+		if strings.Contains(c.name, "number") {
+			leaf = " main.summed:/src/main.go:30"
+		}
+		cols := []column{{way + " main.describe:/src/main.go:20" + leaf, []int64{80}}, {"main.main:/src/main.go:400 main.other:/src/other.go:3", []int64{20}}}
 		if strings.Contains(source, "/*used*/") {
-			cols = append(cols, column{fmt.Sprintf("main.main:/src/main.go:40 main.step:/src/main.go:%d fmt.Println", line("/*used*/")), []int64{10}})
+			cols = append(cols, column{fmt.Sprintf("main.main:/src/main.go:400 main.step:/src/main.go:%d fmt.Println", line("/*used*/")), []int64{10}})
 		}
 		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
 		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))

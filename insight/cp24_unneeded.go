@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"loupe/analysis/compare"
 	"loupe/analysis/facts"
@@ -21,7 +22,7 @@ var cp24 = &Rule{
 	Params: []Param{
 		{"share", 0.10, "share of CPU time", "chosen; the lower bound of the interval counts"},
 		{"warn", 0.20, "share of CPU time", "chosen: as for the arguments of log calls, CP13"},
-		{"used", 0.03, "share of the work's own samples", "chosen: what writes or encodes a result costs no less than a tenth of making it"},
+		{"used", 0.03, "share of the work's own samples", "chosen: what writes or encodes a text costs no less than a tenth of making it"},
 		g0,
 	},
 	Check: checkUnneeded,
@@ -31,6 +32,7 @@ var cp24 = &Rule{
 type unneededCost struct {
 	unneeded
 	weight  int64 // samples of the work
+	texts   int64 // of them those that format or encode something: what that gives is written in no less than a tenth of the time
 	used    int64 // samples behind the condition
 	costs   []cost
 	heavy   []stack.Frame // the heaviest stack, from the work's line out
@@ -126,11 +128,28 @@ func (u *unneededCost) joins(work *unneeded) {
 func (u *unneededCost) add(p *profile.Profile, id stack.ID, n int, weight int64) {
 	frames := p.Stacks.Frames(id)
 	u.weight += weight
+	if slices.ContainsFunc(frames[:n], func(id stack.FrameID) bool { return makesText(p.Stacks.Frame(id).Func) }) {
+		u.texts += weight
+	}
 	if n > 0 {
 		u.callees[stack.FoldGenerics(p.Stacks.Frame(frames[n-1]).Func)] += weight
 	}
 	if weight > u.most {
 		u.most, u.heavy = weight, facts.Frames(p.Stacks, id)[n:]
+	}
+}
+
+// makesText tells of a function of the library that it formats or encodes.
+func makesText(name string) bool {
+	switch pkg := stack.Package(name); pkg {
+	case "fmt", "strconv", "html", "text/template", "html/template":
+		return true
+	case "strings":
+		return name == "strings.Join" || strings.HasPrefix(name, "strings.(*Builder).")
+	case "runtime":
+		return strings.HasPrefix(name, "runtime.Caller") || strings.HasPrefix(name, "runtime.FuncForPC") || strings.HasPrefix(name, "runtime.concatstring")
+	default:
+		return strings.HasPrefix(pkg, "encoding/")
 	}
 }
 
@@ -163,13 +182,15 @@ func (u *unneededCost) finding(r *Rule, in *Input, cpu *facts.Weights, share sta
 	if u.fails {
 		f.Doubts = append(f.Doubts, "an error of the work is then seen only where its result is used")
 	}
-	if u.shows {
+	if u.shows && float64(u.texts) >= halfOfAll*float64(u.weight) {
 		if share.Low >= r.param("warn") {
 			f.Severity = Warning
 		}
 	} else {
 		f.saves, f.arguments = false, false
-		f.Doubts = append(f.Doubts, "what is done behind the condition may be too little to be seen in samples: count how often it holds")
+		f.Title = "Work whose result only a later check lets be used"
+		f.Advice = fmt.Sprintf("Count how often the check at line %d lets it through. If that is seldom, do the work behind it.", u.check.line)
+		f.Doubts[0] = "what is done behind the condition may be too little beside the work to be seen in samples: it may hold each time"
 	}
 	f.Verify = "Record again under the same load: the share should fall below " + unit.Percent(r.param("share")) + "."
 	return f

@@ -296,6 +296,15 @@ type derivedWalk struct {
 	d     *derivations
 	f     *derived
 	other bool // it changes something, or gives something else each time
+	// touched are the variables of the function that it writes to, or through.
+	touched map[types.Object]bool
+}
+
+// touch notes that something of the function's own is written to.
+func (w *derivedWalk) touch(x ast.Expr) {
+	if v := w.d.variable(innermost(pointed(x))); v != nil && w.touched != nil {
+		w.touched[v] = true
+	}
 }
 
 func (w *derivedWalk) walk(body ast.Node) {
@@ -431,6 +440,7 @@ func (w *derivedWalk) fills(x ast.Expr) bool {
 		return w.sets(u.X)
 	}
 	if w.d.isMade(w.f.decl, pointed(x)) {
+		w.touch(x)
 		return true
 	}
 	v := w.d.variable(ast.Unparen(x))
@@ -445,6 +455,7 @@ func (w *derivedWalk) fills(x ast.Expr) bool {
 // was given for that.
 func (w *derivedWalk) sets(x ast.Expr) bool {
 	if w.d.isOwn(w.f.decl, x) {
+		w.touch(x)
 		return true
 	}
 	v := w.d.variable(innermost(x))
@@ -541,7 +552,9 @@ var tells = map[string]bool{"Before": true, "After": true, "Equal": true, "Sub":
 // arguments.
 func computes(pkg, name string) bool {
 	switch pkg {
-	case "strings", "strconv", "math", "math/bits", "math/cmplx", "unicode", "unicode/utf8", "unicode/utf16", "cmp", "path", "errors", "html", "encoding/hex", "encoding/base64", "encoding/binary", "slices", "maps":
+	case "encoding/hex", "encoding/base64":
+		return name != "Encode" && name != "Decode" // into what they are given
+	case "strings", "strconv", "math", "math/bits", "math/cmplx", "unicode", "unicode/utf8", "unicode/utf16", "cmp", "path", "errors", "html", "encoding/binary", "slices", "maps":
 		return !strings.HasPrefix(name, "Delete") && !strings.HasPrefix(name, "Put") && name != "Insert" && name != "Copy" && name != "Compact" && name != "CompactFunc" && name != "Replace" || pkg == "strings"
 	case "bytes":
 		return name != "NewReader" && name != "NewBuffer"
