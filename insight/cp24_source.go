@@ -99,7 +99,7 @@ type unneededWork struct {
 
 func (w *unneededWork) find() *unneeded {
 	switch n := w.list[w.stmt].(type) {
-	case *ast.AssignStmt, *ast.DeclStmt, *ast.RangeStmt, *ast.ForStmt:
+	case *ast.AssignStmt, *ast.DeclStmt, *ast.RangeStmt, *ast.ForStmt, *ast.ExprStmt:
 	case *ast.IfStmt:
 		if leavesPlace(n) {
 			return nil
