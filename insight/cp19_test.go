@@ -1,0 +1,103 @@
+package insight
+
+import (
+	"strings"
+	"testing"
+
+	"loupe/value/stack"
+)
+
+// sourceLine is the number of the first line of a text that ends in a comment.
+func sourceLine(text, comment string) int {
+	for i, line := range strings.Split(text, "\n") {
+		if strings.HasSuffix(line, "// "+comment) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// TestSortKeyAt: what a comparison calls is a key where it is given one element, computes and keeps nothing.
+func TestSortKeyAt(t *testing.T) {
+	const head = "package main\n\ntype event struct {\nat, kind, low string\nn int\nseen time.Time\n}\n" +
+		"func (e event) key() string {\nreturn e.at + strings.ToLower(e.kind) // key\n}\n" +
+		"func (e event) name() string {\nreturn e.kind // name\n}\n" +
+		"func (e *event) kept() string {\nif e.low == \"\" {\ne.low = strings.ToLower(e.kind) // kept\n}\nreturn e.low\n}\n" +
+		"func near(a, b event) int {\nreturn cmp.Compare(strings.ToLower(a.kind), strings.ToLower(b.kind)) // near\n}\n" +
+		"func dist(a, b event) int {\nfor i := range a.at {\nif a.at[i] != b.at[i] {\nreturn i // dist\n}\n}\nreturn 0\n}\n"
+	for _, test := range []struct {
+		what, text, leaf string // leaf: functions from the leaf on, below the comparison
+		want             string
+		seldom           bool
+	}{
+		{"parsed", "sort.Slice(es, func(i, j int) bool {\na, err := time.Parse(layout, es[i].at) // here\nif err != nil {\nreturn false\n}\nb, err := time.Parse(layout, es[j].at)\nif err != nil {\nreturn true\n}\nreturn a.Before(b)\n})", "time.Parse", "time.Parse", false},
+		{"the second one", "sort.Slice(es, func(i, j int) bool {\na, err := time.Parse(layout, es[i].at)\nif err != nil {\nreturn false\n}\nb, err := time.Parse(layout, es[j].at) // here\nif err != nil {\nreturn true\n}\nreturn a.Before(b)\n})", "time.Parse", "time.Parse", false},
+		{"both on one line", "slices.SortFunc(es, func(a, b event) int { return cmp.Compare(strings.ToLower(a.kind), strings.ToLower(b.kind)) }) // here", "strings.ToLower", "strings.ToLower", false},
+		{"through variables", "slices.SortFunc(es, func(a, b event) int {\nx, y := a.kind, b.kind\nx = strings.ToLower(x) // here\ny = strings.ToLower(y)\nreturn cmp.Compare(x, y)\n})", "strings.ToLower", "strings.ToLower", false},
+		{"a method of the program", "sort.Slice(es, func(i, j int) bool { return es[i].key() < es[j].key() }) // here", "main.event.key", "main.event.key", false},
+		{"in a function that compares", "slices.SortFunc(es, func(a, b event) int { return near(a, b) }) // here", "strings.ToLower main.near", "strings.ToLower", false},
+		{"where the first part is equal", "slices.SortFunc(es, func(a, b event) int {\nif a.n != b.n {\nreturn a.n - b.n\n}\nreturn cmp.Compare(strings.ToLower(a.kind), strings.ToLower(b.kind)) // here\n})", "strings.ToLower", "strings.ToLower", true},
+		{"a method that returns a field", "sort.Slice(es, func(i, j int) bool { return es[i].name() < es[j].name() }) // here", "main.event.name", "", false},
+		{"a key that is kept", "sort.Slice(es, func(i, j int) bool { return es[i].kept() < es[j].kept() }) // here", "main.(*event).kept", "", false},
+		{"of both", "slices.SortFunc(es, func(a, b event) int { return strings.Compare(a.kind, b.kind) }) // here", "strings.Compare", "", false},
+		{"a function of both", "slices.SortFunc(es, func(a, b event) int { return dist(a, b) }) // here", "main.dist", "", false},
+		{"a text of both", "slices.SortFunc(es, func(a, b event) int {\nx := a.kind + b.kind\nreturn len(strings.ToLower(x)) // here\n})", "strings.ToLower", "", false},
+		{"of a time that it has", "slices.SortFunc(es, func(a, b event) int { return int(a.seen.UnixNano() - b.seen.UnixNano()) }) // here", "time.Time.UnixNano", "", false},
+		{"a shuffle", "slices.SortFunc(es, func(a, b event) int { return rand.Intn(a.n) }) // here", "math/rand.Intn", "", false},
+		{"a counter", "slices.SortFunc(es, func(a, b event) int { return int(a.c.Load() - b.c.Load()) }) // here", "sync/atomic.(*Int64).Load", "", false},
+		{"another call of the line", "slices.SortFunc(es, func(a, b event) int { return cmp.Compare(a.kind, b.kind) }) // here", "runtime.memequal", "", false},
+	} {
+		text := head + "func f(es []event) {\n" + test.text + "\n}\n"
+		line := func(name string) int { return sourceLine(text, name) }
+		var way []stack.Frame
+		var own []bool
+		for name := range strings.FieldsSeq(test.leaf) {
+			own = append(own, strings.HasPrefix(name, "main."))
+			x := stack.Frame{Func: name, File: "lib.go"}
+			if own[len(own)-1] {
+				x.File, x.Line = "a.go", line(ownName(name))
+			}
+			way = append(way, x)
+		}
+		way, own = append(way, stack.Frame{Func: "main.f.func1", File: "a.go", Line: line("here")}), append(own, true)
+		key, ok := sortKeyAt(sourceOf(text), way, own)
+		if ok != (test.want != "") || ok && (key.callee != test.want || key.seldom != test.seldom) {
+			t.Errorf("%s: %v, %+v, want %s", test.what, ok, key, test.want)
+		}
+	}
+}
+
+// TestSortedAppendAt: a slice is sorted again after each element where each sort follows the adding of one to the same
+// slice.
+func TestSortedAppendAt(t *testing.T) {
+	const pop = "func (q *queue) pop() task {\nt := q.tasks[0]\nq.tasks = q.tasks[1:] // pop\nreturn t\n}\n"
+	const sorts = "sort.Slice(q.tasks, func(i, j int) bool { return q.tasks[i].n < q.tasks[j].n }) // sort\n"
+	for _, test := range []struct {
+		what, text    string
+		takes, looped bool
+		ok            bool
+	}{
+		{"a field, from which the first is taken", "func (q *queue) push(t task) {\nq.tasks = append(q.tasks, t)\n" + sorts + "}\n" + pop, true, false, true},
+		{"a field, looked at otherwise", "func (q *queue) push(t task) {\nq.tasks = append(q.tasks, t)\n" + sorts + "}\n", false, false, true},
+		{"of a named type", "func (q *queue) push(t task) {\nq.tasks = append(q.tasks, t)\nsort.Sort(sort.Reverse(byN(q.tasks))) // sort\n}\n", false, false, true},
+		{"in a loop", "func all(in []string) {\nvar names []string\nfor _, s := range in {\nnames = append(names, s)\nsort.Strings(names) // sort\nprint(names[len(names)/2])\n}\n}\n", false, true, true},
+		{"a parameter that is returned", "func add(all []int, n int) []int {\nall = append(all, n)\nslices.Sort(all) // sort\nreturn all\n}\n", false, false, true},
+		{"after an error", "func (q *queue) push(t task) error {\nq.tasks = append(q.tasks, t)\nif err := t.check(); err != nil {\nreturn err\n}\n" + sorts + "return nil\n}\n", false, false, true},
+		{"once after the loop", "func all(in []string) {\nvar names []string\nfor _, s := range in {\nnames = append(names, s)\n}\nsort.Strings(names) // sort\n}\n", false, false, false},
+		{"of several", "func (q *queue) push(t []task) {\nq.tasks = append(q.tasks, t...)\n" + sorts + "}\n", false, false, false},
+		{"another slice", "func (q *queue) push(t task) {\nq.others = append(q.others, t)\n" + sorts + "}\n", false, false, false},
+		{"now and then", "func (q *queue) push(t task) {\nq.tasks = append(q.tasks, t)\nif len(q.tasks) > 1000 {\n" + sorts + "q.flush()\n}\n}\n", false, false, false},
+		{"now and then, left before", "func (q *queue) push(t task) {\nq.tasks = append(q.tasks, t)\nif len(q.tasks) < 1000 {\nreturn\n}\n" + sorts + "}\n", false, false, false},
+		{"a slice of the call", "func (q *queue) top(t task) []int {\nvar all []int\nall = append(all, t.n)\nslices.Sort(all) // sort\nreturn all\n}\n", false, false, false},
+		{"a slice of the turn", "func all(in []string) {\nfor _, s := range in {\nnames := strings.Fields(s)\nnames = append(names, s)\nsort.Strings(names) // sort\n}\n}\n", false, false, false},
+		{"begun anew", "func (q *queue) push(t task) {\nq.tasks = q.tasks[:0]\nq.tasks = append(q.tasks, t)\n" + sorts + "}\n", false, false, false},
+		{"filled before", "func (q *queue) load(t task) {\nq.tasks = read()\nq.tasks = append(q.tasks, t)\n" + sorts + "}\n", false, false, false},
+		{"sorted before", "func (q *queue) push(t task) {\n" + sorts + "q.tasks = append(q.tasks, t)\n}\n", false, false, false},
+	} {
+		text := "package main\n\n" + test.text
+		a, looped, ok := sortedAppendAt(sourceOf(text), stack.Frame{Func: "main.f", File: "a.go", Line: sourceLine(text, "sort")})
+		if ok != test.ok || ok && (looped != test.looped || (a.takes.Line > 0) != test.takes) {
+			t.Errorf("%s: %v, looped %v, %+v", test.what, ok, looped, a)
+		}
+	}
+}
