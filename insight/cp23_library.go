@@ -105,8 +105,11 @@ func (c costlyCall) tell(h *hit, f *Finding) {
 	if c.doubts != "" {
 		f.Doubts = append(f.Doubts, c.doubts)
 	}
-	if c.set == "library.power" {
+	switch c.set {
+	case "library.power":
 		tellPower(h, f)
+	case "library.context":
+		tellContextGrows(h, f)
 	}
 	switch most := h.rule.param("purpose"); {
 	case c.is == thePurpose:
