@@ -164,6 +164,12 @@ func TestByWorthCollector(t *testing.T) {
 		if all[0].Severity != c.want || all[1].Severity != Warning {
 			t.Errorf("%s: %s and %s, want %s and warning: %v", what, all[0].Severity, all[1].Severity, c.want, all[0].Doubts)
 		}
+		alone := []Finding{seenAt("AL05", Warning, 90, "/src/page.go", 9).bytesOf(0.9).costing(cost{file: "/src/page.go", line: 9, allocating: true}),
+			seenAt("CP03", Warning, 90, "/src/page.go", 9).costing(cost{file: "/src/page.go", line: 9, allocating: true})}
+		byWorth(NewInput(session.New(collecting(c.cycles, c.pace, func(_ int, y *recordingtest.Cycle) { y.Background = 2 * time.Millisecond }).Open())), alone)
+		if alone[0].Severity != c.want || alone[1].Severity != Warning {
+			t.Errorf("%s: a line that only allocates is %s, want %s; %s", what, alone[0].Severity, c.want, alone[1].Severity)
+		}
 	}
 }
 

@@ -97,7 +97,7 @@ func succeeds(h *hit, line *hitLine) bool {
 }
 
 // costlyThrough are packages through which such functions are called.
-var costlyThrough = []string{"context", "regexp", "text/template", "html/template", "compress/gzip", "compress/zlib", "compress/flate", "io", "bufio", "fmt", "bytes", "strings", "hash", "crypto", "math/big"}
+var costlyThrough = []string{"context", "regexp", "text/template", "html/template", "compress/gzip", "compress/zlib", "compress/flate", "io", "os", "bufio", "fmt", "bytes", "strings", "hash", "crypto", "math/big"}
 
 // tell says what the function does, and what does less.
 func (c costlyCall) tell(h *hit, f *Finding) {
@@ -110,6 +110,8 @@ func (c costlyCall) tell(h *hit, f *Finding) {
 		tellPower(h, f)
 	case "library.context":
 		tellContextGrows(h, f)
+	case "library.hash":
+		tellSumsCompared(h, f)
 	}
 	switch most := h.rule.param("purpose"); {
 	case c.is == thePurpose:

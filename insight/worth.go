@@ -57,11 +57,23 @@ func byWorth(in *Input, all []Finding) {
 		case ok && little(g, least):
 			f.Severity = Info
 			f.Doubts = append(f.Doubts, fmt.Sprintf("all of it takes %s of the CPU time, including the collector's part: there is little to gain", unit.Percent(g.Estimate)))
-		case !ok && much && collecting < leastCollecting:
+		case !ok && ofAllocating(f) && (allocatesAlone(f) || c.spent != nil && c.spent.total >= enoughOfCPU) && collecting < leastCollecting:
 			f.Severity = Info
 			f.Doubts = append(f.Doubts, fmt.Sprintf("the collector takes %s of the busy time, and there are too few CPU samples to show what allocation costs besides: there may be little to gain", unit.Percent(collecting)))
 		}
 	}
+}
+
+// ofAllocating tells of a finding that it is about a share of what is allocated, whose cost is that of allocating and
+// collecting.
+func ofAllocating(f *Finding) bool {
+	return strings.HasPrefix(f.Rule, "AL") && f.Impact != nil && strings.HasPrefix(f.Impact.Unit, "share of allocated ")
+}
+
+// allocatesAlone tells of such a finding that its lines cost nothing else: what others know of, as formatting, takes time
+// besides.
+func allocatesAlone(f *Finding) bool {
+	return f.Rule == al02.ID || len(f.costs) > 0 && !slices.ContainsFunc(f.costs, func(c cost) bool { return !c.allocating })
 }
 
 // scattered tells of what a cause takes that so few samples are of it that it may as well be little: below a tenth, and a
