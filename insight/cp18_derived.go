@@ -198,18 +198,25 @@ func (s *derivedScan) ask(f *derived, frames []stack.FrameID) *recomputed {
 func (x *derivedValue) finding(r *Rule, in *Input, w *facts.Weights, share stats.Interval) Finding {
 	rec := &x.rec
 	over := ""
-	if x.f.over != nil {
+	if x.f.over != nil && !derivedOverLocal(x) {
 		file, line, _ := typedOf(in.code).at(x.f.over.Pos())
 		over = ", which goes through " + types.ExprString(x.f.over) + " (" + fileLine(file, line) + "),"
 	}
-	f := r.answer(Found, "%s of the CPU time goes into computing the same again: %s%s %s%s", unit.Percent(share.Estimate), stack.Short(x.name), over, rec.where(), x.changesText(in))
+	upTo := ""
+	if x.loopAgain(in, w) {
+		upTo = "up to "
+	}
+	f := r.answer(Found, "%s%s of the CPU time goes into computing the same again: %s%s %s%s", upTo, unit.Percent(share.Estimate), stack.Short(x.name), over, rec.where(), x.changesText(in))
 	f.Title = "The same value is computed again and again"
 	f.takes(r, share)
 	sure := stats.Wilson(float64(x.sure), float64(w.Total()), compare.Confidence)
 	if sure.Low < r.param("derived-warn") {
 		f.Severity, f.saves = Info, false
 	}
-	f.Evidence = []Evidence{in.lineAt(w.Entry, x.at, "%d of %d samples are in %s, %d of them go through this line", x.samples, w.Total(), stack.Short(x.name), x.most)}
+	inside := in.lineAt(w.Entry, x.at, "%d of %d samples are in %s where it is called so, %d of them go through this line", x.samples, w.Total(), stack.Short(x.name), x.most)
+	if f.Evidence = []Evidence{inside}; rec.kind == againCompared {
+		f.Evidence = nil // the comparison is what to change
+	}
 	calls := slices.SortedFunc(maps.Keys(x.calls), func(a, b stack.Frame) int {
 		return cmp.Or(cmp.Compare(x.calls[b], x.calls[a]), cmp.Compare(a.Line, b.Line))
 	})
@@ -219,12 +226,18 @@ func (x *derivedValue) finding(r *Rule, in *Input, w *facts.Weights, share stats
 		}
 		f.costs = append(f.costs, cost{file: at.File, line: at.Line, callee: stack.FoldGenerics(x.name)})
 	}
+	if rec.kind == againCompared {
+		f.Evidence = append(f.Evidence, inside)
+	}
 	if c, ok := x.change(in); ok {
 		at := typedOf(in.code).placeAt(c)
 		f.Evidence = append(f.Evidence, in.code.shownAt(at.file, at.line, "what it is computed from changes here"))
 	}
 	f.Advice = rec.advice(x, in)
 	f.Doubts = x.doubts(in)
+	if upTo != "" {
+		f.Doubts = append(f.Doubts, "the first turn of each run of the loop at "+rec.loop.text()+" is needed, and counted as well: where there are few turns, much of the share stays")
+	}
 	if at, ok := x.resultWritten(); ok {
 		f.Severity, f.saves = Info, false
 		f.Summary += "; its callers write to the result, as at " + at.text()
@@ -232,6 +245,40 @@ func (x *derivedValue) finding(r *Rule, in *Input, w *facts.Weights, share stats
 		f.Evidence = append(f.Evidence, in.code.shownAt(at.file, at.line, "the result is written to here"))
 	}
 	return f
+}
+
+// derivedOverLocal tells whether what a value goes through is a variable of its function, which says nothing outside of it.
+func derivedOverLocal(x *derivedValue) bool {
+	root, ok := innermost(ast.Unparen(x.f.over)).(*ast.Ident)
+	if !ok {
+		return false
+	}
+	v := x.d.variable(root)
+	return isLocal(x.f.decl, v) && !isGiven(x.f.decl, v)
+}
+
+// loopAgain tells of a value that is the same in each turn of a loop that the loop itself is run again and again: how
+// many of the calls are the first of their run is not known then.
+func (x *derivedValue) loopAgain(in *Input, w *facts.Weights) bool {
+	if x.rec.kind != againSame {
+		return false
+	}
+	v := in.view(w.Profile)
+	for id := range x.stacks {
+		frames := v.t.Frames(id)
+		for i, f := range frames {
+			at := v.t.Frame(f)
+			if v.origins[f] != stack.User || at.File != x.rec.loop.file || at.Line < x.rec.loop.line {
+				continue
+			}
+			for k, l := range loopsAround(in.code, at) {
+				if first, _ := l.source.lines(l.stmt); first == x.rec.loop.line {
+					return k > 0 || i+1 < len(frames) && repeatsFrom(in.code, v, frames, i+1)
+				}
+			}
+		}
+	}
+	return false
 }
 
 // resultWritten finds where the program writes to what the calls have returned.

@@ -491,7 +491,13 @@ func (w *tableWay) inLoop(in frameCode, stmt ast.Node, body *ast.BlockStmt, insi
 	if doubt != "" {
 		w.turns.doubts = append(w.turns.doubts, doubt)
 	}
+	if tableSleeps(turn) {
+		return false, false
+	}
 	if at, ok := tableChanges(w.derivations, in.decl, body, turn); ok {
+		if _, counts := stmt.(*ast.ForStmt); counts && each == "turn" && !tableIndexes(l) {
+			return false, false // a round that changes files, and looks again for the next
+		}
 		w.turns.doubts = append(w.turns.doubts, "a turn may write files, change the environment or the working directory, or start programs, at "+at.text()+": that may change what is read")
 	}
 	switch once, unsure := tableGuarded(l, conds); {
@@ -505,6 +511,28 @@ func (w *tableWay) inLoop(in frameCode, stmt ast.Node, body *ast.BlockStmt, insi
 
 // starting tells that a change is of a value that is being made.
 func (l *derivedLoop) starting(x changing) bool { return derivedStartsWith(l.derivations, x) }
+
+// tableSleeps tells of functions that one of them sleeps: a loop that calls it looks again after a while.
+func tableSleeps(turn map[*ast.FuncDecl]bool) bool {
+	for decl := range turn {
+		if decl != nil && decl.Body != nil && mentionsCall(decl.Body, "Sleep") {
+			return true
+		}
+	}
+	return false
+}
+
+// tableIndexes tells of a loop that counts that it takes an element by its counter: it goes through items.
+func tableIndexes(l *derivedLoop) (found bool) {
+	ast.Inspect(l.body, func(n ast.Node) bool {
+		if x, ok := n.(*ast.IndexExpr); ok {
+			id, plain := ast.Unparen(x.Index).(*ast.Ident)
+			found = found || plain && l.own[l.variable(id)]
+		}
+		return !found
+	})
+	return found
+}
 
 // tableEach says what a loop goes through, by one word: it has to be items, not rounds. by is the node of it that has the call.
 func tableEach(l *derivedLoop, by ast.Node) (each, doubt string, ok bool) {

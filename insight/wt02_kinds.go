@@ -18,6 +18,9 @@ import (
 
 // tellKind makes a finding about many calls say what fits these.
 func tellKind(c *code, t *traced, o *outward, f *Finding) {
+	if o.kind == "file_call" {
+		f.Title = "Calls on files are made one after another, many times"
+	}
 	if o.kind != "query" && o.kind != "network" {
 		return
 	}

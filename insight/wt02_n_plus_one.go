@@ -37,7 +37,7 @@ var callWords = map[string][2]string{
 	"dial":          {"a new connection", "connects"},
 	"dns":           {"the same DNS lookup", "waits for DNS"},
 	"tls":           {"a TLS handshake", "waits for the handshake"},
-	"file_call":     {"the same call on files", "waits for the file system"},
+	"file_call":     {"a call on files", "waits for the file system"},
 	"process":       {"another process", "waits for it"},
 	"query":         {"a query of the database", "asks the database"},
 }

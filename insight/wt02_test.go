@@ -95,14 +95,14 @@ func TestWT02(t *testing.T) {
 			for range 10 {
 				p.Call(2*time.Millisecond, accounttest.In("syscall.Fsync@z.go:1", "os.(*File).Sync@file.go:1", handle))
 			}
-		}, Warning, "the same call on files 10 times", "Sync once for all"},
+		}, Warning, "a call on files 10 times", "Sync once for all"},
 		{"syncs each after a write, without package os", func(p *accounttest.Program) {
 			for range 10 {
 				const save = "main.save@main.go:20"
 				p.Call(20*time.Microsecond, accounttest.In("syscall.Pwrite@z.go:1", "go.etcd.io/bbolt.(*Tx).write@tx.go:1", save, handle))
 				p.Call(2*time.Millisecond, accounttest.In("syscall.Fdatasync@z.go:1", "go.etcd.io/bbolt.fdatasync@bolt.go:1", save, handle))
 			}
-		}, Warning, "the same call on files 10 times", "Sync once for all"},
+		}, Warning, "a call on files 10 times", "Sync once for all"},
 		{"reads a file in pieces, without package os", func(p *accounttest.Program) {
 			for range 10 {
 				p.Call(2*time.Millisecond, accounttest.In("golang.org/x/sys/unix.Pread@z.go:1", "main.load@main.go:20", handle))
@@ -122,7 +122,7 @@ func TestWT02(t *testing.T) {
 			for range 10 {
 				p.Call(2*time.Millisecond, accounttest.In("syscall.fstatat@z.go:1", "os.Lstat@stat.go:1", handle))
 			}
-		}, Warning, "the same call on files 10 times", "os.ReadDir"},
+		}, Warning, "a call on files 10 times", "os.ReadDir"},
 		{"starts processes", func(p *accounttest.Program) {
 			for range 6 {
 				p.Call(2*time.Millisecond, accounttest.In("internal/syscall/unix.Waitid@w.go:1", "os.(*Process).pidfdWait@exec.go:1", "os/exec.(*Cmd).Run@exec.go:2", handle))

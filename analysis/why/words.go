@@ -1,6 +1,7 @@
 package why
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -146,10 +147,32 @@ func stepWords(s *compiler.Step) string {
 		return "sent on a channel (" + expr + ")"
 	case "panic":
 		return "passed to panic"
-	case "assign", "assign-pair", "assign-pair-func-call", "assign-pair-dot-type", "assign-pair-receive", "assign-pair-mapr", "range", "range-deref", "slice", "append", "appended slice...", "appendee slice", "copied slice":
+	case "assign", "assign-pair-func-call":
+		if temporary(s.Expr) {
+			return ""
+		}
+		return expr
+	case "assign-pair", "assign-pair-dot-type", "assign-pair-receive", "assign-pair-mapr", "range", "range-deref", "slice", "append", "appended slice...", "appendee slice", "copied slice":
 		return expr
 	}
 	return expr + " (" + s.Why + ")"
+}
+
+// temporary tells of an assignment that the reader has not written: to a result of a function that is inlined, to a
+// variable of the compiler, or to variables of another package's function.
+func temporary(expr string) bool {
+	left, right, defines := strings.Cut(expr, " := ")
+	if !defines {
+		var ok bool
+		if left, right, ok = strings.Cut(expr, " = "); !ok {
+			return false
+		}
+	}
+	if strings.HasPrefix(left, "~r") || strings.HasPrefix(right, "~r") || strings.Contains(right, ".autotmp_") {
+		return true
+	}
+	// What is declared has a dot in its name only where it belongs to another package.
+	return defines && !slices.ContainsFunc(strings.Split(left, ", "), func(name string) bool { return !strings.Contains(name, ".") })
 }
 
 // short cuts an expression that would fill the line.
