@@ -247,14 +247,16 @@ func (x *derivedValue) finding(r *Rule, in *Input, w *facts.Weights, share stats
 	return f
 }
 
-// derivedOverLocal tells whether what a value goes through is a variable of its function, which says nothing outside of it.
+// derivedOverLocal tells whether what a value goes through is a variable of its function, or what that is given, which says nothing
+// outside of it.
 func derivedOverLocal(x *derivedValue) bool {
 	root, ok := innermost(ast.Unparen(x.f.over)).(*ast.Ident)
 	if !ok {
 		return false
 	}
 	v := x.d.variable(root)
-	return isLocal(x.f.decl, v) && !isGiven(x.f.decl, v)
+	_, plain := ast.Unparen(x.f.over).(*ast.Ident)
+	return isLocal(x.f.decl, v) && (plain || !isGiven(x.f.decl, v))
 }
 
 // loopAgain tells of a value that is the same in each turn of a loop that the loop itself is run again and again: how

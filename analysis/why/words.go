@@ -147,12 +147,10 @@ func stepWords(s *compiler.Step) string {
 		return "sent on a channel (" + expr + ")"
 	case "panic":
 		return "passed to panic"
-	case "assign", "assign-pair-func-call":
+	case "assign", "assign-pair", "assign-pair-func-call", "assign-pair-dot-type", "assign-pair-receive", "assign-pair-mapr", "range", "range-deref", "slice", "append", "appended slice...", "appendee slice", "copied slice":
 		if temporary(s.Expr) {
 			return ""
 		}
-		return expr
-	case "assign-pair", "assign-pair-dot-type", "assign-pair-receive", "assign-pair-mapr", "range", "range-deref", "slice", "append", "appended slice...", "appendee slice", "copied slice":
 		return expr
 	}
 	return expr + " (" + s.Why + ")"
