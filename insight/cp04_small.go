@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -92,6 +93,80 @@ func smallCalls(h *hit) (small []smallCall, weight int64, reads bool) {
 		way = 1
 	}
 	return all[way], sum[way], way == 0
+}
+
+// packets are names of networks in which each write is a message of its own.
+var packets = regexp.MustCompile(`^"(udp[46]?|ip[46]?(:.*)?|unixgram|unixpacket)"$`)
+
+// placeIsSet tells of the function of a line that it sets from where a file is read.
+func placeIsSet(c *code, at stack.Frame) bool {
+	fn := c.function(at)
+	return fn != nil && hasCall(fn.Body, func(call *ast.CallExpr) bool { return calledName(call) == "Seek" })
+}
+
+// bufferable tells of the reads or writes of a line that the source shows nothing for which a buffer is wrong: the place in the
+// file is set in the function, each write is a packet, or what is written are tokens of a pipe.
+func bufferable(h *hit, at stack.Frame) bool {
+	c := h.in.code
+	wrong := placeIsSet(c, at)
+	c.eachSource(func(_ string, s *syntax) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				name := types.ExprString(n.Fun)
+				wrong = wrong || name == "os.Pipe" || name == "net.ListenPacket" || strings.HasPrefix(name, "net.") && (strings.HasSuffix(name, "UDP") || strings.HasSuffix(name, "Unixgram") || strings.HasSuffix(name, "IP") && strings.HasPrefix(name, "net.Dial"))
+			case *ast.BasicLit:
+				wrong = wrong || packets.MatchString(n.Value)
+			case *ast.SelectorExpr:
+				wrong = wrong || n.Sel.Name == "ExtraFiles"
+			}
+			return !wrong
+		})
+	})
+	return !wrong
+}
+
+// readsAndWrites tells whether a function of the program both reads and writes without a buffer.
+func readsAndWrites(c *code, direct map[*hitLine]direct) bool {
+	way := map[string]int{}
+	for line, of := range direct {
+		if of.reads > 0 {
+			way[line.Caller.Func] |= 1
+		}
+		if of.writes > 0 {
+			way[line.Caller.Func] |= 2
+		}
+		if fn := c.function(line.Caller); fn != nil {
+			if of.writes == 0 && hasCall(fn.Body, func(call *ast.CallExpr) bool { return isMethodCall(call) && sendsOut.MatchString(calledName(call)) }) {
+				way[line.Caller.Func] |= 2
+			}
+			if of.reads == 0 && hasCall(fn.Body, func(call *ast.CallExpr) bool { return strings.HasPrefix(calledName(call), "Read") }) {
+				way[line.Caller.Func] |= 1
+			}
+		}
+	}
+	for _, both := range way {
+		if both == 3 {
+			return true
+		}
+	}
+	return false
+}
+
+// sendsOut are names of methods that send what was written.
+var sendsOut = regexp.MustCompile(`^(Write|WriteString|WriteTo|Flush|Send)$`)
+
+// appends tells of the program's sources that they open a file for appending.
+func appends(c *code) (found bool) {
+	c.eachSource(func(_ string, s *syntax) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "O_APPEND" {
+				found = true
+			}
+			return !found
+		})
+	})
+	return found
 }
 
 // tellFlushed says of system calls that write that a buffer is there, and is emptied after each piece: the heaviest line calls its
@@ -259,7 +334,7 @@ func tellSmall(h *hit, f *Finding, what string) bool {
 		weight += w
 		lines = append(lines, fmt.Sprintf("%d bytes at %s", s.bytes, fileLine(s.line.Caller.File, s.line.Caller.Line)))
 	}
-	if len(small) == 0 || float64(weight) < partSmall*float64(h.weight) || float64(all) < halfOfAll*float64(h.weight) {
+	if len(small) == 0 || float64(weight) < partSmall*float64(h.weight) || float64(all) < halfOfAll*float64(h.weight) || !bufferable(h, small[0].line.Caller) {
 		return false
 	}
 	lines = lines[:min(len(lines), 3)]
@@ -274,6 +349,14 @@ func tellSmall(h *hit, f *Finding, what string) bool {
 		f.Summary += fmt.Sprintf("; the %s is written a few bytes at a time (%s), with no buffer in between", what, andWords(lines))
 		f.Advice = fmt.Sprintf("Put a bufio.Writer in front of the %s, write everything to that, and flush it when somebody is waiting for what was written, and at the end; or put the parts of one message together in a []byte and write that.", what)
 		f.Doubts = append(f.Doubts, "what is in the buffer is lost if the program dies before it is flushed")
+	}
+	if readsAndWrites(h.in.code, direct) {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, "the same function writes and reads: if it waits for an answer to each message, there is a system call for each in any case, and no more than the parts of one message can be put together")
+	}
+	if !reads && appends(h.in.code) {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, "a file is opened with O_APPEND: if other processes write to it, too, each record has to go in one write, and no write may end within one")
 	}
 	for _, s := range small[1:min(len(small), 3)] {
 		f.Evidence = append(f.Evidence, h.in.code.shownAt(s.line.Caller.File, s.line.Caller.Line, "%s at a time here", unit.Plural(s.bytes, "byte")))

@@ -69,10 +69,10 @@ func tellKernel(h *hit, f *Finding) {
 	}
 	switch h.reasons[0].name {
 	case "network":
+		if f.Impact.Low >= partSmall {
+			f.Severity = Warning
+		}
 		if tellSmall(h, f, "connection") {
-			if f.Severity = Info; f.Impact.Low >= partSmall {
-				f.Severity = Warning
-			}
 			return
 		}
 		f.Severity = Info
@@ -90,11 +90,15 @@ func tellKernel(h *hit, f *Finding) {
 			return
 		}
 		f.Advice = "If one file or connection gets many small writes, put a bufio.Writer of 64 KB in front and flush it at the end, or when somebody is waiting for the output. If each file is written by one call, a buffer gains nothing: write fewer of them."
-		f.Doubts = append(f.Doubts, "a few large writes cannot be reduced further: check how many bytes each has (strace -c, or -e trace=write)")
+		f.Doubts = append(f.Doubts, "a few large writes cannot be reduced further: check how many bytes each has (strace -c, or -e trace=write)", "what another process waits for, or writes to as well, may not stay in a buffer")
 	case "whole":
 		f.Advice = wholeFilesAdvice
 	case "read":
 		if tellSmall(h, f, "file") {
+			return
+		}
+		if placeIsSet(h.in.code, h.lines[0].Caller) {
+			f.Advice = "The place in the file is set before it is read, so that a buffer in front of it is of no use, or gives other bytes: read larger blocks, keep those that are read often, or read the whole file if it fits into memory; ReadAt needs no Seek."
 			return
 		}
 		f.Advice = "Put a bufio.Reader of 64 KB in front, or read the whole file if it fits into memory."
