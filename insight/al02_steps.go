@@ -127,6 +127,58 @@ func stepOfSizes(sizes []int64) (step float64, ok bool) {
 	return middle(steps), high < 2*low && math.Abs(high-low) < 1.0*max(low, high)
 }
 
+// keptBeside is where the sources keep a slice of a name elsewhere, or return it: as a value, and not for its elements.
+func keptBeside(c *code, at stack.Frame, name string) (where codeLine, found bool) {
+	fn := c.function(at)
+	made := ""
+	if fn != nil {
+		eachAssigned(fn.Body, func(lhs, rhs ast.Expr) {
+			if lastName(types.ExprString(lhs)) == name && isIdent(rhs) {
+				made = types.ExprString(rhs)
+			}
+		})
+	}
+	c.eachSource(func(file string, s *syntax) {
+		is := func(x ast.Expr, inside bool) bool {
+			_, selected := ast.Unparen(x).(*ast.SelectorExpr)
+			return selected && lastName(types.ExprString(x)) == name || inside && made != "" && isNamed(x, made)
+		}
+		note := func(n ast.Node) {
+			if !found {
+				line, _ := s.lines(n)
+				where, found = codeLine{file: file, line: line}, true
+			}
+		}
+		for _, decl := range s.file.Decls {
+			inside := fn != nil && decl == ast.Decl(fn)
+			ast.Inspect(decl, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.AssignStmt:
+					for i, rhs := range n.Rhs {
+						if is(rhs, inside) && i < len(n.Lhs) && lastName(types.ExprString(n.Lhs[i])) != name && !isNamed(n.Lhs[i], "_") && !isIdent(n.Lhs[i]) {
+							note(n)
+						}
+					}
+				case *ast.CallExpr:
+					if isNamed(n.Fun, "append") && !n.Ellipsis.IsValid() && len(n.Args) > 1 && slices.ContainsFunc(n.Args[1:], func(x ast.Expr) bool { return is(x, inside) }) {
+						note(n)
+					}
+				case *ast.ReturnStmt:
+					if slices.ContainsFunc(n.Results, func(x ast.Expr) bool { return is(x, inside) }) {
+						note(n)
+					}
+				case *ast.SendStmt:
+					if is(n.Value, inside) {
+						note(n)
+					}
+				}
+				return !found
+			})
+		}
+	})
+	return where, found
+}
+
 // tellSteps says of a line that makes a slice larger by the same amount each time what that costs; it is false where the line
 // does not.
 func tellSteps(in *Input, r *reasons, g *reasonLine, f *Finding) bool {
@@ -151,6 +203,11 @@ func tellSteps(in *Input, r *reasons, g *reasonLine, f *Finding) bool {
 	for _, line := range grown.copies {
 		f.costs = append(f.costs, cost{file: g.at.File, line: line})
 		f.Evidence = append(f.Evidence, in.code.shownAt(g.at.File, line, "all of it is copied here"))
+	}
+	if at, kept := keptBeside(in.code, g.at, lastName(grown.of)); kept {
+		f.Severity, f.saves = Info, false
+		f.Evidence = append(f.Evidence, in.code.shownAt(at.file, at.line, "the slice is kept elsewhere, or handed out, here"))
+		f.Advice = fmt.Sprintf("Others keep %s as it was (%s): each of them needs its own copy, and append into the same memory would change what they have. Keep fewer of them, or add several elements in one step. Where nobody keeps it, grow by a factor.", grown.of, at.text())
 	}
 	f.Doubts = append(f.Doubts, fmt.Sprintf("if others go on reading the old %s while it grows (copy on write), it has to be copied: collect several changes in one", lastName(grown.of)))
 	return true

@@ -63,3 +63,26 @@ func TestStepGrowthAt(t *testing.T) {
 		}
 	}
 }
+
+// TestKeptBeside: a slice that others keep as it was is told from one that only its owner has.
+func TestKeptBeside(t *testing.T) {
+	const grow = "func (d *doc) add(x int) {\nnext := make([]int, len(d.ops)+1)\ncopy(next, d.ops)\nd.ops = next\n"
+	for _, c := range []struct {
+		name, source string
+		kept         bool
+	}{
+		{"versions", grow + "d.versions = append(d.versions, next)\n}\n", true},
+		{"a snapshot of the field", grow + "}\nfunc (d *doc) save() { d.all = append(d.all, d.ops) }\n", true},
+		{"it is handed out", grow + "}\nfunc (d *doc) list() []int { return d.ops }\n", true},
+		{"nobody", grow + "}\nfunc (d *doc) sum() (n int) {\nfor _, x := range d.ops {\nn += x\n}\nreturn n\n}\n", false},
+		{"its elements are", grow + "}\nfunc (d *doc) some() []int { return append([]int(nil), d.ops...) }\n", false},
+		{"a local name", grow + "}\nfunc (d *doc) first() int {\nops := d.ops\nreturn ops[0]\n}\n", false},
+	} {
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nphase cpu 0s..5s profiler=cpu\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte("package main\n\n"+c.source))
+		in := NewInput(session.New(r.Open()))
+		if _, kept := keptBeside(in.code, stack.Frame{Func: "main.(*doc).add", File: "/src/main.go", Line: 4}, "ops"); kept != c.kept {
+			t.Errorf("%s: %v", c.name, kept)
+		}
+	}
+}

@@ -272,7 +272,7 @@ func tellGraph(in *Input, d *derivations, w *facts.Weights, h *hotFunction, shar
 		return false
 	}
 	f.Title = "A walk over a graph goes to the same place once for each path"
-	f.Summary += fmt.Sprintf("; it calls itself for each of %s (line %d) and keeps nothing of where it was: what several paths lead to is done once for each path, and each level can multiply their number", g.over, g.line)
+	f.Summary += fmt.Sprintf("; it calls itself for each of %s (line %d) and keeps nothing of where it was: what several paths lead to, if anything, is done once for each path, and each level can multiply their number", g.over, g.line)
 	f.Evidence = append(f.Evidence, in.code.shownAt(at.File, g.line, "it calls itself here"))
 	proof := g.countedAs(in, d, w, h)
 	if proof != "" {
@@ -288,9 +288,12 @@ func tellGraph(in *Input, d *derivations, w *facts.Weights, h *hotFunction, shar
 	default:
 		f.Advice = "Give the walk a set of the nodes where it was, and collect into one result: then each node is gone to once. Where the result has to have a node once for each path, it grows with the number of paths."
 	}
-	if f.saves, f.grows = true, true; share.Low >= dominates && (proof != "" || g.byName) {
-		f.Severity = Warning
+	if share.Low >= dominates && (proof != "" || g.byName) {
+		f.Severity, f.saves, f.grows = Warning, true, true
+		return true
 	}
+	f.Title = "A walk keeps nothing of where it was"
+	f.Advice = "If several paths lead to the same node: " + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
 	return true
 }
 

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/types"
 	"path"
+	"regexp"
 	"slices"
 
 	"loupe/analysis/compare"
@@ -92,6 +93,23 @@ func handlesFile(name string) (handles, opens bool) {
 		return true, false
 	}
 	return false, false
+}
+
+// ofFiles are types of parameters that say which file is meant, or how much of it.
+var ofFiles = regexp.MustCompile(`^(string|bool|byte|rune|u?int\d*|error|context\.Context|(os|fs)\.(File(Info|Mode)|DirEntry|FS)|\*os\.(File|Root)|time\.\w+)$`)
+
+// dependsOn is a parameter of the function that says something else than which file is meant; empty where there is none.
+func (o *opener) dependsOn(c *code) string {
+	fn := c.function(o.at)
+	if fn == nil {
+		return ""
+	}
+	for _, p := range fn.Type.Params.List {
+		if !ofFiles.MatchString(types.ExprString(p.Type)) && len(p.Names) > 0 && p.Names[0].Name != "_" {
+			return p.Names[0].Name
+		}
+	}
+	return ""
 }
 
 // opensBySource tells of the function of a frame that its source opens a file.
@@ -191,6 +209,11 @@ func (o *opener) finding(r *Rule, in *Input, cpu *facts.Weights, seen facts.Reop
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, "some of these files changed while it was recorded: what is kept has to be checked against the time of modification")
 	}
+	if param := o.dependsOn(in.code); param != "" {
+		f.Severity, f.saves = Info, false
+		f.Doubts = append(f.Doubts, fmt.Sprintf("what it makes of a file also depends on %s: if that is another one each time, only reading and parsing are saved", param))
+	}
+	f.Doubts = append(f.Doubts, "if the files are read to find what has changed in them, or is damaged, they have to be read; and a file that is larger than memory cannot be kept")
 	f.Doubts = append(f.Doubts, "which file the function opens is not seen where several functions open some")
 	f.Verify = "Record again under the same load: the share should fall below " + unit.Percent(r.param("share")) + "."
 	return f
