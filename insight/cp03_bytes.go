@@ -41,6 +41,9 @@ type bytesDecode struct {
 	fields []types.Object // through which the bytes have come so far
 	into   ast.Expr       // what it is decoded into; nil where that is not told
 	maker  ast.Node       // what makes the reader, where it is read from one
+	mode   string         // how it decodes; modeKnown tells whether that is seen
+	// modeKnown is false where a caller decides on it.
+	modeKnown bool
 }
 
 // bytesWay follows bytes on one stack.
@@ -101,6 +104,7 @@ func (w *bytesWay) decode(i int) *bytesDecode {
 	if text, of.into, of.maker = decodedText(w.derivations, in, calls[0]); text == nil {
 		return nil
 	}
+	of.mode, of.modeKnown = bytesMode(w.derivations, in, calls[0], callee)
 	w.follow(of, i, text, "", 0)
 	if len(of.places) == 0 {
 		return nil

@@ -40,6 +40,9 @@ type bytesGroup struct {
 	picked      []*bytesPlaceUse
 	total, rest int64
 	tries       bool
+	// written is where a decoded value is changed afterwards; isWritten tells whether one is.
+	written   codeLine
+	isWritten bool
 }
 
 // bytesSample is a stack with the ways on it.
@@ -100,6 +103,9 @@ func bytesDecodedAgain(r *Rule, in *Input, w *facts.Weights, except func(*stack.
 			return true
 		}
 		g.pick(d)
+		if g.decoded() > 1 {
+			g.written, g.isWritten = bytesWritten(d, g.picked)
+		}
 		return !enough(g.total) || !enough(g.rest)
 	})
 	slices.SortFunc(all, func(a, b *bytesGroup) int {
@@ -288,7 +294,16 @@ func (g *bytesGroup) finding(r *Rule, in *Input, w *facts.Weights) Finding {
 	}
 	f.belows = true
 	f.Advice = g.advice()
-	f.Doubts = append(f.Doubts, "that the bytes are the same is read in the source: what decodes only where a condition holds may not run each time")
+	f.Doubts = append(f.Doubts, "that the bytes are the same is read in the source: what decodes only where a condition holds may not run each time",
+		"decoders that are set up differently (unknown fields, numbers, what may follow the value) give other values and other errors: none of them can stand for another one")
+	if g.isWritten {
+		f.Severity, f.saves = Info, false
+		f.Summary += "; a decoded value is changed afterwards, as at " + g.written.text()
+		f.Advice = "Each place that changes the value, or has to have it as it was, needs its own. Decode once and give each of them a copy, if a copy costs less: one that goes into the slices, maps and pointers in it."
+		f.Evidence = append(f.Evidence, in.code.shownAt(g.written.file, g.written.line, "a decoded value is written to here"))
+	} else if g.decoded() > 1 {
+		f.Doubts = append(f.Doubts, "whoever changes the value, or what it points to, needs a copy of its own")
+	}
 	return f
 }
 
@@ -304,6 +319,10 @@ func (g *bytesGroup) advice() string {
 		return !slices.ContainsFunc(g.picked, func(u *bytesPlaceUse) bool { return !is(u.of.callee) })
 	}
 	isJSON := func(fn string) bool { return strings.Contains(strings.ToLower(stack.Package(fn)), "json") }
+	const valid = "Decoding checks the whole text by itself: "
+	if g.decoded() == 1 {
+		return "Leave out the check with Valid. " + valid + "an error of it that is no *json.SyntaxError is one of a value that does not fit the type."
+	}
 	text := "Decode them once and pass on the decoded value: into one struct with all that these places need"
 	if all(isJSON) {
 		text += ", or into a map[string]json.RawMessage (or a struct with json.RawMessage fields), of which each place decodes its own part alone"
@@ -313,7 +332,56 @@ func (g *bytesGroup) advice() string {
 		text += " Where several types are tried, look first at what tells them apart, the first byte or the field that says the kind, and decode into that type alone."
 	}
 	if !all(func(fn string) bool { return ownName(fn) != "Valid" }) {
-		text += " Decoding checks the whole text by itself: Valid is not needed before it."
+		text += " " + valid + "Valid is not needed before it."
 	}
 	return text
+}
+
+// decoded is how many places decode, and do not only check.
+func (g *bytesGroup) decoded() (n int) {
+	for _, u := range g.picked {
+		if !u.of.checks() {
+			n++
+		}
+	}
+	return n
+}
+
+// bytesWritten finds where one of the values that some ways decode is changed afterwards. What a function that all of them
+// call does to the value that it returns belongs to making it.
+func bytesWritten(d *derivations, picked []*bytesPlaceUse) (at codeLine, ok bool) {
+	var decoders []ast.Node
+	shared := map[*ast.FuncDecl]int{}
+	for _, u := range picked {
+		own := map[*ast.FuncDecl]bool{}
+		for i, s := range u.of.steps {
+			if decoders = append(decoders, s.node); i < u.steps {
+				own[s.in.decl] = true
+			}
+		}
+		for decl := range own {
+			shared[decl]++
+		}
+	}
+	for _, u := range picked {
+		if u.of.checks() {
+			continue
+		}
+		f := decodedFlowOf(d, u.of.steps)
+		if f == nil {
+			continue
+		}
+		makes := func(w writtenPlace) bool {
+			for decl, n := range shared {
+				if n == len(picked) && f.gives[decl] == bondIs && ofMaking(d.c, w.in.Name.Name, decl.Name.Name, 0) {
+					return true
+				}
+			}
+			return false
+		}
+		if at, ok := f.written(decoders, makes); ok {
+			return at, true
+		}
+	}
+	return at, false
 }

@@ -26,13 +26,13 @@ func bytesRepeat(d *derivations, a, b *bytesPlaceUse) (repeats, nested bool) {
 	if one.node.Pos() > two.node.Pos() {
 		one, two, a, b = two, one, b, a
 	}
-	if a.of.maker != nil && a.of.maker == b.of.maker { // the next one of a stream
+	if a.of.maker != nil && a.of.maker == b.of.maker && a.of.steps[0].node != b.of.steps[0].node { // the next one of a stream
 		return false, false
 	}
 	body := ast.Node(one.in.decl.Body)
 	switch {
 	case bytesApart(body, one.node, two.node), contradict(body, one.node, two.node), !sameTurn(body, one.node, two.node):
-	case bothAsked(a, b, one, two):
+	case bothAsked(a, b, one, two), !bytesAlike(a.of, b.of):
 	case !bytesStay(d, one, two), bytesDecides(d, one, two):
 	default:
 		return true, false

@@ -26,6 +26,8 @@ type memoryFlow struct {
 	vars    map[types.Object]bond
 	gives   map[*ast.FuncDecl]bond
 	sources map[ast.Expr]bool
+	// through are the calls to which alone the results of some functions go.
+	through map[*ast.FuncDecl]*ast.CallExpr
 	cells   *cells
 	grew    bool
 }
@@ -427,7 +429,9 @@ func (f *memoryFlow) result(n *ast.CallExpr) (how bond) {
 	}
 	if fn := f.d.t.callee(n); fn != nil && len(f.d.declsOf(fn)) > 0 {
 		for _, decl := range f.d.declsOf(fn) {
-			how = max(how, f.gives[decl])
+			if by := f.through[decl]; by == nil || by == n {
+				how = max(how, f.gives[decl])
+			}
 		}
 		return how
 	}
