@@ -167,12 +167,39 @@ func askWays(c *code, way []stack.Frame) {
 	}
 }
 
+// askWork asks of a line whether what it does is needed, where its texts end, what it walks over and moves, and how it sorts.
+func askWork(c *code, f stack.Frame) {
+	d := newDerivations(c)
+	newUnneededScan(c).on(f)
+	walksGraph(d, f)
+	hasNoEnd(d, f)
+	placeIsSet(c, f)
+	contextGrowsAround(c, f)
+	sortedAppendAt(c, f)
+	sortKeyAt(c, []stack.Frame{f, f}, []bool{true, true})
+	tellSkips(c, f, &Finding{})
+	if g, ok := stepGrowthAt(c, f); ok {
+		keptBeside(c, f, lastName(g.of))
+	}
+	for _, reads := range []bool{false, true} {
+		movedOn(d, f, reads)
+	}
+	for _, callee := range []string{"fmt.Sprintf", "main.f", "strings.Join", "crypto/sha256.Sum256"} {
+		loggedTexts(d, f, callee)
+		sumsCompared(c, f, callee)
+	}
+	for _, l := range loopsAround(c, f) {
+		vainLoop(l)
+	}
+}
+
 // askSource asks of a line all that rules ask.
 func askSource(c *code, f, caller stack.Frame) {
 	way := []stack.Frame{f, caller, f}
 	askDerived(c, way)
 	askResults(c, way)
 	askWays(c, way)
+	askWork(c, f)
 	lineInLoop(c, f)
 	retryAround(c, way)
 	askingAround(c, way)
