@@ -24,6 +24,7 @@ type reread struct {
 	reads, turns int64                  // of them in reading, and in parsing
 	lines        map[stack.Frame]int64  // its own lines, by their samples
 	outwards     map[string]*wayOutward // by the text of the way
+	parses       map[string]*wayOutward // those from what parses
 }
 
 // wayOutward is a way from a read to what it is for.
@@ -54,7 +55,7 @@ func readsAgain(r *Rule, in *Input) (found []Finding) {
 		}
 		name := v.t.Frame(frames[at]).Func
 		if all[name] == nil {
-			all[name] = &reread{name: name, lines: map[stack.Frame]int64{}, outwards: map[string]*wayOutward{}}
+			all[name] = &reread{name: name, lines: map[stack.Frame]int64{}, outwards: map[string]*wayOutward{}, parses: map[string]*wayOutward{}}
 		}
 		all[name].add(v, frames, at, n)
 	}
@@ -69,6 +70,11 @@ func readsAgain(r *Rule, in *Input) (found []Finding) {
 			if wrote, ok := writesFile(in.code, from); ok {
 				f.isWritten(wrote)
 				f.Advice = "Keep what was written instead of reading it back, if nobody else writes the file; otherwise check its modification time (os.Stat) and read it again only when it has changed."
+			}
+			if at, ok := x.changed(in.code); !ok {
+				f.Doubts = append(f.Doubts, "whoever changes what he is given, or what it points to, needs a copy of his own")
+			} else {
+				f.keptChanged(in.code, at, "Read and parse it once and keep the result; if it may change while the program runs, check its modification time (os.Stat) and read it again only when it has changed.")
 			}
 			found = append(found, f)
 		}
@@ -140,7 +146,10 @@ func (x *reread) add(v *view, frames []stack.FrameID, at int, n int64) {
 		x.turns += n
 	}
 	x.lines[v.t.Frame(frames[at])] += n
-	if !passes(v, frames[:at], "file.read") {
+	to := x.parses
+	if passes(v, frames[:at], "file.read") {
+		to = x.outwards
+	} else if !passes(v, frames[:at], "parse") {
 		return
 	}
 	way := &wayOutward{}
@@ -150,10 +159,24 @@ func (x *reread) add(v *view, frames []stack.FrameID, at int, n int64) {
 		}
 	}
 	text := fmt.Sprint(way.frames)
-	if x.outwards[text] == nil {
-		x.outwards[text] = way
+	if to[text] == nil {
+		to[text] = way
 	}
-	x.outwards[text].samples += n
+	to[text].samples += n
+}
+
+// changed finds where what the function has parsed is changed by those who get it.
+func (x *reread) changed(c *code) (at codeLine, ok bool) {
+	d := newDerivations(c)
+	for _, ways := range []map[string]*wayOutward{x.parses, x.outwards} {
+		for _, key := range slices.Sorted(maps.Keys(ways)) {
+			way := ways[key].frames
+			if at, ok := parsedWritten(d, way, slices.IndexFunc(way, func(f stack.Frame) bool { return f.Func == x.name })); ok {
+				return at, true
+			}
+		}
+	}
+	return at, false
 }
 
 // sameFile tells whether the name of what is read is the same in each call, by most of the

@@ -38,6 +38,8 @@ func TestCP18Tables(t *testing.T) {
 		{"one that is kept by its caller", ways, types + table + "func (p *proc) fill() int64 {\n\tif p.fs.cached == nil {\n\t\tp.fs.cached, _ = p.fs.table() // B\n\t}\n\treturn p.fs.cached[p.name]\n}\n\nfunc (f *tree) proc(id int) *proc { return &proc{fs: f, id: id} }\n\nfunc (f *tree) sample(ids []int) {\n\tfor _, id := range ids {\n\t\tp := f.proc(id)\n\t\tuse(p.fill()) // C\n\t}\n}\n\nfunc main() {\n\tf.sample(ids) // D\n}\n", none},
 
 		{"without anything, in a loop over items", short, plain + "func main() {\n\tfor _, x := range all {\n\t\tuse(x, names()) // B\n\t}\n}\n", severe},
+		{"its callee changes what it is given", short, plain + "func main() {\n\tfor _, x := range all {\n\t\tfill(x, names()) // B\n\t}\n}\n\nfunc fill(x string, n []string) {\n\tn[0] = x\n}\n", info},
+		{"its callee only reads", short, plain + "func main() {\n\tfor _, x := range all {\n\t\tfill(x, names()) // B\n\t}\n}\n\nfunc fill(x string, n []string) {\n\tx = n[0]\n\tuse(x)\n}\n", severe},
 		{"for each line of a file", short, plain + "func main() {\n\tfor sc.Scan() {\n\t\tuse(sc.Text(), names()) // B\n\t}\n}\n", severe},
 		{"for each item of a channel", short, plain + "func main() {\n\tvar jobs = make(chan int)\n\tfor x := range jobs {\n\t\tuse(x, names()) // B\n\t}\n}\n", info},
 		{"before the loop", short, plain + "func main() {\n\tn := names() // B\n\tfor _, x := range all {\n\t\tuse(x, n)\n\t}\n}\n", none},

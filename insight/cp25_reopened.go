@@ -215,6 +215,31 @@ func (o *opener) finding(r *Rule, in *Input, cpu *facts.Weights, seen facts.Reop
 	}
 	f.Doubts = append(f.Doubts, "if the files are read to find what has changed in them, or is damaged, they have to be read; and a file that is larger than memory cannot be kept")
 	f.Doubts = append(f.Doubts, "which file the function opens is not seen where several functions open some")
+	if at, ok := o.changed(in); ok {
+		f.keptChanged(in.code, at, "Read each file once and keep what was made of it by its path; read it again when its time of modification or its size is another one.")
+	} else {
+		f.Doubts = append(f.Doubts, "whoever changes what was made of a file, or what it points to, needs a copy of his own")
+	}
 	f.Verify = "Record again under the same load: the share should fall below " + unit.Percent(r.param("share")) + "."
 	return f
+}
+
+// changed finds where what is made of the files is changed by those who get it: what the function returns, or what its caller
+// makes of that where it only reads.
+func (o *opener) changed(in *Input) (at codeLine, ok bool) {
+	d, made := newDerivations(in.code), 0
+	way := slices.Clone(o.heavy)
+	for i, f := range way {
+		if !in.Session.Scope().IsUser(f) {
+			way = way[:i]
+			break
+		}
+	}
+	for made < 2 && made+1 < len(way) {
+		if in, ok := d.at(way[made]); !ok || !handsOnFile(in.decl) {
+			break
+		}
+		made++
+	}
+	return parsedWritten(d, way, made)
 }

@@ -32,7 +32,10 @@ func decodedFlowOf(d *derivations, steps []*bytesStep) *decodedFlow {
 		}
 	}
 	_, x, _ := decodedText(d, steps[0].in, call)
-	if x == nil && d.t.fromPackage(call.Fun) == "" {
+	switch {
+	case x == nil && len(call.Args) == 1 && ownCallName(call) == "Decode": // of a stream
+		x = call.Args[0]
+	case x == nil && d.t.fromPackage(call.Fun) == "":
 		x = receiverOf(call)
 	}
 	if x == nil {
