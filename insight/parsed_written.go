@@ -53,7 +53,30 @@ func parsedWritten(d *derivations, way []stack.Frame, made int) (at codeLine, ok
 		}
 	}
 	if made+1 < len(steps) && made >= 0 {
-		return resultWritten(d, steps[made].in.decl, calls[made+1:made+2])
+		return givenWritten(d, steps[made].in.decl, steps[made+1].in.decl, calls[made+1])
+	}
+	return at, false
+}
+
+// givenWritten is [resultWritten] for one call of a function, without what its caller does before it.
+func givenWritten(d *derivations, decl, caller *ast.FuncDecl, call *ast.CallExpr) (at codeLine, ok bool) {
+	fn, _ := d.t.info.Defs[decl.Name].(*types.Func)
+	if fn == nil {
+		return at, false
+	}
+	around := nodesAround(caller.Body, call)
+	before := func(w writtenPlace) bool {
+		return w.in == caller && w.n.Pos() < call.Pos() && !slices.ContainsFunc(around, func(n ast.Node) bool { return isLoop(n) && within(n, w.n) })
+	}
+	for result := range fn.Signature().Results().Variables() {
+		if !mayRefer(result.Type()) {
+			continue
+		}
+		for _, w := range flowOf(d, []*ast.CallExpr{call}, result.Type()).writes() {
+			if !before(w) && !ofMaking(d.c, w.in.Name.Name, decl.Name.Name, 0) {
+				return d.placeOf(w.n), true
+			}
+		}
 	}
 	return at, false
 }

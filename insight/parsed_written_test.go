@@ -28,6 +28,8 @@ func TestParsedWritten(t *testing.T) {
 		{"a struct of it", load + order + "for _, l := range d.Flat {\nl.Qty += n\nn += l.Qty\n}\nreturn n\n}\n", two, 0, false},
 		{"another value", load + order + "e := &doc{Total: d.Total}\ne.Total += n\nreturn e.Total\n}\n", two, 0, false},
 		{"what somebody else makes", load + order + "return d.Total\n}\nfunc other() { d := fresh(); d.Total = 3 }\nfunc fresh() *doc { return new(doc) }\n", two, 0, false},
+		{"what the variable had before", load + "func order(n int) {\nd := new(doc)\nd.Total = n\nfor range n {\nd, _ = load(\"x\") // B\nprint(d.Total)\n}\n}\n", two, 0, false},
+		{"what it has from the turn before", load + "func order(n int) {\nd := new(doc)\nfor range n {\nd.Total = n\nd, _ = load(\"x\") // B\nprint(d.Total)\n}\n}\n", two, 0, true},
 		{"lines, only read", lines + "func order(n int) int {\nm := load(\"x\") // B\nreturn m[\"a\"]\n}\n", two, 0, false},
 		{"by itself, only read", "func load(n int) int {\nb, _ := os.ReadFile(\"x\")\nvar d doc\njson.Unmarshal(b, &d) // A\nreturn d.Total + n\n}\nfunc order(n int) { load(n) } // B\n", two, 0, false},
 		{"into a field of it, another is set", "func (s *server) load() {\nb, _ := os.ReadFile(\"x\")\njson.Unmarshal(b, &s.cfg) // A\ns.hits++\n}\nfunc order(s *server) { s.load() } // B\n", "(*server).load@A order@B", 0, false},
