@@ -26,16 +26,21 @@ type textFlow struct {
 	seen  map[types.Object]bool
 	calls map[*ast.CallExpr]bool
 	sinks []textSink
+	room  *int // bytes of source that may still be gone through, for all texts together
 	steps int
 	other bool // they end elsewhere, too, or where is not known
 }
+
+// mostTextSource is how many bytes of source are gone through for all texts of one profile: chosen, so that functions of any length
+// take no more than a moment.
+const mostTextSource = 64 << 20
 
 // mostTextSteps is how many expressions are followed: chosen, far more than texts of logs are handed on.
 const mostTextSteps = 300
 
 // loggedTexts says of the call on a line that makes a text in which log calls that text ends; ok is false where it may end
 // elsewhere.
-func loggedTexts(d *derivations, at stack.Frame, callee string) (sinks []textSink, ok bool) {
+func loggedTexts(d *derivations, at stack.Frame, callee string, room *int) (sinks []textSink, ok bool) {
 	in, found := d.at(at)
 	if !found {
 		return nil, false
@@ -62,7 +67,7 @@ func loggedTexts(d *derivations, at stack.Frame, callee string) (sinks []textSin
 	if len(made) == 0 {
 		return nil, false
 	}
-	f := &textFlow{d: d, seen: map[types.Object]bool{}, calls: map[*ast.CallExpr]bool{}}
+	f := &textFlow{d: d, room: room, seen: map[types.Object]bool{}, calls: map[*ast.CallExpr]bool{}}
 	for _, x := range made {
 		f.follow(in.decl, x)
 	}
@@ -106,7 +111,8 @@ func isTexts(t types.Type) bool {
 
 // follow takes an expression that has the text to what its surroundings make of it.
 func (f *textFlow) follow(decl *ast.FuncDecl, x ast.Expr) {
-	if f.steps++; f.steps > mostTextSteps {
+	*f.room -= int(decl.End() - decl.Pos())
+	if f.steps++; f.steps > mostTextSteps || *f.room < 0 {
 		f.other = true
 	}
 	if f.other {

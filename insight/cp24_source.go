@@ -97,6 +97,9 @@ type unneededWork struct {
 	fails bool
 }
 
+// mostBetween is how many statements there may be between the work and the condition: chosen, far more than anybody writes.
+const mostBetween = 60
+
 func (w *unneededWork) find() *unneeded {
 	switch n := w.list[w.stmt].(type) {
 	case *ast.AssignStmt, *ast.DeclStmt, *ast.RangeStmt, *ast.ForStmt, *ast.ExprStmt:
@@ -111,7 +114,7 @@ func (w *unneededWork) find() *unneeded {
 		return nil
 	}
 	last := w.list[w.stmt]
-	for i := w.stmt + 1; i < len(w.list); i++ {
+	for i := w.stmt + 1; i < min(len(w.list), w.stmt+mostBetween); i++ {
 		next := w.list[i]
 		n, isIf := next.(*ast.IfStmt)
 		switch {

@@ -133,7 +133,7 @@ func fieldType(c *code, name string) (of string) {
 func methodsOf(c *code, in *ast.FuncDecl, fun ast.Expr) []declaration {
 	named := c.functions()[lastName(types.ExprString(fun))]
 	f, ok := fun.(*ast.SelectorExpr)
-	if !ok || in == nil {
+	if !ok || in == nil || len(named) == 0 {
 		return named
 	}
 	of := ""

@@ -185,7 +185,8 @@ func askWork(c *code, f stack.Frame) {
 		movedOn(d, f, reads)
 	}
 	for _, callee := range []string{"fmt.Sprintf", "main.f", "strings.Join", "crypto/sha256.Sum256"} {
-		loggedTexts(d, f, callee)
+		room := mostTextSource
+		loggedTexts(d, f, callee, &room)
 		sumsCompared(c, f, callee)
 	}
 	for _, l := range loopsAround(c, f) {
