@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
+	"go/types"
 	"maps"
 	"slices"
 	"strings"
@@ -347,6 +348,21 @@ func (g *bytesGroup) decoded() (n int) {
 	return n
 }
 
+// sameTarget tells of two types that are decoded into that the values may be one: the types are the same, or one is not known.
+func sameTarget(a, b types.Type) bool {
+	plain := func(t types.Type) types.Type {
+		if t == nil || t == types.Typ[types.Invalid] {
+			return nil
+		}
+		if p, ok := t.Underlying().(*types.Pointer); ok {
+			return p.Elem()
+		}
+		return t
+	}
+	a, b = plain(a), plain(b)
+	return a == nil || b == nil || types.IsInterface(a) || types.IsInterface(b) || types.Identical(a, b)
+}
+
 // bytesWritten finds where one of the values that some ways decode is changed afterwards. What a function that all of them
 // call does to the value that it returns belongs to making it.
 func bytesWritten(d *derivations, picked []*bytesPlaceUse) (at codeLine, ok bool) {
@@ -363,12 +379,15 @@ func bytesWritten(d *derivations, picked []*bytesPlaceUse) (at codeLine, ok bool
 			shared[decl]++
 		}
 	}
+	var flows []*decodedFlow
 	for _, u := range picked {
-		if u.of.checks() {
-			continue
+		if f := decodedFlowOf(d, u.of.steps); f != nil && !u.of.checks() {
+			flows = append(flows, f)
 		}
-		f := decodedFlowOf(d, u.of.steps)
-		if f == nil {
+	}
+	for i, f := range flows {
+		// A value of another type is another part of what one decode would give, whoever changes it.
+		if !slices.ContainsFunc(flows, func(o *decodedFlow) bool { return o != flows[i] && sameTarget(f.of, o.of) }) {
 			continue
 		}
 		makes := func(w writtenPlace) bool {

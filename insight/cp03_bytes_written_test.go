@@ -49,6 +49,7 @@ func TestCP03BytesWritten(t *testing.T) {
 		{"a result of other bytes, of the same function", handle + made + "use(a, b)\nother(r)\n}\nfunc other(r *http.Request) {\nm := decode(next(r))\nm.Items[0].Qty = 3\n}\n" + making, helper, false},
 		{"what makes it fills it", handle + made + "use(a, b)\n}\n" + making, helper, false},
 
+		{"a value of another type", handle + "var a msg\nvar b map[string]any\njson.Unmarshal(body, &a) // A\njson.Unmarshal(body, &b) // B\ndelete(b, \"id\")\nuse(a, b)\n}\n", direct, false},
 		{"by pointers of a list", handle + twice + "for _, it := range cur.Items {\nit.Qty *= 2\n}\nuse(undo)\n}\n", direct, true},
 		{"a map in it", handle + twice + "cur.Items[0].Ext[\"a\"] = 1\n}\n", direct, true},
 		{"a list in it is sorted", handle + twice + "sort.Strings(undo.Items[0].Tags)\n}\n", direct, true},

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"regexp"
 	"slices"
 )
 
@@ -15,6 +16,7 @@ type decodedFlow struct {
 	// seeds are the variables and fields that are decoded into by their address.
 	seeds map[types.Object]bool
 	steps []*bytesStep
+	of    types.Type // what is decoded into; nil where it is not known
 }
 
 // decodedFlowOf follows what the call of the first step decodes. The others are the calls by which the program has come to
@@ -44,7 +46,8 @@ func decodedFlowOf(d *derivations, steps []*bytesStep) *decodedFlow {
 		return f
 	}
 	x = decodedOutward(d, steps, x)
-	f.cells = cellsOf(d.t.typeOf(x), false)
+	f.of = d.t.typeOf(x)
+	f.cells = cellsOf(f.of, false)
 	place, address := ast.Unparen(x), false
 	if u, ok := place.(*ast.UnaryExpr); ok && u.Op == token.AND {
 		place, address = ast.Unparen(u.X), true
@@ -99,11 +102,14 @@ func decodedOutward(d *derivations, steps []*bytesStep, x ast.Expr) ast.Expr {
 	return x
 }
 
+// unmarshals are names of the methods by which a type decodes itself: what they write belongs to decoding.
+var unmarshals = regexp.MustCompile(`^(Unmarshal(JSON|JSONFrom|Text|Binary|YAML|XML|XMLAttr|TOML|BSON|CBOR|MsgPack)|GobDecode|DecodeMsg(pack)?)$`)
+
 // written finds where the program writes into the value after it has been decoded. What decodes, by some calls, does not
 // count, nor what a function does to the value before it is decoded.
 func (f *decodedFlow) written(decoders []ast.Node, except func(w writtenPlace) bool) (at codeLine, ok bool) {
 	for _, x := range flowNodes(f.d) {
-		if x.in == nil || !f.memoryFlow.written(x.n) && !f.sets(x.n) || slices.Contains(decoders, x.n) {
+		if x.in == nil || !f.memoryFlow.written(x.n) && !f.sets(x.n) || slices.Contains(decoders, x.n) || unmarshals.MatchString(x.in.Name.Name) {
 			continue
 		}
 		before := slices.ContainsFunc(f.steps, func(s *bytesStep) bool { return s.in.decl == x.in && x.n.Pos() < s.node.End() })
