@@ -51,7 +51,7 @@ func TestStreamWhy(t *testing.T) {
 		"2 allocs/op")
 	says(t, output(t, loupe, "pprof", "-list", "replaceOne|bytes.NewBuffer", "-why", "-alloc_space", binary, profile),
 		"make([]byte, len(find)) escapes: window := make([]byte, len(find)), ", "passed to io.ReadAtLeast(",
-		"&bytes.Buffer{...} escapes: ", "in := ~r0, converted to an interface, ")
+		"&bytes.Buffer{...} escapes: ", "in := …, converted to an interface, ")
 }
 
 // TestBlockProfiles takes block and mutex profiles of tests with the commands

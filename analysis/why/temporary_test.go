@@ -6,7 +6,7 @@ import "testing"
 func TestTemporary(t *testing.T) {
 	for expr, want := range map[string]bool{
 		"~r0 = string(bufio.s.token)":        true,
-		"l := ~r0":                           true,
+		"l := ~r0":                           false,
 		"strings.s, strings.sep := l, \" \"": true,
 		"strings.before, strings.after, strings.found = string(.autotmp_5), a, b": true,
 		"l := string(b)":               false,

@@ -151,6 +151,9 @@ func stepWords(s *compiler.Step) string {
 		if temporary(s.Expr) {
 			return ""
 		}
+		if left, right, ok := strings.Cut(s.Expr, " := "); ok && strings.HasPrefix(right, "~r") {
+			return left + " := …" // the result of a function that is inlined
+		}
 		return expr
 	}
 	return expr + " (" + s.Why + ")"
@@ -166,7 +169,7 @@ func temporary(expr string) bool {
 			return false
 		}
 	}
-	if strings.HasPrefix(left, "~r") || strings.HasPrefix(right, "~r") || strings.Contains(right, ".autotmp_") {
+	if strings.HasPrefix(left, "~r") || strings.Contains(right, ".autotmp_") || !defines && strings.HasPrefix(right, "~r") {
 		return true
 	}
 	// What is declared has a dot in its name only where it belongs to another package.
