@@ -120,7 +120,7 @@ func (w *unneededWork) find() *unneeded {
 		switch {
 		case isIf && w.checksError(n):
 			w.parts, w.fails = append(w.parts, n), true
-		case isIf && w.asks(n) && !w.mentions(n.Body) && n.Else == nil && leavesAtEnd(n.Body):
+		case isIf && w.asks(n) && !w.mentions(n.Body) && n.Else == nil && endsEarly(n.Body):
 			return w.behind(last, n, n.End(), w.block.End(), true)
 		case isIf && w.asks(n) && w.mentions(n.Body) && (n.Else == nil || !w.mentions(n.Else)):
 			return w.behind(last, n, n.Body.Pos(), n.Body.End(), false)
@@ -244,7 +244,7 @@ func (w *unneededWork) passes(d *derivations, n ast.Stmt) bool {
 // checksError tells of an if statement that it leaves where an error of the work is not nil.
 func (w *unneededWork) checksError(n *ast.IfStmt) bool {
 	x, ok := ast.Unparen(n.Cond).(*ast.BinaryExpr)
-	if !ok || n.Init != nil || n.Else != nil || x.Op != token.NEQ || !isNamed(x.Y, "nil") || !leavesAtEnd(n.Body) {
+	if !ok || n.Init != nil || n.Else != nil || x.Op != token.NEQ || !isNamed(x.Y, "nil") || !endsEarly(n.Body) {
 		return false
 	}
 	v := w.s.d.variable(ast.Unparen(x.X))

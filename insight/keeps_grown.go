@@ -41,10 +41,10 @@ func (f filledAt) goes() bool {
 }
 
 // at is the line that fills it: "lru.go:64".
-func (f filledAt) at() string { return fmt.Sprintf("%s:%d", baseName(f.file), f.line) }
+func (f filledAt) at() string { return fileLine(f.file, f.line) }
 
 // lineText is the line of some evidence for a sentence: "lru.go:75".
-func lineText(e Evidence) string { return fmt.Sprintf("%s:%d", baseName(e.File), e.Line) }
+func lineText(e Evidence) string { return fileLine(e.File, e.Line) }
 
 // grownHolder chooses, where the source shows that a value goes into several containers, the one that holds it: by what
 // the heap profile has of their entries, and where it has nothing, the one without a bound. It tells whether it is

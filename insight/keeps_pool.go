@@ -194,7 +194,7 @@ func (c sourceHolders) asksSize(s *syntax, body ast.Node, names map[string]bool)
 		case *ast.IfStmt:
 			if asks(n.Cond) {
 				only := ""
-				if both, ok := n.Cond.(*ast.BinaryExpr); ok && both.Op == token.LAND && n.Else == nil && leavesAtEnd(n.Body) {
+				if both, ok := n.Cond.(*ast.BinaryExpr); ok && both.Op == token.LAND && n.Else == nil && endsEarly(n.Body) {
 					for _, side := range [][2]ast.Expr{{both.X, both.Y}, {both.Y, both.X}} {
 						if asks(side[0]) && !asks(side[1]) && !mentionsAny(side[1], names) {
 							only = types.ExprString(side[1])
@@ -213,18 +213,6 @@ func (c sourceHolders) asksSize(s *syntax, body ast.Node, names map[string]bool)
 		return true
 	})
 	return found
-}
-
-// leavesAtEnd tells whether a block ends with a return, or goes on with the next turn of a loop.
-func leavesAtEnd(b *ast.BlockStmt) bool {
-	if len(b.List) == 0 {
-		return false
-	}
-	switch b.List[len(b.List)-1].(type) {
-	case *ast.ReturnStmt, *ast.BranchStmt:
-		return true
-	}
-	return false
 }
 
 // isSize tells of a call that it gives a capacity or a length.
