@@ -108,8 +108,8 @@ func (l *look) arguments(r *Rule, in *Input) (found []Finding) {
 // logged adds up a profile by the log call that something is made for, the heaviest first.
 func (l *look) logged(in *Input, p *profile.Profile, index int, counts []int64) (calls []*loggedFor, total, all int64) {
 	type asked struct{ at, callee stack.FrameID }
-	v, known, by, d := in.view(p), map[asked]*loggedFor{}, map[logCall]*loggedFor{}, newDerivations(in.code)
-	kept, room := facts.StillInUse(p), mostTextSource
+	v, known, by, texts := in.view(p), map[asked]*loggedFor{}, map[logCall]*loggedFor{}, newTextScan(in.code)
+	kept := facts.StillInUse(p)
 	for i, id := range p.StackIDs {
 		w := p.Values[index][i]
 		if w <= 0 {
@@ -131,7 +131,7 @@ func (l *look) logged(in *Input, p *profile.Profile, index int, counts []int64) 
 				c, is := logsAround(in.code, at, callee)
 				var sinks []textSink
 				if !is {
-					if sinks, is = loggedTexts(d, at, callee, &room); is {
+					if sinks, is = texts.logged(at, callee); is {
 						c = logCall{file: sinks[0].file, first: sinks[0].first, last: sinks[0].last, text: types.ExprString(sinks[0].fun), fun: sinks[0].fun}
 					}
 				}

@@ -20,13 +20,52 @@ type textSink struct {
 	asked       bool // the level is asked first
 }
 
+// textScan follows the texts of one profile.
+type textScan struct {
+	d    *derivations
+	room int // bytes of source that may still be gone through
+	// values are the functions that the sources name other than to call them: nobody knows who gets what they return.
+	values map[types.Object]bool
+}
+
+func newTextScan(c *code) *textScan {
+	return &textScan{d: newDerivations(c), room: mostTextSource}
+}
+
+// isValue tells of a function that it is handed on as a value.
+func (s *textScan) isValue(decl *ast.FuncDecl) bool {
+	if s.values == nil {
+		s.values = map[types.Object]bool{}
+		for _, file := range s.d.t.files {
+			called := map[*ast.Ident]bool{}
+			ast.Inspect(file.file, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.CallExpr:
+					switch fun := ast.Unparen(uninstantiated(n)).(type) {
+					case *ast.Ident:
+						called[fun] = true
+					case *ast.SelectorExpr:
+						called[fun.Sel] = true
+					}
+				case *ast.Ident:
+					if fn, ok := s.d.t.info.Uses[n].(*types.Func); ok && !called[n] {
+						s.values[fn.Origin()] = true
+					}
+				}
+				return true
+			})
+		}
+	}
+	return s.values[s.d.t.info.Defs[decl.Name]]
+}
+
 // textFlow follows texts from where they are made to where they end.
 type textFlow struct {
+	scan  *textScan
 	d     *derivations
 	seen  map[types.Object]bool
 	calls map[*ast.CallExpr]bool
 	sinks []textSink
-	room  *int // bytes of source that may still be gone through, for all texts together
 	steps int
 	other bool // they end elsewhere, too, or where is not known
 }
@@ -38,9 +77,10 @@ const mostTextSource = 64 << 20
 // mostTextSteps is how many expressions are followed: chosen, far more than texts of logs are handed on.
 const mostTextSteps = 300
 
-// loggedTexts says of the call on a line that makes a text in which log calls that text ends; ok is false where it may end
+// logged says of the call on a line that makes a text in which log calls that text ends; ok is false where it may end
 // elsewhere.
-func loggedTexts(d *derivations, at stack.Frame, callee string, room *int) (sinks []textSink, ok bool) {
+func (s *textScan) logged(at stack.Frame, callee string) (sinks []textSink, ok bool) {
+	d := s.d
 	in, found := d.at(at)
 	if !found {
 		return nil, false
@@ -67,7 +107,7 @@ func loggedTexts(d *derivations, at stack.Frame, callee string, room *int) (sink
 	if len(made) == 0 {
 		return nil, false
 	}
-	f := &textFlow{d: d, room: room, seen: map[types.Object]bool{}, calls: map[*ast.CallExpr]bool{}}
+	f := &textFlow{scan: s, d: d, seen: map[types.Object]bool{}, calls: map[*ast.CallExpr]bool{}}
 	for _, x := range made {
 		f.follow(in.decl, x)
 	}
@@ -111,8 +151,8 @@ func isTexts(t types.Type) bool {
 
 // follow takes an expression that has the text to what its surroundings make of it.
 func (f *textFlow) follow(decl *ast.FuncDecl, x ast.Expr) {
-	*f.room -= int(decl.End() - decl.Pos())
-	if f.steps++; f.steps > mostTextSteps || *f.room < 0 {
+	f.scan.room -= int(decl.End() - decl.Pos())
+	if f.steps++; f.steps > mostTextSteps || f.scan.room < 0 {
 		f.other = true
 	}
 	if f.other {
@@ -162,7 +202,9 @@ func (f *textFlow) follow(decl *ast.FuncDecl, x ast.Expr) {
 		switch {
 		case p.X != x:
 			f.other = p.Key != x && p.Value != x
-		case p.Value != nil:
+		case p.Value == nil || !f.onlyLogs(decl, p.Body): // how many there are counts
+			f.other = true
+		default:
 			f.into(decl, p.Value)
 		}
 	case *ast.ReturnStmt:
@@ -170,6 +212,18 @@ func (f *textFlow) follow(decl *ast.FuncDecl, x ast.Expr) {
 	default:
 		f.other = true
 	}
+}
+
+// onlyLogs tells of the body of a loop that it does nothing but to call loggers: what else a turn does is done for each text.
+func (f *textFlow) onlyLogs(decl *ast.FuncDecl, body *ast.BlockStmt) bool {
+	return len(body.List) > 0 && !slices.ContainsFunc(body.List, func(stmt ast.Stmt) bool {
+		x, ok := stmt.(*ast.ExprStmt)
+		if !ok {
+			return true
+		}
+		call, ok := x.X.(*ast.CallExpr)
+		return !ok || !isLevelled(call) || !mayLog(methodsOf(f.d.c, decl, call.Fun))
+	})
 }
 
 // into follows a variable of the function that is set to the text.
@@ -274,6 +328,9 @@ func (f *textFlow) sink(decl *ast.FuncDecl, call *ast.CallExpr, around []ast.Nod
 	}
 }
 
+// forInterfaces are names of methods that the library calls by interfaces, and that give a text: who prints a value gets it.
+var forInterfaces = regexp.MustCompile(`^(String|GoString|Error|Marshal\w*|Name|Network|Text|Type)$`)
+
 // returned follows a result of a function to what its callers make of it.
 func (f *textFlow) returned(decl *ast.FuncDecl, i, results int, around []ast.Node) {
 	if i < 0 || slices.ContainsFunc(around, func(n ast.Node) bool { _, lit := n.(*ast.FuncLit); return lit }) {
@@ -281,7 +338,7 @@ func (f *textFlow) returned(decl *ast.FuncDecl, i, results int, around []ast.Nod
 		return
 	}
 	calls := callsTo(f.d, decl)
-	if f.other = len(calls) == 0; f.other {
+	if f.other = len(calls) == 0 || f.scan.isValue(decl) || decl.Recv != nil && forInterfaces.MatchString(decl.Name.Name); f.other {
 		return
 	}
 	for _, call := range calls {

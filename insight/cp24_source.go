@@ -43,8 +43,8 @@ func newUnneededScan(c *code) *unneededScan {
 // on is the work that a frame's line is in.
 func (s *unneededScan) on(at stack.Frame) (u *unneeded, ok bool) {
 	in, ok := s.d.at(at)
-	if !ok || hasCall(in.decl.Body, func(call *ast.CallExpr) bool { return isNamed(call.Fun, "recover") }) {
-		return nil, false // a panic of the work may be what is asked for
+	if !ok || jumps(in.decl.Body) {
+		return nil, false
 	}
 	eachBlock(in, func(list []ast.Stmt, block ast.Node) {
 		for i, stmt := range list {
@@ -66,6 +66,20 @@ func (s *unneededScan) on(at stack.Frame) (u *unneeded, ok bool) {
 		}
 	})
 	return u, u != nil
+}
+
+// jumps tells of a function that it goes on elsewhere than behind a statement: by goto, or behind a panic from which it
+// recovers, which may be what the work is asked for.
+func jumps(body ast.Node) bool {
+	return hasAny(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.BranchStmt:
+			return n.Tok == token.GOTO
+		case *ast.CallExpr:
+			return isNamed(n.Fun, "recover")
+		}
+		return false
+	})
 }
 
 // eachBlock visits the lists of statements of a function, the outer ones first, without those of functions inside it.

@@ -51,6 +51,7 @@ func TestCP24(t *testing.T) {
 		{"the condition asks the clock", "msg := describe(j)/*work*/\nif time.Now().After(end) {\nfmt.Println(msg)/*use*/\n}", "", ""},
 		{"a function asks the clock", "msg := describe(j)/*work*/\nif late() {\nfmt.Println(msg)/*use*/\n}", "", ""},
 		{"a panic of it is asked for", "defer func() { recover() }()\nmsg := describe(j)/*work*/\nif verbose {\nfmt.Println(msg)/*use*/\n}", "", ""},
+		{"the check jumps to a use", "msg := describe(j)/*work*/\nif !verbose {\ngoto end\n}\nfmt.Println(msg)/*use*/\nend:\nlast = msg", "", ""},
 		{"it is written at times", "msg := describe(j)/*work*/\nif verbose {\nlast = msg/*use*/\nif j.id%1000 == 0 {\nfmt.Println(last)\n}\n}", branch, Info},
 		{"it computes a number", "n := summed(j)/*work*/\nif verbose {\nfmt.Println(n)/*use*/\n}", branch, Info},
 		{"it logs", "msg := loud(j)/*work*/\nif verbose {\nfmt.Println(msg)/*use*/\n}", "", ""},

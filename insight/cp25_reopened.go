@@ -1,9 +1,11 @@
 package insight
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/types"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -25,6 +27,7 @@ var cp25 = &Rule{
 		{"share", 0.10, "share of CPU time", "chosen; the lower bound of the interval counts"},
 		{"warn", 0.25, "share of CPU time", "chosen: as for a value that is computed again, CP18"},
 		{"again", 0.10, "share of the openings seen", "chosen: those of a file that was opened twice before; a look now and then sees few of them"},
+		{"once", 0.40, "share of the openings seen", "chosen: more of files that were seen opened once, and the time may go into reading these"},
 		{"seen", 12, "openings", "chosen: fewer may be a few files that are read in turns"},
 		g0,
 	},
@@ -54,6 +57,10 @@ func checkReopened(r *Rule, in *Input) []Finding {
 	}
 	if again := float64(seen.Again); float64(seen.Opened) < r.param("seen") || again < r.param("again")*float64(seen.Opened) {
 		return []Finding{r.answer(Fine, "%s of %s were seen, in %s: hardly any was opened again and again", unit.Plural(int64(seen.Opened), "opening"), unit.Plural(int64(len(seen.Files)), "file"), unit.Plural(int64(seen.Looks), "look"))}
+	}
+	if float64(seen.Once) > r.param("once")*float64(seen.Opened) {
+		return []Finding{r.answer(Fine, "%s was seen opened %s, but %d of %s were of files that were opened once: what reading costs may be theirs", path.Base(seen.Files[0].Path),
+			unit.Plural(int64(seen.Files[0].Opened), "time"), seen.Once, unit.Plural(int64(seen.Opened), "opening"))}
 	}
 	total := int64(0)
 	for _, w := range cpu.Profile.Samples(cpu.Index) {
@@ -121,6 +128,34 @@ func opensBySource(c *code, at stack.Frame) bool {
 	})
 }
 
+// mostOfFiles is the part of all samples with files that one function has, before it is named. Chosen.
+const mostOfFiles = 0.4
+
+// openingLoop are the first and last line of the innermost loop of the function of a frame in which its source opens a file;
+// 0 where it opens none in a loop of its own. What is around such a loop is not made of the file.
+func openingLoop(c *code, at stack.Frame) (first, last int) {
+	fn, s := c.function(at), c.parse(at.File)
+	if fn == nil {
+		return 0, 0
+	}
+	eachNode(fn.Body, func(n ast.Node, around []ast.Node) {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || last > 0 {
+			return
+		}
+		if _, opens := handlesFile(types.ExprString(call.Fun)); !opens {
+			return
+		}
+		for _, a := range slices.Backward(around) {
+			if isLoop(a) {
+				first, last = s.lines(a)
+				return
+			}
+		}
+	})
+	return first, last
+}
+
 // fewOpens is in how many samples a function has to be seen with a file: chosen, one may be anything.
 const fewOpens = 2
 
@@ -151,18 +186,20 @@ func heaviestOpener(in *Input, p *profile.Profile, index int) (best *opener) {
 		}
 		files += w
 	}
-	for _, o := range by {
-		if o.files >= fewOpens && (o.opens >= fewOpens || opensBySource(in.code, o.at)) && float64(o.files) >= 0.4*float64(files) && (best == nil || o.files > best.files) {
+	for _, o := range slices.SortedFunc(maps.Values(by), func(a, b *opener) int { return cmp.Or(cmp.Compare(b.files, a.files), cmp.Compare(a.name, b.name)) }) {
+		if o.files >= fewOpens && (o.opens >= fewOpens || opensBySource(in.code, o.at)) && float64(o.files) >= mostOfFiles*float64(files) {
 			best = o
+			break
 		}
 	}
 	if best == nil {
 		return nil
 	}
+	first, last := openingLoop(in.code, best.at)
 	for id, w := range p.Samples(index) {
 		frames := facts.Frames(p.Stacks, id)
 		at := slices.IndexFunc(frames, func(f stack.Frame) bool { return f.Func == best.name })
-		if w <= 0 || at < 0 {
+		if w <= 0 || at < 0 || last > 0 && (frames[at].Line < first || last < frames[at].Line) {
 			continue
 		}
 		best.weight += w
@@ -214,7 +251,7 @@ func (o *opener) finding(r *Rule, in *Input, cpu *facts.Weights, seen facts.Reop
 		f.Doubts = append(f.Doubts, fmt.Sprintf("what it makes of a file also depends on %s: if that is another one each time, only reading and parsing are saved", param))
 	}
 	f.Doubts = append(f.Doubts, "if the files are read to find what has changed in them, or is damaged, they have to be read; and a file that is larger than memory cannot be kept")
-	f.Doubts = append(f.Doubts, "which file the function opens is not seen where several functions open some")
+	f.Doubts = append(f.Doubts, "which file the function opens is not seen where several functions open some; what else it does is counted with it")
 	if at, ok := o.changed(in); ok {
 		f.keptChanged(in.code, at, "Read each file once and keep what was made of it by its path; read it again when its time of modification or its size is another one.")
 	} else {

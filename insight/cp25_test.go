@@ -34,6 +34,8 @@ func TestCP25(t *testing.T) {
 		{"many files, each some times", many(20, 4), open, Found, Warning, "20 files were seen opened 80 times"},
 		{"it changes", file("refs", 90, 60, 0, `,"changed":true`), open, Found, Info, "refs"},
 		{"it depends on something else", file("refs", 90, 60, 0, ""), "func load(name string, centres [][]float64) { f, _ := os.Open(name); read(f, centres) }", Found, Info, "refs"},
+		{"many files once beside one that is opened again", file("refs", 90, 60, 0, "") + "," + many(80, 1), open, Fine, "", "opened once"},
+		{"damaged counts", file("refs", 90, -5, 0, ""), open, NotApplicable, "", "no look"},
 		{"each file once", many(60, 1), open, Fine, "", "hardly any"},
 		{"each file twice", many(60, 2), open, Fine, "", "hardly any"},
 		{"it stays open", file("db", 200, 1, 0, ""), open, Fine, "", "hardly any"},

@@ -185,8 +185,7 @@ func askWork(c *code, f stack.Frame) {
 		movedOn(d, f, reads)
 	}
 	for _, callee := range []string{"fmt.Sprintf", "main.f", "strings.Join", "crypto/sha256.Sum256"} {
-		room := mostTextSource
-		loggedTexts(d, f, callee, &room)
+		newTextScan(c).logged(f, callee)
 		sumsCompared(c, f, callee)
 	}
 	for _, l := range loopsAround(c, f) {

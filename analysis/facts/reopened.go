@@ -2,7 +2,6 @@ package facts
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"loupe/format/metrics"
@@ -13,14 +12,18 @@ import (
 type Reopened struct {
 	Phase string
 	Entry recording.Entry
-	// Looks is how often was looked, Opened how many openings were seen, each of which may stand for many, and Again those of them
-	// of a file that had been seen opened twice before: a program that reads each file to check it, and to use it, has none.
-	Looks, Opened, Again int
+	// Looks is how often was looked, and Opened how many openings were seen, each of which may stand for many. Again are those of them
+	// of a file that had been seen opened twice before: a program that reads each file to check it, and to use it, has none. Once are
+	// those of files that were seen opened once.
+	Looks, Opened, Again, Once int
 	// Changed tells that one of them had another time of modification later.
 	Changed bool
 	// Files are those that were opened, the most often opened first.
 	Files []metrics.FileSeen
 }
+
+// mostOpened bounds what one sample says of one file: a recording may be damaged.
+const mostOpened = 1 << 20
 
 // ReopenedIn is the phase in which the most openings were seen; ok is false where none was seen. rewinds tells that a file which
 // is read from an earlier place than before was opened anew: the program does not set the place itself.
@@ -34,31 +37,39 @@ func ReopenedIn(f *Facts, rewinds bool) (most Reopened, ok bool) {
 		r := Reopened{Phase: p.Name, Entry: entry}
 		by := map[string]metrics.FileSeen{}
 		for _, s := range within(samples, p.Span) {
-			r.Looks += s.Looks
+			r.Looks += openings(s.Looks)
+			r.Opened, r.Once = r.Opened+openings(s.OtherFiles), r.Once+openings(s.OtherFiles)
 			for _, x := range s.Files {
 				seen := by[x.Path]
-				by[x.Path] = metrics.FileSeen{Path: x.Path, Seen: seen.Seen + x.Seen, Opened: seen.Opened + x.Opened, Rewound: seen.Rewound + x.Rewound,
-					Writes: seen.Writes || x.Writes, Changed: seen.Changed || x.Changed}
+				seen.Path, seen.Opened = x.Path, seen.Opened+openings(x.Opened)
+				if rewinds {
+					seen.Opened += openings(x.Rewound)
+				}
+				seen.Writes, seen.Changed = seen.Writes || x.Writes, seen.Changed || x.Changed
+				by[x.Path] = seen
 			}
 		}
-		for path, x := range by {
-			if rewinds {
-				x.Opened += x.Rewound
-				by[path] = x
+		for _, x := range by {
+			if x.Opened == 0 || x.Writes {
+				continue
 			}
-			if x.Opened > 0 && !x.Writes {
-				r.Opened += x.Opened
-				r.Again += max(0, x.Opened-2)
-				r.Changed = r.Changed || x.Changed
+			r.Files = append(r.Files, x)
+			r.Opened += x.Opened
+			r.Again += max(0, x.Opened-2)
+			if x.Opened == 1 {
+				r.Once++
 			}
+			r.Changed = r.Changed || x.Changed
 		}
-		r.Files = slices.SortedFunc(maps.Values(by), func(a, b metrics.FileSeen) int {
+		slices.SortFunc(r.Files, func(a, b metrics.FileSeen) int {
 			return cmp.Or(cmp.Compare(b.Opened, a.Opened), cmp.Compare(a.Path, b.Path))
 		})
-		r.Files = slices.DeleteFunc(r.Files, func(x metrics.FileSeen) bool { return x.Opened == 0 || x.Writes })
-		if r.Opened > most.Opened {
+		if len(r.Files) > 0 && r.Opened > most.Opened {
 			most, ok = r, true
 		}
 	}
 	return most, ok
 }
+
+// openings is a count of a sample within bounds.
+func openings(n int) int { return max(0, min(n, mostOpened)) }

@@ -1,9 +1,11 @@
 package collect
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,7 +22,7 @@ const (
 	filesEvery  = 5 * time.Millisecond
 	filesPart   = 150
 	mostPaths   = 4096
-	mostOfFiles = 64
+	mostOfFiles = 128
 	mostNames   = 4096
 )
 
@@ -34,6 +36,7 @@ type fileWatch struct {
 	now   map[string]*metrics.FileSeen // since the last sample
 	state map[int]fileState            // by descriptor
 	times map[string]time.Time         // of modification, when a path was seen first
+	other map[string]bool              // paths of folders, pipes and devices
 	quit  chan struct{}
 	done  chan struct{}
 	// entries and link are room for what the kernel tells: of more descriptors than have room, the first are looked at.
@@ -49,7 +52,8 @@ type fileState struct {
 }
 
 func newFileWatch() *fileWatch {
-	f := &fileWatch{now: map[string]*metrics.FileSeen{}, state: map[int]fileState{}, times: map[string]time.Time{}, quit: make(chan struct{}), done: make(chan struct{})}
+	f := &fileWatch{now: map[string]*metrics.FileSeen{}, quit: make(chan struct{}), done: make(chan struct{})}
+	f.watch(0)
 	go f.run()
 	return f
 }
@@ -84,7 +88,7 @@ func threadClock() time.Duration {
 func (f *fileWatch) watch(pid int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.pid, f.state, f.times = pid, map[int]fileState{}, map[string]time.Time{}
+	f.pid, f.state, f.times, f.other = pid, map[int]fileState{}, map[string]time.Time{}, map[string]bool{}
 }
 
 func (f *fileWatch) close() {
@@ -119,12 +123,12 @@ func (f *fileWatch) look() {
 		}
 		n, err := unix.Readlinkat(list, name, f.link[:])
 		if err == nil && n > 0 && f.link[0] == '/' && isFilePath(string(f.link[:n])) {
-			f.see(fd, string(f.link[:n]), filepath.Join(dir, "fdinfo", name))
+			f.see(dir, fd, string(f.link[:n]))
 		}
 	}
 }
 
-// isFilePath tells of what a descriptor stands for that it is a file or a folder of a file system.
+// isFilePath tells of what a descriptor stands for that it may be a file of a file system.
 func isFilePath(path string) bool {
 	if !strings.HasPrefix(path, "/") || strings.HasSuffix(path, " (deleted)") {
 		return false
@@ -138,11 +142,34 @@ func isFilePath(path string) bool {
 }
 
 // see notes that a file is open. It was opened anew where the look before did not see it behind the same descriptor; one that is
-// read from an earlier place than before may have been opened anew, or its place was set.
-func (f *fileWatch) see(fd int, path, info string) {
-	before := f.state[fd]
-	pos, writes := fileInfo(info)
+// read from an earlier place than before may have been opened anew, or its place was set. What is no regular file, and what was
+// closed before it could be looked at, is left out.
+func (f *fileWatch) see(dir string, fd int, path string) {
+	if f.other[path] {
+		return
+	}
+	name, before := strconv.Itoa(fd), f.state[fd]
+	pos, writes := fileInfo(filepath.Join(dir, "fdinfo", name))
 	f.state[fd] = fileState{path, f.all, pos}
+	anew := before.path != path || before.look < f.all-1
+	changed := false
+	if anew || pos < before.pos {
+		at, err := os.Stat(filepath.Join(dir, "fd", name)) // the file itself, whatever the path means elsewhere
+		if err != nil {
+			return
+		}
+		if !at.Mode().IsRegular() {
+			if len(f.other) < mostPaths {
+				f.other[path] = true
+			}
+			return
+		}
+		first, known := f.times[path]
+		changed = known && !at.ModTime().Equal(first)
+		if !known && len(f.times) < mostPaths {
+			f.times[path] = at.ModTime()
+		}
+	}
 	seen := f.now[path]
 	if seen == nil {
 		if len(f.now) >= mostPaths {
@@ -153,22 +180,12 @@ func (f *fileWatch) see(fd int, path, info string) {
 	}
 	seen.Seen++
 	seen.Writes = seen.Writes || writes
+	seen.Changed = seen.Changed || changed
 	switch {
-	case before.path != path || before.look < f.all-1:
+	case anew:
 		seen.Opened++
 	case pos < before.pos:
 		seen.Rewound++
-	default:
-		return
-	}
-	at, err := os.Stat(path)
-	if err != nil {
-		return
-	}
-	first, known := f.times[path]
-	seen.Changed = seen.Changed || known && !at.ModTime().Equal(first)
-	if !known && len(f.times) < mostPaths {
-		f.times[path] = at.ModTime()
 	}
 }
 
@@ -192,15 +209,20 @@ func fileInfo(path string) (pos int64, writes bool) {
 	return pos, writes
 }
 
-// add puts what was seen since the last sample into one.
+// add puts what was seen since the last sample into one: of many files those that were opened most often.
 func (f *fileWatch) add(s *metrics.OSSample) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s.Looks, f.looks = f.looks, 0
-	for path, seen := range f.now {
-		if len(s.Files) < mostOfFiles {
-			s.Files = append(s.Files, *seen)
-		}
-		delete(f.now, path)
+	for _, seen := range f.now {
+		s.Files = append(s.Files, *seen)
 	}
+	clear(f.now)
+	slices.SortFunc(s.Files, func(a, b metrics.FileSeen) int {
+		return cmp.Or(cmp.Compare(b.Opened, a.Opened), cmp.Compare(a.Path, b.Path))
+	})
+	for _, less := range s.Files[min(mostOfFiles, len(s.Files)):] {
+		s.OtherFiles += less.Opened
+	}
+	s.Files = s.Files[:min(mostOfFiles, len(s.Files))]
 }

@@ -1,10 +1,10 @@
 package collect
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"loupe/format/metrics"
 )
@@ -21,7 +21,13 @@ func TestFileWatch(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f := &fileWatch{pid: os.Getpid(), now: map[string]*metrics.FileSeen{}, state: map[int]fileState{}, times: map[string]time.Time{}}
+	f := &fileWatch{now: map[string]*metrics.FileSeen{}}
+	f.watch(os.Getpid())
+	folder, err := os.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
 	held, err := os.Open(stays)
 	if err != nil {
 		t.Fatal(err)
@@ -55,6 +61,9 @@ func TestFileWatch(t *testing.T) {
 	if got := by[stays]; got.Seen != 12 || got.Opened != 1 || got.Rewound != 0 {
 		t.Errorf("it stays open: %+v", got)
 	}
+	if _, is := by[dir]; is {
+		t.Error("a folder is taken for a file")
+	}
 	if !by[written].Writes || s.Looks != 12 {
 		t.Errorf("%d looks, written %+v", s.Looks, by[written])
 	}
@@ -68,5 +77,21 @@ func TestFileWatch(t *testing.T) {
 		if x.Path == stays && (x.Opened != 0 || x.Rewound != 1) {
 			t.Errorf("its place was set: %+v", x)
 		}
+	}
+}
+
+// TestManyFiles: of more files than one sample has room for, those that were opened most often are kept, and the openings of the
+// others are counted.
+func TestManyFiles(t *testing.T) {
+	f := &fileWatch{now: map[string]*metrics.FileSeen{}}
+	for i := range 1000 {
+		path := fmt.Sprintf("/data/%04d", i)
+		f.now[path] = &metrics.FileSeen{Path: path, Seen: 1, Opened: 1}
+	}
+	f.now["/data/again"] = &metrics.FileSeen{Path: "/data/again", Seen: 90, Opened: 80}
+	var s metrics.OSSample
+	f.add(&s)
+	if len(s.Files) != mostOfFiles || s.Files[0].Path != "/data/again" || s.OtherFiles != 1000-(mostOfFiles-1) {
+		t.Errorf("%d files, the first %+v, %d openings of others", len(s.Files), s.Files[0], s.OtherFiles)
 	}
 }

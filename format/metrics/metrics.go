@@ -47,10 +47,11 @@ type OSSample struct {
 	Threads int `json:"threads,omitempty"`
 	FDs     int `json:"fds,omitempty"`
 
-	// Looks is how often it was looked, since the sample before, which files of a file system were open, and Files those
-	// that were, without the standard streams.
-	Looks int        `json:"looks,omitempty"`
-	Files []FileSeen `json:"files,omitempty"`
+	// Looks is how often it was looked, since the sample before, which regular files were open, and Files those that were,
+	// without the standard streams; of many those that were opened most often. OtherFiles counts the openings of the rest.
+	Looks      int        `json:"looks,omitempty"`
+	Files      []FileSeen `json:"files,omitempty"`
+	OtherFiles int        `json:"other_files,omitempty"`
 
 	// Self is the CPU time of loupe itself, load generator included.
 	Self time.Duration `json:"self_ns"`
@@ -97,7 +98,7 @@ func ParseOS(data []byte) (samples []OSSample, bad int) {
 	return samples, bad
 }
 
-// FileSeen is a file or folder that a process had open, as looks at some interval have seen it.
+// FileSeen is a file that a process had open, as looks at some interval have seen it.
 type FileSeen struct {
 	Path string `json:"path"`
 	// Seen counts the descriptors that were open to it, look by look; Opened those that were not at the look before: at least
