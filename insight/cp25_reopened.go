@@ -216,9 +216,9 @@ func (o *opener) finding(r *Rule, in *Input, cpu *facts.Weights, seen facts.Reop
 	first := seen.Files[0]
 	which := fmt.Sprintf("%s was seen opened %s", path.Base(first.Path), unit.Plural(int64(first.Opened), "time"))
 	if n := len(seen.Files); n > 1 {
-		which = fmt.Sprintf("%s were seen opened %s times, %s alone %d", unit.Plural(int64(n), "file"), unit.Count(int64(seen.Opened)), path.Base(first.Path), first.Opened)
+		which = fmt.Sprintf("%s were seen opened %s times, %s alone %d times", unit.Plural(int64(n), "file"), unit.Count(int64(seen.Opened)), path.Base(first.Path), first.Opened)
 	}
-	f := r.answer(Found, "%s of the CPU time goes into %s, which opens files and works through them; the same ones are opened again and again: %s in %s at the open files",
+	f := r.answer(Found, "%s of the CPU time goes into %s, which opens files and works through them; the same ones are opened again and again: %s, in %s at the open files",
 		unit.Percent(share.Estimate), stack.Short(stack.FoldGenerics(o.name)), which, unit.Plural(int64(seen.Looks), "look"))
 	f.Severity, f.Score = Info, score(share.Estimate, 0.10, 0.40)
 	if share.Low >= r.param("warn") {
