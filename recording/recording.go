@@ -57,6 +57,7 @@ const (
 	PGO            Kind = "pgo"             // the profile that the compiler went by
 	Stacks         Kind = "stacks"          // goroutine dumps as text: a panic, SIGQUIT, debug=2
 	Calls          Kind = "calls"           // what is called in front of addresses of the allocs profile
+	Repeats        Kind = "repeats"         // which calls repeat: same arguments, same result
 	Core           Kind = "memory.core"     // a core: the memory of the process at one moment
 	CoreHeap       Kind = "memory.heap"     // the heap profile that was taken right before it
 	Program        Kind = "memory.program"  // the executable, which its memory is read with

@@ -165,6 +165,7 @@ var kindNames = map[recording.Kind]string{
 	recording.Stacks:        "goroutine dump",
 	recording.Load:          "load run",
 	recording.Compiler:      "compiler output",
+	recording.Repeats:       "counts of calls",
 	session.LoadSummary:     "summary of a load run",
 	session.BenchmarkOutput: "output of go test -bench",
 	session.CoreFile:        "core file",

@@ -46,6 +46,7 @@ const (
 	CPU         Question = "cpu"
 	Work        Question = "work"
 	Compiled    Question = "compiled"
+	Repetition  Question = "repetition"
 
 	// The world around.
 	Requests    Question = "requests"
@@ -91,6 +92,7 @@ var questions = map[Question]struct {
 	CPU:         {"where the CPU time goes", []recording.Kind{recording.CPU}},
 	Work:        {"where the CPU time goes, or what is allocated", []recording.Kind{recording.CPU, recording.Allocs}},
 	Compiled:    {"what the compiler made of the code", []recording.Kind{recording.Compiler}},
+	Repetition:  {"which calls repeat", []recording.Kind{recording.Repeats}},
 
 	Requests:    {"how long requests took", []recording.Kind{recording.Load}},
 	Connections: {"which connections are opened for requests", []recording.Kind{recording.Load, recording.ExecTrace}},
@@ -166,6 +168,7 @@ var files = map[recording.Kind]file{
 	recording.OS:       {"samples of the operating system", "", ""},
 	recording.Metrics:  {"samples of runtime/metrics", "", ""},
 	recording.Vars:     {"/debug/vars", "", ""},
+	recording.Repeats:  {"counts of calls that repeat", "repeats", ""},
 	recording.Compiler: {"words of the compiler", "", "loupe run of a package or a test keeps them"},
 
 	recording.Load:      {"load", "", "record with -load URL"},

@@ -40,7 +40,7 @@ const (
 	GodebugEnv = "LOUPE_AGENT_GODEBUG"
 )
 
-//go:embed inject/inject.go inject/deadlock.go inject/tap.go inject/peak.go inject/flight.go inject/vars.go inject/socket_*.go inject/*.go.txt std/*.go.txt
+//go:embed inject/inject.go inject/deadlock.go inject/tap.go inject/peak.go inject/flight.go inject/vars.go inject/socket_*.go inject/*.go.txt std/*.go.txt repeats/*.go repeats/*.s repeats/*.txt
 var sources embed.FS
 
 // File is one file to add to a package.

@@ -53,6 +53,7 @@ var phaseKinds = map[string]phaseKind{
 	"goroutineleak": {recording.GoroutineLeak, "goroutineleak.pb.gz", true, 0, "goroutines that nothing can wake up, by Go 1.26's own search"},
 	"stacks":        {recording.Stacks, "stacks.txt", true, 0, "text of all goroutines, with their waits; stops the program"},
 	"core":          {recording.Core, coreFile, true, 0, "the memory as a core: what holds what is kept; stops the program (Linux)"},
+	repeatsPhase:    {recording.Repeats, repeatsFile, false, 4 * time.Second, "which calls repeat: one more build, which counts them, and run"},
 	"trace":         {recording.ExecTrace, "trace.out", false, 2 * time.Second, "execution trace"},
 }
 
@@ -62,8 +63,11 @@ var PhaseNames = []string{"bare", "allocs", "heap", "goroutine", "threadcreate",
 // DefaultPhases is what a recording captures when nothing else is asked.
 const DefaultPhases = "bare,allocs,heap,goroutine,cpu,trace"
 
+// DefaultRunPhases is the same where loupe builds the program.
+const DefaultRunPhases = DefaultPhases + "," + repeatsPhase
+
 // morePhases are those that "all" leaves out: they cost more, or change the build.
-var morePhases = []string{"growth", "goroutineleak", "stacks", "core"}
+var morePhases = []string{"growth", "goroutineleak", "stacks", "core", repeatsPhase}
 
 // DescribePhases returns one line for each phase, for help texts.
 func DescribePhases() string {
@@ -76,7 +80,7 @@ func DescribePhases() string {
 		}
 		fmt.Fprintf(&b, "  %-13s %s%s\n", name, k.what, length)
 	}
-	b.WriteString("\n\"all\" leaves out the last four.\n")
+	b.WriteString("\n\"all\" leaves out the last five.\n")
 	return b.String()
 }
 

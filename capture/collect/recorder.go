@@ -32,6 +32,8 @@ type Demand struct {
 	// Run is which process of the target it is put on: an index of Target.Runs, below 0 for one
 	// that was found running. In the phases of one process the load goes on, rather than begin again.
 	Run int
+	// Unkept tells that its requests are not to be kept.
+	Unkept bool
 	// UntilCancelled tells that only the context bounds it, as in a profiler's phase.
 	UntilCancelled bool
 	// Boundary, if set, is to be called right before the first request that is kept, and
@@ -333,6 +335,26 @@ func numbered(name string, index int) string {
 // each of the other phases, which then cover its whole life. Where that is longer
 // than the phase, it is started again once, for all of them.
 func (r *Recorder) Record(ctx context.Context, plan Plan) error {
+	counting := slices.IndexFunc(plan.Phases, func(p Phase) bool { return p.Name == repeatsPhase })
+	if counting < 0 {
+		return r.recordOnce(ctx, plan)
+	}
+	last := plan.Phases[counting]
+	plan.Phases = slices.Delete(slices.Clone(plan.Phases), counting, counting+1)
+	err := r.recordOnce(ctx, plan)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		return errors.Join(err, r.w.Miss(repeatsPhase, "an earlier phase failed"))
+	case err != nil:
+		return errors.Join(err, r.w.Miss(repeatsPhase, "the recording was interrupted"))
+	case r.failure != "":
+		return r.w.Miss(repeatsPhase, "the program failed: "+r.failure)
+	}
+	return r.countRepeats(ctx, last, plan)
+}
+
+// recordOnce is Record without the phase that has a build of its own.
+func (r *Recorder) recordOnce(ctx context.Context, plan Plan) error {
 	if err := portFree(plan.WaitFor...); err != nil {
 		return err
 	}

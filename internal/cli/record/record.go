@@ -57,7 +57,11 @@ const patience = time.Minute
 func (f *Flags) declare(fs *command.FlagSet, starts bool) {
 	fs.StringVar(&f.out, "o", "", "write the recording to `dir`, or to one file that ends in .zip\n(default loupe-NAME-TIME)")
 	fs.StringVar(&f.title, "title", "", "`name` of the recording in reports (default: the target's)")
-	fs.StringVar(&f.Phases, "phases", collect.DefaultPhases, "what to capture, one after another: a `list` of\n"+
+	phases := collect.DefaultPhases
+	if starts {
+		phases = collect.DefaultRunPhases
+	}
+	fs.StringVar(&f.Phases, "phases", phases, "what to capture, one after another: a `list` of\n"+
 		strings.Join(collect.PhaseNames, ", ")+", or all;\n\"cpu:10s\" sets a duration")
 	fs.StringVar(&f.Length, "for", "10s", "`length` of the bare phase, unless -n or -z limits its load")
 	if starts {
@@ -194,6 +198,9 @@ func (f *Flags) LoadInto(w *recording.Writer) collect.Load {
 			if err := d.Ours(); err != nil {
 				return err
 			}
+		}
+		if d.Unkept {
+			return nil
 		}
 		if err := KeepLoad(w, d.Phase, f.Load, log); err != nil {
 			return err

@@ -1,0 +1,140 @@
+package facts
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"loupe/format/repeats"
+	"loupe/recording"
+)
+
+// Repeated is a function whose calls have the arguments of earlier ones, and return the same again.
+type Repeated struct {
+	Entry recording.Entry
+	// Call is the function; Within the one in whose calls nearly all of the repetition lies, nearest to
+	// it, and Unit the outermost, of which Share is the part that calls after the first take.
+	Call, Within, Unit repeats.Func
+	Share              float64
+	// Inner are the counts within Within, Outer those within Unit.
+	Inner, Outer repeats.Within
+	// Loaded tells that a load was put on the program.
+	Loaded bool
+}
+
+// Limits of what counts as repetition.
+const (
+	fewAgain   = 8                     // calls: fewer may be chance
+	fewAround  = 5                     // calls around under load: fewer may be set-up
+	leastAgain = 20 * time.Millisecond // that repeated calls took in all
+	leastCall  = time.Microsecond      // the mean of a call: cheaper ones are distorted by being counted
+	innermost  = 0.8                   // of the repetition that has to lie within the nearest function
+	partOfCall = 0.6                   // of a function's time that lies within another whose calls repeat
+)
+
+// RepeatedIn are such functions, those first whose repetition takes the largest part of what is around. What is called
+// by one of them alone is not told again. An error is that the recording has no counts.
+func RepeatedIn(f *Facts) (all []Repeated, set *repeats.Set, err error) {
+	set, err = f.session.Repeats()
+	if err != nil {
+		return nil, nil, err
+	}
+	entry, _ := f.Manifest.Main(recording.Repeats)
+	by := map[int][]repeats.Within{}
+	for _, w := range repeatsOf(set) {
+		if judged(set, w) {
+			by[w.Call] = append(by[w.Call], w)
+		}
+	}
+	for call, ways := range by {
+		slices.SortFunc(ways, func(a, b repeats.Within) int {
+			return cmp.Or(cmp.Compare(a.AroundTime/time.Duration(a.Around), b.AroundTime/time.Duration(b.Around)), cmp.Compare(a.In, b.In))
+		})
+		most := time.Duration(0)
+		for _, w := range ways {
+			most = max(most, w.AgainTime)
+		}
+		inner := slices.IndexFunc(ways, func(w repeats.Within) bool { return float64(w.AgainTime) >= innermost*float64(most) })
+		outer := ways[len(ways)-1]
+		r := Repeated{Entry: entry, Call: set.Functions[call], Within: set.Functions[ways[inner].In], Unit: set.Functions[outer.In], Inner: ways[inner], Outer: outer, Loaded: set.Loaded}
+		r.Share = min(1, float64(outer.AgainTime)/float64(max(1, outer.AroundTime)))
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b Repeated) int {
+		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(b.Outer.Time, a.Outer.Time), strings.Compare(a.Call.Name, b.Call.Name))
+	})
+	return withoutParts(set, all), set, nil
+}
+
+// repeatsOf are the counts of pairs of functions, those of calls around that had ended and had not added up for a program that
+// ends by itself: what main has called is all that there is. Under load, what never ends is no unit of work.
+func repeatsOf(set *repeats.Set) []repeats.Within {
+	at := map[[2]int]int{}
+	var out []repeats.Within
+	for _, w := range set.Within {
+		if w.Open && set.Loaded {
+			continue
+		}
+		key := [2]int{w.In, w.Call}
+		i, ok := at[key]
+		if !ok {
+			at[key] = len(out)
+			out = append(out, w)
+			continue
+		}
+		o := &out[i]
+		o.Around, o.AroundTime, o.Calls, o.Time = o.Around+w.Around, o.AroundTime+w.AroundTime, o.Calls+w.Calls, o.Time+w.Time
+		o.Distinct, o.Again, o.AgainTime = o.Distinct+w.Distinct, o.Again+w.Again, o.AgainTime+w.AgainTime
+		o.Differ, o.Changed, o.Sampled = o.Differ+w.Differ, o.Changed+w.Changed, o.Sampled || w.Sampled
+		o.Most, o.MostOne = max(o.Most, w.Most), max(o.MostOne, w.MostOne)
+		t, u := &o.Traits, w.Traits
+		t.Partial, t.Vague, t.Plain, t.Writes = t.Partial || u.Partial, t.Vague || u.Vague, t.Plain || u.Plain, t.Writes || u.Writes
+		t.Alters, t.Void, t.Refers, t.Fails = t.Alters || u.Alters, t.Void || u.Void, t.Refers || u.Refers, t.Fails || u.Fails
+	}
+	for i := range out {
+		if w := &out[i]; w.Sampled { // two estimates, and a sum that is known
+			w.Distinct = min(w.Distinct, w.Calls)
+			w.Again = w.Calls - w.Distinct
+			w.AgainTime = min(w.AgainTime, time.Duration(float64(w.Time)*float64(w.Again)/float64(max(1, w.Calls))))
+		}
+	}
+	return out
+}
+
+// judged tells whether counts can show that calls repeat: nothing that was seen of them says that each has to be made.
+func judged(set *repeats.Set, w repeats.Within) bool {
+	t := w.Traits
+	switch {
+	case t.Void, t.Alters, t.Writes, t.Fails, t.Plain && t.Partial:
+		return false
+	case w.Differ > 0, w.Again < fewAgain, w.AgainTime < leastAgain, w.Time < leastCall*time.Duration(w.Calls):
+		return false
+	case set.Loaded && w.Around < fewAround:
+		return false
+	}
+	return true
+}
+
+// withoutParts leaves out what is called by another function of the list: it repeats because that does.
+func withoutParts(set *repeats.Set, all []Repeated) (out []Repeated) {
+	within := map[[2]int]time.Duration{}
+	for _, w := range set.Within {
+		within[[2]int{w.In, w.Call}] += w.Time
+	}
+	total := map[int]time.Duration{}
+	for i, f := range set.Functions {
+		total[i] = f.Time
+	}
+	for i, r := range all {
+		part := slices.ContainsFunc(all, func(o Repeated) bool {
+			in, call := o.Outer.Call, r.Outer.Call
+			return in != call && float64(within[[2]int{in, call}]) >= partOfCall*float64(total[call]) && o.Share >= partOfCall*r.Share &&
+				float64(within[[2]int{call, in}]) < partOfCall*float64(total[in])
+		})
+		if !part {
+			out = append(out, all[i])
+		}
+	}
+	return out
+}

@@ -1,0 +1,4 @@
+package repeats
+
+// g is where the runtime keeps the present goroutine.
+func g() uintptr

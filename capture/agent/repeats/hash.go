@@ -1,0 +1,285 @@
+package repeats
+
+import (
+	"hash/maphash"
+	"reflect"
+	"strings"
+	"time"
+	"unsafe"
+)
+
+// hasher hashes values by what they hold. It calls no method of the program.
+type hasher struct {
+	h       uint64
+	nodes   int
+	bytes   int
+	fresh   bool // maps may be read
+	places  bool // where what cannot be hashed lies counts
+	partial bool // something could not be hashed, or might not be
+	refers  bool // there were pointers, slices or maps
+}
+
+// Limits of what one hash looks at.
+const (
+	mostNodes = 600
+	mostBytes = 1 << 20
+	mostDeep  = 8
+)
+
+var seed = maphash.MakeSeed()
+
+// sum is the hash.
+func (h *hasher) sum() uint64 {
+	x := h.h
+	x ^= x >> 33
+	x *= 0xff51afd7ed558ccd
+	x ^= x >> 33
+	x *= 0xc4ceb9fe1a85ec53
+	x ^= x >> 33
+	return x
+}
+
+func (h *hasher) word(w uint64) {
+	h.h = (h.h ^ w) * 0x9e3779b97f4a7c15
+	h.h ^= h.h >> 29
+}
+
+// place notes something that cannot be hashed.
+func (h *hasher) place(p uintptr) {
+	h.partial = true
+	if h.places {
+		h.word(uint64(p))
+	}
+}
+
+// memory hashes bytes, or notes that there are too many.
+func (h *hasher) memory(p unsafe.Pointer, n uintptr) {
+	h.word(uint64(n))
+	if n == 0 {
+		return
+	}
+	if h.bytes += int(n); h.bytes > mostBytes {
+		h.place(uintptr(p))
+		return
+	}
+	h.word(maphash.Bytes(seed, unsafe.Slice((*byte)(p), n)))
+}
+
+// any hashes a value.
+func (h *hasher) any(a any) {
+	defer func() {
+		if recover() != nil {
+			h.partial = true
+		}
+	}()
+	switch a := a.(type) {
+	case nil:
+		h.word(1)
+	case string:
+		h.word(maphash.String(seed, a) + uint64(len(a)))
+	case int:
+		h.word(uint64(a))
+	case bool:
+		if a {
+			h.word(3)
+		} else {
+			h.word(2)
+		}
+	default:
+		h.value(reflect.ValueOf(a), 0)
+	}
+}
+
+// Types of these packages change beneath, or are the system's: only where they are counts.
+var opaque = []string{
+	"context", "net", "net/http", "os", "os/exec", "database/sql", "crypto/tls", "log", "log/slog", "runtime", "testing", "reflect", "io",
+	"go/types", "go/ast", "go/token", "syscall", "internal/", "plugin", "runtime/", "net/rpc", "html/template", "text/template",
+}
+
+// inputless is the package whose values are no input, by convention.
+const inputless = "context"
+
+// absent are the packages whose types are no part of a value: locks and counters.
+var absent = []string{"sync", "sync/atomic"}
+
+// how a type is hashed, by its package.
+func how(t reflect.Type) (skip, address bool) {
+	pkg := t.PkgPath()
+	if pkg == "" {
+		return false, false
+	}
+	for _, p := range absent {
+		if pkg == p {
+			return true, false
+		}
+	}
+	for _, p := range opaque {
+		if pkg == p || strings.HasSuffix(p, "/") && strings.HasPrefix(pkg, p) {
+			return false, true
+		}
+	}
+	return false, false
+}
+
+var timeType = reflect.TypeOf(time.Time{})
+
+// value hashes a value so many pointers deep.
+func (h *hasher) value(v reflect.Value, depth int) {
+	h.nodes++
+	if h.nodes > mostNodes || depth > mostDeep {
+		h.partial = true
+		return
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		if v.Bool() {
+			h.word(3)
+		} else {
+			h.word(2)
+		}
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		h.word(uint64(v.Int()))
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		h.word(v.Uint())
+	case reflect.Float32, reflect.Float64:
+		h.float(v.Float())
+	case reflect.Complex64, reflect.Complex128:
+		h.float(real(v.Complex()))
+		h.float(imag(v.Complex()))
+	case reflect.String:
+		s := v.String()
+		h.word(maphash.String(seed, s) + uint64(len(s)))
+	case reflect.Slice:
+		h.refers = true
+		h.list(v, depth)
+	case reflect.Array:
+		for i := 0; i < v.Len() && !h.full(); i++ {
+			h.value(v.Index(i), depth)
+		}
+	case reflect.Struct:
+		h.fields(v, depth)
+	case reflect.Pointer:
+		h.pointer(v, depth)
+	case reflect.Interface:
+		if v.IsNil() {
+			h.word(1)
+			return
+		}
+		h.word(maphash.String(seed, v.Elem().Type().String()))
+		h.value(v.Elem(), depth)
+	case reflect.Map:
+		h.refers = true
+		h.table(v, depth)
+	case reflect.Chan:
+		h.place(v.Pointer())
+		h.word(uint64(v.Len()))
+	case reflect.Func:
+		if v.IsNil() {
+			h.word(1)
+			return
+		}
+		h.place(v.Pointer()) // what a closure has caught is not seen
+	default:
+		h.place(v.Pointer())
+	}
+}
+
+func (h *hasher) full() bool {
+	if h.nodes > mostNodes {
+		h.partial = true
+	}
+	return h.nodes > mostNodes
+}
+
+func (h *hasher) float(f float64) { h.memory(unsafe.Pointer(&f), 8) }
+
+func (h *hasher) list(v reflect.Value, depth int) {
+	if v.IsNil() {
+		h.word(1)
+		return
+	}
+	n := v.Len()
+	h.word(uint64(n) + 7)
+	switch k := v.Type().Elem().Kind(); {
+	case n == 0:
+	case k >= reflect.Bool && k <= reflect.Float64:
+		h.memory(v.UnsafePointer(), uintptr(n)*v.Type().Elem().Size())
+	default:
+		for i := 0; i < n && !h.full(); i++ {
+			h.value(v.Index(i), depth)
+		}
+		if h.partial {
+			h.place(v.Pointer())
+		}
+	}
+}
+
+func (h *hasher) fields(v reflect.Value, depth int) {
+	t := v.Type()
+	if t == timeType {
+		// The place that the time is shown for is found by its address.
+		h.word(v.Field(0).Uint())
+		h.word(uint64(v.Field(1).Int()))
+		return
+	}
+	skip, address := how(t)
+	if skip {
+		return
+	}
+	if address {
+		h.partial = h.partial || t.PkgPath() != inputless
+		return
+	}
+	for i := 0; i < v.NumField() && !h.full(); i++ {
+		h.value(v.Field(i), depth)
+	}
+}
+
+func (h *hasher) pointer(v reflect.Value, depth int) {
+	if v.IsNil() {
+		h.word(1)
+		return
+	}
+	h.refers = true
+	skip, address := how(v.Type().Elem())
+	if skip {
+		return
+	}
+	if v.Type().Elem().PkgPath() == inputless {
+		return
+	}
+	if address || depth >= mostDeep {
+		h.place(v.Pointer())
+		return
+	}
+	was := h.partial
+	h.partial = false
+	h.value(v.Elem(), depth+1)
+	if h.partial {
+		h.place(v.Pointer())
+	}
+	h.partial = h.partial || was
+}
+
+// table hashes a map: what it holds where nobody else can be using it, else where it is
+// and how much it holds.
+func (h *hasher) table(v reflect.Value, depth int) {
+	if v.IsNil() {
+		h.word(1)
+		return
+	}
+	h.word(uint64(v.Len()) + 5)
+	if !h.fresh {
+		h.place(v.Pointer())
+		return
+	}
+	var all uint64 // in any order
+	for it := v.MapRange(); it.Next() && !h.full(); {
+		one := hasher{nodes: h.nodes, bytes: h.bytes, fresh: true}
+		one.value(it.Key(), depth+1)
+		one.value(it.Value(), depth+1)
+		all += one.sum()
+		h.nodes, h.bytes, h.partial = one.nodes, one.bytes, h.partial || one.partial
+	}
+	h.word(all)
+}

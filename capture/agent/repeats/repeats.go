@@ -1,0 +1,298 @@
+// Package repeats is built into a program to learn which of its calls repeat: that have
+// the arguments of an earlier one, and return what that has returned. Each function of
+// the program's own module tells when it is entered and left (capture/counting writes
+// that into a copy of the source); what is kept of arguments and results are hashes.
+//
+// The package is laid over one of the standard library, so that any module can import it.
+package repeats
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// MaxFuncs is how many functions can be counted.
+const MaxFuncs = 1 << 14
+
+// fn is what is known of a function.
+type fn struct {
+	off   atomic.Bool  // it has been counted enough
+	cut   atomic.Int64 // when it was, in ns since the start
+	calls atomic.Int64
+	ns    atomic.Int64 // its calls have taken, without what counting took
+	spent atomic.Int64 // ns that counting it took
+}
+
+var fns [MaxFuncs]fn
+
+var began = time.Now()
+
+// now is the time since the start in ns.
+func now() int64 { return int64(time.Since(began)) }
+
+// A function whose counting has taken that long, and far longer than its own work, is too
+// cheap for its repetition to matter; and none may take longer than mostSpent.
+const (
+	enoughSpent = 100 * int64(time.Millisecond)
+	mostSpent   = 1500 * int64(time.Millisecond)
+	tooCheap    = 4
+)
+
+// mostOfAll bounds what counting takes of the program as a whole.
+const mostOfAll = 12 * int64(time.Second)
+
+var spentOnAll atomic.Int64
+
+// traits of a call are what limits what can be said of it.
+type traits uint8
+
+const (
+	// Partial: there are arguments of which not all could be hashed, or might not be.
+	Partial traits = 1 << iota
+	// Vague: the same of its results.
+	Vague
+	// Plain: it returns nothing but numbers, truth values and errors.
+	Plain
+	// Writes: it is given something to write to.
+	Writes
+	// Alters: its arguments are not after the call what they were before.
+	Alters
+	// Void: it returns nothing, or an error alone.
+	Void
+	// Refers: its results have pointers, slices or maps, which their users may change.
+	Refers
+	// Fails: it has returned an error.
+	Fails
+)
+
+// frame is a call that has not ended.
+type frame struct {
+	id     uint32
+	judged bool // its arguments were told
+	outer  bool // no other call of the function is around it
+	traits traits
+	key    uint64
+	args   []any
+	start  int64
+	over   int64 // of the goroutine at the start
+	inside map[uint32]*tally
+}
+
+// Goroutine is one that is in a counted call.
+type Goroutine struct {
+	mu    sync.Mutex
+	at    uintptr // of the runtime's g
+	stack []frame
+	over  int64 // ns that counting has taken on it
+}
+
+// shards spread the goroutines.
+var shards [64]struct {
+	mu sync.Mutex
+	gs map[uintptr]*Goroutine
+}
+
+// goroutine finds the present one, or begins to follow it.
+func goroutine() *Goroutine {
+	at := g()
+	s := &shards[(at>>7)%uintptr(len(shards))]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	gr := s.gs[at]
+	if gr == nil {
+		if s.gs == nil {
+			s.gs = map[uintptr]*Goroutine{}
+		}
+		gr = &Goroutine{at: at}
+		s.gs[at] = gr
+	}
+	return gr
+}
+
+// leave forgets a goroutine that is in no counted call.
+func (gr *Goroutine) leave() {
+	s := &shards[(gr.at>>7)%uintptr(len(shards))]
+	s.mu.Lock()
+	delete(s.gs, gr.at)
+	s.mu.Unlock()
+}
+
+// deepest is how many calls of one goroutine are followed at once.
+const deepest = 512
+
+// Enter begins a call of a function; nil means that it is not counted.
+func Enter(id uint32) *Goroutine {
+	f := &fns[id]
+	if f.off.Load() {
+		return nil
+	}
+	t := now()
+	gr := goroutine()
+	if len(gr.stack) >= deepest {
+		return nil
+	}
+	outer := true
+	for i := range gr.stack {
+		if gr.stack[i].id == id {
+			outer = false
+			break
+		}
+	}
+	gr.mu.Lock()
+	gr.stack = append(gr.stack, frame{id: id, outer: outer, over: gr.over, start: t})
+	gr.mu.Unlock()
+	gr.spend(f, t)
+	return gr
+}
+
+// spend notes what counting has taken since t, and begins the frame on top anew.
+func (gr *Goroutine) spend(f *fn, t int64) {
+	n := now()
+	d := n - t
+	f.spent.Add(d)
+	spentOnAll.Add(d)
+	gr.mu.Lock()
+	gr.over += d
+	top := &gr.stack[len(gr.stack)-1]
+	top.start, top.over = n, gr.over
+	gr.mu.Unlock()
+}
+
+// Args tells the arguments of the call that was entered last.
+func (gr *Goroutine) Args(args ...any) {
+	t := now()
+	top := &gr.stack[len(gr.stack)-1]
+	f := &fns[top.id]
+	h := hasher{places: true}
+	for _, a := range args {
+		h.any(a)
+		if _, ok := a.(writer); ok {
+			top.traits |= Writes
+		}
+	}
+	if h.partial {
+		top.traits |= Partial
+	}
+	top.key, top.args, top.judged = h.sum(), args, true
+	gr.spend(f, t)
+}
+
+// writer is what has io.Writer's method.
+type writer interface{ Write([]byte) (int, error) }
+
+// nearest is how many of the calls around one learn of it, besides the outermost.
+const nearest = 10
+
+// Leave ends the call that was entered last, with what it returns. fresh tells that maps
+// among that were made by it, so that nobody else is using them.
+func (gr *Goroutine) Leave(fresh bool, results ...any) {
+	t := now()
+	last := len(gr.stack) - 1
+	top := gr.stack[last]
+	f := &fns[top.id]
+	net := max(0, t-top.start-(gr.over-top.over))
+	f.calls.Add(1)
+	if top.outer {
+		f.ns.Add(net)
+	}
+	if len(top.inside) > 0 {
+		fold(&top, net)
+	}
+	c := call{ns: net, outer: top.outer}
+	if top.judged {
+		c.result(fresh, results)
+		again := hasher{places: true}
+		for _, a := range top.args {
+			again.any(a)
+		}
+		if again.sum() != top.key {
+			c.traits |= Alters
+		}
+		c.traits |= top.traits
+		c.key = top.key
+	}
+	gr.mu.Lock()
+	gr.stack[last] = frame{}
+	gr.stack = gr.stack[:last]
+	if top.judged {
+		gr.told(top.id, &c)
+	}
+	d := now() - t
+	gr.over += d
+	gr.mu.Unlock()
+	spent := f.spent.Add(d)
+	if spentOnAll.Add(d) > mostOfAll || spent > mostSpent || spent > enoughSpent && spent > tooCheap*f.ns.Load() {
+		if f.cut.CompareAndSwap(0, now()) {
+			f.off.Store(true)
+		}
+	}
+	if last == 0 {
+		gr.leave()
+	}
+}
+
+// told tells the calls around it of a call.
+func (gr *Goroutine) told(id uint32, c *call) {
+	told := 0
+	for i := len(gr.stack) - 1; i >= 0; i-- {
+		around := &gr.stack[i]
+		if !around.outer || around.id == id || told >= nearest && i > 0 {
+			continue
+		}
+		told++
+		in := around.inside[id]
+		if in == nil {
+			if around.inside == nil {
+				around.inside = map[uint32]*tally{}
+			}
+			in = &tally{}
+			around.inside[id] = in
+		}
+		in.add(c)
+	}
+}
+
+// call is one that has ended.
+type call struct {
+	key, got uint64 // hashes of its arguments and results
+	ns       int64
+	outer    bool
+	traits   traits
+	results  []any
+	held     uint64 // what holds says of them
+}
+
+// result hashes what the call has returned.
+func (c *call) result(fresh bool, results []any) {
+	h := hasher{fresh: fresh}
+	void, plain := true, true
+	for _, r := range results {
+		h.any(r)
+		if _, ok := r.(error); ok {
+			c.traits |= Fails
+			continue
+		}
+		switch r.(type) {
+		case bool, int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64, uintptr, float32, float64:
+			void = false
+		case nil: // an error, most often
+		default:
+			void, plain = false, false
+		}
+	}
+	c.got = h.sum()
+	if h.partial {
+		c.traits |= Vague
+	}
+	if plain {
+		c.traits |= Plain
+	}
+	if void {
+		c.traits |= Void
+	}
+	if h.refers {
+		c.traits |= Refers
+		c.results, c.held = results, holds(results)
+	}
+}

@@ -1,0 +1,150 @@
+package repeats
+
+import "sync"
+
+// tally counts the calls of one function within one call of another.
+type tally struct {
+	calls, ns int64
+	// Of all arguments those are kept whose hash ends in level zeros.
+	level  uint
+	kept   map[uint64]*kept
+	traits traits
+}
+
+// kept are the calls with the same arguments.
+type kept struct {
+	calls  int64
+	again  int64 // ns of all but the first
+	got    uint64
+	differ int64 // calls that returned something else than the first
+	first  []any // what that returned, and what holds says of it
+	held   uint64
+}
+
+// mostKept bounds the arguments that are told apart, mostFirst the results that are held.
+const (
+	mostKept  = 256
+	mostFirst = 4
+)
+
+// add counts a call.
+func (t *tally) add(c *call) {
+	t.calls++
+	t.traits |= c.traits
+	if c.outer {
+		t.ns += c.ns
+	}
+	if c.key&(1<<t.level-1) != 0 {
+		return
+	}
+	k := t.kept[c.key]
+	if k == nil {
+		if t.kept == nil {
+			t.kept = map[uint64]*kept{}
+		}
+		k = &kept{calls: 1, got: c.got}
+		if len(t.kept) < mostFirst {
+			k.first, k.held = c.results, c.held
+		}
+		t.kept[c.key] = k
+		for len(t.kept) > mostKept {
+			t.level++
+			for key := range t.kept {
+				if key&(1<<t.level-1) != 0 {
+					delete(t.kept, key)
+				}
+			}
+		}
+		return
+	}
+	k.calls++
+	if c.outer {
+		k.again += c.ns
+	}
+	if c.got != k.got {
+		k.differ++
+	}
+}
+
+// sum is what a tally comes to, and what it adds up to with others.
+type sum struct {
+	activations, scopeNS                    int64
+	calls, ns, distinct, again, againNS     int64
+	differ, changed, sampled, most, mostOne int64
+	traits                                  traits
+}
+
+// add adds a tally of a call that has taken net ns. With look, what the first calls
+// returned is looked at again: has somebody changed it?
+func (s *sum) add(t *tally, net int64, look bool) {
+	s.activations++
+	s.scopeNS += net
+	s.calls += t.calls
+	s.ns += t.ns
+	s.traits |= t.traits
+	scale := int64(1) << t.level
+	if t.level > 0 {
+		s.sampled++
+	}
+	for _, k := range t.kept {
+		s.distinct += scale
+		s.again += scale * (k.calls - 1)
+		s.againNS += scale * k.again
+		s.differ += scale * k.differ
+		s.mostOne = max(s.mostOne, k.calls)
+		if look && k.first != nil && k.calls > 1 {
+			if holds(k.first) != k.held {
+				s.changed += k.calls - 1
+			}
+		}
+	}
+	s.most = max(s.most, t.calls)
+}
+
+// holds is a hash of what a call has returned by which it is seen later that somebody has changed it:
+// other than that of results, it knows where maps and the like lie, and how much they hold.
+func holds(results []any) uint64 {
+	h := hasher{places: true}
+	for _, r := range results {
+		h.any(r)
+	}
+	return h.sum()
+}
+
+// pair is a function whose calls are counted within those of another.
+type pair struct{ scope, id uint32 }
+
+// mostPairs bounds what is kept of a program.
+const mostPairs = 50_000
+
+var (
+	pairsMu sync.Mutex
+	pairs   = map[pair]*sum{}
+)
+
+// fold adds what was called within a call that has ended.
+func fold(f *frame, net int64) {
+	pairsMu.Lock()
+	defer pairsMu.Unlock()
+	foldInto(pairs, f, net, true)
+}
+
+// foldInto adds what was called within a call that has taken net ns so far.
+func foldInto(to map[pair]*sum, f *frame, net int64, look bool) {
+	for id, t := range f.inside {
+		p := pair{f.id, id}
+		s := to[p]
+		if s == nil {
+			if len(to) >= mostPairs {
+				continue
+			}
+			s = &sum{}
+			to[p] = s
+		}
+		took := net
+		if cut := fns[id].cut.Load(); cut > 0 {
+			took = min(took, max(0, cut-f.start))
+		}
+		s.add(t, took, look)
+	}
+}

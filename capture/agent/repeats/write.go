@@ -1,0 +1,105 @@
+package repeats
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// FileEnv names the file that the counts go to.
+const FileEnv = "LOUPE_REPEATS"
+
+var file string
+
+// Until the program ends, the file is at most so old: what is killed leaves that.
+const writeEvery = 400 * time.Millisecond
+
+// init takes the name of the file out of the environment, which children inherit.
+func init() {
+	name, ok := syscall.Getenv(FileEnv)
+	syscall.Unsetenv(FileEnv)
+	if !ok || name == "" {
+		for i := range fns {
+			fns[i].off.Store(true)
+		}
+		return
+	}
+	file = name
+	go func() {
+		for {
+			time.Sleep(writeEvery)
+			keep(false)
+		}
+	}()
+	atExit(func() { keep(true) })
+}
+
+var writing sync.Mutex
+
+// keep writes what was counted so far in place of what was written before. It says
+// nothing of errors: who reads the file sees what there is. last tells that the program ends.
+func keep(last bool) {
+	writing.Lock()
+	defer writing.Unlock()
+	fresh := file + ".new"
+	f, err := os.OpenFile(fresh, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return
+	}
+	w := bufio.NewWriter(f)
+	write(w, last)
+	err = w.Flush()
+	if cerr := f.Close(); err == nil && cerr == nil {
+		os.Rename(fresh, file)
+	}
+}
+
+// write writes lines: a function with what its calls have taken, "f ID CALLS NS SPENT CUT",
+// and a function within another, "p SCOPE ID OPEN" and the fields of sum. OPEN is 1 where the
+// calls around have not ended.
+func write(w io.Writer, last bool) {
+	fmt.Fprintf(w, "loupe repeats 1 %d\n", now())
+	pairsMu.Lock()
+	for p, s := range pairs {
+		writePair(w, p, 0, s)
+	}
+	pairsMu.Unlock()
+	open := map[pair]*sum{}
+	for i := range shards {
+		s := &shards[i]
+		s.mu.Lock()
+		gs := make([]*Goroutine, 0, len(s.gs))
+		for _, gr := range s.gs {
+			gs = append(gs, gr)
+		}
+		s.mu.Unlock()
+		for _, gr := range gs {
+			gr.mu.Lock()
+			n := now()
+			for j := range gr.stack {
+				f := &gr.stack[j]
+				foldInto(open, f, max(0, n-f.start-(gr.over-f.over)), last)
+			}
+			gr.mu.Unlock()
+		}
+	}
+	for p, s := range open {
+		writePair(w, p, 1, s)
+	}
+	for i := range fns {
+		f := &fns[i]
+		if calls := f.calls.Load(); calls > 0 {
+			fmt.Fprintln(w, "f", i, calls, f.ns.Load(), f.spent.Load(), f.cut.Load())
+		}
+	}
+	fmt.Fprintln(w, "end")
+}
+
+func writePair(w io.Writer, p pair, open int, s *sum) {
+	fmt.Fprintln(w, "p", p.scope, p.id, open, s.activations, s.scopeNS, s.calls, s.ns, s.distinct, s.again, s.againNS,
+		s.differ, s.changed, s.sampled, s.most, s.mostOne, uint8(s.traits))
+}

@@ -1,0 +1,311 @@
+// Package counting makes a program tell which of its calls repeat. It writes copies of
+// the source of a module's packages in which each function tells when it is entered and
+// left (capture/agent/repeats); `go build -overlay` takes them in place of the files, which
+// are not touched.
+//
+// Only text is added, and no line: what the compiler says of a place holds for the file.
+package counting
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"loupe/format/repeats"
+)
+
+// Package is one to count in.
+type Package struct {
+	// Path is its import path, "main" for a command.
+	Path string
+	// Files are the paths of its Go files.
+	Files []string
+}
+
+// Limits of what is counted of a program.
+const (
+	MostFuncs = 12_000
+	mostFile  = 4 << 20 // bytes
+)
+
+// Source is a program's source as it is built to be counted.
+type Source struct {
+	// Files are the texts by the paths of the files that they replace.
+	Files map[string]string
+	// Funcs are the functions, each at its number.
+	Funcs []repeats.Func
+	// Left are files that stay as they are, and why.
+	Left []string
+}
+
+// Of makes the copies of the packages' files. imports is the path of the package that
+// counts.
+func Of(packages []Package, imports string) (*Source, error) {
+	s := &Source{Files: map[string]string{}}
+	for _, p := range packages {
+		for _, name := range p.Files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return nil, fmt.Errorf("cannot read a file of package %s: %w", p.Path, err)
+			}
+			if err := s.file(p.Path, name, text, imports); err != nil {
+				s.Left = append(s.Left, fmt.Sprintf("%s: %v", filepath.Base(name), err))
+			}
+		}
+	}
+	return s, nil
+}
+
+// insertion is text that comes before what lies at a place.
+type insertion struct {
+	at   int
+	text string
+}
+
+// writer makes the copy of one file.
+type writer struct {
+	src  *Source
+	file *token.File
+	path string // of the package
+	name string // of the file
+	in   []insertion
+}
+
+// local is the name of the counting package in a copy.
+const local = "zz_loupe_calls"
+
+func (s *Source) file(pkg, name string, text []byte, imports string) error {
+	if len(text) > mostFile {
+		return fmt.Errorf("it is larger than %d MB", mostFile>>20)
+	}
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	for _, i := range f.Imports {
+		if i.Path.Value == `"C"` {
+			return fmt.Errorf("it uses cgo")
+		}
+	}
+	w := &writer{src: s, file: fset.File(f.FileStart), path: pkg, name: name}
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || fn.Body == nil || directed(fn.Doc) {
+			continue
+		}
+		w.function(fn)
+		if len(s.Funcs) > MostFuncs {
+			return fmt.Errorf("the program has more than %d functions", MostFuncs)
+		}
+	}
+	if len(w.in) == 0 {
+		return nil
+	}
+	w.add(f.Name.End(), fmt.Sprintf("; import %s %q", local, imports))
+	s.Files[name] = w.text(text)
+	return nil
+}
+
+// directed tells whether a function has a directive of the compiler: it may rely on what
+// it is compiled into.
+func directed(doc *ast.CommentGroup) bool {
+	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:") })
+}
+
+func (w *writer) add(at token.Pos, text string) {
+	w.in = append(w.in, insertion{w.file.Offset(at), text})
+}
+
+// text puts in what is added.
+func (w *writer) text(src []byte) string {
+	slices.SortStableFunc(w.in, func(a, b insertion) int { return a.at - b.at })
+	var out bytes.Buffer
+	from := 0
+	for _, i := range w.in {
+		out.Write(src[from:i.at])
+		out.WriteString(i.text)
+		from = i.at
+	}
+	out.Write(src[from:])
+	return out.String()
+}
+
+// id gives a function its number.
+func (w *writer) id(name string, at token.Pos) int {
+	w.src.Funcs = append(w.src.Funcs, repeats.Func{Name: w.path + "." + name, File: w.name, Line: w.file.Line(at)})
+	return len(w.src.Funcs) - 1
+}
+
+// function counts a function, and those in it that have no name.
+func (w *writer) function(fn *ast.FuncDecl) {
+	name := symbol(fn)
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.FuncLit); ok && works(lit.Body) && len(lit.Body.List) > 1 {
+			w.scope(w.id(name+".func", lit.Pos()), lit.Body)
+		}
+		return true
+	})
+	switch {
+	case fn.Name.Name == "init" && fn.Recv == nil, !works(fn.Body):
+		return
+	case fn.Name.Name == "main" && fn.Recv == nil && w.path == "main", returnsNothing(fn.Type):
+		w.scope(w.id(name, fn.Pos()), fn.Body)
+		return
+	}
+	id := w.id(name, fn.Pos())
+	results := w.results(fn.Type)
+	w.add(fn.Body.Lbrace+1, fmt.Sprintf(" if loupeG := %s.Enter(%d); loupeG != nil { loupeG.Args(%s); defer func() { loupeG.Leave(%v%s) }() };",
+		local, id, strings.Join(parameters(fn), ", "), makesMap(fn.Body), results))
+}
+
+// scope counts what is called in a function alone.
+func (w *writer) scope(id int, body *ast.BlockStmt) {
+	w.add(body.Lbrace+1, fmt.Sprintf(" if loupeG := %s.Enter(%d); loupeG != nil { defer loupeG.Leave(false) };", local, id))
+}
+
+// works tells whether a function may take any time: it calls or loops.
+func works(body *ast.BlockStmt) bool {
+	found := false
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			found = true
+		case *ast.CallExpr:
+			if id, ok := n.Fun.(*ast.Ident); !ok || !slices.Contains(builtins, id.Name) {
+				found = true
+			}
+		case *ast.UnaryExpr:
+			found = found || n.Op == token.ARROW
+		case *ast.SendStmt, *ast.SelectStmt:
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+var builtins = []string{
+	"len", "cap", "append", "copy", "min", "max", "make", "new", "delete", "panic", "close", "string", "int", "int64", "int32", "uint",
+	"uint64", "uint32", "byte", "rune", "float64", "float32", "uint8", "uint16", "int8", "int16", "bool", "real", "imag", "complex",
+}
+
+// returnsNothing tells whether a function has no result but an error.
+func returnsNothing(t *ast.FuncType) bool {
+	if t.Results == nil {
+		return true
+	}
+	return !slices.ContainsFunc(t.Results.List, func(f *ast.Field) bool {
+		id, ok := f.Type.(*ast.Ident)
+		return !ok || id.Name != "error"
+	})
+}
+
+// parameters are the names of the receiver and the parameters; what has none cannot matter.
+func parameters(fn *ast.FuncDecl) (names []string) {
+	take := func(list *ast.FieldList) {
+		if list == nil {
+			return
+		}
+		for _, f := range list.List {
+			for _, n := range f.Names {
+				if n.Name != "_" {
+					names = append(names, n.Name)
+				}
+			}
+		}
+	}
+	take(fn.Recv)
+	take(fn.Type.Params)
+	return names
+}
+
+// results names the results that have no name, and returns them as further arguments.
+func (w *writer) results(t *ast.FuncType) string {
+	var out strings.Builder
+	n := 0
+	fresh := func() string {
+		n++
+		return fmt.Sprintf("loupeR%d", n)
+	}
+	list := t.Results
+	if list.List[0].Names == nil {
+		if !list.Opening.IsValid() {
+			name := fresh()
+			w.add(list.Pos(), "("+name+" ")
+			w.add(list.End(), ")")
+			return ", " + name
+		}
+		for _, f := range list.List {
+			name := fresh()
+			w.add(f.Type.Pos(), name+" ")
+			out.WriteString(", " + name)
+		}
+		return out.String()
+	}
+	for _, f := range list.List {
+		for _, name := range f.Names {
+			if name.Name == "_" {
+				fresh := fresh()
+				w.add(name.Pos(), fresh)
+				// What is put in front of the blank would join it.
+				out.WriteString(", " + fresh + "_")
+				continue
+			}
+			out.WriteString(", " + name.Name)
+		}
+	}
+	return out.String()
+}
+
+// makesMap tells whether a function makes a map, as one does that returns a map of its own.
+func makesMap(body *ast.BlockStmt) bool {
+	found := false
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			if id, ok := n.Fun.(*ast.Ident); ok && id.Name == "make" && len(n.Args) > 0 {
+				_, found = n.Args[0].(*ast.MapType)
+			}
+		case *ast.CompositeLit:
+			if _, ok := n.Type.(*ast.MapType); ok {
+				found = true
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// symbol is the name of a function in its symbol, without package and type parameters.
+func symbol(fn *ast.FuncDecl) string {
+	if fn.Recv == nil || len(fn.Recv.List) == 0 {
+		return fn.Name.Name
+	}
+	typ, pointer := fn.Recv.List[0].Type, false
+	for {
+		switch t := typ.(type) {
+		case *ast.ParenExpr:
+			typ = t.X
+		case *ast.StarExpr:
+			typ, pointer = t.X, true
+		case *ast.IndexExpr:
+			typ = t.X
+		case *ast.IndexListExpr:
+			typ = t.X
+		case *ast.Ident:
+			if pointer {
+				return "(*" + t.Name + ")." + fn.Name.Name
+			}
+			return t.Name + "." + fn.Name.Name
+		default:
+			return fn.Name.Name
+		}
+	}
+}

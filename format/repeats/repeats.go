@@ -1,0 +1,237 @@
+// Package repeats reads which calls of a program repeat: that had the arguments of an
+// earlier one, and returned what that had returned. loupe run counts them in a run of its
+// own (docs/formats/repeats.md).
+package repeats
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Schema names the format of the file.
+const Schema = "loupe.repeats/1"
+
+// Set is what was counted of a program.
+type Set struct {
+	Schema string `json:"schema"`
+	// Loaded tells that a load was put on the program.
+	Loaded bool `json:"loaded,omitempty"`
+	// For is how long it was counted.
+	For       time.Duration `json:"ns"`
+	Functions []Func        `json:"functions"`
+	Within    []Within      `json:"within"`
+}
+
+// Func is a function whose calls were counted.
+type Func struct {
+	// Name is that of its symbol, without type parameters; a function without a name has
+	// that of the one around it, and ".func".
+	Name string `json:"name"`
+	// File is where it stands, Line where it begins.
+	File string `json:"file"`
+	Line int    `json:"line"`
+	// Calls and Time are of all that were counted: Time without what counting took, and
+	// without calls within calls of the same function.
+	Calls int64         `json:"calls"`
+	Time  time.Duration `json:"time_ns"`
+	// Cut tells that it was counted no more from some moment on, as that took too long.
+	Cut bool `json:"cut,omitempty"`
+}
+
+// Within are the calls of one function during calls of another on the same goroutine, directly or
+// through others.
+type Within struct {
+	// In and Call are the two functions, as indexes of Set.Functions.
+	In   int `json:"in"`
+	Call int `json:"call"`
+	// Open tells that the calls around had not ended when the program did.
+	Open bool `json:"open,omitempty"`
+	// Around is how many calls there were around, and AroundTime what they took as long as
+	// the calls in them were counted.
+	Around     int64         `json:"around"`
+	AroundTime time.Duration `json:"around_ns"`
+	// Calls took Time together. Distinct is how many different arguments they had in each call
+	// around, summed up over these; Again the calls that had those of an earlier one, and
+	// AgainTime what they took: estimates where Sampled.
+	Calls     int64         `json:"calls"`
+	Time      time.Duration `json:"time_ns"`
+	Distinct  int64         `json:"distinct"`
+	Again     int64         `json:"again"`
+	AgainTime time.Duration `json:"again_ns"`
+	Sampled   bool          `json:"sampled,omitempty"`
+	// Differ is how many of Again returned something else than the first with the same
+	// arguments, and Changed how many are of a result that was changed after it was returned, of
+	// the few that were looked at again.
+	Differ  int64 `json:"differ,omitempty"`
+	Changed int64 `json:"changed,omitempty"`
+	// Most is the largest number of calls in one call around, MostOne that of calls with the
+	// same arguments.
+	Most    int64 `json:"most"`
+	MostOne int64 `json:"most_one"`
+	Traits
+}
+
+// Traits are what some of the calls had, which limits what can be said of all.
+type Traits struct {
+	// Partial: arguments that could not be hashed as a whole.
+	Partial bool `json:"partial,omitempty"`
+	// Vague: the same of results.
+	Vague bool `json:"vague,omitempty"`
+	// Plain: nothing but numbers, truth values and errors were returned.
+	Plain bool `json:"plain,omitempty"`
+	// Writes: an argument has a method Write.
+	Writes bool `json:"writes,omitempty"`
+	// Alters: arguments were changed during the call.
+	Alters bool `json:"alters,omitempty"`
+	// Void: nothing, or an error alone, was returned.
+	Void bool `json:"void,omitempty"`
+	// Refers: results have pointers, slices or maps.
+	Refers bool `json:"refers,omitempty"`
+	// Fails: an error was returned.
+	Fails bool `json:"fails,omitempty"`
+}
+
+// traitsOf reads the bits that the counting code writes (capture/agent/repeats).
+func traitsOf(bits int64) Traits {
+	has := func(i uint) bool { return bits&(1<<i) != 0 }
+	return Traits{Partial: has(0), Vague: has(1), Plain: has(2), Writes: has(3), Alters: has(4), Void: has(5), Refers: has(6), Fails: has(7)}
+}
+
+// Limits of what is read.
+const (
+	mostBytes  = 64 << 20
+	mostWithin = 4_000
+	mostFuncs  = 1 << 15
+)
+
+// pairFields are the numbers behind "p" in a line of the counting code.
+const pairFields = 16
+
+// ReadCounts reads what the counting code has written of functions, which it knows by
+// their numbers. Of pairs it keeps those with calls that repeat, or that take a tenth of the calls
+// around them, at most 4,000, those whose repeated calls took longest.
+func ReadCounts(r io.Reader, funcs []Func) (*Set, error) {
+	s := &Set{Schema: Schema, Functions: slices.Clone(funcs)}
+	sc := bufio.NewScanner(io.LimitReader(r, mostBytes))
+	ended := false
+	for n := 1; sc.Scan(); n++ {
+		line := sc.Text()
+		if n == 1 {
+			ns, ok := strings.CutPrefix(line, "loupe repeats 1 ")
+			v, err := strconv.ParseInt(ns, 10, 64)
+			if !ok || err != nil {
+				return nil, fmt.Errorf("line 1 is %.40q, want loupe repeats 1 and a time", line)
+			}
+			s.For = time.Duration(v)
+			continue
+		}
+		if ended = line == "end"; ended {
+			break
+		}
+		if err := s.count(line); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	if err := sc.Err(); err != nil {
+		return nil, err
+	}
+	if !ended {
+		return nil, errors.New("it is cut: the last line is missing")
+	}
+	slices.SortFunc(s.Within, func(a, b Within) int {
+		return cmp.Or(cmp.Compare(b.AgainTime, a.AgainTime), cmp.Compare(a.In, b.In), cmp.Compare(a.Call, b.Call))
+	})
+	s.Within = s.Within[:min(len(s.Within), mostWithin)]
+	return s, nil
+}
+
+// count reads a line of counts.
+func (s *Set) count(line string) error {
+	kind, rest, _ := strings.Cut(line, " ")
+	var v []int64
+	for _, word := range strings.Fields(rest) {
+		x, err := strconv.ParseInt(word, 10, 64)
+		if err != nil || x < 0 {
+			return fmt.Errorf("%.20q is no number", word)
+		}
+		v = append(v, x)
+	}
+	known := func(i int64) bool { return i < int64(len(s.Functions)) }
+	switch {
+	case kind == "f" && len(v) == 5 && known(v[0]):
+		f := &s.Functions[v[0]]
+		f.Calls, f.Time, f.Cut = v[1], time.Duration(v[2]), v[4] > 0
+	case kind == "p" && len(v) == pairFields && known(v[0]) && known(v[1]):
+		// Of pairs without one those are kept that show what a call consists of.
+		if v[8] == 0 && v[6] < v[4]/10 {
+			return nil
+		}
+		s.Within = append(s.Within, Within{
+			In: int(v[0]), Call: int(v[1]), Open: v[2] > 0, Around: v[3], AroundTime: time.Duration(v[4]),
+			Calls: v[5], Time: time.Duration(v[6]), Distinct: v[7], Again: v[8], AgainTime: time.Duration(v[9]),
+			Differ: v[10], Changed: v[11], Sampled: v[12] > 0, Most: v[13], MostOne: v[14], Traits: traitsOf(v[15]),
+		})
+	default:
+		return fmt.Errorf("%.40q is neither a function nor a pair of known ones", line)
+	}
+	return nil
+}
+
+// Encode writes the set as JSON, without functions that nothing is said of.
+func (s *Set) Encode(w io.Writer) error {
+	out := *s
+	out.Functions, out.Within = nil, slices.Clone(s.Within)
+	at := map[int]int{}
+	place := func(i int) int {
+		j, ok := at[i]
+		if !ok {
+			j = len(out.Functions)
+			at[i] = j
+			out.Functions = append(out.Functions, s.Functions[i])
+		}
+		return j
+	}
+	for i := range out.Within {
+		p := &out.Within[i]
+		p.In, p.Call = place(p.In), place(p.Call)
+	}
+	for i, f := range s.Functions {
+		if f.Calls > 0 {
+			place(i)
+		}
+	}
+	return json.NewEncoder(w).Encode(&out)
+}
+
+// Decode reads what Encode has written. It errs where data is not that, or speaks of functions that it
+// does not have.
+func Decode(data []byte) (*Set, error) {
+	if len(data) > mostBytes {
+		return nil, fmt.Errorf("it has %d MB, at most %d are read", len(data)>>20, mostBytes>>20)
+	}
+	s := &Set{}
+	if err := json.Unmarshal(data, s); err != nil {
+		return nil, err
+	}
+	switch {
+	case s.Schema != Schema:
+		return nil, fmt.Errorf("its schema is %.40q, want %s", s.Schema, Schema)
+	case len(s.Functions) > mostFuncs:
+		return nil, fmt.Errorf("it has %d functions, at most %d are read", len(s.Functions), mostFuncs)
+	}
+	for _, p := range s.Within {
+		bad := p.In < 0 || p.Call < 0 || p.In >= len(s.Functions) || p.Call >= len(s.Functions)
+		if bad || p.Calls < 0 || p.Around < 1 || p.Time < 0 || p.AroundTime < 0 || p.Again < 0 || p.AgainTime < 0 || p.Distinct < 0 || p.Differ < 0 || p.Changed < 0 {
+			return nil, fmt.Errorf("calls of function %d within function %d: no such counts are possible", p.Call, p.In)
+		}
+	}
+	return s, nil
+}
