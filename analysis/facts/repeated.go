@@ -29,6 +29,7 @@ const (
 	fewAround  = 5                     // calls around under load: fewer may be set-up
 	leastAgain = 20 * time.Millisecond // that repeated calls took in all
 	leastCall  = time.Microsecond      // the mean of a call: cheaper ones are distorted by being counted
+	leastKept  = 3 * time.Microsecond  // the same where results have to be looked up by their arguments
 	innermost  = 0.8                   // of the repetition that has to lie within the nearest function
 	partOfCall = 0.6                   // of a function's time that lies within another whose calls repeat
 )
@@ -109,6 +110,8 @@ func judged(set *repeats.Set, w repeats.Within) bool {
 	case t.Void, t.Alters, t.Writes, t.Fails, t.Plain && t.Partial:
 		return false
 	case w.Differ > 0, w.Again < fewAgain, w.AgainTime < leastAgain, w.Time < leastCall*time.Duration(w.Calls):
+		return false
+	case 2*w.Distinct > 3*w.Around && w.Time < leastKept*time.Duration(w.Calls):
 		return false
 	case set.Loaded && w.Around < fewAround:
 		return false

@@ -268,9 +268,11 @@ func (c *call) result(fresh bool, results []any) {
 	h := hasher{fresh: fresh}
 	void, plain := true, true
 	for _, r := range results {
+		refers := h.refers
 		h.any(r)
 		if _, ok := r.(error); ok {
 			c.traits |= Fails
+			h.refers = refers
 			continue
 		}
 		switch r.(type) {

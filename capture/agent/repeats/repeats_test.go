@@ -1,0 +1,291 @@
+package repeats
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// reset forgets all that was counted.
+func reset() {
+	pairsMu.Lock()
+	defer pairsMu.Unlock()
+	pairs = map[pair]*sum{}
+	for i := range fns {
+		f := &fns[i]
+		f.off.Store(false)
+		f.cut.Store(0)
+		f.calls.Store(0)
+		f.ns.Store(0)
+		f.spent.Store(0)
+	}
+	spentOnAll.Store(0)
+}
+
+// counted calls f as a function of a number, with arguments and results.
+func counted(id uint32, args []any, f func() []any) {
+	gr := Enter(id)
+	if gr == nil {
+		f()
+		return
+	}
+	gr.Args(args...)
+	var results []any
+	defer func() { gr.Leave(false, results...) }()
+	results = f()
+}
+
+// around calls f within a call of function 0.
+func around(f func()) {
+	if gr := Enter(0); gr != nil {
+		defer gr.Leave(false)
+	}
+	f()
+}
+
+type node struct {
+	name string
+	next *node
+	n    int
+}
+
+// What is told of calls within another.
+func TestCalls(t *testing.T) {
+	result := func(x any) func() []any { return func() []any { return []any{x} } }
+	state, hidden := &node{name: "a"}, map[string]int{}
+	for _, test := range []struct {
+		name                    string
+		do                      func()
+		calls, distinct, differ int64
+		traits                  traits
+	}{
+		{"the same text", func() {
+			for range 5 {
+				counted(1, []any{"x"}, result("y"))
+			}
+		}, 5, 1, 0, 0},
+		{"equal texts at different places", func() {
+			for i := range 5 {
+				counted(1, []any{strings.Repeat("x", 3)[:2+i%2*0]}, result([]byte("y")))
+			}
+		}, 5, 1, 0, Refers},
+		{"other texts", func() {
+			for i := range 5 {
+				counted(1, []any{fmt.Sprint(i)}, result("y"))
+			}
+		}, 5, 5, 0, 0},
+		{"other results", func() {
+			for i := range 5 {
+				counted(1, []any{"x"}, result(fmt.Sprint(i)))
+			}
+		}, 5, 1, 4, 0},
+		{"a number", func() {
+			for range 3 {
+				counted(1, []any{1.5}, result(2))
+			}
+		}, 3, 1, 0, Plain},
+		{"what a pointer leads to is the same", func() {
+			for range 3 {
+				counted(1, []any{&node{name: "a", next: &node{name: "b"}}}, result("y"))
+			}
+		}, 3, 1, 0, 0},
+		{"and is another one", func() {
+			for i := range 3 {
+				counted(1, []any{&node{name: "a", next: &node{n: i}}}, result("y"))
+			}
+		}, 3, 3, 0, 0},
+		{"it changes what it is given", func() {
+			for range 3 {
+				counted(1, []any{state}, func() []any { state.n++; return []any{true} })
+			}
+		}, 3, 3, 0, Plain | Alters},
+		{"it adds to a map", func() {
+			for i := range 3 {
+				counted(1, []any{hidden}, func() []any { hidden[fmt.Sprint(i)] = i; return []any{true} })
+			}
+		}, 3, 3, 0, Plain | Alters | Partial},
+		{"a map with the same keys is taken for the same, and said to be partial", func() {
+			for i := range 3 {
+				counted(1, []any{hidden}, func() []any { hidden["0"] = i; return []any{"y"} })
+			}
+		}, 3, 1, 0, Partial},
+		{"a writer", func() {
+			for range 3 {
+				counted(1, []any{&bytes.Buffer{}}, result("y"))
+			}
+		}, 3, 1, 0, Writes},
+		{"an error", func() {
+			for range 3 {
+				counted(1, []any{"x"}, func() []any { return []any{"", errors.New("no")} })
+			}
+		}, 3, 1, 0, Fails},
+		{"nothing but an error", func() {
+			for range 3 {
+				counted(1, []any{"x"}, func() []any { return []any{nil} })
+			}
+		}, 3, 1, 0, Void | Plain},
+		{"a function is not seen through", func() {
+			f := func() {}
+			for range 3 {
+				counted(1, []any{f}, result("y"))
+			}
+		}, 3, 1, 0, Partial},
+		{"times of one moment", func() {
+			at := time.Unix(1, 2)
+			for range 3 {
+				counted(1, []any{at}, result("y"))
+			}
+		}, 3, 1, 0, 0},
+		{"a circle ends", func() {
+			n := &node{}
+			n.next = n
+			for range 3 {
+				counted(1, []any{n}, result("y"))
+			}
+		}, 3, 1, 0, Partial},
+		{"a lock is no part of a value", func() {
+			for range 3 {
+				counted(1, []any{&struct {
+					mu sync.Mutex
+					n  int
+				}{}}, result("y"))
+			}
+		}, 3, 1, 0, 0},
+	} {
+		reset()
+		around(test.do)
+		s := pairs[pair{0, 1}]
+		if s == nil {
+			t.Errorf("%s: nothing was counted", test.name)
+			continue
+		}
+		if s.calls != test.calls || s.distinct != test.distinct || s.differ != test.differ || s.traits != test.traits || s.again != test.calls-test.distinct {
+			t.Errorf("%s: %d calls, %d distinct, %d again, %d differ, traits %08b; want %d, %d, %d, %08b", test.name, s.calls, s.distinct, s.again, s.differ, s.traits, test.calls, test.distinct, test.differ, test.traits)
+		}
+	}
+}
+
+// A result that was changed after it was returned.
+func TestChanged(t *testing.T) {
+	for _, change := range []bool{false, true} {
+		reset()
+		around(func() {
+			for range 4 {
+				made := []int{1, 2}
+				counted(1, []any{"x"}, func() []any { return []any{made} })
+				if change {
+					made[0] = 7
+				}
+			}
+		})
+		if got := pairs[pair{0, 1}].changed; got > 0 != change {
+			t.Errorf("changed %v: %d", change, got)
+		}
+	}
+}
+
+// Each call around begins anew; a goroutine that is started in one is not within it.
+func TestAround(t *testing.T) {
+	reset()
+	for range 3 {
+		around(func() {
+			counted(1, []any{"x"}, func() []any { return []any{"y"} })
+			done := make(chan bool)
+			go func() {
+				counted(1, []any{"x"}, func() []any { return []any{"y"} })
+				close(done)
+			}()
+			<-done
+		})
+	}
+	if s := pairs[pair{0, 1}]; s.calls != 3 || s.distinct != 3 || s.again != 0 || s.activations != 3 {
+		t.Errorf("%+v", s)
+	}
+	for i := range shards {
+		if n := len(shards[i].gs); n > 0 {
+			t.Errorf("%d goroutines are still followed", n)
+		}
+	}
+}
+
+// Of very many arguments some are kept, from which the rest is estimated.
+func TestSampled(t *testing.T) {
+	reset()
+	around(func() {
+		for i := range 20_000 {
+			counted(1, []any{i % 5_000}, func() []any { return []any{"y"} })
+		}
+	})
+	s := pairs[pair{0, 1}]
+	if fns[1].off.Load() {
+		t.Skip("the machine is too slow to count them all")
+	}
+	if s.sampled == 0 || s.calls != 20_000 || s.distinct < 2_500 || s.distinct > 10_000 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A function whose counting takes far longer than its work is counted no more.
+func TestCut(t *testing.T) {
+	reset()
+	fns[1].spent.Store(enoughSpent * 2)
+	around(func() {
+		counted(1, []any{"x"}, func() []any { return []any{"y"} })
+		if Enter(1) != nil {
+			t.Error("it is still counted")
+		}
+	})
+	if fns[1].cut.Load() == 0 {
+		t.Error("it does not say since when")
+	}
+}
+
+// What is written of calls, of those that go on too.
+func TestWrite(t *testing.T) {
+	reset()
+	around(func() { counted(2, []any{"x"}, func() []any { return []any{"y"} }) })
+	var b bytes.Buffer
+	around(func() {
+		counted(1, []any{"x"}, func() []any { return []any{"y"} })
+		counted(1, []any{"x"}, func() []any { return []any{"y"} })
+		write(&b, true)
+	})
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	if !strings.HasPrefix(lines[0], "loupe repeats 1 ") || lines[len(lines)-1] != "end" {
+		t.Errorf("%q", lines)
+	}
+	for _, want := range []string{"p 0 2 0 1 ", "p 0 1 1 1 ", "f 1 2 ", "f 2 1 "} {
+		if !strings.Contains(b.String(), "\n"+want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
+
+// Many goroutines at once, while it is written.
+func TestTogether(t *testing.T) {
+	reset()
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 200 {
+				around(func() {
+					for i := range 3 {
+						counted(1, []any{i % 2}, func() []any { runtime.Gosched(); return []any{i % 2} })
+					}
+				})
+			}
+		})
+	}
+	for range 20 {
+		write(&bytes.Buffer{}, false)
+	}
+	all.Wait()
+	if s := pairs[pair{0, 1}]; !fns[1].off.Load() && (s.calls != 4800 || s.again != 1600 || s.differ != 0) {
+		t.Errorf("%+v", s)
+	}
+}

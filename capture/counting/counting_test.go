@@ -1,0 +1,158 @@
+package counting_test
+
+import (
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"loupe/capture/counting"
+)
+
+// calls stands for the package that counts.
+const calls = `package calls
+type Goroutine struct{}
+func Enter(uint32) *Goroutine { return nil }
+func (*Goroutine) Args(...any) {}
+func (*Goroutine) Leave(bool, ...any) {}
+`
+
+// through imports the package that counts from here, and all else from the sources.
+type through struct {
+	types.Importer
+	counts *types.Package
+}
+
+func (t through) Import(path string) (*types.Package, error) {
+	if path == "counts" {
+		return t.counts, nil
+	}
+	return t.Importer.Import(path)
+}
+
+func countsPackage(t *testing.T, fset *token.FileSet) *types.Package {
+	t.Helper()
+	f, err := parser.ParseFile(fset, "calls.go", calls, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := (&types.Config{}).Check("counts", fset, []*ast.File{f}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// The copies of packages of the standard library compile, line by line as they were.
+func TestCopiesCompile(t *testing.T) {
+	fset := token.NewFileSet()
+	imports := through{importer.ForCompiler(fset, "source", nil), countsPackage(t, fset)}
+	for _, path := range []string{"slices", "maps", "bufio", "bytes", "strings", "encoding/json", "go/printer", "text/template", "html/template", "container/list", "sort", "regexp", "iter", "net/url", "archive/zip", "image/png", "compress/flate", "math/big", "go/types"} {
+		dir := filepath.Join(runtime.GOROOT(), "src", filepath.FromSlash(path))
+		out, err := exec.Command("go", "list", "-f", "{{join .GoFiles \"\\n\"}}", path).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := counting.Package{Path: path}
+		for _, name := range strings.Fields(string(out)) {
+			p.Files = append(p.Files, filepath.Join(dir, name))
+		}
+		src, err := counting.Of([]counting.Package{p}, "counts")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(src.Left) > 0 || len(src.Funcs) == 0 {
+			t.Errorf("%s: %d functions, left %q", path, len(src.Funcs), src.Left)
+		}
+		var files []*ast.File
+		for _, name := range p.Files {
+			was, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, ok := src.Files[name]
+			if !ok {
+				text = string(was)
+			}
+			if a, b := strings.Count(text, "\n"), strings.Count(string(was), "\n"); a != b {
+				t.Errorf("%s has %d lines, want %d", name, a, b)
+			}
+			f, err := parser.ParseFile(fset, name, text, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, f)
+		}
+		var errs []string
+		conf := types.Config{Importer: imports, Error: func(err error) { errs = append(errs, err.Error()) }, Sizes: types.SizesFor("gc", runtime.GOARCH)}
+		conf.Check(path, fset, files, nil)
+		errs = slices.DeleteFunc(errs, func(e string) bool {
+			return strings.Contains(e, "could not import") || strings.Contains(e, "use of internal package")
+		})
+		if len(errs) > 0 {
+			t.Errorf("%s: %s", path, strings.Join(errs[:min(5, len(errs))], "\n"))
+		}
+	}
+}
+
+// What each function gets.
+func TestCopies(t *testing.T) {
+	const none = ""
+	for _, test := range []struct{ name, src, want string }{
+		{"a result without a name", "func f(a int) string { return g(a) }", "func f(a int) (loupeR1 string) { if loupeG := zz_loupe_calls.Enter(0); loupeG != nil { loupeG.Args(a); defer func() { loupeG.Leave(false, loupeR1) }() }; return g(a) }"},
+		{"several", "func f(a int) (string, error) { return g(a) }", "func f(a int) (loupeR1 string, loupeR2 error) { if loupeG := zz_loupe_calls.Enter(0); loupeG != nil { loupeG.Args(a); defer func() { loupeG.Leave(false, loupeR1, loupeR2) }() }; return g(a) }"},
+		{"blank names", "func (T) f(_ int, b, _ string) (_ int, x error) { return g(b) }", "func (T) f(_ int, b, _ string) (loupeR1_ int, x error) { if loupeG := zz_loupe_calls.Enter(0); loupeG != nil { loupeG.Args(b); defer func() { loupeG.Leave(false, loupeR1_, x) }() }; return g(b) }"},
+		{"a receiver and variable arguments", "func (t *T) f(xs ...int) int { return g(xs...) }", "func (t *T) f(xs ...int) (loupeR1 int) { if loupeG := zz_loupe_calls.Enter(0); loupeG != nil { loupeG.Args(t, xs); defer func() { loupeG.Leave(false, loupeR1) }() }; return g(xs...) }"},
+		{"it makes a map", "func f() map[int]int { return fill(map[int]int{}) }", "func f() (loupeR1 map[int]int) { if loupeG := zz_loupe_calls.Enter(0); loupeG != nil { loupeG.Args(); defer func() { loupeG.Leave(true, loupeR1) }() }; return fill(map[int]int{}) }"},
+		{"nothing is returned", "func f(a int) { g(a) }", "func f(a int) { if loupeG := zz_loupe_calls.Enter(0); loupeG != nil { defer loupeG.Leave(false) }; g(a) }"},
+		{"an error alone", "func f(a int) error { return g(a) }", "func f(a int) error { if loupeG := zz_loupe_calls.Enter(0); loupeG != nil { defer loupeG.Leave(false) }; return g(a) }"},
+		{"it does no work", "func f(a int) int { return len(x) + a }", none},
+		{"it has a directive", "//go:nosplit\nfunc f(a int) int { return g(a) }", none},
+		{"no body", "func f(a int) int", none},
+		{"init", "func init() { g(1) }", none},
+	} {
+		name := filepath.Join(t.TempDir(), "a.go")
+		if err := os.WriteFile(name, []byte("package p\n\n"+test.src+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		src, err := counting.Of([]counting.Package{{Path: "example.com/p", Files: []string{name}}}, "counts")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := ""
+		if test.want != none {
+			want = "package p; import zz_loupe_calls \"counts\"\n\n" + test.want + "\n"
+		}
+		if got := src.Files[name]; got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", test.name, got, want)
+		}
+	}
+}
+
+// Files that cannot be counted stay as they are, and say why.
+func TestLeft(t *testing.T) {
+	for _, test := range []struct{ src, why string }{
+		{"package p\nimport \"C\"\nfunc f() int { return g() }\n", "it uses cgo"},
+		{"package p\nfunc f() int { return g(\n", "expected"},
+	} {
+		name := filepath.Join(t.TempDir(), "a.go")
+		if err := os.WriteFile(name, []byte(test.src), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		src, err := counting.Of([]counting.Package{{Path: "p", Files: []string{name}}}, "counts")
+		if err != nil || len(src.Files) > 0 || len(src.Left) != 1 || !strings.Contains(src.Left[0], test.why) {
+			t.Errorf("%d files, left %q, error %v", len(src.Files), src.Left, err)
+		}
+	}
+	if _, err := counting.Of([]counting.Package{{Path: "p", Files: []string{filepath.Join(t.TempDir(), "none.go")}}}, "counts"); err == nil {
+		t.Error("a file that is not there is no error")
+	}
+}

@@ -1,0 +1,90 @@
+package repeats_test
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"loupe/format/repeats"
+)
+
+var funcs = []repeats.Func{{Name: "main.main", File: "/a.go", Line: 3}, {Name: "main.load", File: "/a.go", Line: 9}, {Name: "main.idle", File: "/a.go", Line: 20}}
+
+const counts = "loupe repeats 1 5000\np 0 1 0 2 900 10 600 2 8 480 1 3 0 6 5 65\np 0 2 1 1 900 10 50 10 0 0 0 0 0 10 1 0\nf 0 2 950 7 0\nf 1 10 600 30 77\nend\n"
+
+// What the counting code writes becomes a set, which its file keeps.
+func TestReadCounts(t *testing.T) {
+	s, err := repeats.ReadCounts(strings.NewReader(counts), funcs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []repeats.Within{{In: 0, Call: 1, Around: 2, AroundTime: 900, Calls: 10, Time: 600, Distinct: 2, Again: 8, AgainTime: 480, Differ: 1, Changed: 3, Most: 6, MostOne: 5,
+		Traits: repeats.Traits{Partial: true, Refers: true}}}
+	if !reflect.DeepEqual(s.Within, want) || s.For != 5*time.Microsecond {
+		t.Errorf("%v, %+v", s.For, s.Within)
+	}
+	if f := s.Functions[1]; f.Calls != 10 || f.Time != 600 || !f.Cut || f.Name != "main.load" {
+		t.Errorf("%+v", f)
+	}
+	s.Loaded = true
+	var b bytes.Buffer
+	if err := s.Encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	again, err := repeats.Decode(b.Bytes())
+	if err != nil || !reflect.DeepEqual(again.Within, s.Within) || !again.Loaded || len(again.Functions) != 2 || again.Functions[again.Within[0].Call].Name != "main.load" {
+		t.Errorf("%+v, error %v", again, err)
+	}
+}
+
+// What is no counts, or has an impossible one, is an error that says what.
+func TestDamaged(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{"", "cut"},
+		{"hello\n", "line 1"},
+		{strings.TrimSuffix(counts, "end\n"), "cut"},
+		{strings.Replace(counts, "p 0 1 0", "p 0 9 0", 1), "line 2"},
+		{strings.Replace(counts, "f 0", "q 0", 1), "line 4"},
+		{strings.Replace(counts, "900", "-900", 1), "is no number"},
+	} {
+		if _, err := repeats.ReadCounts(strings.NewReader(test.text), funcs); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%q: %v, want %q", test.text, err, test.want)
+		}
+	}
+	for _, test := range []struct{ text, want string }{
+		{"{", "JSON"},
+		{`{"schema":"loupe.load/1"}`, "schema"},
+		{`{"schema":"loupe.repeats/1","within":[{"in":0,"call":0,"around":1}]}`, "function 0"},
+		{`{"schema":"loupe.repeats/1","functions":[{}],"within":[{"in":0,"call":0,"around":0}]}`, "possible"},
+	} {
+		if _, err := repeats.Decode([]byte(test.text)); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%q: %v, want %q", test.text, err, test.want)
+		}
+	}
+}
+
+// FuzzDecode: no input may panic, and what can be read can be written and read again.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(counts))
+	f.Add([]byte(`{"schema":"loupe.repeats/1","functions":[{"name":"a"}],"within":[{"in":0,"call":0,"around":1,"calls":2,"distinct":1,"again":1}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if s, err := repeats.ReadCounts(bytes.NewReader(data), funcs); err == nil {
+			if err := s.Encode(&bytes.Buffer{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := repeats.Decode(data)
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if err := s.Encode(&b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := repeats.Decode(b.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
