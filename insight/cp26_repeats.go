@@ -212,7 +212,8 @@ func countsTurns(d *derivations, n ast.Node) bool {
 		if n.Value != nil {
 			return false
 		}
-		if b, ok := d.t.typeOf(n.X).(*types.Basic); !ok || b.Info()&types.IsInteger == 0 {
+		b, number := d.t.typeOf(n.X).(*types.Basic)
+		if lit, ok := n.X.(*ast.BasicLit); !(ok && lit.Kind == token.INT) && !(number && b.Info()&types.IsInteger != 0) {
 			return false
 		}
 		if n.Key != nil {

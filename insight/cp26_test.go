@@ -1,0 +1,76 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+)
+
+// TestCP26: functions whose calls had the arguments and the result of an earlier one are told with what is around; what has
+// to be called each time, by the counts or by the source, is not, or no warning.
+func TestCP26(t *testing.T) {
+	const source = "func list(items []string) { // 5\n\tfor _, x := range items {\n\t\tshow(x)\n\t}\n}\n\nfunc show(x string) { // 11\n\tprint(open(\"repo\"), x)\n}\n\nfunc open(name string) *repo { // 15\n\treturn read(name)\n}\n"
+	const row = `{"in":%d,"call":2,"around":%d,"around_ns":1000000000,"calls":600,"time_ns":700000000,"distinct":%d,"again":%d,"again_ns":%d,"most":60,"most_one":60%s}`
+	rows := func(in, around, distinct, again, ns int, rest string) string {
+		return fmt.Sprintf(row, in, around, distinct, again, ns, rest)
+	}
+	for _, c := range []struct {
+		name, rows, source string
+		loaded             bool
+		state              State
+		severity           Severity
+		says               string
+	}{
+		{"in each request", rows(0, 10, 10, 590, 650e6, ""), source, true, Found, Warning, "main.open is called 60 times in each call of main.list, with the same arguments, and returns the same each time: the calls after the first take 65.0% of the time of main.list; the loop at main.go:6 comes to it in each turn"},
+		{"with some arguments", rows(0, 10, 120, 480, 500e6, ""), source, true, Found, Warning, "with 12 different arguments"},
+		{"results that were not seen as a whole", rows(0, 10, 10, 590, 650e6, `,"vague":true`), source, true, Found, Warning, "returns what looks the same"},
+		{"little of the time", rows(0, 10, 10, 590, 150e6, ""), source, true, Found, Info, "15.0%"},
+		{"hardly any", rows(0, 10, 10, 590, 50e6, ""), source, true, Fine, "", "no function"},
+		{"the results differ", rows(0, 10, 10, 590, 650e6, `,"differ":1`), source, true, Fine, "", "no function"},
+		{"it returns nothing", rows(0, 10, 10, 590, 650e6, `,"void":true`), source, true, Fine, "", "no function"},
+		{"it changes what it is given", rows(0, 10, 10, 590, 650e6, `,"alters":true`), source, true, Fine, "", "no function"},
+		{"it writes", rows(0, 10, 10, 590, 650e6, `,"writes":true`), source, true, Fine, "", "no function"},
+		{"it fails", rows(0, 10, 10, 590, 650e6, `,"fails":true`), source, true, Fine, "", "no function"},
+		{"a truth value of what is not seen", rows(0, 10, 10, 590, 650e6, `,"plain":true,"partial":true`), source, true, Fine, "", "no function"},
+		{"a few requests", rows(0, 2, 2, 590, 650e6, ""), source, true, Fine, "", "no function"},
+		{"what never ends under load", rows(0, 10, 10, 590, 650e6, `,"open":true`), source, true, Fine, "", "no function"},
+		{"a whole run", rows(0, 1, 1, 599, 650e6, `,"open":true`), source, false, Found, Warning, "600 times in each call of main.list"},
+		{"rounds of a benchmark", rows(0, 1, 1, 599, 650e6, ""), strings.Replace(source, "_, x := range items", "range 600", 1), false, Found, Info, "main.open"},
+		{"rounds, by a counter that is not used", rows(0, 1, 1, 599, 650e6, ""), strings.Replace(source, "_, x := range items", "i := 0; i < 600; i++", 1), false, Found, Info, "main.open"},
+		{"items by their number", rows(0, 1, 1, 599, 650e6, ""), strings.NewReplacer("_, x := range items", "i := 0; i < 600; i++", "show(x)\n\t}", "show(items[i])\n\t}").Replace(source), false, Found, Warning, "main.open"},
+		{"it sends something as well, and returns a number", rows(0, 10, 10, 590, 650e6, `,"plain":true`), strings.Replace(source, "return read(name)", "events <- name; return read(name)", 1), true, Found, Info, "main.open"},
+	} {
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\nphase cpu 5s..9s profiler=cpu\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte("package main\n\ntype repo struct{}\n\n"+c.source))
+		withProfile(r, recording.CPU, "cpu", column{"main.main:/src/main.go:30 main.list:/src/main.go:7 main.show:/src/main.go:12 main.open:/src/main.go:16 main.read:/src/read.go:5", []int64{70}},
+			column{"main.main:/src/main.go:30 main.list:/src/main.go:7 main.show:/src/main.go:12", []int64{30}})
+		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, fmt.Appendf(nil, `{"schema":"loupe.repeats/1","loaded":%v,"ns":4000000000,"functions":[{"name":"main.list","file":"/src/main.go","line":5,"calls":10},{"name":"main.show","file":"/src/main.go","line":11,"calls":600},{"name":"main.open","file":"/src/main.go","line":15,"calls":600,"time_ns":700000000}],"within":[%s]}`, c.loaded, c.rows))
+		f := answers(t, r, "CP26")[0]
+		if f.State != c.state || !strings.Contains(f.Summary, c.says) || f.State == Found && f.Severity != c.severity {
+			t.Errorf("%s: %s %s: %s", c.name, f.State, f.Severity, f.Summary)
+		}
+	}
+}
+
+// TestCP26Parts: what is called by a function that repeats is not told again, and what repeats within another is told
+// of the nearest.
+func TestCP26Parts(t *testing.T) {
+	r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\n")
+	within := func(in, call, around, calls, time, distinct, again, ns int) string {
+		return fmt.Sprintf(`{"in":%d,"call":%d,"around":%d,"around_ns":1000000000,"calls":%d,"time_ns":%d,"distinct":%d,"again":%d,"again_ns":%d,"most":60,"most_one":60}`, in, call, around, calls, time, distinct, again, ns)
+	}
+	r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, fmt.Appendf(nil, `{"schema":"loupe.repeats/1","loaded":true,"ns":4000000000,"functions":[
+{"name":"main.handle","file":"/src/main.go","line":5,"calls":10},{"name":"main.list","file":"/src/main.go","line":15,"calls":10},
+{"name":"main.open","file":"/src/main.go","line":25,"calls":600,"time_ns":700000000},{"name":"main.read","file":"/src/main.go","line":35,"calls":600,"time_ns":650000000}],
+"within":[%s]}`, strings.Join([]string{
+		within(0, 2, 10, 600, 700e6, 10, 590, 650e6), within(1, 2, 20, 600, 700e6, 20, 580, 640e6),
+		within(0, 3, 10, 600, 650e6, 10, 590, 640e6), within(1, 3, 20, 600, 650e6, 20, 580, 630e6), within(2, 3, 600, 600, 650e6, 600, 0, 0),
+	}, ",")))
+	all := answers(t, r, "CP26")
+	if len(all) != 1 || !strings.Contains(all[0].Summary, "main.open is called 30 times in each call of main.list") || !strings.Contains(all[0].Summary, "of the time of main.handle") {
+		t.Errorf("%d findings: %+v", len(all), all)
+	}
+}
