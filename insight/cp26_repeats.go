@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"loupe/analysis/facts"
+	"loupe/analysis/repetition"
 	"loupe/value/stack"
 	"loupe/value/unit"
 )
@@ -28,7 +29,7 @@ var cp26 = &Rule{
 }
 
 func checkRepeats(r *Rule, in *Input) []Finding {
-	all, set, err := facts.RepeatedIn(in.Facts)
+	all, set, err := repetition.In(in.Session)
 	if err != nil {
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
@@ -50,7 +51,7 @@ func checkRepeats(r *Rule, in *Input) []Finding {
 
 // repeatedCall is a function that repeats itself, with where the program calls it.
 type repeatedCall struct {
-	facts.Repeated
+	repetition.Call
 	way   []stack.Frame // from the function out to what is around, as a sample has seen it; nil where none has
 	costs []cost
 	rows  []*facts.UnitRow
@@ -59,8 +60,8 @@ type repeatedCall struct {
 }
 
 // newRepeated looks for the calls in the samples and in the source.
-func newRepeated(in *Input, x facts.Repeated) *repeatedCall {
-	r := &repeatedCall{Repeated: x}
+func newRepeated(in *Input, x repetition.Call) *repeatedCall {
+	r := &repeatedCall{Call: x}
 	r.samples(in)
 	r.waits(in)
 	r.calledAt(in)
@@ -96,7 +97,7 @@ func (r *repeatedCall) samples(in *Input) {
 	lines, most := map[cost]bool{}, int64(0)
 	for id, w := range cpu.Profile.Samples(cpu.Index) {
 		frames := facts.Frames(cpu.Profile.Stacks, id)
-		at := slices.IndexFunc(frames, func(f stack.Frame) bool { return isCounted(f.Func, r.Call.Name) })
+		at := slices.IndexFunc(frames, func(f stack.Frame) bool { return isCounted(f.Func, r.Func.Name) })
 		if w <= 0 || at < 0 {
 			continue
 		}
@@ -119,7 +120,7 @@ func (r *repeatedCall) waits(in *Input) {
 		for i := range g.All.Rows {
 			row := &g.All.Rows[i]
 			frames := t.Frames(row.Site.Stack)
-			at := slices.IndexFunc(frames, func(f stack.Frame) bool { return isCounted(f.Func, r.Call.Name) })
+			at := slices.IndexFunc(frames, func(f stack.Frame) bool { return isCounted(f.Func, r.Func.Name) })
 			if at < 0 {
 				continue
 			}
@@ -160,7 +161,7 @@ func (r *repeatedCall) calledAt(in *Input) {
 	}
 	eachNode(fn.Body, func(n ast.Node, outside []ast.Node) {
 		call, ok := n.(*ast.CallExpr)
-		if !ok || r.site.Func != "" || ownCallName(call) != ownName(r.Call.Name) {
+		if !ok || r.site.Func != "" || ownCallName(call) != ownName(r.Func.Name) {
 			return
 		}
 		line, _ := s.lines(call)
@@ -234,7 +235,7 @@ func countsTurns(d *derivations, n ast.Node) bool {
 // sends is a line of the function, or of what it calls, that changes something outside of it, and what that is.
 func (r *repeatedCall) sends(in *Input) (at codeLine, what string) {
 	d := newDerivations(in.code)
-	own, ok := d.at(stack.Frame{Func: r.Call.Name, File: r.Call.File, Line: r.Call.Line})
+	own, ok := d.at(stack.Frame{Func: r.Func.Name, File: r.Func.File, Line: r.Func.Line})
 	if !ok {
 		return at, ""
 	}
@@ -320,7 +321,7 @@ func (r *repeatedCall) how() string {
 	}
 	times := unit.Count(int64(math.Round(calls)))
 	switch {
-	case r.Call.Cut: // of the later calls around, the end was not counted
+	case r.Func.Cut: // of the later calls around, the end was not counted
 		times = "up to " + unit.Count(w.Most)
 	case calls < 10:
 		times = unit.Number(calls)
@@ -329,7 +330,7 @@ func (r *repeatedCall) how() string {
 }
 
 func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
-	w, name := r.Inner, stack.Short(r.Call.Name)
+	w, name := r.Inner, stack.Short(r.Func.Name)
 	again := "and returns the same each time"
 	if w.Vague {
 		again = "and returns what looks the same each time"
@@ -355,8 +356,8 @@ func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
 
 // evidence shows the call, the function and the counts.
 func (r *repeatedCall) evidence(in *Input, f *Finding) {
-	name := stack.Short(r.Call.Name)
-	decl := stack.Frame{Func: r.Call.Name, File: r.Call.File, Line: r.Call.Line}
+	name := stack.Short(r.Func.Name)
+	decl := stack.Frame{Func: r.Func.Name, File: r.Func.File, Line: r.Func.Line}
 	counts := fmt.Sprintf("%s calls in %s of %s, %s of them with arguments that had been there", unit.Count(r.Inner.Calls), unit.Plural(r.Inner.Around, "call"), stack.Short(r.Within.Name), unit.Count(r.Inner.Again))
 	if r.site.Func == "" {
 		f.Evidence = []Evidence{in.fileAt(r.Entry, decl, []stack.Frame{decl}, "%s", counts)}
@@ -375,7 +376,7 @@ func (r *repeatedCall) evidence(in *Input, f *Finding) {
 
 // doubts says what could make each of the calls necessary.
 func (r *repeatedCall) doubts(rule *Rule, in *Input, f *Finding) {
-	w, name := r.Inner, stack.Short(r.Call.Name)
+	w, name := r.Inner, stack.Short(r.Func.Name)
 	if at, what := r.sends(in); what != "" {
 		f.Doubts = append(f.Doubts, fmt.Sprintf("it %s at %s: if each call has to do that, split it from what can be kept", what, fileLine(at.file, at.line)))
 		if w.Plain || w.Partial {
@@ -388,8 +389,8 @@ func (r *repeatedCall) doubts(rule *Rule, in *Input, f *Finding) {
 	} else if w.Refers {
 		f.Doubts = append(f.Doubts, "what it returns has pointers, slices or maps: whoever changes what they hold needs a copy of his own")
 	}
-	if fn := in.code.function(stack.Frame{File: r.Call.File, Line: r.Call.Line}); fn != nil {
-		if why, _ := maybeOther(in.code, fn, r.Call.File); why != "" {
+	if fn := in.code.function(stack.Frame{File: r.Func.File, Line: r.Func.Line}); fn != nil {
+		if why, _ := maybeOther(in.code, fn, r.Func.File); why != "" {
 			f.Doubts = append(f.Doubts, "another call may give another result: "+why)
 		}
 	}
@@ -401,7 +402,7 @@ func (r *repeatedCall) doubts(rule *Rule, in *Input, f *Finding) {
 		f.Doubts = append(f.Doubts, fmt.Sprintf("the loop at %s only counts: if it repeats the whole work on purpose, as a benchmark does, there is nothing to save", fileLine(r.Within.File, line)))
 	}
 	f.Doubts = append(f.Doubts, "if it asks something that changes (a file, a clock, a peer), and has to see that, each call is needed: here none returned anything else")
-	if r.Call.Cut {
+	if r.Func.Cut {
 		f.Doubts = append(f.Doubts, "counting ended before the run did, as it took too long: the figures are of its beginning")
 	}
 }

@@ -91,6 +91,7 @@ func TestTooLittle(t *testing.T) {
 	r.Put(recording.Entry{Path: "mutex.pb.gz", Kind: recording.Mutex}, nil)
 	r.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap}, []byte("cut off"))
 	r.Put(recording.Entry{Path: "compiler/main.gz", Kind: recording.Compiler}, []byte("cut off"))
+	r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, []byte("cut off"))
 	r.Put(recording.Entry{Path: "metrics.ndjson", Kind: recording.Metrics}, []byte("{}\n"))
 	r.Put(recording.Entry{Path: "stacks.txt", Kind: recording.Stacks}, []byte("cut off"))
 	r.Put(recording.Entry{Path: "buildinfo.txt", Kind: recording.BuildInfo}, []byte("cut off"))

@@ -69,6 +69,11 @@ func (s *Session) Memo() *memo.Memo { return s.memo }
 // any more.
 func (s *Session) Close() error { return s.rec.Close() }
 
+// Bytes is what an entry holds, at most so many bytes, for who decodes it himself.
+func (s *Session) Bytes(e recording.Entry, most int64) ([]byte, error) {
+	return s.rec.ReadFile(e.Path, most)
+}
+
 // Manifest returns what the recording says of itself.
 func (s *Session) Manifest() *recording.Manifest { return &s.rec.Manifest }
 

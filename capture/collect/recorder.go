@@ -81,6 +81,8 @@ type RecorderOptions struct {
 	Access Access
 	// Diagnose, if set, is how [Recorder.Diagnose] learns what to keep.
 	Diagnose *Diagnosis
+	// Count, if set, has a program count which of its calls repeat.
+	Count Counter
 	// HeapProfiling allows to switch on the heap profile of a process that is
 	// looked at from outside and keeps none, by writing to its memory.
 	HeapProfiling bool
@@ -337,11 +339,11 @@ func numbered(name string, index int) string {
 func (r *Recorder) Record(ctx context.Context, plan Plan) error {
 	counting := slices.IndexFunc(plan.Phases, func(p Phase) bool { return p.Name == repeatsPhase })
 	if counting < 0 {
-		return r.recordOnce(ctx, plan)
+		return recordOnce(ctx, r, plan)
 	}
 	last := plan.Phases[counting]
 	plan.Phases = slices.Delete(slices.Clone(plan.Phases), counting, counting+1)
-	err := r.recordOnce(ctx, plan)
+	err := recordOnce(ctx, r, plan)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		return errors.Join(err, r.w.Miss(repeatsPhase, "an earlier phase failed"))
@@ -350,11 +352,11 @@ func (r *Recorder) Record(ctx context.Context, plan Plan) error {
 	case r.failure != "":
 		return r.w.Miss(repeatsPhase, "the program failed: "+r.failure)
 	}
-	return r.countRepeats(ctx, last, plan)
+	return countRepeats(ctx, r, last, plan)
 }
 
-// recordOnce is Record without the phase that has a build of its own.
-func (r *Recorder) recordOnce(ctx context.Context, plan Plan) error {
+// recordOnce is [Recorder.Record] without the phase that has a build of its own.
+func recordOnce(ctx context.Context, r *Recorder, plan Plan) error {
 	if err := portFree(plan.WaitFor...); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,9 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"loupe/capture/agent"
-	"loupe/capture/counting"
-	"loupe/format/repeats"
 	"loupe/recording"
 )
 
@@ -35,11 +33,25 @@ const longestCount = time.Minute
 // mostPackages is how many packages are counted in.
 const mostPackages = 150
 
+// Counter makes copies of the source of packages, by their import paths ("main" of a command) with the paths of their files,
+// that count calls. minor is the minor version of the toolchain, arch the GOARCH of the program.
+type Counter func(packages map[string][]string, minor int, arch string) (Counted, error)
+
+// Counted is a program's source as it is built to count calls.
+type Counted interface {
+	// Files are the texts by the paths that they are laid over; root is GOROOT/src.
+	Files(root string) map[string]string
+	// Env is the variable that names the file which the program writes.
+	Env() string
+	// Read makes an entry of a recording of what the program has written. loaded tells that a load was put on it.
+	Read(counts io.Reader, loaded bool) ([]byte, error)
+}
+
 // countRepeats builds the program so that it counts its calls, runs it once and keeps which of them
 // repeat. What stands in the way is told in the recording, and is no error: the other phases have
 // all that they had. Nothing that this run does is part of the figures of the program.
-func (r *Recorder) countRepeats(ctx context.Context, p Phase, plan Plan) error {
-	err := r.countOnce(ctx, p, plan)
+func countRepeats(ctx context.Context, r *Recorder, p Phase, plan Plan) error {
+	err := countOnce(ctx, r, p, plan)
 	switch {
 	case err == nil || diskFull(err):
 		return err
@@ -51,9 +63,9 @@ func (r *Recorder) countRepeats(ctx context.Context, p Phase, plan Plan) error {
 	return r.w.Miss(repeatsPhase, oneLine(err.Error()))
 }
 
-func (r *Recorder) countOnce(ctx context.Context, p Phase, plan Plan) error {
+func countOnce(ctx context.Context, r *Recorder, p Phase, plan Plan) error {
 	switch stdin := r.opt.Launch.Stdin; {
-	case r.prog == nil || r.prog.compile == nil:
+	case r.opt.Count == nil || r.prog == nil || r.prog.compile == nil:
 		return errors.New("calls can be counted in a program that loupe builds alone (give the package)")
 	case stdin != nil && !replayable(stdin):
 		return errors.New(noReplay)
@@ -63,13 +75,13 @@ func (r *Recorder) countOnce(ctx context.Context, p Phase, plan Plan) error {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	prog, funcs, err := r.prog.counted(ctx, temp)
+	prog, counted, err := buildCounted(ctx, r.prog, r.opt.Count, temp)
 	if err != nil {
 		return err
 	}
 	counts := filepath.Join(temp, "counts")
 	began := r.w.Now()
-	if err := r.runCounted(ctx, prog, counts, p, plan); err != nil {
+	if err := runCounted(ctx, r, prog, counted.Env()+"="+counts, p, plan); err != nil {
 		return err
 	}
 	f, err := os.Open(counts)
@@ -77,49 +89,31 @@ func (r *Recorder) countOnce(ctx context.Context, p Phase, plan Plan) error {
 		return errors.New("the program has written no counts (did it end at once, or replace itself?)")
 	}
 	defer f.Close()
-	set, err := repeats.ReadCounts(f, funcs)
+	text, err := counted.Read(f, plan.Load != nil)
 	if err != nil {
 		return fmt.Errorf("the counts of the program cannot be read: %w", err)
 	}
-	set.Loaded = plan.Load != nil
-	var text bytes.Buffer
-	if err := set.Encode(&text); err != nil {
-		return err
-	}
 	e := recording.Entry{Path: repeatsFile, Kind: recording.Repeats, Source: r.prog.Target.Name}
 	e.Span.Start, e.Span.End = began, r.w.Now()
-	return r.w.Put(e, text.Bytes())
+	return r.w.Put(e, text)
 }
 
-// counted builds the program once more, so that it counts its calls.
-func (p *Program) counted(ctx context.Context, temp string) (*Program, []repeats.Func, error) {
+// buildCounted builds a program once more, so that it counts its calls.
+func buildCounted(ctx context.Context, p *Program, count Counter, temp string) (*Program, Counted, error) {
 	c := p.compile
-	packages, err := p.ownPackages(ctx, temp)
+	packages, err := ownPackages(ctx, p, temp)
 	if err != nil {
 		return nil, nil, err
 	}
-	goes := toolchainIn(ctx, temp, c.Dir)
-	pkg, files, err := agent.Counts(goes.minor, runtime.GOARCH)
+	counted, err := count(packages, toolchainIn(ctx, temp, c.Dir).minor, runtime.GOARCH)
 	if err != nil {
 		return nil, nil, err
-	}
-	src, err := counting.Of(packages, pkg)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(src.Files) == 0 {
-		return nil, nil, errors.New("no file of the module can be counted: " + strings.Join(src.Left, "; "))
 	}
 	limited, cancel := context.WithTimeout(ctx, longestBuild)
 	defer cancel()
 	built, err := Build(limited, BuildOptions{
 		Target: c.Target, Test: c.Test, Flags: c.Flags, Dir: c.Dir, Temp: temp,
-		Std: func(root string) (map[string]string, error) {
-			for _, f := range files {
-				src.Files[filepath.Join(root, pkg, f.Name)] = f.Text
-			}
-			return src.Files, nil
-		},
+		Std: func(root string) (map[string]string, error) { return counted.Files(root), nil },
 	})
 	switch {
 	case limited.Err() != nil && ctx.Err() == nil:
@@ -130,11 +124,11 @@ func (p *Program) counted(ctx context.Context, temp string) (*Program, []repeats
 		return nil, nil, errors.New("the program could not be built so that it counts: " + strings.Join(built.Notes, "; "))
 	}
 	built.Dir, built.Target.Name = p.Dir, p.Target.Name
-	return built, src.Funcs, nil
+	return built, counted, nil
 }
 
 // ownPackages are those of the user's modules that the program is built of.
-func (p *Program) ownPackages(ctx context.Context, temp string) (out []counting.Package, err error) {
+func ownPackages(ctx context.Context, p *Program, temp string) (out map[string][]string, err error) {
 	c := p.compile
 	words := slices.Concat([]string{"list", "-e", "-deps", "-json=ImportPath,Name,Dir,GoFiles,CgoFiles,Standard,Module"}, tagFlags(c.Flags),
 		[]string{"--"}, strings.Split(c.Target, ","))
@@ -142,7 +136,8 @@ func (p *Program) ownPackages(ctx context.Context, temp string) (out []counting.
 	if err != nil {
 		return nil, fmt.Errorf("cannot list the packages of %s: %w", p.Target.Name, err)
 	}
-	modules := p.Modules()
+	modules, order := p.Modules(), []string(nil)
+	out = map[string][]string{}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	for dec.More() {
 		var g goPackage
@@ -153,28 +148,31 @@ func (p *Program) ownPackages(ctx context.Context, temp string) (out []counting.
 		if g.Standard || !own || len(g.CgoFiles) > 0 {
 			continue
 		}
-		of := counting.Package{Path: g.ImportPath}
+		of := g.ImportPath
 		if g.Name == "main" {
-			of.Path = "main"
+			of = "main"
 		}
 		for _, name := range g.GoFiles {
 			if !filepath.IsAbs(name) {
 				name = filepath.Join(g.Dir, name)
 			}
-			of.Files = append(of.Files, name)
+			out[of] = append(out[of], name)
 		}
-		out = append(out, of)
+		order = append(order, of)
 	}
 	if len(out) == 0 {
 		return nil, errors.New("the program has no package of its own module")
 	}
-	// Those that it imports come first: what is left out lies deepest.
-	return out[max(0, len(out)-mostPackages):], nil
+	// What a package imports stands before it: what is left out lies deepest.
+	for _, of := range order[:max(0, len(order)-mostPackages)] {
+		delete(out, of)
+	}
+	return out, nil
 }
 
 // runCounted runs the program that counts, under load if there is one, until it ends or has been counted
 // long enough.
-func (r *Recorder) runCounted(ctx context.Context, prog *Program, counts string, p Phase, plan Plan) error {
+func runCounted(ctx context.Context, r *Recorder, prog *Program, env string, p Phase, plan Plan) error {
 	if err := portFree(plan.WaitFor...); err != nil {
 		return err
 	}
@@ -184,7 +182,7 @@ func (r *Recorder) runCounted(ctx context.Context, prog *Program, counts string,
 	}
 	sink := &quietLog{done: make(chan struct{})}
 	opt := LaunchOptions{
-		Args: r.opt.Launch.Args, Env: append(slices.Clip(r.opt.Launch.Env), agent.RepeatsEnv+"="+counts), Stdin: r.opt.Launch.Stdin,
+		Args: r.opt.Launch.Args, Env: append(slices.Clip(r.opt.Launch.Env), env), Stdin: r.opt.Launch.Stdin,
 		Pipe: r.opt.Launch.Pipe, StopWait: r.opt.Launch.StopWait,
 	}
 	again(r)

@@ -8,15 +8,19 @@ package counting
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"loupe/capture/agent"
 	"loupe/format/repeats"
 )
 
@@ -34,20 +38,70 @@ const (
 	mostFile  = 4 << 20 // bytes
 )
 
-// Source is a program's source as it is built to be counted.
+// Source is a program's source as it is built to count its calls.
 type Source struct {
-	// Files are the texts by the paths of the files that they replace.
-	Files map[string]string
+	// Texts are those of the copies, by the paths of the files that they replace.
+	Texts map[string]string
 	// Funcs are the functions, each at its number.
 	Funcs []repeats.Func
 	// Left are files that stay as they are, and why.
 	Left []string
+
+	counts string // the package that counts, and its files
+	files  []agent.File
+}
+
+// Copies makes the copies of packages, by their import paths ("main" of a command) with the paths of their files, for a
+// toolchain of Go 1.minor and a GOARCH. It errs where these cannot count, or a file cannot be read.
+func Copies(packages map[string][]string, minor int, arch string) (*Source, error) {
+	pkg, files, err := agent.Counts(minor, arch)
+	if err != nil {
+		return nil, err
+	}
+	var all []Package
+	for _, path := range slices.Sorted(maps.Keys(packages)) {
+		all = append(all, Package{Path: path, Files: packages[path]})
+	}
+	s, err := Of(all, pkg)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(s.Texts) == 0:
+		return nil, errors.New("no file of the module can be counted: " + strings.Join(s.Left, "; "))
+	}
+	s.counts, s.files = pkg, files
+	return s, nil
+}
+
+// Files are the copies and the package that counts, by the paths that they are laid over; root is GOROOT/src.
+func (s *Source) Files(root string) map[string]string {
+	out := maps.Clone(s.Texts)
+	for _, f := range s.files {
+		out[filepath.Join(root, s.counts, f.Name)] = f.Text
+	}
+	return out
+}
+
+// Env is the variable that names the file which the program writes.
+func (s *Source) Env() string { return agent.RepeatsEnv }
+
+// Read makes of what the program has written an entry of a recording (docs/formats/repeats.md). loaded tells that a
+// load was put on it.
+func (s *Source) Read(counts io.Reader, loaded bool) ([]byte, error) {
+	set, err := repeats.ReadCounts(counts, s.Funcs)
+	if err != nil {
+		return nil, err
+	}
+	set.Loaded = loaded
+	var b bytes.Buffer
+	err = set.Encode(&b)
+	return b.Bytes(), err
 }
 
 // Of makes the copies of the packages' files. imports is the path of the package that
 // counts.
 func Of(packages []Package, imports string) (*Source, error) {
-	s := &Source{Files: map[string]string{}}
+	s := &Source{Texts: map[string]string{}}
 	for _, p := range packages {
 		for _, name := range p.Files {
 			text, err := os.ReadFile(name)
@@ -109,7 +163,7 @@ func (s *Source) file(pkg, name string, text []byte, imports string) error {
 		return nil
 	}
 	w.add(f.Name.End(), fmt.Sprintf("; import %s %q", local, imports))
-	s.Files[name] = w.text(text)
+	s.Texts[name] = w.text(text)
 	return nil
 }
 

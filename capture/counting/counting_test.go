@@ -78,7 +78,7 @@ func TestCopiesCompile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, ok := src.Files[name]
+			text, ok := src.Texts[name]
 			if !ok {
 				text = string(was)
 			}
@@ -131,7 +131,7 @@ func TestCopies(t *testing.T) {
 		if test.want != none {
 			want = "package p; import zz_loupe_calls \"counts\"\n\n" + test.want + "\n"
 		}
-		if got := src.Files[name]; got != want {
+		if got := src.Texts[name]; got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", test.name, got, want)
 		}
 	}
@@ -148,8 +148,8 @@ func TestLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 		src, err := counting.Of([]counting.Package{{Path: "p", Files: []string{name}}}, "counts")
-		if err != nil || len(src.Files) > 0 || len(src.Left) != 1 || !strings.Contains(src.Left[0], test.why) {
-			t.Errorf("%d files, left %q, error %v", len(src.Files), src.Left, err)
+		if err != nil || len(src.Texts) > 0 || len(src.Left) != 1 || !strings.Contains(src.Left[0], test.why) {
+			t.Errorf("%d files, left %q, error %v", len(src.Texts), src.Left, err)
 		}
 	}
 	if _, err := counting.Of([]counting.Package{{Path: "p", Files: []string{filepath.Join(t.TempDir(), "none.go")}}}, "counts"); err == nil {

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"loupe/analysis/why"
 	"loupe/capture/collect"
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/door"
 	"loupe/internal/cli/examine"
+	"loupe/internal/cli/lent"
 	"loupe/recording"
 	"loupe/value/unit"
 )
@@ -338,6 +338,7 @@ func (f *runFlags) target(e *command.Env, v version, args []string, leaks bool, 
 	if f.test {
 		opt.Launch.Args = testFlags(args[1:])
 	}
+	opt.Count = lent.Counter
 	if f.diagnostics {
 		opt.Diagnose = Diagnosis()
 	}
@@ -363,13 +364,7 @@ func (f *runFlags) record(e *command.Env, targets []*Turn, plan collect.Plan) er
 }
 
 // Diagnosis says how the compiler's reasons get into a recording.
-func Diagnosis() *collect.Diagnosis {
-	cache, err := collect.CompileCache()
-	if err != nil {
-		cache = "" // then nothing is kept
-	}
-	return &collect.Diagnosis{Packages: why.Packages, Calls: why.Calls, Cache: cache}
-}
+func Diagnosis() *collect.Diagnosis { return lent.Diagnosis() }
 
 // SplitFlags splits a line into words; quotes keep blanks together.
 func SplitFlags(line string) []string {

@@ -1,21 +1,26 @@
-package facts
+// Package repetition judges which calls of a program repeat: that had the arguments of an earlier call and returned what
+// that had returned (format/repeats). It tells the function, what is around it in whose calls that is, and what part of
+// the time it takes.
+package repetition
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"loupe/format/repeats"
 	"loupe/recording"
+	"loupe/session"
 )
 
-// Repeated is a function whose calls have the arguments of earlier ones, and return the same again.
-type Repeated struct {
+// Call is a function whose calls have the arguments of earlier ones, and return the same again.
+type Call struct {
 	Entry recording.Entry
-	// Call is the function; Within the one in whose calls nearly all of the repetition lies, nearest to
+	// Func is the function; Within the one in whose calls nearly all of the repetition lies, nearest to
 	// it, and Unit the outermost, of which Share is the part that calls after the first take.
-	Call, Within, Unit repeats.Func
+	Func, Within, Unit repeats.Func
 	Share              float64
 	// Inner are the counts within Within, Outer those within Unit.
 	Inner, Outer repeats.Within
@@ -25,6 +30,7 @@ type Repeated struct {
 
 // Limits of what counts as repetition.
 const (
+	mostBytes  = 64 << 20
 	fewAgain   = 8                     // calls: fewer may be chance
 	fewAround  = 5                     // calls around under load: fewer may be set-up
 	leastAgain = 20 * time.Millisecond // that repeated calls took in all
@@ -34,16 +40,35 @@ const (
 	partOfCall = 0.6                   // of a function's time that lies within another whose calls repeat
 )
 
-// RepeatedIn are such functions, those first whose repetition takes the largest part of what is around. What is called
+// countsOf are those of a recording. An error wraps [session.ErrNone] where it has none.
+func countsOf(s *session.Session) (*repeats.Set, error) {
+	e, ok := s.Manifest().Main(recording.Repeats)
+	if !ok {
+		return nil, fmt.Errorf("counts of calls that repeat: %w", session.ErrNone)
+	}
+	return session.Computed(s, "repeats:"+e.Path, func(s *session.Session) (*repeats.Set, error) {
+		data, err := s.Bytes(e, mostBytes)
+		if err != nil {
+			return nil, err
+		}
+		set, err := repeats.Decode(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Path, err)
+		}
+		return set, nil
+	})
+}
+
+// In are such functions, those first whose repetition takes the largest part of what is around. What is called
 // by one of them alone is not told again. An error is that the recording has no counts.
-func RepeatedIn(f *Facts) (all []Repeated, set *repeats.Set, err error) {
-	set, err = f.session.Repeats()
+func In(s *session.Session) (all []Call, set *repeats.Set, err error) {
+	set, err = countsOf(s)
 	if err != nil {
 		return nil, nil, err
 	}
-	entry, _ := f.Manifest.Main(recording.Repeats)
+	entry, _ := s.Manifest().Main(recording.Repeats)
 	by := map[int][]repeats.Within{}
-	for _, w := range repeatsOf(set) {
+	for _, w := range pairsOf(set) {
 		if judged(set, w) {
 			by[w.Call] = append(by[w.Call], w)
 		}
@@ -58,19 +83,19 @@ func RepeatedIn(f *Facts) (all []Repeated, set *repeats.Set, err error) {
 		}
 		inner := slices.IndexFunc(ways, func(w repeats.Within) bool { return float64(w.AgainTime) >= innermost*float64(most) })
 		outer := ways[len(ways)-1]
-		r := Repeated{Entry: entry, Call: set.Functions[call], Within: set.Functions[ways[inner].In], Unit: set.Functions[outer.In], Inner: ways[inner], Outer: outer, Loaded: set.Loaded}
+		r := Call{Entry: entry, Func: set.Functions[call], Within: set.Functions[ways[inner].In], Unit: set.Functions[outer.In], Inner: ways[inner], Outer: outer, Loaded: set.Loaded}
 		r.Share = min(1, float64(outer.AgainTime)/float64(max(1, outer.AroundTime)))
 		all = append(all, r)
 	}
-	slices.SortFunc(all, func(a, b Repeated) int {
-		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(b.Outer.Time, a.Outer.Time), strings.Compare(a.Call.Name, b.Call.Name))
+	slices.SortFunc(all, func(a, b Call) int {
+		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(b.Outer.Time, a.Outer.Time), strings.Compare(a.Func.Name, b.Func.Name))
 	})
 	return withoutParts(set, all), set, nil
 }
 
-// repeatsOf are the counts of pairs of functions, those of calls around that had ended and had not added up for a program that
+// pairsOf are the counts of pairs of functions, those of calls around that had ended and had not added up for a program that
 // ends by itself: what main has called is all that there is. Under load, what never ends is no unit of work.
-func repeatsOf(set *repeats.Set) []repeats.Within {
+func pairsOf(set *repeats.Set) []repeats.Within {
 	at := map[[2]int]int{}
 	var out []repeats.Within
 	for _, w := range set.Within {
@@ -120,7 +145,7 @@ func judged(set *repeats.Set, w repeats.Within) bool {
 }
 
 // withoutParts leaves out what is called by another function of the list: it repeats because that does.
-func withoutParts(set *repeats.Set, all []Repeated) (out []Repeated) {
+func withoutParts(set *repeats.Set, all []Call) (out []Call) {
 	within := map[[2]int]time.Duration{}
 	for _, w := range set.Within {
 		within[[2]int{w.In, w.Call}] += w.Time
@@ -130,7 +155,7 @@ func withoutParts(set *repeats.Set, all []Repeated) (out []Repeated) {
 		total[i] = f.Time
 	}
 	for i, r := range all {
-		part := slices.ContainsFunc(all, func(o Repeated) bool {
+		part := slices.ContainsFunc(all, func(o Call) bool {
 			in, call := o.Outer.Call, r.Outer.Call
 			return in != call && float64(within[[2]int{in, call}]) >= partOfCall*float64(total[call]) && o.Share >= partOfCall*r.Share &&
 				float64(within[[2]int{call, in}]) < partOfCall*float64(total[in])
