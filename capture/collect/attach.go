@@ -144,6 +144,12 @@ func (r *Recorder) RecordAttached(ctx context.Context, plan Plan) error {
 	if r.src == nil {
 		return errors.New("BUG: RecordAttached without Attach")
 	}
+	if plan.Has(repeatsPhase) {
+		plan.Phases = slices.DeleteFunc(slices.Clone(plan.Phases), func(p Phase) bool { return p.Name == repeatsPhase })
+		if err := r.w.Miss(repeatsPhase, countsBuilt); err != nil {
+			return err
+		}
+	}
 	plan.Phases = r.possible(plan.Phases)
 	if plan.Load != nil {
 		reached(&r.running, plan.WaitFor)

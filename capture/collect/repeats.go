@@ -30,6 +30,9 @@ const longestBuild = 90 * time.Second
 // longestCount is how long a program that ends by itself is counted.
 const longestCount = time.Minute
 
+// countsBuilt says what has to be built.
+const countsBuilt = "calls can be counted in a program alone that loupe builds (loupe run PACKAGE)"
+
 // mostPackages is how many packages are counted in.
 const mostPackages = 150
 
@@ -66,7 +69,7 @@ func countRepeats(ctx context.Context, r *Recorder, p Phase, plan Plan) error {
 func countOnce(ctx context.Context, r *Recorder, p Phase, plan Plan) error {
 	switch stdin := r.opt.Launch.Stdin; {
 	case r.opt.Count == nil || r.prog == nil || r.prog.compile == nil:
-		return errors.New("calls can be counted in a program that loupe builds alone (give the package)")
+		return errors.New(countsBuilt)
 	case stdin != nil && !replayable(stdin):
 		return errors.New(noReplay)
 	}
