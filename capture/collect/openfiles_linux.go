@@ -2,6 +2,7 @@ package collect
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"loupe/format/metrics"
+	"loupe/value/secret"
 )
 
 // How often open files are looked at, and which part of the time that may take; how many paths are kept track of, and put
@@ -37,6 +39,8 @@ type fileWatch struct {
 	state map[int]fileState            // by descriptor
 	times map[string]time.Time         // of modification, when a path was seen first
 	other map[string]bool              // paths of folders, pipes and devices
+	names map[string]string            // by which files are told, by path
+	told  map[string]int               // how many files one masked name stands for
 	quit  chan struct{}
 	done  chan struct{}
 	// entries and link are room for what the kernel tells: of more descriptors than have room, the first are looked at.
@@ -52,9 +56,15 @@ type fileState struct {
 }
 
 func newFileWatch() *fileWatch {
-	f := &fileWatch{now: map[string]*metrics.FileSeen{}, quit: make(chan struct{}), done: make(chan struct{})}
-	f.watch(0)
+	f := emptyFileWatch()
 	go f.run()
+	return f
+}
+
+// emptyFileWatch is one that does not look by itself.
+func emptyFileWatch() *fileWatch {
+	f := &fileWatch{now: map[string]*metrics.FileSeen{}, names: map[string]string{}, told: map[string]int{}, quit: make(chan struct{}), done: make(chan struct{})}
+	f.watch(0)
 	return f
 }
 
@@ -225,4 +235,27 @@ func (f *fileWatch) add(s *metrics.OSSample) {
 		s.OtherFiles += less.Opened
 	}
 	s.Files = s.Files[:min(mostOfFiles, len(s.Files))]
+	for i := range s.Files {
+		s.Files[i].Path = f.nameOf(s.Files[i].Path)
+	}
+}
+
+// nameOf is a path without what is secret in it. Files whose names differ in that alone are numbered: one that is opened
+// again and again is not the same as several of which each is opened once.
+func (f *fileWatch) nameOf(path string) string {
+	if name, known := f.names[path]; known {
+		return name
+	}
+	if len(f.names) >= mostPaths { // the numbers go on
+		clear(f.names)
+	}
+	name := secret.Text(path)
+	if name != path {
+		f.told[name]++
+		if n := f.told[name]; n > 1 {
+			name = fmt.Sprintf("%s (%d)", name, n)
+		}
+	}
+	f.names[path] = name
+	return name
 }

@@ -21,7 +21,7 @@ func TestFileWatch(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f := &fileWatch{now: map[string]*metrics.FileSeen{}}
+	f := emptyFileWatch()
 	f.watch(os.Getpid())
 	folder, err := os.Open(dir)
 	if err != nil {
@@ -83,7 +83,7 @@ func TestFileWatch(t *testing.T) {
 // TestManyFiles: of more files than one sample has room for, those that were opened most often are kept, and the openings of the
 // others are counted.
 func TestManyFiles(t *testing.T) {
-	f := &fileWatch{now: map[string]*metrics.FileSeen{}}
+	f := emptyFileWatch()
 	for i := range 1000 {
 		path := fmt.Sprintf("/data/%04d", i)
 		f.now[path] = &metrics.FileSeen{Path: path, Seen: 1, Opened: 1}
@@ -93,5 +93,28 @@ func TestManyFiles(t *testing.T) {
 	f.add(&s)
 	if len(s.Files) != mostOfFiles || s.Files[0].Path != "/data/again" || s.OtherFiles != 1000-(mostOfFiles-1) {
 		t.Errorf("%d files, the first %+v, %d openings of others", len(s.Files), s.Files[0], s.OtherFiles)
+	}
+}
+
+// TestSecretPaths: what is secret in the path of a file is in no sample, and files whose paths differ in it alone stay apart.
+func TestSecretPaths(t *testing.T) {
+	f := emptyFileWatch()
+	const token = "/home/me/ghp_0123456789abcdefghij%d/rules.json"
+	for _, row := range []struct{ path, want string }{
+		{"/srv/rules.json", "/srv/rules.json"},
+		{"/srv/by day/2026-11-28", "/srv/by day/2026-11-28"},
+		{"/srv/key=eu/part-0", "/srv/key=eu/part-0"},
+		{fmt.Sprintf(token, 1), "/home/me/xxxxx/rules.json"},
+		{fmt.Sprintf(token, 2), "/home/me/xxxxx/rules.json (2)"},
+		{"/run/AKIA0123456789ABCDEF", "/run/xxxxx"},
+		{"/cache/session_token=abc/x", "/cache/session_token=xxxxx"},
+	} {
+		for range 2 { // it has the same name in each sample
+			f.now[row.path] = &metrics.FileSeen{Path: row.path, Seen: 1, Opened: 1}
+			var s metrics.OSSample
+			if f.add(&s); len(s.Files) != 1 || s.Files[0].Path != row.want {
+				t.Errorf("%s: %+v, want %s", row.path, s.Files, row.want)
+			}
+		}
 	}
 }
