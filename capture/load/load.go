@@ -205,7 +205,7 @@ func (r *run) warmUp(ctx context.Context) time.Duration {
 func (r *run) newPhase(keep bool) *phase {
 	p := &phase{keep: keep, from: r.now(), limit: noEnd, first: r.begins()}
 	if before := r.phase.Load(); before != nil { // the warm-up
-		p.first = before.first + before.claimed()
+		p.first = r.afterWarmUp(before)
 	}
 	p.end.Store(noEnd)
 	if keep {

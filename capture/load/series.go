@@ -6,8 +6,34 @@ package load
 // again what it has in its caches since the first. The zero value begins one, which is the
 // same each time. Its runs come one after the other.
 type Series struct {
-	sent int64  // requests of the runs before, warm-ups included
-	runs uint64 // how many there were
+	sent   int64  // requests of the runs before, warm-ups included
+	runs   uint64 // how many there were
+	warmed int64  // requests of the longest warm-up
+	skip   int64  // how far behind the beginning of a run at least it begins to be kept, if it has a warm-up
+}
+
+// InStep has the next runs of several series send the same: they begin where the one begins that has sent most. Of two
+// services that answer at their own pace for a time, the faster one would otherwise have rows and keys that the other
+// never gets to. What is kept behind a warm-up begins alike as well, as far as the warm-ups before tell how much one sends.
+func InStep(all ...*Series) {
+	var most Series
+	for _, s := range all {
+		most.sent, most.runs = max(most.sent, s.sent), max(most.runs, s.runs)
+		most.skip = max(most.skip, s.skip, s.warmed+s.warmed/4)
+	}
+	for _, s := range all {
+		s.sent, s.runs, s.skip = most.sent, most.runs, most.skip
+	}
+}
+
+// afterWarmUp is the number of the first request behind a warm-up.
+func (r *run) afterWarmUp(p *phase) int64 {
+	sent := p.claimed()
+	if s := r.Series; s != nil {
+		s.warmed = max(s.warmed, sent)
+		sent = max(sent, s.skip)
+	}
+	return p.first + sent
 }
 
 // add counts a run that has sent so many requests.

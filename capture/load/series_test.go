@@ -116,3 +116,51 @@ func TestSeries(t *testing.T) {
 		}
 	})
 }
+
+// TestInStep: series that are in step send the same next, however much each has sent before.
+func TestInStep(t *testing.T) {
+	eachEngine(t, func(t *testing.T, engine string) {
+		k := &keys{seen: map[string]int{}}
+		u, _ := serve(t, k.ServeHTTP)
+		sends := func(s *Series, requests int) map[string]int {
+			t.Helper()
+			k.since()
+			do(t, Config{Targets: []target.Target{{URL: u + "/{{seq}}/{{rand}}"}}, Engine: engine, Requests: requests, Concurrency: 1, Series: s})
+			return k.since()
+		}
+		slow, fast, third := &Series{}, &Series{}, &Series{}
+		InStep(slow, fast) // nothing was sent yet
+		for round := range 3 {
+			before := sends(slow, 5)
+			all := sends(fast, 5+10*round)
+			for key := range before {
+				if all[key] == 0 {
+					t.Errorf("round %d: one got %s, the other did not", round, key)
+				}
+			}
+			InStep(slow, fast)
+		}
+		InStep(third, slow)
+		if !maps.Equal(sends(third, 3), sends(fast, 3)) {
+			t.Error("one that begins later is not in step")
+		}
+	})
+}
+
+// TestAfterWarmUp: what is kept begins behind the warm-up, and in step where the longest was.
+func TestAfterWarmUp(t *testing.T) {
+	warm := func(s *Series, sent int64) int64 {
+		p := &phase{first: 1000, limit: noEnd}
+		p.taken.Store(sent)
+		r := &run{Config: Config{Series: s}}
+		return r.afterWarmUp(p)
+	}
+	slow, fast := &Series{}, &Series{}
+	if a, b, c := warm(slow, 10), warm(fast, 400), warm(nil, 70); a != 1010 || b != 1400 || c != 1070 {
+		t.Errorf("kept from %d, %d and %d on", a, b, c)
+	}
+	InStep(slow, fast)
+	if a, b := warm(slow, 12), warm(fast, 480); a != b || a < 1480 {
+		t.Errorf("in step: kept from %d and %d on", a, b)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,9 +60,6 @@ func (a *againstFlags) arms(address string, config func(address string) (load.Co
 		if err != nil {
 			return nil, command.Usage(err)
 		}
-		if start == "" { // the same process answers all runs
-			c.Series = &load.Series{}
-		}
 		return &arm{title: secret.Text(title), config: c, command: start, at: at[0]}, nil
 	}
 	first := address
@@ -69,8 +67,11 @@ func (a *againstFlags) arms(address string, config func(address string) (load.Co
 		first = a.start
 	}
 	one, err := make(first, address, a.start)
-	if err != nil || a.against == "" {
-		return []*arm{one}, err
+	if err != nil {
+		return nil, err
+	}
+	if a.against == "" {
+		return goOn(one), nil
 	}
 	var other *arm
 	switch {
@@ -87,7 +88,29 @@ func (a *againstFlags) arms(address string, config func(address string) (load.Co
 	if one.title == other.title {
 		one.title, other.title = one.title+" (first)", other.title+" (again)"
 	}
-	return []*arm{one, other}, nil
+	return goOn(one, other), nil
+}
+
+// goOn has the runs of each service go on where the one before ended, if the same process answers all those of one of them.
+// Services that are started for each run begin afresh.
+func goOn(arms ...*arm) []*arm {
+	if slices.ContainsFunc(arms, func(m *arm) bool { return m.command == "" }) {
+		for _, m := range arms {
+			m.config.Series = &load.Series{}
+		}
+	}
+	return arms
+}
+
+// inStep has all services get the same in the next round.
+func inStep(arms []*arm) {
+	var all []*load.Series
+	for _, m := range arms {
+		if m.config.Series != nil {
+			all = append(all, m.config.Series)
+		}
+	}
+	load.InStep(all...)
 }
 
 // run puts the load on all services in rounds, in an order that is drawn for each
@@ -112,6 +135,7 @@ func (a *againstFlags) run(e *command.Env, arms []*arm, save, format string) err
 	var failed error
 rounds:
 	for round := range a.repeat {
+		inStep(arms)
 		for _, i := range order.Block(round, len(arms)) {
 			m := arms[i]
 			m.prefix = names[i]
