@@ -52,11 +52,19 @@ const maxRedirects = 10
 
 var errRedirects = errors.New("stopped after 10 redirects")
 
+// targetOf is which of the targets a request is for that has none by the plan.
+func (r *run) targetOf(seq int64) int {
+	if r.List {
+		seq -= r.phase.Load().first
+	}
+	return r.order.At(seq)
+}
+
 // start makes c the request of a turn.
 func (c *call) start(r *run, t turn, now int64) {
 	c.target = t.target
 	if c.target < 0 {
-		c.target = r.order.At(t.seq)
+		c.target = r.targetOf(t.seq)
 	}
 	c.m = r.messages[min(c.target, len(r.messages)-1)]
 	c.begin, c.sent, c.deadline = t.begin, now, noEnd

@@ -35,6 +35,9 @@ type Config struct {
 	// the same process.
 	Seed   uint64
 	Series *Series
+	// List tells that Targets are to be sent in their order: each run begins with the first of them, and what is kept
+	// does behind a warm-up, as somebody logs in before he asks. Others go on in turn.
+	List bool
 
 	// Requests is how many to send in all; 0 means until Duration is over,
 	// or with neither until the context ends.

@@ -123,6 +123,7 @@ func (f *Flags) setStages(c *load.Config, o plan.Options, bounded bool) error {
 
 func (f *Flags) setReplay(c *load.Config, list *target.List, bounded bool) error {
 	if len(list.Turns) == 0 {
+		c.List = true
 		if !bounded { // each once
 			c.Requests, c.Duration = len(list.Targets), 0
 		}
