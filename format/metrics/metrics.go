@@ -47,8 +47,9 @@ type OSSample struct {
 	Threads int `json:"threads,omitempty"`
 	FDs     int `json:"fds,omitempty"`
 
-	// Looks is how often it was looked, since the sample before, which regular files were open, and Files those that were,
-	// without the standard streams; of many those that were opened most often. OtherFiles counts the openings of the rest.
+	// Looks is how often it was looked, since the sample before, which regular files were open, and Files those that were opened or
+	// read from an earlier place meanwhile, without the standard streams; of many those that were opened most often. OtherFiles counts
+	// the openings of the rest.
 	Looks      int        `json:"looks,omitempty"`
 	Files      []FileSeen `json:"files,omitempty"`
 	OtherFiles int        `json:"other_files,omitempty"`
