@@ -42,10 +42,16 @@ func (in gaps) all() (all []string) {
 			continue
 		}
 		seen[e.Path] = true
-		if why := cmp.Or(in.cut(e), in.endsWithin(e)); why != "" {
+		main, ok := in.Session.Manifest().Main(e.Kind)
+		isMain := ok && main.Path == e.Path
+		why := cmp.Or(in.cut(e), in.endsWithin(e))
+		if why == "" && isMain {
+			why = in.unreadable(e)
+		}
+		if why != "" {
 			all = append(all, why)
 		}
-		if main, ok := in.Session.Manifest().Main(e.Kind); ok && main.Path == e.Path {
+		if isMain {
 			if why := in.unnamed(e.Kind); why != "" {
 				all = append(all, why)
 			}
@@ -96,6 +102,21 @@ func (in gaps) cut(e recording.Entry) string {
 		return fmt.Sprintf("%s of %s cannot be read, and what depends on them is not known: record it again", unit.Plural(n, "line"), e.Path)
 	}
 	return partial(e)
+}
+
+// unreadable says of the main profile or trace of its kind that it is not there or makes no sense; empty when it is none.
+func (in gaps) unreadable(e recording.Entry) string {
+	var err error
+	switch {
+	case e.Kind == recording.ExecTrace:
+		_, _, err = in.Session.Trace()
+	case strings.HasPrefix(string(e.Kind), "pprof."):
+		_, err = in.Session.ProfileAt(e.Path)
+	}
+	if err == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s cannot be read (%v): record it again", e.Path, err)
 }
 
 // endsWithin says of a log that it ends within a line, or within a dump, although

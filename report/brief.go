@@ -248,25 +248,70 @@ func remarkable(i *insight.Impact, through *insight.Through) string {
 // nothingSerious is said only where there was enough to see: see unseen.
 const nothingSerious = "Nothing serious was found."
 
+// usedEnough is how many CPUs a program uses at least of which a CPU profile alone tells what it spends its time on: one that
+// uses less waits for something most of the time. Chosen.
+const usedEnough = 0.5
+
 // unseen says instead that nothing shows what the program spends its time on, or too little, and how to
 // get it; empty where it was seen.
 func unseen(r *Recording) string {
-	shown := insight.TimeShownIn(r.Manifest, r.Findings)
+	shown, alone := insight.TimeShownIn(r.Manifest, r.Findings), len(r.Files) > 0
 	switch {
-	case shown == insight.TimeSeen:
+	case shown == insight.TimeSeen, shown == insight.TimeWorked && (r.Time.Used == 0 || r.Time.Used >= usedEnough):
 		return ""
-	case len(r.Files) == 1 && shown == insight.TimeUnknown:
+	case shown == insight.TimeWorked:
+		text := "Nothing serious is in the CPU profile, but the program used only " + unit.Percent(r.Time.Used) + " of a CPU: what it waits for in the rest of the time is not shown"
+		if alone {
+			return text + "."
+		}
+		return text + " (" + howToSee(r.Manifest, recording.ExecTrace) + ")."
+	case shown == insight.TimeUnknown && len(r.Files) == 1:
 		return "Nothing in this file is serious, but what the program spends its time on is not in it."
-	case len(r.Files) > 0 && shown == insight.TimeUnknown:
+	case shown == insight.TimeUnknown && alone:
 		return "Nothing in these files is serious, but what the program spends its time on is not in them."
+	case shown == insight.TimeHardly && len(r.Time.Unread) > 0:
+		return "Nothing can be said of what the program spends its time on: " + strings.Join(r.Time.Unread, " and ") + " cannot be read. Record it again."
 	case shown == insight.TimeHardly:
 		return "Too little is in the recorded profiles to say what the program spends its time on: record longer, or under more load."
 	}
-	how := "record with -phases cpu,trace"
-	if r.Manifest.Target.Kind == "binary" && facts.Unrecorded(r.Manifest, recording.CPU)+facts.Unrecorded(r.Manifest, recording.ExecTrace) != "" {
-		how = "give loupe run the package rather than the binary, or let the program serve /debug/pprof"
+	return "Nothing can be said of what the program spends its time on: there is no CPU profile and no execution trace (" +
+		howToSee(r.Manifest, recording.CPU, recording.ExecTrace) + ")."
+}
+
+// howToSee says of entries that are not in a recording why not, as it notes it, or how to get those that were not asked for.
+func howToSee(m *recording.Manifest, kinds ...recording.Kind) string {
+	var why, phases []string
+	same := true
+	for _, kind := range kinds {
+		reason := facts.Unrecorded(m, kind)
+		switch {
+		case reason != "":
+			why = append(why, reason)
+			same = same && reason == why[0]
+		case kind == recording.CPU:
+			phases = append(phases, "cpu")
+		default:
+			phases = append(phases, "trace")
+		}
 	}
-	return "Nothing can be said of what the program spends its time on: there is no CPU profile and no execution trace (" + how + ")."
+	switch {
+	case len(why) == 0:
+		return "record with -phases " + strings.Join(phases, ",")
+	case m.Target.Kind == "binary" && len(kinds) > 1: // it shows nothing by itself
+		return "give loupe run the package rather than the binary, or let the program serve /debug/pprof"
+	case len(phases) == 0 && same:
+		return "asked for, but not recorded: " + why[0]
+	}
+	var parts []string
+	for _, kind := range kinds {
+		if reason := facts.Unrecorded(m, kind); reason != "" {
+			parts = append(parts, "the "+facts.Name(kind)+" was asked for, but not recorded: "+reason)
+		}
+	}
+	if len(phases) > 0 {
+		parts = append(parts, "record with -phases "+strings.Join(phases, ","))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // seenAt is the line at which a finding is seen first.

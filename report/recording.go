@@ -34,6 +34,8 @@ type Recording struct {
 	// Incomplete says what was cut, lost or damaged, one clause each; where
 	// there is any, what was not found may be in it.
 	Incomplete []string `json:"incomplete,omitempty"`
+	// Time is why it tells less of what the program spends its time on than it was to.
+	Time insight.TimeGaps `json:"-"`
 	// Headline says what it means that nothing was found; empty where something
 	// was.
 	Headline string `json:"headline,omitempty"`

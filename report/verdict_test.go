@@ -1,9 +1,11 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"loupe/analysis/facts"
 	"loupe/insight"
 	"loupe/recording"
 	"loupe/session"
@@ -69,6 +71,7 @@ func TestNothingSerious(t *testing.T) {
 		little  = "Too little is in the recorded profiles to say what the program spends its time on"
 	)
 	missed := []recording.Missed{{Profiler: "cpu", Reason: "the program has no agent"}, {Profiler: "trace", Reason: "the program has no agent"}}
+	ended := []recording.Missed{{Profiler: "cpu", Reason: "the process ended"}, {Profiler: "trace", Reason: "the process ended"}}
 	heap, log := recording.Entry{Kind: recording.Heap}, recording.Entry{Kind: recording.Stderr}
 	cpu, trace := recording.Entry{Kind: recording.CPU}, recording.Entry{Kind: recording.ExecTrace}
 	for _, row := range []struct {
@@ -79,6 +82,12 @@ func TestNothingSerious(t *testing.T) {
 		finding insight.Finding
 		want    []string
 	}{
+		{"the reason is noted", recording.Manifest{Target: recording.Target{Kind: "package"}, Entries: []recording.Entry{log}, Missed: ended}, 0, nil, pause,
+			[]string{nobody, "(asked for, but not recorded: the process ended)."}},
+		{"one of them was asked for", recording.Manifest{Target: recording.Target{Kind: "url"}, Entries: []recording.Entry{log}, Missed: ended[:1]}, 0, nil, pause,
+			[]string{nobody, "(the CPU profile was asked for, but not recorded: the process ended; record with -phases trace)."}},
+		{"two reasons", recording.Manifest{Target: recording.Target{Kind: "pid"}, Entries: []recording.Entry{log}, Missed: []recording.Missed{ended[0], missed[1]}}, 0, nil, pause,
+			[]string{nobody, "the CPU profile was asked for, but not recorded: the process ended; the execution trace was asked for, but not recorded: the program has no agent"}},
 		{"a ready binary", recording.Manifest{Target: recording.Target{Kind: "binary"}, Entries: []recording.Entry{log}, Missed: missed}, 0, nil, pause,
 			[]string{nobody, "give loupe run the package rather than the binary, or let the program serve /debug/pprof", "depends on when threads ran"}},
 		{"one that was not asked for profiles", recording.Manifest{Target: recording.Target{Kind: "binary"}, Entries: []recording.Entry{log}}, 0, nil, pause, []string{nobody, "record with -phases cpu,trace"}},
@@ -109,6 +118,56 @@ func TestNothingSerious(t *testing.T) {
 		r.Findings[0].Severity = insight.Warning
 		if got := r.verdict(); !strings.HasPrefix(got, row.finding.Title) {
 			t.Errorf("%s: %q", row.what, got)
+		}
+	}
+}
+
+// TestLittleCPU: that nothing serious is in a CPU profile says little of a program that waits most of the time, and nothing of
+// one whose profile cannot be read.
+func TestLittleCPU(t *testing.T) {
+	finding := insight.Finding{Rule: "GC16", State: insight.Found, Title: "One line holds most of the live heap", Severity: insight.Info}
+	states := func(state insight.State, of ...facts.Question) (all []insight.Finding) {
+		all = append(all, finding)
+		for _, r := range insight.Rules() {
+			if slices.ContainsFunc(r.Asks, func(q facts.Question) bool { return slices.Contains(of, q) }) {
+				all = append(all, insight.Finding{Rule: r.ID, State: state})
+			}
+		}
+		return all
+	}
+	entries := func(kinds ...recording.Kind) (m recording.Manifest) {
+		m.Target.Kind = "package"
+		for _, kind := range kinds {
+			m.Entries = append(m.Entries, recording.Entry{Kind: kind})
+		}
+		return m
+	}
+	const serious, waits = "Nothing serious was found. One line", "Nothing serious is in the CPU profile, but the program used only 11.9% of a CPU: what it waits for in the rest of the time is not shown"
+	fine, little := states(insight.Fine, facts.CPU), states(insight.TooLittle, facts.CPU, facts.Scheduling)
+	for _, row := range []struct {
+		what  string
+		m     recording.Manifest
+		all   []insight.Finding
+		time  insight.TimeGaps
+		files int
+		want  string
+	}{
+		{"it waits", entries(recording.CPU), fine, insight.TimeGaps{Used: 0.119}, 0, waits + " (record with -phases trace). One line"},
+		{"in a file", entries(recording.CPU), fine, insight.TimeGaps{Used: 0.119}, 1, waits + ". One line"},
+		{"it works", entries(recording.CPU), fine, insight.TimeGaps{Used: 0.6}, 0, serious},
+		{"nobody knows", entries(recording.CPU), fine, insight.TimeGaps{}, 0, serious},
+		{"the waits are seen", entries(recording.CPU, recording.ExecTrace), append(fine, states(insight.Fine, facts.Scheduling)...), insight.TimeGaps{Used: 0.119}, 0, serious},
+		{"by a block profile", entries(recording.CPU, recording.Block), append(fine, states(insight.Fine, facts.WaitTimes)...), insight.TimeGaps{Used: 0.119}, 0, serious},
+		{"damaged", entries(recording.CPU), little, insight.TimeGaps{Unread: []string{"cpu.pb.gz"}}, 0, "Nothing can be said of what the program spends its time on: cpu.pb.gz cannot be read. Record it again. One line"},
+		{"both", entries(recording.CPU, recording.ExecTrace), little, insight.TimeGaps{Unread: []string{"cpu.pb.gz", "trace.out"}}, 0, "cpu.pb.gz and trace.out cannot be read."},
+		{"damaged, but the other tells", entries(recording.CPU, recording.ExecTrace), states(insight.Fine, facts.Scheduling), insight.TimeGaps{Unread: []string{"cpu.pb.gz"}}, 0, serious},
+	} {
+		r := &Recording{Manifest: &row.m, Findings: row.all, Cards: []insight.Card{{Finding: 0}}, Time: row.time}
+		if row.files > 0 {
+			r.Files = make([]session.File, row.files)
+		}
+		if got := r.verdict(); !strings.Contains(got, row.want) {
+			t.Errorf("%s: %q, want %q in it", row.what, got, row.want)
 		}
 	}
 }

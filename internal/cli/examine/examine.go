@@ -42,7 +42,7 @@ func Recording(of *source.Input) (*Examined, error) {
 	}
 	return &Examined{
 		Report: &report.Recording{
-			Schema: report.Schema, Path: of.Name, Manifest: s.Manifest(), Findings: findings, Cards: insight.Cards(in, findings), Incomplete: in.Incomplete(),
+			Schema: report.Schema, Path: of.Name, Manifest: s.Manifest(), Findings: findings, Cards: insight.Cards(in, findings), Incomplete: in.Incomplete(), Time: insight.TimeGapsIn(in),
 			Figures: compare.Compare(in.Facts), Phases: compare.PhaseCosts(s), Slow: in.Slow(),
 		},
 		Facts: in.Facts, Session: s, Close: rec.Close,

@@ -119,7 +119,7 @@ func examineFiles(inputs []*source.Input) (*Examined, error) {
 		Report: &report.Recording{
 			Schema: report.Schema, Path: strings.Join(l.Names, " "), Manifest: s.Manifest(), Files: known,
 			RuntimeLines: said, Compiler: compiled,
-			Findings: findings, Cards: insight.Cards(in, findings), Incomplete: in.Incomplete(), Figures: compare.Compare(in.Facts), Phases: compare.PhaseCosts(s),
+			Findings: findings, Cards: insight.Cards(in, findings), Incomplete: in.Incomplete(), Time: insight.TimeGapsIn(in), Figures: compare.Compare(in.Facts), Phases: compare.PhaseCosts(s),
 		},
 		Facts: in.Facts, Session: s, Failed: failed, Close: func() error { return nil },
 	}, nil
