@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,6 +38,10 @@ func lookForCallers(pid int, own string) (c callers, strange map[string]bool) {
 		return callers{}, nil
 	}
 	inodes := socketInodes(pid)
+	sockets := listeners(pid)
+	if !slices.ContainsFunc(sockets, func(l listener) bool { return inodes[l.inode] }) {
+		return callers{known: true, private: true, hidden: true}, nil
+	}
 	connections, closed := connectionsOf(pid)
 	for inode := range socketInodes(pid) { // what came meanwhile
 		inodes[inode] = true
@@ -44,7 +49,7 @@ func lookForCallers(pid int, own string) (c callers, strange map[string]bool) {
 	c = callers{known: true, private: true, hidden: true}
 	low, high := portsOfKernel()
 	accepting := map[int][]net.IP{}
-	for _, l := range listeners(pid) {
+	for _, l := range sockets {
 		if !inodes[l.inode] {
 			continue
 		}
@@ -103,20 +108,25 @@ func connectionsOf(pid int) (all map[ends]listener, closed []listener) {
 				continue
 			}
 			ip, port := procAddress(f[1])
-			farIP, farPort := procAddress(f[2])
 			inode, err := strconv.ParseUint(f[9], 10, 64)
-			if err != nil || ip == nil || farIP == nil {
+			if err != nil || ip == nil {
 				continue
 			}
 			if f[3] == timeWait {
+				farIP, farPort := procAddress(f[2])
 				closed = append(closed, listener{ip: ip, port: port}, listener{ip: farIP, port: farPort})
 				continue
 			}
-			at := func(ip net.IP, port int) string { return net.JoinHostPort(ip.String(), strconv.Itoa(port)) }
-			all[ends{at(ip, port), at(farIP, farPort)}] = listener{ip, port, inode}
+			all[ends{plainEnd(f[1]), plainEnd(f[2])}] = listener{ip, port, inode}
 		}
 	}
 	return all, closed
+}
+
+// plainEnd is an address of the tables of the kernel, the same for one of IPv4 that is that of a socket of both versions.
+func plainEnd(address string) string {
+	const both = "0000000000000000FFFF0000"
+	return strings.TrimPrefix(address, both)
 }
 
 // portsOfKernel are those from which the kernel chooses where a program leaves it the choice.

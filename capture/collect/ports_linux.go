@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // ProcessExists tells whether a local process has that number. One that has ended and
@@ -140,19 +142,24 @@ func allProcesses() (pids []int) {
 
 // socketInodes returns the inodes of the sockets that a process has open.
 func socketInodes(pid int) map[uint64]bool {
-	dir := fmt.Sprintf("/proc/%d/fd", pid)
-	entries, err := os.ReadDir(dir)
+	dir, err := os.Open(fmt.Sprintf("/proc/%d/fd", pid))
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
 	if err != nil {
 		return nil
 	}
 	inodes := map[uint64]bool{}
-	for _, e := range entries {
-		link, err := os.Readlink(filepath.Join(dir, e.Name()))
-		if err != nil {
+	var link [len("socket:[18446744073709551615]") + 1]byte
+	for _, name := range names {
+		n, err := unix.Readlinkat(int(dir.Fd()), name, link[:])
+		if err != nil || n == len(link) { // it is longer
 			continue
 		}
-		var inode uint64
-		if n, _ := fmt.Sscanf(link, "socket:[%d]", &inode); n == 1 {
+		text, ok := strings.CutPrefix(string(link[:n]), "socket:[")
+		if inode, err := strconv.ParseUint(strings.TrimSuffix(text, "]"), 10, 64); ok && err == nil {
 			inodes[inode] = true
 		}
 	}
@@ -179,8 +186,11 @@ func listeners(pid int) (all []listener) {
 			continue
 		}
 		for line := range strings.Lines(string(text)) {
-			f := strings.Fields(line)
 			const listen = "0A"
+			if !strings.Contains(line, " "+listen+" ") { // there may be many connections
+				continue
+			}
+			f := strings.Fields(line)
 			if len(f) < 10 || f[3] != listen {
 				continue
 			}

@@ -51,9 +51,26 @@ type callers struct {
 	itself, others, before bool
 }
 
+// used tells whether others use the program, or may: connections that were closed between two looks are
+// anybody's where others know of a port.
+func (c callers) used() bool { return c.others || c.before && !c.hidden }
+
+// itselfAlone tells whether a program listens for itself alone, as far as was seen. It must have
+// been seen to do so: what listens and has no peer is a service that nobody asks.
+func (c callers) itselfAlone() bool {
+	return c.known && !c.used() && (c.itself && c.private || c.before)
+}
+
 // callersEvery is how often it is looked who is connected: what calls itself again and again is
-// likely to be seen in ten looks, each of which takes about a millisecond. Chosen.
-const callersEvery = time.Second
+// likely to be seen in ten looks, each of which takes about a millisecond, or more of many connections:
+// callersPart is which part of the time the looks may take. Chosen.
+const (
+	callersEvery = time.Second
+	callersPart  = 50
+)
+
+// nextLook is how long to wait after a look that took so long.
+func nextLook(took time.Duration) time.Duration { return max(callersEvery, callersPart*took) }
 
 // overtime decides for how long the bare phase of a program goes on that has no load.
 type overtime struct {
@@ -67,9 +84,9 @@ type overtime struct {
 // lasts waits for a time, and looks meanwhile who is connected to the program. It is false where
 // the program or ctx ended before.
 func (o *overtime) lasts(ctx context.Context, length time.Duration) bool {
-	over, tick := time.NewTimer(length), time.NewTicker(callersEvery)
+	over, next := time.NewTimer(length), time.NewTimer(callersEvery)
 	defer over.Stop()
-	defer tick.Stop()
+	defer next.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -77,34 +94,36 @@ func (o *overtime) lasts(ctx context.Context, length time.Duration) bool {
 		case <-over.C:
 			o.look()
 			return true
-		case <-tick.C:
-			if o.look(); o.begun && o.callers.others {
+		case <-next.C:
+			from := time.Now()
+			if o.look(); o.begun && o.callers.used() {
 				return true // it was taken for a tool, and is a service
 			}
+			next.Reset(nextLook(time.Since(from)))
 		}
 	}
 }
 
-// look notes who is connected now, where that may make the phase longer.
+// look notes who is connected now, where that may make the phase longer. A program that others use is
+// a service whatever comes.
 func (o *overtime) look() {
-	if o.r.proc == nil || o.plan.Patience <= o.bare.For {
+	if o.r.proc == nil || o.plan.Patience <= o.bare.For || o.callers.others {
 		return
 	}
-	now := callersOf(o.r.pid, o.r.opt.Temp)
+	o.note(callersOf(o.r.pid, o.r.opt.Temp))
+}
+
+// note adds a look to those before.
+func (o *overtime) note(now callers) {
 	now.itself = now.itself || o.callers.itself
 	now.others = now.others || o.callers.others
 	now.before = now.before || o.callers.before
 	o.callers = now
 }
 
-// servesItself tells whether the program listens for itself alone, as far as was seen. It must have
-// been seen to do so: what listens and has no peer is a service that nobody asks.
+// servesItself tells whether the program listens for itself alone, as far as was seen.
 func (o *overtime) servesItself() bool {
-	c := o.callers
-	if !c.known || c.others || o.r.proc == nil || o.r.proc.ended() {
-		return false
-	}
-	return c.itself && c.private || c.before && c.hidden
+	return o.callers.itselfAlone() && o.r.proc != nil && !o.r.proc.ended()
 }
 
 // beyond lets the bare phase of a tool go on until the tool ends, or the plan's

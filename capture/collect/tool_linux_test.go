@@ -230,3 +230,49 @@ func TestListensAnywhere(t *testing.T) {
 		t.Error("a process that is not there is known")
 	}
 }
+
+// TestItselfAlone: a program is taken for one that listens for itself alone only if nobody else can have asked it.
+func TestItselfAlone(t *testing.T) {
+	for _, row := range []struct {
+		what  string
+		looks []callers
+		want  bool
+	}{
+		{"nobody asks", []callers{{known: true, private: true, hidden: true}}, false},
+		{"it asks itself", []callers{{known: true, private: true, hidden: true, itself: true}}, true},
+		{"by a port of its choice", []callers{{known: true, private: true, itself: true}}, true},
+		{"by one for all machines", []callers{{known: true, itself: true}}, false},
+		{"somebody asks", []callers{{known: true, private: true, hidden: true, itself: true}, {known: true, private: true, hidden: true, others: true}, {known: true, private: true, hidden: true, itself: true}}, false},
+		{"in short, where nobody knows the port", []callers{{known: true, private: true, hidden: true, before: true}}, true},
+		{"in short, and its own check goes on", []callers{{known: true, private: true, itself: true}, {known: true, private: true, itself: true, before: true}}, false},
+		{"in short, before its own check", []callers{{known: true, private: true, before: true}, {known: true, private: true, itself: true}}, false},
+		{"nothing is known", []callers{{}}, false},
+	} {
+		o := &overtime{}
+		for _, look := range row.looks {
+			o.note(look)
+		}
+		if got := o.callers.itselfAlone(); got != row.want {
+			t.Errorf("%s: %v", row.what, got)
+		}
+	}
+}
+
+// TestLooksAtCallers: who is connected is looked at rarely where a look takes long, and no more where it makes no difference.
+func TestLooksAtCallers(t *testing.T) {
+	for _, row := range []struct{ took, want time.Duration }{
+		{0, callersEvery}, {time.Millisecond, callersEvery}, {400 * time.Millisecond, 20 * time.Second},
+	} {
+		if got := nextLook(row.took); got != row.want {
+			t.Errorf("after %v: the next in %v, want %v", row.took, got, row.want)
+		}
+	}
+	// This process listens nowhere: a look at it would take back what a look told before.
+	r := &Recorder{running: running{pid: os.Getpid(), proc: &Process{}}}
+	for _, before := range []callers{{known: true, others: true}, {known: true, itself: true}} {
+		o := &overtime{r: r, plan: Plan{Patience: time.Hour}, callers: before}
+		if o.look(); (o.callers == before) != before.others {
+			t.Errorf("%+v: %+v after another look", before, o.callers)
+		}
+	}
+}
