@@ -20,7 +20,7 @@ import (
 
 // How often open files are looked at, and which part of the time that may take; how many paths are kept track of, and put
 // into one sample; how many descriptors are looked at, and how often one that is opened anew meanwhile. Chosen: a look takes
-// some 50 µs where few files are open.
+// some 0.1 ms where few files are open, and 2 ms with 600 connections.
 const (
 	filesEvery      = 5 * time.Millisecond
 	filesPart       = 150
