@@ -12,6 +12,7 @@ import (
 
 	"loupe/analysis/facts"
 	"loupe/analysis/repetition"
+	"loupe/recording"
 	"loupe/value/stack"
 	"loupe/value/unit"
 )
@@ -49,9 +50,17 @@ func checkRepeats(r *Rule, in *Input) []Finding {
 	return found
 }
 
-// repeatedCall is a function that repeats itself, with where the program calls it.
+// repeatedCall is a function that repeats itself.
 type repeatedCall struct {
 	repetition.Call
+	countedCall
+}
+
+// countedCall is a function of which the calls were counted, with where the program calls it.
+type countedCall struct {
+	name  string        // of its symbol
+	in    string        // the function around
+	at    stack.Frame   // where that begins
 	way   []stack.Frame // from the function out to what is around, as a sample has seen it; nil where none has
 	costs []cost
 	rows  []*facts.UnitRow
@@ -59,13 +68,18 @@ type repeatedCall struct {
 	loop  int         // the first line of the loop that it is called in; 0 where that is not known
 }
 
-// newRepeated looks for the calls in the samples and in the source.
+// newCounted looks for the calls of a function within another in the samples and in the source.
+func newCounted(in *Input, name string, within stack.Frame) countedCall {
+	c := countedCall{name: name, in: within.Func, at: within}
+	c.samples(in)
+	c.waited(in)
+	c.calledAt(in)
+	return c
+}
+
+// newRepeated is a function that repeats itself.
 func newRepeated(in *Input, x repetition.Call) *repeatedCall {
-	r := &repeatedCall{Call: x}
-	r.samples(in)
-	r.waits(in)
-	r.calledAt(in)
-	return r
+	return &repeatedCall{x, newCounted(in, x.Func.Name, stack.Frame{Func: x.Within.Name, File: x.Within.File, Line: x.Within.Line})}
 }
 
 // is tells whether a function of a stack is one of the counts: those have no type parameters.
@@ -89,7 +103,7 @@ func bareGenerics(name string) string {
 }
 
 // samples finds the CPU time of the function and its heaviest way.
-func (r *repeatedCall) samples(in *Input) {
+func (r *countedCall) samples(in *Input) {
 	cpu, err := in.Facts.Weights(facts.CPU, "samples")
 	if err != nil {
 		return
@@ -97,7 +111,7 @@ func (r *repeatedCall) samples(in *Input) {
 	lines, most := map[cost]bool{}, int64(0)
 	for id, w := range cpu.Profile.Samples(cpu.Index) {
 		frames := facts.Frames(cpu.Profile.Stacks, id)
-		at := slices.IndexFunc(frames, func(f stack.Frame) bool { return isCounted(f.Func, r.Func.Name) })
+		at := slices.IndexFunc(frames, func(f stack.Frame) bool { return isCounted(f.Func, r.name) })
 		if w <= 0 || at < 0 {
 			continue
 		}
@@ -109,9 +123,9 @@ func (r *repeatedCall) samples(in *Input) {
 	r.costs = slices.SortedFunc(maps.Keys(lines), func(a, b cost) int { return a.line - b.line })
 }
 
-// waits finds the parts of the time of units that pass within the function, and its heaviest way among them where no
+// waited finds the parts of the time of units that pass within the function, and its heaviest way among them where no
 // sample has one.
-func (r *repeatedCall) waits(in *Input) {
+func (r *countedCall) waited(in *Input) {
 	t, u := in.trace(), in.Facts.Units()
 	if t.Err != nil || u.Err != nil {
 		return
@@ -120,7 +134,7 @@ func (r *repeatedCall) waits(in *Input) {
 		for i := range g.All.Rows {
 			row := &g.All.Rows[i]
 			frames := t.Frames(row.Site.Stack)
-			at := slices.IndexFunc(frames, func(f stack.Frame) bool { return isCounted(f.Func, r.Func.Name) })
+			at := slices.IndexFunc(frames, func(f stack.Frame) bool { return isCounted(f.Func, r.name) })
 			if at < 0 {
 				continue
 			}
@@ -134,7 +148,7 @@ func (r *repeatedCall) waits(in *Input) {
 
 // calledAt finds the line that calls the function, or what calls it, in the loop that repeats it: on a way that was seen, else in
 // the source of what is around.
-func (r *repeatedCall) calledAt(in *Input) {
+func (r *countedCall) calledAt(in *Input) {
 	for i, f := range r.way {
 		if i == 0 {
 			continue
@@ -147,25 +161,24 @@ func (r *repeatedCall) calledAt(in *Input) {
 			r.loop, _ = loops[len(loops)-1].source.lines(loops[len(loops)-1].stmt)
 			return
 		}
-		if isCounted(f.Func, r.Within.Name) {
+		if isCounted(f.Func, r.in) {
 			return
 		}
 	}
 	if r.site.Func != "" {
 		return
 	}
-	around := stack.Frame{Func: r.Within.Name, File: r.Within.File, Line: r.Within.Line}
-	fn, s := in.code.function(around), in.code.parse(around.File)
+	fn, s := in.code.function(r.at), in.code.parse(r.at.File)
 	if fn == nil {
 		return
 	}
 	eachNode(fn.Body, func(n ast.Node, outside []ast.Node) {
 		call, ok := n.(*ast.CallExpr)
-		if !ok || r.site.Func != "" || ownCallName(call) != ownName(r.Func.Name) {
+		if !ok || r.site.Func != "" || ownCallName(call) != ownName(r.name) {
 			return
 		}
 		line, _ := s.lines(call)
-		r.site = stack.Frame{Func: r.Within.Name, File: r.Within.File, Line: line}
+		r.site = stack.Frame{Func: r.in, File: r.at.File, Line: line}
 		for _, o := range slices.Backward(outside) {
 			if isLoop(o) {
 				r.loop, _ = s.lines(o)
@@ -341,7 +354,8 @@ func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
 	if r.Share >= rule.param("warn") {
 		f.Severity = Warning
 	}
-	r.evidence(in, &f)
+	r.evidence(in, &f, r.Entry, stack.Frame{Func: r.Func.Name, File: r.Func.File, Line: r.Func.Line},
+		fmt.Sprintf("%s calls in %s of %s, %s of them with arguments that had been there", unit.Count(w.Calls), unit.Plural(w.Around, "call"), stack.Short(r.Within.Name), unit.Count(w.Again)), "which is called again")
 	once := "once"
 	if float64(w.Distinct)/float64(w.Around) >= 1.5 {
 		once = "once for each argument"
@@ -354,24 +368,21 @@ func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
 	return f
 }
 
-// evidence shows the call, the function and the counts.
-func (r *repeatedCall) evidence(in *Input, f *Finding) {
-	name := stack.Short(r.Func.Name)
-	decl := stack.Frame{Func: r.Func.Name, File: r.Func.File, Line: r.Func.Line}
-	counts := fmt.Sprintf("%s calls in %s of %s, %s of them with arguments that had been there", unit.Count(r.Inner.Calls), unit.Plural(r.Inner.Around, "call"), stack.Short(r.Within.Name), unit.Count(r.Inner.Again))
+// evidence shows the call, and the function, which begins at decl, with what is said of it.
+func (r *countedCall) evidence(in *Input, f *Finding, entry recording.Entry, decl stack.Frame, counts, which string) {
 	if r.site.Func == "" {
-		f.Evidence = []Evidence{in.fileAt(r.Entry, decl, []stack.Frame{decl}, "%s", counts)}
+		f.Evidence = []Evidence{in.fileAt(entry, decl, []stack.Frame{decl}, "%s", counts)}
 		return
 	}
 	frames := r.way
 	if len(frames) == 0 {
 		frames = []stack.Frame{decl, r.site}
 	}
-	f.Evidence = []Evidence{in.fileAt(r.Entry, r.site, frames, "%s", counts)}
+	f.Evidence = []Evidence{in.fileAt(entry, r.site, frames, "%s", counts)}
 	if r.loop > 0 {
 		f.Summary += fmt.Sprintf("; the loop at %s comes to it in each turn", fileLine(r.site.File, r.loop))
 	}
-	f.Evidence = append(f.Evidence, in.code.shownAt(decl.File, decl.Line, "%s, which is called again, begins here", name))
+	f.Evidence = append(f.Evidence, in.code.shownAt(decl.File, decl.Line, "%s, %s, begins here", stack.Short(decl.Func), which))
 }
 
 // doubts says what could make each of the calls necessary.

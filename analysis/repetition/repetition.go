@@ -74,9 +74,7 @@ func In(s *session.Session) (all []Call, set *repeats.Set, err error) {
 		}
 	}
 	for call, ways := range by {
-		slices.SortFunc(ways, func(a, b repeats.Within) int {
-			return cmp.Or(cmp.Compare(a.AroundTime/time.Duration(a.Around), b.AroundTime/time.Duration(b.Around)), cmp.Compare(a.In, b.In))
-		})
+		sortWays(ways)
 		most := time.Duration(0)
 		for _, w := range ways {
 			most = max(most, w.AgainTime)
@@ -113,6 +111,7 @@ func pairsOf(set *repeats.Set) []repeats.Within {
 		o.Around, o.AroundTime, o.Calls, o.Time = o.Around+w.Around, o.AroundTime+w.AroundTime, o.Calls+w.Calls, o.Time+w.Time
 		o.Distinct, o.Again, o.AgainTime = o.Distinct+w.Distinct, o.Again+w.Again, o.AgainTime+w.AgainTime
 		o.Differ, o.Changed, o.Sampled = o.Differ+w.Differ, o.Changed+w.Changed, o.Sampled || w.Sampled
+		o.Course = joinSteps(o.Course, w.Course)
 		o.Most, o.MostOne = max(o.Most, w.Most), max(o.MostOne, w.MostOne)
 		t, u := &o.Traits, w.Traits
 		t.Partial, t.Vague, t.Plain, t.Writes = t.Partial || u.Partial, t.Vague || u.Vague, t.Plain || u.Plain, t.Writes || u.Writes
@@ -124,6 +123,18 @@ func pairsOf(set *repeats.Set) []repeats.Within {
 			w.Again = w.Calls - w.Distinct
 			w.AgainTime = min(w.AgainTime, time.Duration(float64(w.Time)*float64(w.Again)/float64(max(1, w.Calls))))
 		}
+	}
+	return out
+}
+
+// joinSteps adds up two courses.
+func joinSteps(a, b []repeats.Step) []repeats.Step {
+	out := slices.Clone(a)
+	for i, x := range b {
+		if i == len(out) {
+			out = append(out, repeats.Step{})
+		}
+		out[i].Calls, out[i].Time, out[i].Size = out[i].Calls+x.Calls, out[i].Time+x.Time, out[i].Size+x.Size
 	}
 	return out
 }
@@ -146,14 +157,7 @@ func judged(set *repeats.Set, w repeats.Within) bool {
 
 // withoutParts leaves out what is called by another function of the list: it repeats because that does.
 func withoutParts(set *repeats.Set, all []Call) (out []Call) {
-	within := map[[2]int]time.Duration{}
-	for _, w := range set.Within {
-		within[[2]int{w.In, w.Call}] += w.Time
-	}
-	total := map[int]time.Duration{}
-	for i, f := range set.Functions {
-		total[i] = f.Time
-	}
+	within, total := timesOf(set)
 	for i, r := range all {
 		part := slices.ContainsFunc(all, func(o Call) bool {
 			in, call := o.Outer.Call, r.Outer.Call

@@ -76,7 +76,18 @@ type Within struct {
 	// same arguments.
 	Most    int64 `json:"most"`
 	MostOne int64 `json:"most_one"`
+	// Course are the calls by their number within the call around: the first, the second and third, the next
+	// four, and so on, each step with twice as many numbers. It is empty where there were few.
+	Course []Step `json:"course,omitempty"`
 	Traits
+}
+
+// Step are calls with numbers that have as many binary digits.
+type Step struct {
+	Calls int64         `json:"calls"`
+	Time  time.Duration `json:"time_ns"`
+	// Size is how many elements texts, slices and maps had that they were given, together.
+	Size int64 `json:"size,omitempty"`
 }
 
 // Traits are what some of the calls had, which limits what can be said of all.
@@ -122,6 +133,7 @@ func ReadCounts(r io.Reader, funcs []Func) (*Set, error) {
 	s := &Set{Schema: Schema, Functions: slices.Clone(funcs)}
 	sc := bufio.NewScanner(io.LimitReader(r, mostBytes))
 	ended := false
+	kept := false // the last pair
 	for n := 1; sc.Scan(); n++ {
 		line := sc.Text()
 		if n == 1 {
@@ -136,7 +148,7 @@ func ReadCounts(r io.Reader, funcs []Func) (*Set, error) {
 		if ended = line == "end"; ended {
 			break
 		}
-		if err := s.count(line); err != nil {
+		if err := s.count(line, &kept); err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
 	}
@@ -154,7 +166,7 @@ func ReadCounts(r io.Reader, funcs []Func) (*Set, error) {
 }
 
 // count reads a line of counts.
-func (s *Set) count(line string) error {
+func (s *Set) count(line string, kept *bool) error {
 	kind, rest, _ := strings.Cut(line, " ")
 	var v []int64
 	for _, word := range strings.Fields(rest) {
@@ -171,7 +183,7 @@ func (s *Set) count(line string) error {
 		f.Calls, f.Time, f.Cut = v[1], time.Duration(v[2]), v[4] > 0
 	case kind == "p" && len(v) == pairFields && known(v[0]) && known(v[1]):
 		// Of pairs without one those are kept that show what a call consists of.
-		if v[8] == 0 && v[6] < v[4]/10 {
+		if *kept = v[8] > 0 || v[6] >= v[4]/10; !*kept {
 			return nil
 		}
 		s.Within = append(s.Within, Within{
@@ -179,6 +191,14 @@ func (s *Set) count(line string) error {
 			Calls: v[5], Time: time.Duration(v[6]), Distinct: v[7], Again: v[8], AgainTime: time.Duration(v[9]),
 			Differ: v[10], Changed: v[11], Sampled: v[12] > 0, Most: v[13], MostOne: v[14], Traits: traitsOf(v[15]),
 		})
+	case kind == "c" && len(v) == 3:
+		if *kept && len(s.Within) > 0 {
+			w := &s.Within[len(s.Within)-1]
+			w.Course = append(w.Course, Step{v[0], time.Duration(v[1]), v[2]})
+		}
+		if len(s.Within) > 0 && len(s.Within[len(s.Within)-1].Course) > 64 {
+			return errors.New("a course has more than 64 steps")
+		}
 	default:
 		return fmt.Errorf("%.40q is neither a function nor a pair of known ones", line)
 	}
@@ -229,6 +249,7 @@ func Decode(data []byte) (*Set, error) {
 	}
 	for _, p := range s.Within {
 		bad := p.In < 0 || p.Call < 0 || p.In >= len(s.Functions) || p.Call >= len(s.Functions)
+		bad = bad || slices.ContainsFunc(p.Course, func(x Step) bool { return x.Calls < 0 || x.Time < 0 || x.Size < 0 })
 		if bad || p.Calls < 0 || p.Around < 1 || p.Time < 0 || p.AroundTime < 0 || p.Again < 0 || p.AgainTime < 0 || p.Distinct < 0 || p.Differ < 0 || p.Changed < 0 {
 			return nil, fmt.Errorf("calls of function %d within function %d: no such counts are possible", p.Call, p.In)
 		}

@@ -13,10 +13,11 @@ type hasher struct {
 	h       uint64
 	nodes   int
 	bytes   int
-	fresh   bool // maps may be read
-	places  bool // where what cannot be hashed lies counts
-	partial bool // something could not be hashed, or might not be
-	refers  bool // there were pointers, slices or maps
+	fresh   bool  // maps may be read
+	places  bool  // where what cannot be hashed lies counts
+	partial bool  // something could not be hashed, or might not be
+	refers  bool  // there were pointers, slices or maps
+	size    int64 // of texts, slices and maps together, as many elements as they have
 }
 
 // Limits of what one hash looks at.
@@ -76,6 +77,7 @@ func (h *hasher) any(a any) {
 	case nil:
 		h.word(1)
 	case string:
+		h.size += int64(len(a))
 		h.word(maphash.String(seed, a) + uint64(len(a)))
 	case int:
 		h.word(uint64(a))
@@ -148,6 +150,7 @@ func (h *hasher) value(v reflect.Value, depth int) {
 		h.float(imag(v.Complex()))
 	case reflect.String:
 		s := v.String()
+		h.size += int64(len(s))
 		h.word(maphash.String(seed, s) + uint64(len(s)))
 	case reflect.Slice:
 		h.refers = true
@@ -199,6 +202,7 @@ func (h *hasher) list(v reflect.Value, depth int) {
 		return
 	}
 	n := v.Len()
+	h.size += int64(n)
 	h.word(uint64(n) + 7)
 	switch k := v.Type().Elem().Kind(); {
 	case n == 0:
@@ -268,6 +272,7 @@ func (h *hasher) table(v reflect.Value, depth int) {
 		h.word(1)
 		return
 	}
+	h.size += int64(v.Len())
 	h.word(uint64(v.Len()) + 5)
 	if !h.fresh {
 		h.place(v.Pointer())

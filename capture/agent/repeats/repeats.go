@@ -73,6 +73,7 @@ type frame struct {
 	outer  bool // no other call of the function is around it
 	traits traits
 	key    uint64
+	size   int64 // of what it is given
 	args   []any
 	start  int64
 	over   int64 // of the goroutine at the start
@@ -174,7 +175,7 @@ func (gr *Goroutine) Args(args ...any) {
 	if h.partial {
 		top.traits |= Partial
 	}
-	top.key, top.args, top.judged = h.sum(), args, true
+	top.key, top.size, top.args, top.judged = h.sum(), h.size, args, true
 	gr.spend(f, t)
 }
 
@@ -199,7 +200,7 @@ func (gr *Goroutine) Leave(fresh bool, results ...any) {
 	if len(top.inside) > 0 {
 		fold(&top, net)
 	}
-	c := call{ns: net, outer: top.outer}
+	c := call{ns: net, outer: top.outer, judged: top.judged, size: top.size}
 	if top.judged {
 		c.result(fresh, results)
 		again := hasher{places: true}
@@ -215,9 +216,7 @@ func (gr *Goroutine) Leave(fresh bool, results ...any) {
 	gr.mu.Lock()
 	gr.stack[last] = frame{}
 	gr.stack = gr.stack[:last]
-	if top.judged {
-		gr.told(top.id, &c)
-	}
+	gr.told(top.id, &c)
 	d := now() - t
 	gr.over += d
 	gr.mu.Unlock()
@@ -257,7 +256,9 @@ func (gr *Goroutine) told(id uint32, c *call) {
 type call struct {
 	key, got uint64 // hashes of its arguments and results
 	ns       int64
+	size     int64
 	outer    bool
+	judged   bool // arguments and results are known
 	traits   traits
 	results  []any
 	held     uint64 // what holds says of them

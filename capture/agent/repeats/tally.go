@@ -1,6 +1,9 @@
 package repeats
 
-import "sync"
+import (
+	"math/bits"
+	"sync"
+)
 
 // tally counts the calls of one function within one call of another.
 type tally struct {
@@ -9,7 +12,15 @@ type tally struct {
 	level  uint
 	kept   map[uint64]*kept
 	traits traits
+	course []step
 }
+
+// step are the calls whose number within the call around has as many binary digits: the first, the second and third, the
+// next four, and so on.
+type step struct{ calls, ns, size int64 }
+
+// fewSteps is from how many calls on the course is worth being told.
+const fewSteps = 7
 
 // kept are the calls with the same arguments.
 type kept struct {
@@ -33,6 +44,16 @@ func (t *tally) add(c *call) {
 	t.traits |= c.traits
 	if c.outer {
 		t.ns += c.ns
+		at := bits.Len64(uint64(t.calls)) - 1
+		for len(t.course) <= at {
+			t.course = append(t.course, step{})
+		}
+		s := &t.course[at]
+		s.calls, s.ns, s.size = s.calls+1, s.ns+c.ns, s.size+c.size
+	}
+	if !c.judged {
+		t.traits |= Void
+		return
 	}
 	if c.key&(1<<t.level-1) != 0 {
 		return
@@ -72,6 +93,7 @@ type sum struct {
 	calls, ns, distinct, again, againNS     int64
 	differ, changed, sampled, most, mostOne int64
 	traits                                  traits
+	course                                  []step
 }
 
 // add adds a tally of a call that has taken net ns. With look, what the first calls
@@ -99,6 +121,16 @@ func (s *sum) add(t *tally, net int64, look bool) {
 		}
 	}
 	s.most = max(s.most, t.calls)
+	if len(t.course) < fewSteps {
+		return
+	}
+	for i, x := range t.course {
+		if i == len(s.course) {
+			s.course = append(s.course, step{})
+		}
+		y := &s.course[i]
+		y.calls, y.ns, y.size = y.calls+x.calls, y.ns+x.ns, y.size+x.size
+	}
 }
 
 // holds is a hash of what a call has returned by which it is seen later that somebody has changed it:

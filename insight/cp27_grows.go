@@ -1,0 +1,88 @@
+package insight
+
+import (
+	"fmt"
+
+	"loupe/analysis/facts"
+	"loupe/analysis/repetition"
+	"loupe/value/stack"
+	"loupe/value/unit"
+)
+
+var cp27 = &Rule{
+	ID: "CP27", Title: "Each call takes longer than the one before",
+	About: "A run of its own counts the calls of the program's functions, and how long they take by their number within one request, one task or one run: a function whose calls take the longer the more there " +
+		"have been goes through what earlier calls have left, again and again.",
+	Asks: []facts.Question{facts.Repetition},
+	Params: []Param{
+		{"share", 0.15, "share of the time of what is around", "chosen"},
+		{"warn", 0.25, "share of the time of what is around", "chosen"},
+	},
+	Check: checkGrowing,
+}
+
+func checkGrowing(r *Rule, in *Input) []Finding {
+	all, set, err := repetition.GrowingIn(in.Session)
+	if err != nil {
+		return []Finding{r.answer(TooLittle, "%v", err)}
+	}
+	var found []Finding
+	for _, x := range all {
+		if x.Share >= r.param("share") && len(found) < 3 {
+			found = append(found, growingFinding(r, in, x))
+		}
+	}
+	if len(found) == 0 {
+		return []Finding{r.answer(Fine, "of %s that were counted, none takes longer the more calls of it there were, and much of the time", unit.Plural(int64(len(set.Functions)), "function"))}
+	}
+	return found
+}
+
+// squares is the power from which on the time of all calls is said to grow with the square of their number.
+const squares = 0.8
+
+// growingFinding says how the calls of a function grow.
+func growingFinding(r *Rule, in *Input, x repetition.Growing) Finding {
+	name, around := stack.Short(x.Func.Name), stack.Short(x.Within.Name)
+	how := "faster than the number of calls"
+	if x.Power >= squares {
+		how = "with the square of the number of calls"
+	}
+	f := r.answer(Found, "within one call of %s, %s takes longer the more often it is called: %s each in the first %s calls, %s from the %s on, so that its time grows %s; it takes %s of the time of %s",
+		around, name, unit.Duration(x.First), unit.Count(x.FirstTo), unit.Duration(x.Last), ordinal(x.LastFrom), how, unit.Percent(x.Share), stack.Short(x.Unit.Name))
+	f.Severity, f.Score = Info, score(x.Share, 0.15, 0.5)
+	if x.Share >= r.param("warn") {
+		f.Severity = Warning
+	}
+	f.Impact = exactly(x.Share, "share of the time of "+stack.Short(x.Unit.Name))
+	c := newCounted(in, x.Func.Name, stack.Frame{Func: x.Within.Name, File: x.Within.File, Line: x.Within.Line})
+	c.evidence(in, &f, x.Entry, stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line},
+		fmt.Sprintf("%s calls in %s of %s", unit.Count(x.Inner.Calls), unit.Plural(x.Inner.Around, "call"), around), "which takes longer each time")
+	f.costs, f.waits, f.saves, f.grows = c.costs, c.rows, true, true
+	f.Advice = fmt.Sprintf("Look at what %s goes through: something that earlier calls have added to, or that is skipped up to where the last call ended. Go on from there (keep the place, not an offset), keep an index or "+
+		"a running result beside it, or do it once behind all calls.", name)
+	if x.FirstSize > 0 && x.LastSize >= 2*x.FirstSize {
+		f.Doubts = append(f.Doubts, fmt.Sprintf("what it is given grows as well: %s elements of texts, slices and maps in the first calls, %s in the last; if these are the inputs, in the order of their size, the time is theirs", unit.Number(x.FirstSize), unit.Number(x.LastSize)))
+		f.Advice = fmt.Sprintf("What %s is given grows with each call, and it goes through all of it. Give it what is new alone, and keep what was made of the rest; or call it once, behind the loop.", name)
+	}
+	f.Verify = "Record again: calls should take the same time from the first to the last (-phases repeats)."
+	if x.Func.Cut {
+		f.Doubts = append(f.Doubts, "counting ended before the run did, as it took too long: later calls may take longer still")
+	}
+	return f
+}
+
+// ordinal is the name of a place in a row: "1,024th".
+func ordinal(n int64) string {
+	suffix := "th"
+	switch {
+	case n%100 >= 11 && n%100 <= 13:
+	case n%10 == 1:
+		suffix = "st"
+	case n%10 == 2:
+		suffix = "nd"
+	case n%10 == 3:
+		suffix = "rd"
+	}
+	return unit.Count(n) + suffix
+}
