@@ -1,0 +1,72 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+)
+
+// TestCP27: functions whose calls take longer with their number are told; those that take longer once, at first, or hardly
+// ever are not.
+func TestCP27(t *testing.T) {
+	// steps are calls of so many ns each, the first, the next two, the next four and so on.
+	steps := func(means ...float64) (calls, time int, text string) {
+		var all []string
+		for i, m := range means {
+			n := 1 << i
+			calls, time = calls+n, time+int(float64(n)*m)
+			all = append(all, fmt.Sprintf(`{"calls":%d,"time_ns":%d,"size":%d}`, n, int(float64(n)*m), n*100))
+		}
+		return calls, time, strings.Join(all, ",")
+	}
+	curve := func(n int, of func(i int) float64) (means []float64) {
+		for i := range n {
+			means = append(means, of(i))
+		}
+		return means
+	}
+	for _, c := range []struct {
+		name     string
+		means    []float64
+		around   float64 // what is around takes that many times as long
+		loaded   bool
+		state    State
+		severity Severity
+		says     string
+	}{
+		{"as the number of calls", curve(10, func(i int) float64 { return 5e4 * float64(int(1)<<i) }), 1.5, false, Found, Warning, "with the square of the number of calls; it takes 66.7% of the time of main.main"},
+		{"with something that stays", curve(11, func(i int) float64 { return 1e6 + 5e4*float64(int(1)<<i) }), 1.5, false, Found, Warning, "with the square"},
+		{"as its root", curve(14, func(i int) float64 { return 2e4 * pow(1.55, i) }), 1.5, false, Found, Warning, "faster than the number of calls"},
+		{"little of the time", curve(10, func(i int) float64 { return 5e4 * float64(int(1)<<i) }), 5, false, Found, Info, "20.0%"},
+		{"hardly any of it", curve(10, func(i int) float64 { return 5e4 * float64(int(1)<<i) }), 20, false, Fine, "", "none takes longer"},
+		{"the same each time", curve(12, func(i int) float64 { return 1e6 }), 1.5, false, Fine, "", "none takes longer"},
+		{"slower at first", curve(12, func(i int) float64 { return 1e7 / float64(i+1) }), 1.5, false, Fine, "", "none takes longer"},
+		{"a machine that becomes busy", curve(12, func(i int) float64 { return 1e6 + 2e6*float64(i/8) }), 1.5, false, Fine, "", "none takes longer"},
+		{"slowly, as a tree does", curve(14, func(i int) float64 { return 1e6 * float64(i+1) / 3 }), 1.5, false, Fine, "", "none takes longer"},
+		{"a cold start, then the same", append([]float64{1e5, 1e5, 1e5}, curve(9, func(i int) float64 { return 1e6 })...), 1.5, false, Fine, "", "none takes longer"},
+		{"few calls", curve(5, func(i int) float64 { return 1e7 * float64(int(1)<<i) }), 1.5, false, Fine, "", "none takes longer"},
+		{"one request under load", curve(10, func(i int) float64 { return 5e4 * float64(int(1)<<i) }), 1.5, true, Fine, "", "none takes longer"},
+	} {
+		calls, time, course := steps(c.means...)
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\n")
+		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, fmt.Appendf(nil, `{"schema":"loupe.repeats/1","loaded":%v,"ns":4000000000,"functions":[{"name":"main.main","file":"/src/main.go","line":5,"calls":1},{"name":"main.page","file":"/src/main.go","line":15,"calls":%d,"time_ns":%d}],
+"within":[{"in":0,"call":1,"around":1,"around_ns":%d,"calls":%d,"time_ns":%d,"distinct":%d,"again":0,"most":%d,"most_one":1,"course":[%s]}]}`,
+			c.loaded, calls, time, int(float64(time)*c.around), calls, time, calls, calls, course))
+		f := answers(t, r, "CP27")[0]
+		if f.State != c.state || !strings.Contains(f.Summary, c.says) || f.State == Found && f.Severity != c.severity {
+			t.Errorf("%s: %s %s: %s", c.name, f.State, f.Severity, f.Summary)
+		}
+	}
+}
+
+// pow is x to the power of n.
+func pow(x float64, n int) float64 {
+	out := 1.0
+	for range n {
+		out *= x
+	}
+	return out
+}
