@@ -125,10 +125,15 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 		lets = " (it lets go" + atFrame(t.Site(holder)) + ") waits for a goroutine that is"
 	}
 	text := fmt.Sprintf("%s waits %s of its time for the lock%s, ", unitOf(g), unit.Percent(share), atPlace(l.site))
+	by := "holder"
+	from, elsewhere := l.heldIn(t)
+	if elsewhere && lets == "" {
+		by += ", " + place(from) + ","
+	}
 	if seen := float64(l.time) / float64(max(1, l.all())); seen > allSeen {
-		text += fmt.Sprintf("whose holder%s %s%s meanwhile: %s", cmp.Or(lets, " is"), cause.Kind.Clause(), atPlace(cause.Site), of)
+		text += fmt.Sprintf("whose %s%s %s%s meanwhile: %s", by, cmp.Or(lets, " is"), cause.Kind.Clause(), atPlace(cause.Site), of)
 	} else {
-		text += fmt.Sprintf("%s; in %s of that its holder%s %s%s", of, unit.Percent(seen), cmp.Or(lets, " is"), cause.Kind.Clause(), atPlace(cause.Site))
+		text += fmt.Sprintf("%s; in %s of that its %s%s %s%s", of, unit.Percent(seen), by, cmp.Or(lets, " is"), cause.Kind.Clause(), atPlace(cause.Site))
 	}
 	f := r.answer(Found, "%s", text)
 	f.Score = score(share, r.param("share"), 0.9)
@@ -149,6 +154,9 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	}
 	f.Evidence = append(f.Evidence, seenIn(in, t, g, l.site, "waits for the lock, %s in each", unit.Duration(l.all()/unitCount(g))))
 	f.Advice = heldAdvice
+	if elsewhere && l.inBackground(t) {
+		f.Advice = heldElsewhereAdvice
+	}
 	if sync {
 		f.Advice = syncAdvice
 		if l.inBackground(t) {
@@ -176,10 +184,27 @@ func (l *underLock) shown(t *traced) (all []Evidence) {
 	id, doing := workAt(l.group, &l.does), l.does.Cause.Kind.Clause()
 	frames := t.Frames(id)
 	own := slices.IndexFunc(frames, func(f stack.Frame) bool { return sameFunction(f, l.site.Frame) })
-	if own > 0 && l.does.Cause.Site.Frame.Func != l.site.Frame.Func {
+	if at, ok := l.heldIn(t); ok {
+		all = append(all, t.seenAt(frames, at, "called under the lock: %s", doing))
+	} else if own > 0 && l.does.Cause.Site.Frame.Func != l.site.Frame.Func {
 		all = append(all, t.seenAt(frames, frames[own], "called under the lock: %s", doing))
 	}
 	return append(all, t.seen(id, "under the lock: %s", doing))
+}
+
+// heldIn is the line of the function that holds the lock from which what it waits for is reached, where that is another
+// function than the one that the units wait in.
+func (l *underLock) heldIn(t *traced) (at stack.Frame, elsewhere bool) {
+	site := l.does.Cause.Site
+	if site.Holder == "" || slices.ContainsFunc(t.Frames(l.site.Stack), func(f stack.Frame) bool { return f.Func == site.Holder }) {
+		return stack.Frame{}, false
+	}
+	for _, f := range t.Frames(site.Stack) {
+		if f.Func == site.Holder {
+			return f, true
+		}
+	}
+	return stack.Frame{}, false
 }
 
 // letGo is where the lock was let go most often, and whether that is on another goroutine, by
@@ -217,6 +242,9 @@ func letGo(t *traced, l *underLock) (at stack.ID, other bool) {
 // workAt is the stack of the call that the cause of a row is, where units make it themselves:
 // the line alone may be that of a deferred Unlock, too.
 func workAt(g facts.UnitGroup, of *facts.UnitRow) stack.ID {
+	if of.Cause.Site.Holder != "" {
+		return of.Cause.Site.Stack // it leads through the function that has the lock
+	}
 	for _, o := range outwards(g) {
 		if o.path[0] == of.Cause.Site.Frame {
 			return o.stack
@@ -237,3 +265,6 @@ func (l *underLock) inBackground(t *traced) bool {
 
 // heldAdvice is what to do about a lock that is held across a wait.
 const heldAdvice = "Do the I/O without the lock: look up, unlock, fetch, lock again and store. If several want the same thing, let the first one fetch it and the others wait only for that (golang.org/x/sync/singleflight, or a channel in the entry)."
+
+// heldElsewhereAdvice is the same, where the holder is another function, which works beside those that wait.
+const heldElsewhereAdvice = "Do the I/O without the lock: take it to copy what the calls need, unlock, make the calls, and take it again only to store what they gave."

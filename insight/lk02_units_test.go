@@ -106,3 +106,80 @@ func TestLK02Lines(t *testing.T) {
 		t.Errorf("it says %s", otherwise.Summary)
 	}
 }
+
+// TestLK02Shared: what is done under a lock in a function that nobody who waits for it runs is the holder's, also where
+// those that wait ask a peer by the same line of a helper; what the holder's goroutine does by that line outside of the
+// function, and what goroutines of other kinds do, is not.
+func TestLK02Shared(t *testing.T) {
+	const helper = "main.call@conn.go:31"
+	lets := "sync.(*Mutex).Unlock@mutex.go:2;main.(*group).pingAll@group.go:130;main.watch@group.go:170"
+	under := "internal/poll.(*FD).Read@fd.go:1;net.(*conn).Read@net.go:1;" + helper + ";main.measure@group.go:92;main.(*group).pingAll@group.go:126;main.watch@group.go:170"
+	for name, x := range map[string]struct {
+		inside string
+		found  bool
+	}{
+		"under the lock":         {under, true},
+		"fanned out":             {"", true},
+		"outside of it":          {"internal/poll.(*FD).Read@fd.go:1;net.(*conn).Read@net.go:1;" + helper + ";main.measure@group.go:92;main.watch@group.go:168", false},
+		"of the kind that waits": {"internal/poll.(*FD).Read@fd.go:1;net.(*conn).Read@net.go:1;main.other@conn.go:40;main.watch@group.go:168", false},
+	} {
+		p := fourConnections()
+		const watch = 40
+		arriveAt(p, 5, "network", accounttest.In("internal/poll.(*FD).Read@fd.go:1", "net.(*conn).Read@net.go:1", helper, "main.handle@main.go:9"))
+		p.Pass(time.Millisecond)
+		p.Wake(5, "")
+		p.Start(5)
+		p.Create(watch, "main.watch", accounttest.In("main.handle@main.go:5"))
+		finishRequest(p, 5)
+		p.Start(watch)
+		for round := range 6 {
+			child := 60 + round
+			if x.inside == "" {
+				p.Create(child, "main.measure", "main.(*group).pingAll@group.go:125;main.watch@group.go:170")
+				p.Block("sync", "sync.(*WaitGroup).Wait@waitgroup.go:1;main.(*group).pingAll@group.go:126;main.watch@group.go:170")
+				p.Start(child)
+				p.Block("network", "internal/poll.(*FD).Read@fd.go:1;net.(*conn).Read@net.go:1;"+helper+";main.measure@group.go:92")
+			} else {
+				p.Block("network", x.inside)
+			}
+			for g := 5; g < 9; g++ {
+				arriveAt(p, g, "sync", accounttest.In("sync.(*Mutex).Lock@mutex.go:1", "main.(*group).dial@group.go:59", "main.handle@main.go:7"))
+			}
+			p.Pass(40 * time.Millisecond)
+			if x.inside == "" {
+				p.Wake(child, "")
+				p.Start(child)
+				p.Wake(watch, "sync.(*WaitGroup).Done@waitgroup.go:2;main.measure@group.go:94")
+				p.End()
+			} else {
+				p.Wake(watch, "")
+			}
+			p.Start(watch)
+			for g := 5; g < 9; g++ {
+				p.Wake(g, lets)
+			}
+			p.Block("sleep", "time.Sleep@sleep.go:1;main.watch@group.go:171")
+			for g := 5; g < 9; g++ {
+				p.Start(g)
+				p.Block("network", accounttest.In("internal/poll.(*FD).Read@fd.go:1", "net.(*conn).Read@net.go:1", helper, "main.handle@main.go:9"))
+				p.Pass(time.Millisecond)
+				p.Wake(g, "")
+				p.Start(g)
+				finishRequest(p, g)
+			}
+			p.Pass(5 * time.Millisecond)
+			p.Wake(watch, "")
+			p.Start(watch)
+		}
+		r := traceOfProgram(t, p)
+		f := answers(t, r, "LK02")[0]
+		named := strings.Contains(f.Summary, "holder, main.(*group).pingAll at group.go:126, is waiting for a peer's answer in main.call at conn.go:31")
+		if x.inside == "" {
+			if f.State != Found || f.Severity != Warning || !strings.Contains(f.Summary, "in main.(*group).pingAll at group.go:130") && !strings.Contains(f.Summary, "is waiting for a peer's answer in main.call at conn.go:31") {
+				t.Errorf("%s: %s %s: %s %s", name, f.State, f.Severity, f.Summary, f.Advice)
+			}
+		} else if found := f.State == Found && f.Severity == Warning && named && f.Evidence[0].Line == 126 && f.Advice == heldElsewhereAdvice; found != x.found {
+			t.Errorf("%s: %s %s: %s %s", name, f.State, f.Severity, f.Summary, f.Advice)
+		}
+	}
+}

@@ -71,6 +71,8 @@ type Site struct {
 	Stack stack.ID
 	// User tells that the line is not of the standard library.
 	User bool
+	// Holder is, of what is done under a lock by way of other functions, the one that lets the lock go: Stack leads through it.
+	Holder string
 }
 
 // Row is a part of the time of units: one kind of thing at one line, and, of a wait

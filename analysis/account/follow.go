@@ -276,8 +276,14 @@ func (f *follower) caused(own key, did keyID, fn string, holds bool, ended stack
 		kind, at = d.cause, d.at
 	}
 	out := key{kind: own.kind, site: own.site, cause: kind, at: at}
+	through := siteID(0)
+	if own.kind == Lock && kind != Unknown && d.cause == None {
+		if through = f.w.through(d.site, fn, ended); through != 0 {
+			out.at = through
+		}
+	}
 	switch {
-	case own.kind == Lock && !holds && kind != Unknown && d.cause == None && !f.w.within(d.site, fn):
+	case own.kind == Lock && !holds && kind != Unknown && d.cause == None && through == 0:
 		// What it did before it took the lock held up nobody: all that is known is
 		// where the lock was let go.
 		out.cause, out.at = Unknown, f.w.site(ended)

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -33,7 +34,8 @@ type words struct {
 	users   []bool   // by site: see [words.user]
 	siteOf  []siteID // by stack; plus one
 	byFrame map[stack.FrameID]siteID
-	holds   map[held]bool
+	holds   map[held]siteID
+	ways    map[siteID][]stack.ID // the stacks of each site
 
 	keys   []key
 	byKey  map[key]keyID
@@ -73,14 +75,19 @@ type waitView struct {
 	limit  bool // a timer that ends it is the time limit of a call
 }
 
-// held asks whether a site is within the function that holds a lock.
+// held asks how a site is reached within the function that holds a lock, as long as so many ways to it
+// are known.
 type held struct {
 	site siteID
 	fn   string
+	ways int
 }
 
+// mostWays is how many ways to a line are remembered.
+const mostWays = 32
+
 func newWords(r *exectrace.Reader, scope stack.Scope) *words {
-	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, users: make([]bool, 2), siteOf: []siteID{1}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]bool{}, reads: map[stack.ID]bool{}, writes: map[stack.ID]bool{}, byPath: map[string]pathID{}, events: map[gateKey]bool{},
+	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, users: make([]bool, 2), siteOf: []siteID{1}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]siteID{}, ways: map[siteID][]stack.ID{}, reads: map[stack.ID]bool{}, writes: map[stack.ID]bool{}, byPath: map[string]pathID{}, events: map[gateKey]bool{},
 		keys: make([]key, 1), byKey: map[key]keyID{}}
 }
 
@@ -104,7 +111,9 @@ func (w *words) site(id stack.ID) siteID {
 func (w *words) newSite(id stack.ID) siteID {
 	w.siteOf = grown(w.siteOf, int(id))
 	s := w.findSite(id)
-	w.siteOf[id] = s + 1
+	if w.siteOf[id] = s + 1; len(w.ways[s]) < mostWays {
+		w.ways[s] = append(w.ways[s], id)
+	}
 	return s
 }
 
@@ -306,21 +315,66 @@ func enclosing(name string) string {
 	return name
 }
 
-// within tells whether a line was reached through a function.
-func (w *words) within(s siteID, fn string) bool {
+// through is the line of a goroutine that let a lock go in a function, at a stack, as reached
+// through that function: the line itself, or one that knows its way; 0 where the function does not lead there. A line
+// of a helper that several call, as one that asks a peer, is first seen by another way perhaps: then only the ways of
+// goroutines of the same kind count, and all of these have to lead through the function.
+func (w *words) through(s siteID, fn string, ended stack.ID) siteID {
 	if s == 0 || fn == "" {
-		return false
+		return 0
 	}
-	q := held{s, fn}
-	in, known := w.holds[q]
-	if !known {
-		table := w.r.Stacks()
-		for _, f := range table.Frames(w.sites[s].Stack) {
-			in = in || enclosing(table.Frame(f).Func) == fn
+	leads := func(id stack.ID) bool {
+		return slices.ContainsFunc(w.view(id).frames, func(f stack.Frame) bool { return enclosing(f.Func) == fn })
+	}
+	q := held{s, fn, len(w.ways[s])}
+	to, known := w.holds[q]
+	if known {
+		return to
+	}
+	way := w.sites[s].Stack
+	if !leads(way) {
+		way = 0
+		for _, id := range w.ways[s] {
+			if w.root(id) != w.root(ended) {
+				continue
+			}
+			if !leads(id) {
+				way = 0
+				break
+			}
+			way = cmp.Or(way, id)
 		}
-		w.holds[q] = in
 	}
-	return in
+	switch {
+	case way == 0:
+	case enclosing(w.sites[s].Frame.Func) == fn:
+		to = s
+	default:
+		to = w.led(s, fn, way)
+	}
+	w.holds[q] = to
+	return to
+}
+
+// led is a line as reached through the function that holds a lock.
+func (w *words) led(s siteID, fn string, way stack.ID) siteID {
+	q := held{s, fn, -1}
+	if _, ok := w.holds[q]; !ok {
+		at := w.sites[s]
+		at.Stack, at.Holder = way, fn
+		w.holds[q] = siteID(len(w.sites))
+		w.sites, w.users = append(w.sites, at), append(w.users, w.users[s])
+	}
+	return w.holds[q]
+}
+
+// root is the function that the goroutine of a stack began with.
+func (w *words) root(id stack.ID) string {
+	frames := w.r.Stacks().Frames(id)
+	if len(frames) == 0 {
+		return ""
+	}
+	return w.r.Stacks().Frame(frames[len(frames)-1]).Func
 }
 
 // row is a key in words.
