@@ -87,7 +87,10 @@ func registered(in *Input, at stack.Frame) (h holding, ok bool) {
 			}
 			continue
 		}
-		for _, id := range frames[:user] {
+		if user == 0 {
+			continue
+		}
+		for _, id := range ownCall(v, frames[:user]) {
 			if name := v.t.Frame(id).Func; registers[name] != "" {
 				counts[place{line, name}] += n
 				break
@@ -119,6 +122,18 @@ func registered(in *Input, at stack.Frame) (h holding, ok bool) {
 		h.advice = fmt.Sprintf("Stop the timer that %s:%d starts (time.AfterFunc) when what it is for is over, as when the answer is there: until it fires it holds its function, with all that this refers to. If it is meant to fire, bound how many wait at once.", baseName(most.at.File), most.at.Line)
 	}
 	return h, true
+}
+
+// ownCall are, of the frames below a line of the program, those that are a call of package context or the like by the line
+// itself: what a library registers on the way, as net/http does with a context for each request that it sends, is the
+// library's to take back.
+func ownCall(v *view, frames []stack.FrameID) []stack.FrameID {
+	pkg := stack.Package(v.t.Frame(frames[len(frames)-1]).Func)
+	from := len(frames) - 1
+	for from > 0 && stack.Package(v.t.Frame(frames[from-1]).Func) == pkg {
+		from--
+	}
+	return frames[from:]
 }
 
 // forgets tells whether the source of a line that registers something keeps nothing by which that could be
