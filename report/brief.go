@@ -203,7 +203,7 @@ func (r *Recording) verdict() string {
 	if !serious {
 		begin := remarkable(f.Impact, r.through())
 		if begin == nothingSerious {
-			begin = cmp.Or(unseen(r), begin)
+			begin = cmp.Or(mostlyWaits(r), keepsGrowing(r), unseen(r), begin)
 		}
 		text = begin + " " + text
 	}

@@ -144,7 +144,7 @@ func (r *Recorder) profile(ctx context.Context, p Phase, plan Plan) error {
 		}
 	}
 	began := time.Now()
-	err = r.src.capture(ctx, p.Name, p.For, entry)
+	err = captureFor(ctx, r.src, p, entry)
 	if took := time.Since(began); err == nil && !kind.snapshot && took < p.For && r.proc != nil {
 		// The agent ends a capture before its time when the program ends.
 		r.proc.endsWithin(endNotice)

@@ -178,14 +178,17 @@ func secondLife(ctx context.Context, r *Recorder, plan Plan) error {
 	slices.SortStableFunc(phases[1:], func(a, b Phase) int {
 		return order(phaseKinds[a.Name].snapshot) - order(phaseKinds[b.Name].snapshot)
 	})
-	plan.Phases = phases
 	first := r.lastRun()
+	plan.Phases = traceWaits(phases, first)
 	if err := r.start(ctx, "", ""); err != nil {
 		return err
 	}
 	err := restOf(ctx, r, plan)
-	if r.proc == nil || r.proc.ended() {
+	switch {
+	case r.proc == nil:
 		r.noteOtherWork(first, r.lastRun())
+	case r.proc.ended():
+		r.noteOtherWork(first, r.proc.run(r.w)) // which the manifest does not have yet
 	}
 	return err
 }

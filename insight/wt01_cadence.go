@@ -1,0 +1,177 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+	"time"
+
+	"loupe/analysis/facts"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/value/stack"
+	"loupe/value/unit"
+)
+
+// A loop that polls with a fixed pause loses a part of the last pause each time: what it waits for was ready before. The
+// pauses before that one are no loss, since there was nothing yet.
+
+// cadence is how such a loop polled, as the trace has it.
+type cadence struct {
+	pauses int64 // that ended
+	series int64 // of pauses, each of which ended when the loop did
+}
+
+// pollsWith finds, of the frames of a pause, the loop of the source that polls with it: it ends with what it learns in a turn,
+// and not with its items or its time, and its pause is the same in each turn.
+func pollsWith(c *code, frames []stack.Frame, isUser func(stack.Frame) bool) (at stack.Frame, l loop, ok bool) {
+	for _, f := range frames {
+		if !isUser(f) {
+			continue
+		}
+		loops := loopsAround(c, f)
+		if len(loops) == 0 {
+			continue
+		}
+		l := loops[len(loops)-1]
+		line := selectsTimer(l, f.Line)
+		return f, l, (line != f.Line || pausesOn(c, f)) && learns(l) && !growsIn(l, line)
+	}
+	return at, l, false
+}
+
+// selectsTimer is the line of the clause of a select on a line that a timer ends; the line itself where there is none.
+func selectsTimer(l loop, line int) int {
+	timer := line
+	l.source.onLine(line, func(n ast.Node, _ []ast.Node) {
+		s, ok := n.(*ast.SelectStmt)
+		if !ok {
+			return
+		}
+		for _, x := range s.Body.List {
+			comm := x.(*ast.CommClause).Comm
+			if comm != nil && hasNode(comm, func(n ast.Node) bool {
+				u, ok := n.(*ast.UnaryExpr)
+				if !ok || u.Op != token.ARROW {
+					return false
+				}
+				name := types.ExprString(u.X)
+				return lastName(name) == "C" || strings.HasPrefix(name, "time.After(")
+			}) {
+				timer, _ = l.source.lines(comm)
+			}
+		}
+	})
+	return timer
+}
+
+// learns tells whether what a loop meets in a turn ends it, other than an error or the end of a context.
+func learns(l loop) bool {
+	n, ok := l.stmt.(*ast.ForStmt)
+	if !ok || timed(n.Cond) {
+		return false
+	}
+	tells := func(x ast.Expr) bool {
+		return x != nil && !errorCheck(x) && !timed(x) && !hasNode(x, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			return ok && slices.Contains([]string{"Err", "Is"}, calledName(call))
+		})
+	}
+	if n.Cond != nil && n.Post == nil && tells(n.Cond) {
+		return true
+	}
+	return slices.ContainsFunc(exits(l.body.List), func(x exit) bool { return tells(x.cond) })
+}
+
+// growsIn tells whether something that the line of a pause names is changed in the loop: then it is not the same in each turn.
+func growsIn(l loop, line int) (found bool) {
+	named := map[string]bool{}
+	l.source.onLine(line, func(n ast.Node, _ []ast.Node) {
+		if id, ok := n.(*ast.Ident); ok {
+			named[id.Name] = true
+		}
+	})
+	eachInTurn(l.body, func(n ast.Node) {
+		if n == nil {
+			return
+		}
+		first, _ := l.source.lines(n)
+		if first == line {
+			return
+		}
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, x := range n.Lhs {
+				id, ok := x.(*ast.Ident)
+				found = found || ok && n.Tok != token.DEFINE && named[id.Name] || ok && n.Tok == token.DEFINE && named[id.Name] && strings.Contains(strings.ToLower(id.Name), "wait")
+			}
+		case *ast.IncDecStmt:
+			id, ok := n.X.(*ast.Ident)
+			found = found || ok && named[id.Name]
+		}
+	})
+	return found
+}
+
+// cadenceIn reads the trace for how often the loop around a pause ended; nil where that is not seen.
+func cadenceIn(in *Input, at stack.Frame, l loop) *cadence {
+	trace, _, err := in.Session.Trace()
+	if err != nil {
+		return nil
+	}
+	first, last := l.source.lines(l.stmt)
+	kinds, within := map[stack.ID]vainStay{}, map[exectrace.GoID]bool{}
+	k := &cadence{}
+	_, err = sched.Analyze(trace, sched.AnalyzeOptions{Each: func(r *exectrace.Reader, i *sched.Interval) {
+		if i.State != exectrace.Waiting && i.State != exectrace.Syscall || i.Stack == 0 {
+			return
+		}
+		kind, known := kinds[i.Stack]
+		if !known {
+			kind, _ = vainKind(facts.Frames(r.Stacks(), i.Stack), at, first, last)
+			kinds[i.Stack] = kind
+		}
+		switch {
+		case kind == vainPause:
+			k.pauses++
+			within[i.G] = len(within) < vainOpen
+		case kind == vainBeyond && within[i.G]:
+			k.series++
+			delete(within, i.G)
+		}
+	}})
+	if err != nil || k.series == 0 || k.pauses < k.series {
+		return nil
+	}
+	return k
+}
+
+// tellCadence says of the pauses of a loop that polls what they cost at most: one for each time that it ended, where the rule
+// has nothing better to say of them.
+func tellCadence(r *Rule, w *waiting, in *Input, t *traced, generic string, f *Finding) {
+	if w.kind != "sleep" && w.kind != "timer" || w.vain != nil || f.Advice != generic || f.Severity != Warning {
+		return
+	}
+	at, l, ok := pollsWith(in.code, t.Frames(w.site.Stack), t.Scope.IsUser)
+	if !ok {
+		return
+	}
+	k := cadenceIn(in, at, l)
+	if k == nil {
+		return
+	}
+	part := float64(k.series) / float64(k.pauses)
+	share, pause := w.share()*part, w.time/time.Duration(max(1, w.count))
+	f.Summary += fmt.Sprintf("; the loop polls with a pause of %s, %s for each of %s: one pause of each is the most that is lost, %s of the time",
+		unit.Duration(pause), plurals(1/part, "pause"), unit.Plural(k.series, "thing")+" waited for", unit.Percent(share))
+	f.Advice = fmt.Sprintf("It polls at a fixed pause of %s, and what is ready early is seen only after it: poll more often, or begin with short pauses that let themselves grow up to today's (backoff), unless the peer says when to ask again (Retry-After). Better still, have it say when it is ready (a long poll, a callback, a notification).", unit.Duration(pause))
+	f.Impact = exactly(ofAll(in, w.group, share), "share of the "+timeOfUnits(w.group))
+	f.Score = score(share, r.param("share"), 0.9)
+	if share < r.param("share") {
+		f.Severity = Info
+		f.Advice = "What it waits for takes longer than the pauses between two looks: make that faster, or wait for several at once. Shorter pauses gain little."
+	}
+}
