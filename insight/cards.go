@@ -524,6 +524,8 @@ func (c *causal) follows(i, j int) bool {
 		return true
 	case b.fills && (a.Rule == wt04.ID || a.Rule == lk06.ID):
 		return b.Severity.AtLeast(a.Severity) && b.Severity.AtLeast(Warning) && sharedWaits(a, b) >= halfOfAll // who queues for what the bursts fill
+	case b.Rule == ld06.ID && slotForDial(a, b):
+		return true
 	case a.fills && (b.Rule == wt04.ID || b.Rule == lk06.ID) && a.Severity.AtLeast(b.Severity):
 		return false
 	case a.holder && b.Rule == lk04.ID && a.Severity.AtLeast(b.Severity):
