@@ -274,9 +274,7 @@ func (x *clones) advise(in *Input, f *Finding, forWhom string) (needed bool) {
 	case len(places) == 0:
 		f.Advice = "Who only reads it needs no copy: share the original where nobody modifies it, by the source nobody writes through a copy, and copy where one is changed." + forWhom
 		f.Doubts = []string{"the original may not change either while somebody reads it: replace it by a new one instead of writing into it"}
-		for _, at := range slices.SortedFunc(maps.Keys(x.callers), func(a, b stack.Frame) int { return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line) }) {
-			f.costs = append(f.costs, cost{file: at.File, line: at.Line, callee: stack.FoldGenerics(x.name)})
-		}
+		f.costs = x.costs()
 		return false
 	case shallow:
 		f.Advice = fmt.Sprintf("A shallow copy is enough: the source sets fields of the copy itself (%s), and nothing that they refer to. Copy the struct alone (c := *v), many of them in one slice, and share what its fields point to; who only reads needs no copy at all.%s", d.placeOf(places[0].n).text(), forWhom)
@@ -285,11 +283,16 @@ func (x *clones) advise(in *Input, f *Finding, forWhom string) (needed bool) {
 	}
 	f.Evidence = append(f.Evidence, in.code.shownAt(d.placeOf(places[0].n).file, d.placeOf(places[0].n).line, "the copy is written to here"))
 	f.Doubts = []string{"what is shared may not be written to by anybody while another one reads it"}
-	for at := range x.lines {
-		f.costs = append(f.costs, cost{file: at.File, line: at.Line, allocating: true})
-	}
-	slices.SortFunc(f.costs, func(a, b cost) int { return a.line - b.line })
+	f.costs = x.costs()
 	return !shallow
+}
+
+// costs are the calls of the function that copies: to copy takes more than to allocate.
+func (x *clones) costs() (all []cost) {
+	for _, at := range slices.SortedFunc(maps.Keys(x.callers), func(a, b stack.Frame) int { return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line) }) {
+		all = append(all, cost{file: at.File, line: at.Line, callee: stack.FoldGenerics(x.name)})
+	}
+	return all
 }
 
 // changedElsewhere finds where the program writes into memory of a kind that the copied values refer to, other than through a

@@ -90,6 +90,10 @@ func TestCP03DecodeAdvice(t *testing.T) {
 	for _, c := range []struct{ name, source, stack, want string }{
 		{"a map of anything", "func read(b []byte) any {\nvar m map[string]any\njson.Unmarshal(b, &m) // A\nreturn m[\"a\"]\n}\n", direct, "Decode into a struct with only the needed fields, not into a map"},
 		{"a struct", "func read(b []byte) (d doc) {\njson.Unmarshal(b, &d) // A\nreturn d\n}\n", direct, "Leave out of the struct"},
+		{"rows of anything", "type rows struct {\nCols []string\nRows [][]any\n}\nfunc read(b []byte) (r rows) {\njson.Unmarshal(b, &r) // A\nreturn r\n}\n", direct, "fields of any type"},
+		{"a struct of structs of anything is its maker's", "type deep struct {\nA []doc\nB map[string]doc\n}\nfunc read(b []byte) (r deep) {\njson.Unmarshal(b, &r) // A\nreturn r\n}\n", direct, "Leave out of the struct"},
+		{"one field of several is of any type", "type wide struct {\nA, B, C string\nMeta map[string]any\n}\nfunc read(b []byte) (r wide) {\njson.Unmarshal(b, &r) // A\nreturn r\n}\n", direct, "Leave out of the struct"},
+		{"what nobody decodes into is of any type", "type shut struct {\nA string\nmeta, more any\n}\nfunc read(b []byte) (r shut) {\njson.Unmarshal(b, &r) // A\nreturn r\n}\n", direct, "Leave out of the struct"},
 		{"a map of bytes", "func read(b []byte) (m map[string]json.RawMessage) {\njson.Unmarshal(b, &m) // A\nreturn m\n}\n", direct, "stays bytes here"},
 		{"a list of bytes", "func read(b []byte) (m []json.RawMessage) {\njson.Unmarshal(b, &m) // A\nreturn m\n}\n", direct, "stays bytes here"},
 		{"what is not known is read", "func read(b []byte) map[string]any {\nvar m map[string]any\njson.Unmarshal(b, &m) // A\ndelete(m, \"id\")\nreturn m\n}\n", direct, "the program does not name"},

@@ -15,6 +15,8 @@ func decodeAdvice(h *hit) string {
 	switch decodesInto(h, h.lines[0]) {
 	case aStruct:
 		return "Leave out of the struct what nobody reads; keep the result where the same document comes again; " + rest
+	case aStructOfAny:
+		return "The struct has fields of any type (interface, or slices and maps of it), so that each value in them is looked at by its kind and boxed: give them the types that they have, or keep them as json.RawMessage and decode each part right where it is used; keep the result where the same document comes again; " + part + "."
 	case ofAnyType:
 		return "Decode into a struct with only the needed fields, not into a map or an interface; " + rest
 	case ofParts:
@@ -31,6 +33,7 @@ type decodeTarget int
 const (
 	aTarget   decodeTarget = iota // not known
 	aStruct                       // of fields that the program names
+	aStructOfAny                  // of fields of which most have no type of their own
 	ofAnyType                     // a map or an interface
 	ofParts                       // bytes that somebody may decode later
 	ofUnknown                     // a map of which the program goes through the keys
@@ -63,6 +66,9 @@ func targetOf(x codedValue) decodeTarget {
 		case *types.Array:
 			of = t.Elem()
 		case *types.Struct:
+			if mostlyAny(t) {
+				return aStructOfAny
+			}
 			return aStruct
 		case *types.Map:
 			if _, named := t.Elem().Underlying().(*types.Struct); named {
@@ -85,6 +91,36 @@ func targetOf(x codedValue) decodeTarget {
 		}
 	}
 	return aTarget
+}
+
+// mostlyAny tells of a struct that at least half of what a decoder fills in it are values of any type, or lists of such.
+func mostlyAny(t *types.Struct) bool {
+	anys, all := 0, 0
+	for f := range t.Fields() {
+		if !f.Exported() {
+			continue
+		}
+		all++
+		of := f.Type()
+		for deeper := true; deeper; {
+			switch u := of.Underlying().(type) {
+			case *types.Pointer:
+				of = u.Elem()
+			case *types.Slice:
+				of = u.Elem()
+			case *types.Array:
+				of = u.Elem()
+			case *types.Map:
+				of = u.Elem()
+			case *types.Interface:
+				deeper = false
+				anys++
+			default:
+				deeper = false
+			}
+		}
+	}
+	return anys > 0 && 2*anys >= all
 }
 
 // isRawMessage tells of a type that it is json.RawMessage.

@@ -53,7 +53,7 @@ var costlyCalls = []costlyCall{
 	{"library.time", "Formatting or parsing times uses much of the CPU", aPurpose,
 		"A layout is read again for each time. Use AppendFormat into a buffer that is reused; the layout time.RFC3339 has a way of its own that is several times faster; keep the text of the last second and replace only what changes; store times as numbers where nobody reads them.", ""},
 	{"library.compress", "Compressing uses much of the CPU", thePurpose,
-		"The level decides: BestSpeed takes a third of the time of the default for somewhat more bytes, and BestCompression several times as much for hardly any less. Keep the compressed form of what does not change, and do not compress what is compressed already, or is only a few hundred bytes.", ""},
+		"The level decides: BestSpeed takes a third of the time of the default for somewhat more bytes, and BestCompression several times as much for hardly any less. " + compressKept, ""},
 	{"library.hash", "Hashing uses much of the CPU", thePurpose,
 		"If the sum is only a key within this process, hash/maphash is many times faster than a cryptographic hash, and the text itself may be the key. Otherwise hash again only what has changed, and keep the sum beside the data.", ""},
 	{"library.sign", "Operations with private keys use much of the CPU", thePurpose,
@@ -112,6 +112,8 @@ func (c costlyCall) tell(h *hit, f *Finding) {
 		tellContextGrows(h, f)
 	case "library.hash":
 		tellSumsCompared(h, f)
+	case "library.compress":
+		tellLevel(h, f)
 	}
 	switch most := h.rule.param("purpose"); {
 	case c.is == thePurpose:

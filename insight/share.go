@@ -553,6 +553,8 @@ func (h *hit) costs() (all []cost) {
 				c.ends = h.set
 			case h.named == "runtime":
 				c.within, c.without = h.set, "profiler.block"
+			case slices.Contains(h.skip, "descriptor"):
+				c.without = "descriptor"
 			}
 			all = append(all, c)
 		}

@@ -69,6 +69,8 @@ var signatures = []signature{
 	{"xml.decode", 0, 0, "encoding/xml.Unmarshal encoding/xml.(*Decoder).Decode encoding/xml.(*Decoder).DecodeElement"},
 
 	{"json", 0, 0, "encoding/json.*"},
+	// What waits for a file or a peer and moves its bytes, whoever asks for them.
+	{"descriptor", 0, 0, "internal/poll.(*FD).* net.(*conn).Read net.(*conn).Write os.(*File).Read os.(*File).Write syscall.Read syscall.Write"},
 	{"reflect", 0, 0, "reflect.*"},
 	{"binary", 0, 0, "encoding/binary.Read encoding/binary.Write encoding/binary.Size encoding/gob.*"},
 	{"binary", 23, 0, "encoding/binary.Append encoding/binary.Encode encoding/binary.Decode"},

@@ -171,8 +171,12 @@ func (a costFrames) has(v *view, frames []stack.FrameID) bool {
 	case a.line == 0:
 		return below(frames)
 	}
-	at := slices.IndexFunc(frames, func(f stack.FrameID) bool { return a.place[f] })
-	return at >= 0 && below(frames[:at+1])
+	for at, f := range frames {
+		if a.place[f] && below(frames[:at+1]) { // not the innermost alone: a callback may be on the line that calls what calls it
+			return true
+		}
+	}
+	return false
 }
 
 // filled tells, of the frames up to the line, whether what allocates for it has memory filled: it calls the runtime for it.

@@ -195,10 +195,8 @@ func (r *Recording) verdict() string {
 	switch n := len(r.Cards) - 1; {
 	case n > 0 && !serious:
 		text += " " + unit.Plural(int64(n), "further remark") + "."
-	case n == 1:
-		text += " One other cause matters less."
-	case n > 1:
-		text += fmt.Sprintf(" %d other causes matter less.", n)
+	case n > 0:
+		text += " " + insight.Beside(r.Findings, r.Cards)
 	}
 	if !serious {
 		begin := remarkable(f.Impact, r.through())

@@ -1,0 +1,80 @@
+package insight
+
+import (
+	"slices"
+	"testing"
+
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+	"loupe/session"
+)
+
+// TestCostOfLine: what a line costs is all that is below it, of a callback that is on the same line too; what the
+// function calls at other lines, or a callback of another line does, is not.
+func TestCostOfLine(t *testing.T) {
+	r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
+	withProfile(r, recording.CPU, "cpu",
+		column{"main.top:/src/a.go:5 sort.Slice sort.pdq", []int64{30}},
+		column{"main.top:/src/a.go:5 sort.Slice sort.pdq main.top.func1:/src/a.go:5 main.less:/src/a.go:9 cmpbody", []int64{40}},
+		column{"main.top:/src/a.go:6 main.less:/src/a.go:9", []int64{7}},
+		column{"main.top:/src/a.go:6 slices.Sort", []int64{3}},
+		column{"main.again:/src/a.go:5 main.again:/src/a.go:5 sort.Slice", []int64{20}})
+	s := spentOf(NewInput(session.New(r.Open())))
+	for _, c := range []struct {
+		name string
+		cost cost
+		want float64
+	}{
+		{"with its callback", cost{file: "/src/a.go", line: 5, callee: "sort.Slice"}, 0.9},
+		{"all of the line", cost{file: "/src/a.go", line: 5}, 0.9},
+		{"what it does not call", cost{file: "/src/a.go", line: 5, callee: "slices.Sort"}, 0},
+		{"another line", cost{file: "/src/a.go", line: 6, callee: "sort.Slice"}, 0},
+		{"the same line of another file", cost{file: "/src/b.go", line: 5, callee: "sort.Slice"}, 0},
+		{"the callee alone", cost{file: "/src/a.go", line: 9, callee: "cmpbody"}, 0.4},
+	} {
+		got := 0.0
+		if m := s.mark([]cost{c.cost}); m != nil {
+			got = s.share(m)
+		}
+		if got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestBeside: other causes matter less only where none of them is about more of the CPU time by its own figures.
+func TestBeside(t *testing.T) {
+	gain := func(rule, of string, share float64) (Finding, Card) {
+		return Finding{Rule: rule}, Card{Gain: &Gain{Of: of, Share: share}}
+	}
+	bare := func(rule, unit string, share float64) (Finding, Card) {
+		return Finding{Rule: rule, Impact: &Impact{Value: share, Unit: unit}}, Card{}
+	}
+	type one func() (Finding, Card)
+	of := func(f Finding, c Card) one { return func() (Finding, Card) { return f, c } }
+	for _, c := range []struct {
+		want string
+		all  []one
+	}{
+		{"", []one{of(gain("CP19", "CPU time", 0.3))}},
+		{"One other cause matters less.", []one{of(gain("CP19", "CPU time", 0.3)), of(bare("CP01", cpuSamples, 0.2))}},
+		{"One other cause is about more of the CPU time (CP01, 40.0%).", []one{of(gain("CP19", "CPU time", 0.3)), of(bare("CP01", cpuSamples, 0.4))}},
+		{"Of 2 other causes, CP23 is about more of the CPU time (35.1%).", []one{of(gain("AL23", "CPU time", 0.142)), of(gain("CP23", "CPU time", 0.351)), of(gain("AL10", "CPU time", 0.05))}},
+		{"Of 3 other causes, CP01 and CP23 are about more of the CPU time (40.0% at most).", []one{of(gain("AL23", "CPU time", 0.142)), of(bare("CP01", cpuSamples, 0.4)), of(gain("CP23", "CPU time", 0.351)), of(bare("CP01", cpuSamples, 0.2))}},
+		{"One other cause matters less.", []one{of(gain("WT01", "time of requests", 0.3)), of(bare("CP01", cpuSamples, 0.9))}},
+		{"One other cause matters less.", []one{of(gain("CP19", "CPU time", 0.3)), of(gain("WT01", "time of requests", 0.9))}},
+		{"One other cause matters less.", []one{of(gain("CP19", "CPU time", 0.3)), of(bare("AL10", "share of allocated bytes", 0.9))}},
+		{"One other cause matters less.", []one{of(bare("GC01", "", 0)), of(bare("CP01", cpuSamples, 0.9))}},
+	} {
+		var all []Finding
+		var cards []Card
+		for i, x := range c.all {
+			f, card := x()
+			card.Finding = i
+			all, cards = append(all, f), append(cards, card)
+		}
+		if got := Beside(all, slices.Clone(cards)); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
