@@ -31,12 +31,12 @@ func decodeAdvice(h *hit) string {
 type decodeTarget int
 
 const (
-	aTarget   decodeTarget = iota // not known
-	aStruct                       // of fields that the program names
-	aStructOfAny                  // of fields of which most have no type of their own
-	ofAnyType                     // a map or an interface
-	ofParts                       // bytes that somebody may decode later
-	ofUnknown                     // a map of which the program goes through the keys
+	aTarget      decodeTarget = iota // not known
+	aStruct                          // of fields that the program names
+	aStructOfAny                     // of fields of which most have no type of their own
+	ofAnyType                        // a map or an interface
+	ofParts                          // bytes that somebody may decode later
+	ofUnknown                        // a map of which the program goes through the keys
 )
 
 // decodesInto tells by the types of the source what a line decodes into.

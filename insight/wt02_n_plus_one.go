@@ -60,8 +60,8 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 			fine = cmp.Or(fine, fmt.Sprintf("%s goes through a tree of files, and makes a call%s for each of %s: none of them is made twice", unitOf(g), atFrame(o.path[0]), timesOf(o.each())))
 			continue
 		}
-		if o.each() >= r.param("calls") && o.share() >= r.param("share") && (o.time/unitCount(g)).Seconds() >= r.param("each") {
-			return []Finding{manyCallsFinding(r, in, t, o)}, ""
+		if all, ways := withOtherWays(in, t, g, o); all.each() >= r.param("calls") && all.share() >= r.param("share") && (all.time/unitCount(g)).Seconds() >= r.param("each") {
+			return []Finding{manyCallsFinding(r, in, t, all, ways)}, ""
 		}
 		if most == nil || o.each() > most.each() {
 			most = o
@@ -75,7 +75,7 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 			continue
 		}
 		if o.each() >= r.param("calls") && o.share() >= r.param("share") && (o.time/unitCount(g)).Seconds() >= r.param("each") {
-			return []Finding{manyCallsFinding(r, in, t, o)}, ""
+			return []Finding{manyCallsFinding(r, in, t, o, nil)}, ""
 		}
 	}
 	if fine != "" {
@@ -90,7 +90,7 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 // atFrame is where a call is, as a clause.
 func atFrame(f stack.Frame) string { return atPlace(facts.UnitSite{Frame: f}) }
 
-func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
+func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward, ways []float64) Finding {
 	g := o.group
 	words := callWords[o.kind]
 	at, looped := in.loopLine(o.path)
@@ -111,6 +111,7 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 	}
 	text += fmt.Sprintf(": %s of its time, %s each", unit.Percent(o.share()), unit.Duration(o.one()))
 	text += onAverage(g)
+	text += waysText(ways)
 	text += o.unevenly(t)
 	if grows := o.grows(); grows {
 		text += fmt.Sprintf("; each additional call makes it %s longer (up to %s calls)", unit.Duration(o.slope), unit.Count(o.most))

@@ -1,11 +1,13 @@
 package insight
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"loupe/analysis/account/accounttest"
+	"loupe/recording"
 	"loupe/session"
 	"loupe/value/stack"
 )
@@ -171,5 +173,73 @@ func TestWaitCards(t *testing.T) {
 	all := Run(in)
 	if got := drawn(all, Cards(in, all)); !strings.HasPrefix(got, "WT02(WT01)") {
 		t.Errorf("the cards are %s", got)
+	}
+}
+
+// TestWT02Ways: what each turn of a loop asks by several ways is counted together; what another loop, or another line
+// without one asks, and what is asked far less often, is not.
+func TestWT02Ways(t *testing.T) {
+	const source = "package main\n\nfunc present(jobs []int) {\nfor _, j := range jobs {\nfill(j) // A\n}\nfor _, j := range jobs {\nfill(j) // B\n}\nfill(0) // C\n}\n"
+	at := func(mark string) string { return fmt.Sprintf("main.present@/src/main.go:%d", lineOfMark(source, mark)) }
+	const query = "main.query@db.go:40"
+	for _, c := range []struct {
+		name string
+		do   func(p *accounttest.Program)
+		says string
+		ways bool
+	}{
+		{"two for each", func(p *accounttest.Program) {
+			for range 8 {
+				ask(p, 2*time.Millisecond, query, "main.build@db.go:7", at("A"))
+				ask(p, 2*time.Millisecond, query, "main.inputs@db.go:8", at("A"))
+			}
+		}, "16 times", true},
+		{"three for each", func(p *accounttest.Program) {
+			for range 8 {
+				for _, way := range []string{"main.build@db.go:7", "main.inputs@db.go:8", "main.outputs@db.go:9"} {
+					ask(p, 2*time.Millisecond, query, way, at("A"))
+				}
+			}
+		}, "24 times", true},
+		{"one for each", func(p *accounttest.Program) {
+			for range 8 {
+				ask(p, 2*time.Millisecond, query, "main.build@db.go:7", at("A"))
+			}
+		}, "8 times", false},
+		{"one more at times", func(p *accounttest.Program) {
+			for i := range 8 {
+				ask(p, 2*time.Millisecond, query, "main.build@db.go:7", at("A"))
+				if i < 2 {
+					ask(p, 2*time.Millisecond, query, "main.inputs@db.go:8", at("A"))
+				}
+			}
+		}, "8 times", false},
+		{"two loops", func(p *accounttest.Program) {
+			for range 8 {
+				ask(p, 2*time.Millisecond, query, "main.build@db.go:7", at("A"))
+			}
+			for range 8 {
+				ask(p, 2*time.Millisecond, query, "main.inputs@db.go:8", at("B"))
+			}
+		}, "8 times", false},
+		{"no loop", func(p *accounttest.Program) {
+			for range 8 {
+				ask(p, 2*time.Millisecond, query, "main.build@db.go:7", at("C"))
+				ask(p, 2*time.Millisecond, query, "main.inputs@db.go:8", at("C"))
+			}
+		}, "8 times", false},
+		{"another peer for each", func(p *accounttest.Program) {
+			for range 8 {
+				ask(p, 2*time.Millisecond, query, "main.build@db.go:7", at("A"))
+				ask(p, 2*time.Millisecond, "main.fetch@http.go:3", "main.inputs@db.go:8", at("A"))
+			}
+		}, "8 times", false},
+	} {
+		r := served(t, 20, c.do)
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
+		f := answers(t, r, "WT02")[0]
+		if f.State != Found || !strings.Contains(f.Summary, " "+c.says+", one after") || strings.Contains(f.Summary, "each turn makes it by") != c.ways {
+			t.Errorf("%s: %s: %s", c.name, f.State, f.Summary)
+		}
 	}
 }
