@@ -105,7 +105,10 @@ func (c costlyCall) tell(h *hit, f *Finding) {
 	if c.doubts != "" {
 		f.Doubts = append(f.Doubts, c.doubts)
 	}
+	known := false // a cheaper way that does the same
 	switch c.set {
+	case "library.time":
+		known = tellLayout(h, f)
 	case "library.power":
 		tellPower(h, f)
 	case "library.context":
@@ -116,6 +119,7 @@ func (c costlyCall) tell(h *hit, f *Finding) {
 		tellLevel(h, f)
 	}
 	switch most := h.rule.param("purpose"); {
+	case known:
 	case c.is == thePurpose:
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, "it may be what the program is there for")
