@@ -244,10 +244,19 @@ func (x *clones) finding(rule *Rule, in *Input, r *reasons, g *reasonLine, first
 			f.Evidence = append(f.Evidence, in.lineAt(r.entry, user, "the copies are for this line, %s of them", part(x.users[user])))
 		}
 	}
+	most := f.Severity
 	if needed := x.advise(in, &f, forWhom); needed { // how many of them nobody knows
 		f.Severity = Info
+	} else if s := spentOf(in); s != nil && f.Severity == Info {
+		if m := s.mark(f.costs); m != nil && s.interval(m).Low >= halfOfAll {
+			f.Severity = Warning
+		}
 	}
 	f.Verify = "Record again under the same load: " + name + " should be gone from loupe pprof -top -sample_index alloc_space, and allocations per request should fall by as much."
+	if c, ok := x.filteredAfter(newDerivations(in.code)); ok {
+		f.Severity = most
+		x.tellFiltered(in, c, r.entry.Path, &f)
+	}
 	return f
 }
 
