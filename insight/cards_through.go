@@ -15,8 +15,8 @@ type Through struct {
 	At    Evidence `json:"at"`
 }
 
-// throughOf finds the innermost line that calls several hot functions, itself or further down, and
-// has most of the CPU time; nil where one of them has most of it alone, or where that line is one of main.
+// throughOf finds the function that has most of the CPU time, with its closures; or else the innermost line that calls
+// several hot functions, itself or further down, and has most of it; nil where that line is one of main.
 func throughOf(in *Input, s *spent, all []Finding) *Through {
 	if s == nil {
 		return nil
@@ -27,12 +27,12 @@ func throughOf(in *Input, s *spent, all []Finding) *Through {
 			continue
 		}
 		if f.Impact.Value >= halfOfAll {
-			return nil
+			return familyOf(in, s)
 		}
 		hot[f.costs[0].function] = true
 	}
-	if len(hot) < 2 {
-		return nil
+	if family := familyOf(in, s); len(hot) < 2 || family != nil {
+		return family
 	}
 	type seenLine struct {
 		of, in int64 // samples of all, and of the hot functions
