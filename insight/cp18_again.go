@@ -246,6 +246,9 @@ func tellAgain(h *hit, f *Finding) {
 		f.Advice, f.Doubts = e.advice("it is done"), []string{eagerDoubt}
 		return
 	}
+	if tellCached(h, f) {
+		return
+	}
 	v, frames, at := stackOf(h, h.lines[0])
 	if opener, ok := opensConnection(v.t, frames[max(at, 0):]); ok {
 		f.Severity, f.saves = Info, false
