@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -167,8 +168,11 @@ func tellCached(h *hit, f *Finding) bool {
 	severity := f.Severity
 	f.Severity = Info // how many miss nobody knows
 	lines, others := emptiedWhenFull(d, c.put)
-	for name, line := range lines {
+	for _, name := range slices.Sorted(maps.Keys(lines)) {
+		line := lines[name]
 		if len(lines) > 1 || len(others) > 0 && (!seenMethods(h.in, name) || slices.ContainsFunc(others, func(o string) bool { return seenMethods(h.in, o) })) {
+			f.Advice += fmt.Sprintf(" If it is a %s: its %s throws all entries away when it is full (%s); evict one entry, not all.", name, c.put, line.text())
+			f.Evidence = append(f.Evidence, h.in.code.shownAt(line.file, line.line, "a %s throws all entries away here", name))
 			continue
 		}
 		f.Severity, f.Title = severity, "A cache is emptied when it is full, and all of it is computed again"
