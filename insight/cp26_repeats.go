@@ -216,7 +216,7 @@ func countsTurns(d *derivations, n ast.Node) bool {
 	case *ast.ForStmt:
 		body = n.Body
 		if n.Init == nil && n.Post == nil {
-			return false // until something is over
+			return n.Cond != nil && untilTime(n.Cond) // else until something is over
 		}
 		if set, ok := n.Init.(*ast.AssignStmt); ok && len(set.Lhs) == 1 {
 			name = types.ExprString(set.Lhs[0])
@@ -242,6 +242,14 @@ func countsTurns(d *derivations, n ast.Node) bool {
 	return !hasNode(body, func(m ast.Node) bool {
 		id, ok := m.(*ast.Ident)
 		return ok && id.Name == name
+	})
+}
+
+// untilTime tells of a condition that it asks the clock.
+func untilTime(x ast.Expr) bool {
+	return hasCall(x, func(call *ast.CallExpr) bool {
+		name := types.ExprString(call.Fun)
+		return strings.HasPrefix(name, "time.Since") || strings.HasPrefix(name, "time.Now") || strings.HasPrefix(name, "time.Until")
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"loupe/format/exectrace"
 	"loupe/format/profile"
+	"loupe/format/repeats"
 	"loupe/recording"
 	"loupe/source/bounded"
 	"loupe/value/stack"
@@ -45,6 +46,9 @@ func Sources(w *recording.Writer, root, program string, local []string) error {
 	}
 	for _, e := range m.Of(recording.ExecTrace) {
 		countTracedFiles(w, e, scope, weights)
+	}
+	for _, e := range m.Of(recording.Repeats) {
+		countCountedFiles(w, e, weights)
 	}
 	files := make([]string, 0, len(weights))
 	for f := range weights {
@@ -143,4 +147,20 @@ func name(root, file string) string {
 	}
 	name := strings.TrimPrefix(filepath.ToSlash(filepath.Clean(file)), "/")
 	return "abs/" + strings.ReplaceAll(name, ":", "_")
+}
+
+// countCountedFiles adds the files of functions whose calls were counted, as far as they have a part in what was seen.
+func countCountedFiles(w *recording.Writer, e recording.Entry, weights map[string]int64) {
+	data, err := w.ReadFile(e.Path)
+	if err != nil {
+		return
+	}
+	set, err := repeats.Decode(data)
+	if err != nil {
+		return
+	}
+	for _, p := range set.Within {
+		weights[set.Functions[p.In].File] += p.Calls
+		weights[set.Functions[p.Call].File] += p.Calls
+	}
 }

@@ -120,7 +120,7 @@ func (r *recorder) record(t Truth, form, rec string) error {
 		}
 		flags, path := t.Load[:len(t.Load)-1], t.Load[len(t.Load)-1]
 		if !r.full {
-			args = append(args, "-phases", "bare:"+t.Bare+",allocs,heap,goroutine,cpu:3s,trace")
+			args = append(args, "-phases", "bare:"+t.Bare+",allocs,heap,goroutine,cpu:3s,trace,repeats:3s")
 		}
 		args = slices.Concat(args, flags, []string{"-load", "http://" + addr + path})
 		program = append(program, "-addr", addr)

@@ -1,14 +1,18 @@
 package main
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // cp26 prices the same few orders again for each line of a report; the other form prices each once.
 func cp26() {
 	orders := []string{"pens", "paper", "a desk and two chairs"}
-	prices := map[string]string{}
+	prices, step := map[string]string{}, 0
 	spend(func() {
+		step++
 		for i := range 60 {
-			name := orders[i%len(orders)]
+			name := fmt.Sprint(orders[i%len(orders)], " of step ", step)
 			price, known := prices[name]
 			if !fixed || !known {
 				price = priceOf(name)
@@ -25,8 +29,38 @@ func cp26() {
 func priceOf(name string) string {
 	var b strings.Builder
 	for i, word := range strings.Fields(name) {
-		b.WriteString(word[:1+int(count(20_000))%len(word)])
-		b.WriteByte(byte('0' + i%10))
+		b.WriteString(word)
+		b.WriteByte(byte('0' + (int(count(20_000))+i)&7))
 	}
 	return b.String()
+}
+
+// cp27 goes through all names that it has for each new one; the other form asks a map.
+func cp27() {
+	spend(func() {
+		var names []string
+		known := map[string]bool{}
+		for i := range 3_000 {
+			name := strings.Repeat("x", i%7) + string(rune('a'+i%26)) + strings.Repeat("y", i/26)
+			if fixed {
+				if !known[name] {
+					known[name] = true
+					names = append(names, name)
+				}
+				continue
+			}
+			names = withName(names, name)
+		}
+		counted += len(names)
+	})
+}
+
+// withName adds a name that is not there.
+func withName(names []string, name string) []string {
+	for _, n := range names {
+		if strings.EqualFold(n, name) {
+			return names
+		}
+	}
+	return append(names, name)
 }
