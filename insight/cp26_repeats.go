@@ -253,80 +253,8 @@ func untilTime(x ast.Expr) bool {
 	})
 }
 
-// sends is a line of the function, or of what it calls, that changes something outside of it, and what that is.
-func (r *repeatedCall) sends(in *Input) (at codeLine, what string) {
-	d := newDerivations(in.code)
-	own, ok := d.at(stack.Frame{Func: r.Func.Name, File: r.Func.File, Line: r.Func.Line})
-	if !ok {
-		return at, ""
-	}
-	look := func(decl *ast.FuncDecl) {
-		ast.Inspect(decl.Body, func(n ast.Node) bool {
-			if what != "" {
-				return false
-			}
-			switch n := n.(type) {
-			case *ast.SendStmt:
-				at, what = d.placeOf(n), "sends to a channel"
-			case *ast.CallExpr:
-				name := ownCallName(n)
-				switch {
-				case writesOut(d, n), strings.HasPrefix(name, "Print") && d.t.fromPackage(n.Fun) != "":
-					at, what = d.placeOf(n), "writes"
-				case writeNames.MatchString(name) && d.t.callee(n) == nil && !slices.Contains(changesNothing, types.ExprString(n.Fun)), executes.MatchString(name) && d.t.callee(n) == nil:
-					at, what = d.placeOf(n), "by the name of "+name+" changes something"
-				}
-			case *ast.IncDecStmt:
-				if v := d.variable(n.X); v != nil && isOfPackage(v) {
-					at, what = d.placeOf(n), "counts in "+v.Name()
-				}
-			case *ast.AssignStmt:
-				for _, x := range n.Lhs {
-					if v := d.variable(rootOf(x)); v != nil && isOfPackage(v) && n.Tok != token.DEFINE {
-						at, what = d.placeOf(n), "sets "+v.Name()
-					}
-				}
-			}
-			return true
-		})
-	}
-	look(own.decl)
-	for decl := range d.reached(own.decl, own.decl.Body) {
-		if what == "" {
-			look(decl)
-		}
-	}
-	return at, what
-}
-
 // changesNothing are functions of the library whose names say that they write, and that only make something.
 var changesNothing = []string{"bytes.Replace", "bytes.ReplaceAll", "strings.Replace", "strings.ReplaceAll", "slices.Insert", "slices.Delete", "slices.Replace", "delete"}
-
-// rootOf is what a place of a value begins with: x of x.f[i].
-func rootOf(x ast.Expr) ast.Expr {
-	for {
-		switch y := x.(type) {
-		case *ast.SelectorExpr:
-			if id, ok := y.X.(*ast.Ident); ok && id.Obj == nil {
-				return y // of a package, or a variable: whoever asks tells
-			}
-			x = y.X
-		case *ast.IndexExpr:
-			x = y.X
-		case *ast.StarExpr:
-			x = y.X
-		case *ast.ParenExpr:
-			x = y.X
-		default:
-			return x
-		}
-	}
-}
-
-// isOfPackage tells of a variable that it belongs to a package, and to no function or value.
-func isOfPackage(v types.Object) bool {
-	return v.Pkg() != nil && v.Parent() == v.Pkg().Scope()
-}
 
 // how says how often the function is called and with how many arguments.
 func (r *repeatedCall) how() string {
@@ -363,7 +291,7 @@ func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
 		f.Severity = Warning
 	}
 	r.evidence(in, &f, r.Entry, stack.Frame{Func: r.Func.Name, File: r.Func.File, Line: r.Func.Line},
-		fmt.Sprintf("%s calls in %s of %s, %s of them with arguments that had been there", unit.Count(w.Calls), unit.Plural(w.Around, "call"), stack.Short(r.Within.Name), unit.Count(w.Again)), "which is called again")
+		fmt.Sprintf("%s calls in %s of %s, %s of them with arguments that had been there", unit.Count(w.Calls), unit.Plural(w.Around, "call"), stack.Short(r.Within.Name), r.about()+unit.Count(w.Again)), "which is called again")
 	once := "once"
 	if float64(w.Distinct)/float64(w.Around) >= 1.5 {
 		once = "once for each argument"
@@ -396,22 +324,10 @@ func (r *countedCall) evidence(in *Input, f *Finding, entry recording.Entry, dec
 // doubts says what could make each of the calls necessary.
 func (r *repeatedCall) doubts(rule *Rule, in *Input, f *Finding) {
 	w, name := r.Inner, stack.Short(r.Func.Name)
-	if at, what := r.sends(in); what != "" {
-		f.Doubts = append(f.Doubts, fmt.Sprintf("it %s at %s: if each call has to do that, split it from what can be kept", what, fileLine(at.file, at.line)))
-		if w.Plain || w.Partial {
-			f.Severity, f.saves = Info, false
-		}
-	}
+	r.hold(in, f)
 	if w.Changed > 0 {
-		f.Advice = fmt.Sprintf("What %s returns is changed afterwards, by its users or by its own methods. If that is only what it remembers for later, make it once in %s and hand it on; otherwise keep what is costly in it, and give each user a value of his own that is made of that.",
+		f.Advice = fmt.Sprintf("If what changes in a result of %s is only what it remembers for later, make it once in %s and hand it on; otherwise keep what is costly in it, and give each user a value of his own that is made of that.",
 			name, stack.Short(r.Within.Name))
-	} else if w.Refers {
-		f.Doubts = append(f.Doubts, "what it returns has pointers, slices or maps: whoever changes what they hold needs a copy of his own")
-	}
-	if fn := in.code.function(stack.Frame{File: r.Func.File, Line: r.Func.Line}); fn != nil {
-		if why, _ := maybeOther(in.code, fn, r.Func.File); why != "" {
-			f.Doubts = append(f.Doubts, "another call may give another result: "+why)
-		}
 	}
 	if w.Partial {
 		f.Doubts = append(f.Doubts, "its arguments were compared as far as they can be seen: not what maps and channels hold, or what a connection or a file has")
@@ -422,6 +338,14 @@ func (r *repeatedCall) doubts(rule *Rule, in *Input, f *Finding) {
 	}
 	f.Doubts = append(f.Doubts, "if it asks something that changes (a file, a clock, a peer), and has to see that, each call is needed: here none returned anything else")
 	if r.Func.Cut {
-		f.Doubts = append(f.Doubts, "counting ended before the run did, as it took too long: the figures are of its beginning")
+		f.Doubts = append(f.Doubts, "counting ended before the run did, as it took too long: the figures are of its beginning, and of later calls one in 64 was looked at")
 	}
+}
+
+// about says that figures are estimates.
+func (r *repeatedCall) about() string {
+	if r.Inner.Sampled {
+		return "about "
+	}
+	return ""
 }

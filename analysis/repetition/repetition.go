@@ -116,13 +116,7 @@ func pairsOf(set *repeats.Set) []repeats.Within {
 		t, u := &o.Traits, w.Traits
 		t.Partial, t.Vague, t.Plain, t.Writes = t.Partial || u.Partial, t.Vague || u.Vague, t.Plain || u.Plain, t.Writes || u.Writes
 		t.Alters, t.Void, t.Refers, t.Fails = t.Alters || u.Alters, t.Void || u.Void, t.Refers || u.Refers, t.Fails || u.Fails
-	}
-	for i := range out {
-		if w := &out[i]; w.Sampled { // two estimates, and a sum that is known
-			w.Distinct = min(w.Distinct, w.Calls)
-			w.Again = w.Calls - w.Distinct
-			w.AgainTime = min(w.AgainTime, time.Duration(float64(w.Time)*float64(w.Again)/float64(max(1, w.Calls))))
-		}
+		t.Handles, t.Maps = t.Handles || u.Handles, t.Maps || u.Maps
 	}
 	return out
 }

@@ -19,6 +19,8 @@ func Counts(minor int, arch string) (pkg string, files []File, err error) {
 	names := []string{"repeats.go", "tally.go", "hash.go", "write.go", "exit.go", "g.go", "g_" + arch + ".s"}
 	if minor >= 23 {
 		names = append(names, "exit_go123.go.txt")
+	} else {
+		names = append(names, "exit_go120.go.txt")
 	}
 	for _, name := range names {
 		text := source("repeats/" + name)

@@ -203,7 +203,9 @@ func runCounted(ctx context.Context, r *Recorder, prog *Program, env string, p P
 	}()
 	if plan.Load == nil {
 		r.opt.Progress("phase %s: a run that counts which calls repeat", repeatsPhase)
-		proc.endsWithin(longestCount)
+		if proc.endsWithin(longestCount) && !proc.cmd.ProcessState.Success() && ctx.Err() == nil {
+			return fmt.Errorf("the program failed in the run that counts, which is not in its recording otherwise: %s; its last words were: %s", proc.cmd.ProcessState, sink.last.String())
+		}
 		return ctx.Err()
 	}
 	r.opt.Progress("phase %s: load, while it is counted which calls repeat", repeatsPhase)

@@ -108,12 +108,16 @@ type Traits struct {
 	Refers bool `json:"refers,omitempty"`
 	// Fails: an error was returned.
 	Fails bool `json:"fails,omitempty"`
+	// Handles: results have what is the system's, as connections and files, channels or functions.
+	Handles bool `json:"handles,omitempty"`
+	// Maps: results have maps.
+	Maps bool `json:"maps,omitempty"`
 }
 
 // traitsOf reads the bits that the counting code writes (capture/agent/repeats).
 func traitsOf(bits int64) Traits {
 	has := func(i uint) bool { return bits&(1<<i) != 0 }
-	return Traits{Partial: has(0), Vague: has(1), Plain: has(2), Writes: has(3), Alters: has(4), Void: has(5), Refers: has(6), Fails: has(7)}
+	return Traits{Partial: has(0), Vague: has(1), Plain: has(2), Writes: has(3), Alters: has(4), Void: has(5), Refers: has(6), Fails: has(7), Handles: has(8), Maps: has(9)}
 }
 
 // Limits of what is read.

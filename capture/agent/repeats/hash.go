@@ -3,6 +3,7 @@ package repeats
 import (
 	"hash/maphash"
 	"reflect"
+	"runtime/debug"
 	"strings"
 	"time"
 	"unsafe"
@@ -15,17 +16,30 @@ type hasher struct {
 	bytes   int
 	fresh   bool  // maps may be read
 	places  bool  // where what cannot be hashed lies counts
+	all     bool  // much more is looked at, and what sync/atomic holds
 	partial bool  // something could not be hashed, or might not be
 	refers  bool  // there were pointers, slices or maps
+	maps    bool  // there were maps
+	handles bool  // there was what is the system's, a channel or a function
 	size    int64 // of texts, slices and maps together, as many elements as they have
 }
 
-// Limits of what one hash looks at.
+// Limits of what one hash looks at; allNodes and allDeep are those of hasher.all.
 const (
 	mostNodes = 600
 	mostBytes = 1 << 20
 	mostDeep  = 8
+	allNodes  = 5_000
+	allDeep   = 64
 )
+
+// limits are those of the hasher.
+func (h *hasher) limits() (nodes, deep int) {
+	if h.all {
+		return allNodes, allDeep
+	}
+	return mostNodes, mostDeep
+}
 
 var seed = maphash.MakeSeed()
 
@@ -64,6 +78,13 @@ func (h *hasher) memory(p unsafe.Pointer, n uintptr) {
 		return
 	}
 	h.word(maphash.Bytes(seed, unsafe.Slice((*byte)(p), n)))
+}
+
+// safely has what cannot be read make a panic, which any recovers from, and no crash: what the program changes under a lock of its own
+// is read without that, and memory may have been unmapped. Call what it returns behind the hashing.
+func safely() func() {
+	was := debug.SetPanicOnFault(true)
+	return func() { debug.SetPanicOnFault(was) }
 }
 
 // any hashes a value.
@@ -105,9 +126,12 @@ const inputless = "context"
 var absent = []string{"sync", "sync/atomic"}
 
 // how a type is hashed, by its package.
-func how(t reflect.Type) (skip, address bool) {
+func (h *hasher) how(t reflect.Type) (skip, address bool) {
 	pkg := t.PkgPath()
 	if pkg == "" {
+		return false, false
+	}
+	if pkg == "sync/atomic" && h.all {
 		return false, false
 	}
 	for _, p := range absent {
@@ -128,7 +152,7 @@ var timeType = reflect.TypeOf(time.Time{})
 // value hashes a value so many pointers deep.
 func (h *hasher) value(v reflect.Value, depth int) {
 	h.nodes++
-	if h.nodes > mostNodes || depth > mostDeep {
+	if nodes, deep := h.limits(); h.nodes > nodes || depth > deep {
 		h.partial = true
 		return
 	}
@@ -171,9 +195,10 @@ func (h *hasher) value(v reflect.Value, depth int) {
 		h.word(maphash.String(seed, v.Elem().Type().String()))
 		h.value(v.Elem(), depth)
 	case reflect.Map:
-		h.refers = true
+		h.refers, h.maps = true, true
 		h.table(v, depth)
 	case reflect.Chan:
+		h.handles = true
 		h.place(v.Pointer())
 		h.word(uint64(v.Len()))
 	case reflect.Func:
@@ -181,6 +206,7 @@ func (h *hasher) value(v reflect.Value, depth int) {
 			h.word(1)
 			return
 		}
+		h.handles = true
 		h.place(v.Pointer()) // what a closure has caught is not seen
 	default:
 		h.place(v.Pointer())
@@ -188,10 +214,11 @@ func (h *hasher) value(v reflect.Value, depth int) {
 }
 
 func (h *hasher) full() bool {
-	if h.nodes > mostNodes {
+	nodes, _ := h.limits()
+	if h.nodes > nodes {
 		h.partial = true
 	}
-	return h.nodes > mostNodes
+	return h.nodes > nodes
 }
 
 func (h *hasher) float(f float64) { h.memory(unsafe.Pointer(&f), 8) }
@@ -226,12 +253,13 @@ func (h *hasher) fields(v reflect.Value, depth int) {
 		h.word(uint64(v.Field(1).Int()))
 		return
 	}
-	skip, address := how(t)
+	skip, address := h.how(t)
 	if skip {
 		return
 	}
 	if address {
 		h.partial = h.partial || t.PkgPath() != inputless
+		h.handles = h.handles || t.PkgPath() != inputless
 		return
 	}
 	for i := 0; i < v.NumField() && !h.full(); i++ {
@@ -245,14 +273,15 @@ func (h *hasher) pointer(v reflect.Value, depth int) {
 		return
 	}
 	h.refers = true
-	skip, address := how(v.Type().Elem())
+	skip, address := h.how(v.Type().Elem())
 	if skip {
 		return
 	}
 	if v.Type().Elem().PkgPath() == inputless {
 		return
 	}
-	if address || depth >= mostDeep {
+	if _, deep := h.limits(); address || depth >= deep {
+		h.handles = h.handles || address
 		h.place(v.Pointer())
 		return
 	}
@@ -280,11 +309,11 @@ func (h *hasher) table(v reflect.Value, depth int) {
 	}
 	var all uint64 // in any order
 	for it := v.MapRange(); it.Next() && !h.full(); {
-		one := hasher{nodes: h.nodes, bytes: h.bytes, fresh: true}
+		one := hasher{nodes: h.nodes, bytes: h.bytes, fresh: true, all: h.all}
 		one.value(it.Key(), depth+1)
 		one.value(it.Value(), depth+1)
 		all += one.sum()
-		h.nodes, h.bytes, h.partial = one.nodes, one.bytes, h.partial || one.partial
+		h.nodes, h.bytes, h.partial, h.handles = one.nodes, one.bytes, h.partial || one.partial, h.handles || one.handles
 	}
 	h.word(all)
 }

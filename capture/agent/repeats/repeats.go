@@ -22,6 +22,7 @@ type fn struct {
 	calls atomic.Int64
 	ns    atomic.Int64 // its calls have taken, without what counting took
 	spent atomic.Int64 // ns that counting it took
+	later atomic.Int64 // calls since it was cut
 }
 
 var fns [MaxFuncs]fn
@@ -45,7 +46,7 @@ const mostOfAll = 12 * int64(time.Second)
 var spentOnAll atomic.Int64
 
 // traits of a call are what limits what can be said of it.
-type traits uint8
+type traits uint16
 
 const (
 	// Partial: there are arguments of which not all could be hashed, or might not be.
@@ -64,6 +65,10 @@ const (
 	Refers
 	// Fails: it has returned an error.
 	Fails
+	// Handles: its results have what is the system's, channels or functions.
+	Handles
+	// Maps: its results have maps, whose entries are not looked at later.
+	Maps
 )
 
 // frame is a call that has not ended.
@@ -71,6 +76,7 @@ type frame struct {
 	id     uint32
 	judged bool // its arguments were told
 	outer  bool // no other call of the function is around it
+	thin   bool // it is not counted, but its result is looked at
 	traits traits
 	key    uint64
 	size   int64 // of what it is given
@@ -120,12 +126,19 @@ func (gr *Goroutine) leave() {
 }
 
 // deepest is how many calls of one goroutine are followed at once.
-const deepest = 512
+const deepest = 100
+
+// seldom is how many calls of a function that is counted no more come to one that is looked at: does it still return the same?
+const seldom = 64
+
+// counting tells that somebody has asked for counts.
+var counting bool
 
 // Enter begins a call of a function; nil means that it is not counted.
 func Enter(id uint32) *Goroutine {
 	f := &fns[id]
-	if f.off.Load() {
+	thin := f.off.Load()
+	if !counting || thin && (f.later.Add(1)%seldom != 0 || spentOnAll.Load() > 2*mostOfAll) {
 		return nil
 	}
 	t := now()
@@ -141,7 +154,7 @@ func Enter(id uint32) *Goroutine {
 		}
 	}
 	gr.mu.Lock()
-	gr.stack = append(gr.stack, frame{id: id, outer: outer, over: gr.over, start: t})
+	gr.stack = append(gr.stack, frame{id: id, outer: outer, thin: thin, over: gr.over, start: t})
 	gr.mu.Unlock()
 	gr.spend(f, t)
 	return gr
@@ -165,6 +178,7 @@ func (gr *Goroutine) Args(args ...any) {
 	t := now()
 	top := &gr.stack[len(gr.stack)-1]
 	f := &fns[top.id]
+	defer safely()()
 	h := hasher{places: true}
 	for _, a := range args {
 		h.any(a)
@@ -193,14 +207,17 @@ func (gr *Goroutine) Leave(fresh bool, results ...any) {
 	top := gr.stack[last]
 	f := &fns[top.id]
 	net := max(0, t-top.start-(gr.over-top.over))
-	f.calls.Add(1)
-	if top.outer {
-		f.ns.Add(net)
+	defer safely()()
+	if !top.thin {
+		f.calls.Add(1)
+		if top.outer {
+			f.ns.Add(net)
+		}
 	}
 	if len(top.inside) > 0 {
 		fold(&top, net)
 	}
-	c := call{ns: net, outer: top.outer, judged: top.judged, size: top.size}
+	c := call{ns: net, outer: top.outer, judged: top.judged, thin: top.thin, size: top.size}
 	if top.judged {
 		c.result(fresh, results)
 		again := hasher{places: true}
@@ -222,7 +239,7 @@ func (gr *Goroutine) Leave(fresh bool, results ...any) {
 	gr.mu.Unlock()
 	spent := f.spent.Add(d)
 	if spentOnAll.Add(d) > mostOfAll || spent > mostSpent || spent > enoughSpent && spent > tooCheap*f.ns.Load() {
-		if f.cut.CompareAndSwap(0, now()) {
+		if !top.thin && f.cut.CompareAndSwap(0, now()) {
 			f.off.Store(true)
 		}
 	}
@@ -259,9 +276,9 @@ type call struct {
 	size     int64
 	outer    bool
 	judged   bool // arguments and results are known
+	thin     bool
 	traits   traits
-	results  []any
-	held     uint64 // what holds says of them
+	results  []any // nil where they are too large to be held, or refer to nothing
 }
 
 // result hashes what the call has returned.
@@ -294,8 +311,19 @@ func (c *call) result(fresh bool, results []any) {
 	if void {
 		c.traits |= Void
 	}
+	if h.handles {
+		c.traits |= Handles
+	}
+	if h.maps {
+		c.traits |= Maps
+	}
 	if h.refers {
 		c.traits |= Refers
-		c.results, c.held = results, holds(results)
+		if h.bytes < mostHeldBytes && h.nodes < mostNodes {
+			c.results = results
+		}
 	}
 }
+
+// mostHeldBytes is how large the texts and numbers of results may be that are held.
+const mostHeldBytes = 64 << 10

@@ -25,6 +25,7 @@ func reset() {
 		f.spent.Store(0)
 	}
 	spentOnAll.Store(0)
+	counting = true
 }
 
 // counted calls f as a function of a number, with arguments and results.
@@ -236,12 +237,20 @@ func TestCut(t *testing.T) {
 	fns[1].spent.Store(enoughSpent * 2)
 	around(func() {
 		counted(1, []any{"x"}, func() []any { return []any{"y"} })
-		if Enter(1) != nil {
-			t.Error("it is still counted")
+		seen := 0
+		for range 10 * seldom {
+			if gr := Enter(1); gr != nil {
+				seen++
+				gr.Args("x")
+				gr.Leave(false, "z")
+			}
+		}
+		if seen != 10 {
+			t.Errorf("%d calls were looked at, want 10", seen)
 		}
 	})
-	if fns[1].cut.Load() == 0 {
-		t.Error("it does not say since when")
+	if s := pairs[pair{0, 1}]; fns[1].cut.Load() == 0 || s.calls != 1 || s.differ != 10 {
+		t.Errorf("cut at %d: %+v", fns[1].cut.Load(), s)
 	}
 }
 

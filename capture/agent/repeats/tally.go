@@ -11,6 +11,7 @@ type tally struct {
 	// Of all arguments those are kept whose hash ends in level zeros.
 	level  uint
 	kept   map[uint64]*kept
+	held   int // results
 	traits traits
 	course []step
 }
@@ -28,20 +29,40 @@ type kept struct {
 	again  int64 // ns of all but the first
 	got    uint64
 	differ int64 // calls that returned something else than the first
-	first  []any // what that returned, and what holds says of it
-	held   uint64
+	held   []held
 }
 
-// mostKept bounds the arguments that are told apart, mostFirst the results that are held.
+// held is what a call has returned, and what holds says of it.
+type held struct {
+	results []any
+	sum     uint64
+}
+
+// mostKept bounds the arguments that are told apart within a call around, mostHeld the results that are held for that long.
 const (
-	mostKept  = 256
-	mostFirst = 4
+	mostKept = 256
+	mostHeld = 600
 )
+
+// hold keeps the results of the first, the second, the fourth call with the same arguments, and so on: who changes one of them?
+func (t *tally) hold(k *kept, c *call) {
+	if c.results == nil || t.held >= mostHeld || k.calls&(k.calls-1) != 0 {
+		return
+	}
+	t.held++
+	k.held = append(k.held, held{c.results, holds(c.results)})
+}
 
 // add counts a call.
 func (t *tally) add(c *call) {
-	t.calls++
 	t.traits |= c.traits
+	if c.thin {
+		if k := t.kept[c.key]; k != nil && c.judged && c.got != k.got {
+			k.differ++
+		}
+		return
+	}
+	t.calls++
 	if c.outer {
 		t.ns += c.ns
 		at := bits.Len64(uint64(t.calls)) - 1
@@ -64,9 +85,7 @@ func (t *tally) add(c *call) {
 			t.kept = map[uint64]*kept{}
 		}
 		k = &kept{calls: 1, got: c.got}
-		if len(t.kept) < mostFirst {
-			k.first, k.held = c.results, c.held
-		}
+		t.hold(k, c)
 		t.kept[c.key] = k
 		for len(t.kept) > mostKept {
 			t.level++
@@ -79,6 +98,7 @@ func (t *tally) add(c *call) {
 		return
 	}
 	k.calls++
+	t.hold(k, c)
 	if c.outer {
 		k.again += c.ns
 	}
@@ -105,21 +125,27 @@ func (s *sum) add(t *tally, net int64, look bool) {
 	s.ns += t.ns
 	s.traits |= t.traits
 	scale := int64(1) << t.level
-	if t.level > 0 {
-		s.sampled++
-	}
+	var distinct, againNS, keptAgain int64
 	for _, k := range t.kept {
-		s.distinct += scale
-		s.again += scale * (k.calls - 1)
-		s.againNS += scale * k.again
+		distinct += scale
+		keptAgain += k.calls - 1
+		againNS += k.again
 		s.differ += scale * k.differ
 		s.mostOne = max(s.mostOne, k.calls)
-		if look && k.first != nil && k.calls > 1 {
-			if holds(k.first) != k.held {
-				s.changed += k.calls - 1
+		for _, h := range k.held {
+			if look && holds(h.results) != h.sum {
+				s.changed++
 			}
 		}
 	}
+	again := keptAgain
+	if t.level > 0 { // the part of what was kept stands for that of all
+		s.sampled++
+		distinct = min(distinct, t.calls)
+		again = t.calls - distinct
+		againNS = min(scale*againNS, int64(float64(t.ns)*float64(again)/float64(max(1, t.calls))))
+	}
+	s.distinct, s.again, s.againNS = s.distinct+distinct, s.again+again, s.againNS+againNS
 	s.most = max(s.most, t.calls)
 	if len(t.course) < fewSteps {
 		return
@@ -136,7 +162,8 @@ func (s *sum) add(t *tally, net int64, look bool) {
 // holds is a hash of what a call has returned by which it is seen later that somebody has changed it:
 // other than that of results, it knows where maps and the like lie, and how much they hold.
 func holds(results []any) uint64 {
-	h := hasher{places: true}
+	defer safely()()
+	h := hasher{places: true, all: true}
 	for _, r := range results {
 		h.any(r)
 	}

@@ -23,12 +23,9 @@ func init() {
 	name, ok := syscall.Getenv(FileEnv)
 	syscall.Unsetenv(FileEnv)
 	if !ok || name == "" {
-		for i := range fns {
-			fns[i].off.Store(true)
-		}
 		return
 	}
-	file = name
+	file, counting = name, true
 	go func() {
 		for {
 			time.Sleep(writeEvery)
@@ -101,7 +98,7 @@ func write(w io.Writer, last bool) {
 
 func writePair(w io.Writer, p pair, open int, s *sum) {
 	fmt.Fprintln(w, "p", p.scope, p.id, open, s.activations, s.scopeNS, s.calls, s.ns, s.distinct, s.again, s.againNS,
-		s.differ, s.changed, s.sampled, s.most, s.mostOne, uint8(s.traits))
+		s.differ, s.changed, s.sampled, s.most, s.mostOne, uint16(s.traits))
 	for _, x := range s.course {
 		fmt.Fprintln(w, "c", x.calls, x.ns, x.size)
 	}
