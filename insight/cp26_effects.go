@@ -129,6 +129,9 @@ func (e *callEffects) look(fn declaration, outside map[string]bool, depth int) {
 					if len(n.Rhs) == len(n.Lhs) {
 						outside[id.Name] = mayLeadTo(n.Rhs[i]) && isOutside(n.Rhs[i])
 					}
+					if i == 0 && hasCall(n.Rhs[0], func(call *ast.CallExpr) bool { return ownCallName(call) == "Value" && len(call.Args) == 1 }) {
+						outside[id.Name] = true // of a context
+					}
 				default:
 					e.set(n, x, own, isOutside, note)
 				}

@@ -28,6 +28,7 @@ func TestEffectOfCall(t *testing.T) {
 		{"a channel", "func call(q chan int) int { return <-q }", true, "receives from a channel"},
 		{"time", "func call(s string) bool { time.Sleep(5); return true }", true, "lets time pass"},
 		{"an insert", "func call(tx *sql.Tx, s string) int { insert(tx, s); return 1 }\nfunc insert(tx *sql.Tx, s string) { tx.ExecContext(ctx, s) }", true, "by the name of ExecContext changes something"},
+		{"what a context has", "type tx struct{ rows int }\nfunc call(ctx context.Context) bool {\nt, _ := ctx.Value(key).(*tx)\nt.rows++\nreturn true\n}", false, "changes t.rows"},
 		{"output", "func call(s string) int { fmt.Println(s); return 1 }", true, "writes"},
 	} {
 		source := "package main\n\nimport (\n\"context\"\n\"database/sql\"\n\"fmt\"\n\"strings\"\n\"sync\"\n\"sync/atomic\"\n\"time\"\n)\n\n" + c.source + "\n"

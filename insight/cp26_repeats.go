@@ -272,7 +272,7 @@ func (r *repeatedCall) how() string {
 	switch {
 	case r.Func.Cut: // of the later calls around, the end was not counted
 		times = "up to " + unit.Count(w.Most)
-	case calls < 10:
+	case calls < 10 && calls != math.Round(calls):
 		times = unit.Number(calls)
 	}
 	return fmt.Sprintf("%s times in each call of %s, %s", times, stack.Short(r.Within.Name), same)
