@@ -107,3 +107,31 @@ func TestCP03DecodeAdvice(t *testing.T) {
 		}
 	}
 }
+
+// TestCP03Items: that each value is another one is said of the items of one loop of a program that works by itself, and not
+// of a value that comes again, of turns over the same items, or of a service.
+func TestCP03Items(t *testing.T) {
+	const head = "package main\n\nimport \"encoding/json\"\n\ntype item struct { Name string }\n"
+	const called = "main.main@B main.send@A encoding/json.Marshal encoding/json.structEncoder.encode"
+	const direct = "main.main@A encoding/json.Marshal encoding/json.structEncoder.encode"
+	const started = "main.run.func1@A encoding/json.Marshal encoding/json.structEncoder.encode"
+	for _, c := range []struct {
+		name, source, stack string
+		want                bool
+	}{
+		{"the item", "func main() {\n\tfor _, x := range items {\n\t\tjson.Marshal(x) // A\n\t}\n}\n", direct, true},
+		{"by a call", "func main() {\n\tfor _, x := range items {\n\t\tsend(ctx, x) // B\n\t}\n}\nfunc send(ctx any, y item) {\n\tdoc := map[string]any{}\n\tdoc[\"name\"] = y.Name\n\tjson.Marshal(doc) // A\n}\n", called, true},
+		{"in parts", "func main() {\n\tfor _, p := range pages {\n\t\tfor _, x := range p.items {\n\t\t\tjson.Marshal(x) // A\n\t\t}\n\t}\n}\n", direct, true},
+		{"by a goroutine", "func run() {\n\tfor _, x := range items {\n\t\tgo func() {\n\t\t\tjson.Marshal(x) // A\n\t\t}()\n\t}\n}\n", started, true},
+		{"the same", "func main() {\n\tfor _, x := range items {\n\t\tsend(x, config) // B\n\t}\n}\nfunc send(y item, doc any) {\n\tjson.Marshal(doc) // A\n}\n", called, false},
+		{"in rounds", "func main() {\n\tfor round := range rounds {\n\t\tfor _, x := range items {\n\t\t\tjson.Marshal(x) // A\n\t\t}\n\t}\n}\n", direct, false},
+		{"in turn", "func main() {\n\tfor i := range n {\n\t\tjson.Marshal(docs[i%3]) // A\n\t}\n}\n", direct, false},
+		{"of a request", "func handle() {\n\tfor _, x := range items {\n\t\tjson.Marshal(x) // A\n\t}\n}\n", "net/http.(*conn).serve " + strings.Replace(direct, "main.main", "main.handle", 1), false},
+		{"no loop", "func main() {\n\tjson.Marshal(items) // A\n}\n", direct, false},
+	} {
+		f := askedCP03(t, head+c.source, c.stack)
+		if got := strings.Contains(f.Advice, "another item of the loop at main.go"); got != c.want {
+			t.Errorf("%s: %s", c.name, f.Advice)
+		}
+	}
+}

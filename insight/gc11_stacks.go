@@ -23,6 +23,9 @@ var gc11 = &Rule{
 		{"shallow", 16, "calls", "chosen: at most, where most goroutines wait: hardly any waiting goroutine needs that much"},
 		{"smallest", 2.5, "KiB", "chosen: per goroutine: at least three quarters of the stacks are the smallest, 2 KiB"},
 		{"warning", 0.4, "share of the runtime's memory", "chosen: for stacks that stay large"},
+		{"items", 1_000, "goroutines", "chosen: at once, of which a loop started one for each item, and which end one after another"},
+		{"held", 64, "MB", "chosen: that those have made, with all stacks; less is no reason to bound them"},
+		{"most", 0.3, "share of what is in use", "chosen: that those have made, near the peak"},
 		{"crowd", 10_000, "goroutines", "chosen, as for SC04 of a tool: at once, of which most wait to begin"},
 	},
 	Part:  true,
@@ -34,6 +37,9 @@ func checkStacks(r *Rule, in *Input) []Finding {
 	all, none := r.readings(in, name, "/memory/classes/total:bytes", "/memory/classes/heap/released:bytes")
 	if none != nil {
 		return none
+	}
+	if f, ok := checkItems(r, in, all); ok {
+		return []Finding{f}
 	}
 	var worst *facts.Readings
 	most, of, goroutines := 0.0, 1.0, 0.0

@@ -40,7 +40,7 @@ func checkStraggler(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 		return found[:1], ""
 	}
 	if len(g.Fans) == 0 {
-		return nil, unitOf(g) + " starts no group of goroutines that it waits for together"
+		return nil, "in the trace, " + unitOf(g) + " starts no group of goroutines that it waits for together"
 	}
 	x := &g.Fans[0]
 	return nil, fmt.Sprintf("%s waits%s for goroutines of which the last one takes %s times the median, %s of its time", unitOf(g), atPlace(x.Waits), unit.Number(float64(x.Last)/float64(max(1, x.Median))), unit.Percent(g.All.Share(x.Excess)))

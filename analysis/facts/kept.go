@@ -199,6 +199,16 @@ func (k *InUse) At(at stack.Frame) (kept int64) {
 	return kept
 }
 
+// Through is how much of what is in use was allocated below a function, at any line.
+func (k *InUse) Through(function string) (kept int64) {
+	for id, w := range k.profile.Samples(k.index) {
+		if w > 0 && slices.ContainsFunc(k.profile.Stacks.Frames(id), func(f stack.FrameID) bool { return k.profile.Stacks.Frame(f).Func == function }) {
+			kept += w
+		}
+	}
+	return kept
+}
+
 // Below is the part of what a line has in use that was allocated below a function of these names. A stack counts
 // for the line nearest to the leaf, as for [InUse.Lines].
 func (k *InUse) Below(at stack.Frame, names ...string) float64 {
