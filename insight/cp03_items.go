@@ -99,6 +99,11 @@ func (t *itemTaint) begin(f stack.Frame) (loop int, ok bool) {
 			if a, init := n.Init.(*ast.AssignStmt); init {
 				vars = a.Lhs
 			}
+		case *ast.FuncLit:
+			if len(t.names) == 0 && startsGoroutine(n, around) { // a loop that starts workers, which have no item
+				ok = false
+			}
+			return
 		default:
 			return
 		}
@@ -118,12 +123,25 @@ func (t *itemTaint) begin(f stack.Frame) (loop int, ok bool) {
 
 // inwards goes on with the function that a line of another one calls.
 func (t *itemTaint) inwards(from, to stack.Frame) {
-	if literalsIn(to.Func) > 0 { // it sees the names around it
-		return
-	}
+	calls := sourceHolders{t.c}.lineCalls(from)
 	names := map[string]bool{}
 	fn := t.c.scopeAt(to)
-	calls := sourceHolders{t.c}.lineCalls(from)
+	if literalsIn(to.Func) > 0 {
+		if strings.HasPrefix(to.Func, strings.TrimSuffix(from.Func, "-fm")+".") { // it sees the names around it
+			return
+		}
+		if calls = slices.DeleteFunc(calls, func(x *ast.CallExpr) bool {
+			return !slices.ContainsFunc(x.Args, func(x ast.Expr) bool { return t.of(x) })
+		}); len(calls) == 1 && fn != nil { // by a value that is a function
+			for at, x := range calls[0].Args {
+				if name := paramName(fn.params, at); t.of(x) && name != "" {
+					names[name] = true
+				}
+			}
+		}
+		t.names = names
+		return
+	}
 	if i := slices.IndexFunc(calls, func(x *ast.CallExpr) bool { return calledName(x) == ownName(to.Func) }); i >= 0 && fn != nil {
 		for at, x := range calls[i].Args {
 			if name := paramName(fn.params, at); t.of(x) && name != "" {

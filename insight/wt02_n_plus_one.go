@@ -84,7 +84,7 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 	if most == nil {
 		return nil, unitOf(g) + " calls nothing outside the program"
 	}
-	return nil, fmt.Sprintf("%s repeats no call that takes long: most often one%s, %s, %s of its time", unitOf(g), atFrame(most.path[0]), plurals(most.each(), "time"), unit.Percent(most.share()))
+	return nil, fmt.Sprintf("%s repeats no call that takes long by one way through the code: most often one%s, %s, %s of its time", unitOf(g), atFrame(most.path[0]), plurals(most.each(), "time"), unit.Percent(most.share()))
 }
 
 // atFrame is where a call is, as a clause.
@@ -131,6 +131,9 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward, ways []float64)
 	f.Advice = manyCallsAdvice(t, o)
 	f.Doubts = in.traceDoubts(t)
 	tellKind(in.code, t, o, &f)
+	if loop, ok := serialAddress(in.code, t, o.stack); ok && (o.kind == "dial" || o.kind == "tls") {
+		f.Advice = "By the source, each goes to another address, that of an item of the loop at " + loop + ": they cannot be reused. Make them concurrently, with a limit (errgroup with SetLimit), so that a peer that does not answer delays nobody else; and give each a time limit that suits a peer that is up."
+	}
 	f.Verify = "Record again under the same load: loupe trace requests should show one call here instead of many, and the time of a request should no longer grow with the number of items."
 	f.more = o.kind == "query" // to read the rows is done elsewhere
 	switch {
