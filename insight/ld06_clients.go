@@ -172,7 +172,11 @@ func (x *dialled) finding(r *Rule, in *Input, t *traced) Finding {
 	f.Advice = "Keep connections open between uses: raise the client's limit of idle connections (MaxIdle, MaxIdleConns) to the number in use at once" + x.atOnce() + ", put each connection back after its use, on error paths too, and share one client or pool between all requests."
 	f.Verify = "Record a trace under the same load: hardly any new connections should be left, and CPU time per request should fall."
 	f.Doubts = in.traceDoubts(t)
+	if dialsItself(frames) && len(connSources{in.code}.poolSettings()) == 0 {
+		f.Advice = "Keep connections open between uses: keep as many in the program's own pool as are in use at once" + x.atOnce() + ", put each connection back after its use, on error paths too, and share one pool between all requests."
+	}
 	x.tellPool(in, frames, &f)
+	tellDropped(in, frames, &f)
 	tellOpening(in, &f, cost{file: x.at().File, line: x.at().Line})
 	if i := slices.IndexFunc(x.call.Path, func(at stack.Frame) bool { return identity.MatchString(ownName(at.Func)) }); i >= 0 {
 		f.Severity = Info

@@ -141,5 +141,8 @@ func tellDialled(in *Input, h *handshaken, d *connDialler, all int64, entry reco
 	if d.by == dialsProgram && dialsItem(in.code, d.at) {
 		h.Doubts = append(h.Doubts, "the source dials an address that the function is given: if each is another one, there is nothing to use again")
 	}
+	if d.by == dialsProgram {
+		tellDropped(in, d.frames, &h.Finding)
+	}
 	tellOpening(in, &h.Finding, cost{callee: clientHandshake})
 }
