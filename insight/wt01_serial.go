@@ -90,8 +90,8 @@ func endedByLimit(t *traced, at stack.Frame) (n int64, took time.Duration) {
 
 // tellSerial says of waits for connections that each goes to another address: where one goroutine makes them one after
 // another, they can be made at the same time; where others make them, more at a time. To reuse them is not possible.
-func tellSerial(in *Input, t *traced, w *waiting, reason string, many bool, f *Finding) {
-	if reason != "tls" && reason != "dial" || w.queues() {
+func tellSerial(in *Input, t *traced, w *waiting, reason string, many, asks bool, f *Finding) {
+	if asks || reason != "tls" && reason != "dial" || w.queues() {
 		return
 	}
 	stacks := []stack.ID{w.site.Stack}

@@ -399,9 +399,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		f.Doubts = append(f.Doubts, fmt.Sprintf("the wait that was under way when the trace began, %s of the time, has no stack: it is counted at the line of the later ones", unit.Duration(g.Before)))
 	}
 	tellCadence(r, w, in, t, waitAdvice(in, reason, w, many, t), &f)
-	if !asks {
-		tellSerial(in, t, w, reason, many, &f)
-	}
+	tellSerial(in, t, w, reason, many, asks, &f)
 	namelessDoubt(in, g, &f)
 	cutDoubt(in, g, &f)
 	return f
