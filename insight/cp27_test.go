@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ func TestCP27(t *testing.T) {
 		for i, m := range means {
 			n := 1 << i
 			calls, time = calls+n, time+int(float64(n)*m)
-			all = append(all, fmt.Sprintf(`{"calls":%d,"time_ns":%d,"size":%d}`, n, int(float64(n)*m), n*100))
+			all = append(all, fmt.Sprintf(`{"calls":%d,"time_ns":%d,"size":%d,"digits":%d}`, n, int(float64(n)*m), n*100, int(1000*float64(n)*math.Log2(max(1, m)))))
 		}
 		return calls, time, strings.Join(all, ",")
 	}
@@ -47,6 +48,7 @@ func TestCP27(t *testing.T) {
 		{"a machine that becomes busy", curve(12, func(i int) float64 { return 1e6 + 2e6*float64(i/8) }), 1.5, false, Fine, "", "none takes longer"},
 		{"slowly, as a tree does", curve(14, func(i int) float64 { return 1e6 * float64(i+1) / 3 }), 1.5, false, Fine, "", "none takes longer"},
 		{"a cold start, then the same", append([]float64{1e5, 1e5, 1e5}, curve(9, func(i int) float64 { return 1e6 })...), 1.5, false, Fine, "", "none takes longer"},
+		{"the last calls alone, which had to wait", append(curve(9, func(i int) float64 { return 2e3 * pow(1.12, i) }), 1e6), 1.5, false, Fine, "", "none takes longer"},
 		{"few calls", curve(5, func(i int) float64 { return 1e7 * float64(int(1)<<i) }), 1.5, false, Fine, "", "none takes longer"},
 		{"one request under load", curve(10, func(i int) float64 { return 5e4 * float64(int(1)<<i) }), 1.5, true, Fine, "", "none takes longer"},
 	} {

@@ -21,7 +21,7 @@ type Growing struct {
 	Share              float64
 	// Inner are the counts within Within.
 	Inner repeats.Within
-	// First and Last are the means of the early and the latest calls, whose numbers within the call around end at FirstTo,
+	// First and Last are the geometric means of the early and the latest calls, whose numbers within the call around end at FirstTo,
 	// and begin at LastFrom.
 	First, Last       time.Duration
 	FirstTo, LastFrom int64
@@ -93,7 +93,7 @@ func grows(w repeats.Within) (g Growing, ok bool) {
 	var points []point
 	for i, x := range w.Course {
 		if i >= firstStep && x.Calls > 0 {
-			points = append(points, point{i, float64(x.Time) / float64(x.Calls), float64(x.Size) / float64(x.Calls), x.Calls})
+			points = append(points, point{i, float64(x.Typical()), float64(x.Size) / float64(x.Calls), x.Calls})
 		}
 	}
 	// The end of the longest calls around alone says less than what most of them have.
@@ -114,6 +114,11 @@ func grows(w repeats.Within) (g Growing, ok bool) {
 		}
 	}
 	if flat > 1 {
+		return g, false
+	}
+	// The last step alone may be a machine that has become busy.
+	before := points[len(points)-2]
+	if before.mean*2 < last.mean && before.mean < leastTimes/2*first.mean || last.mean < 1.25*before.mean {
 		return g, false
 	}
 	// The slope by least squares, over the later half and one, where what is constant in a call matters less.

@@ -128,7 +128,8 @@ func joinSteps(a, b []repeats.Step) []repeats.Step {
 		if i == len(out) {
 			out = append(out, repeats.Step{})
 		}
-		out[i].Calls, out[i].Time, out[i].Size = out[i].Calls+x.Calls, out[i].Time+x.Time, out[i].Size+x.Size
+		o := &out[i]
+		o.Calls, o.Time, o.Size, o.Digits = o.Calls+x.Calls, o.Time+x.Time, o.Size+x.Size, o.Digits+x.Digits
 	}
 	return out
 }

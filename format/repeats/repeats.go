@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,6 +89,17 @@ type Step struct {
 	Time  time.Duration `json:"time_ns"`
 	// Size is how many elements texts, slices and maps had that they were given, together.
 	Size int64 `json:"size,omitempty"`
+	// Digits is the sum of the binary logarithms of the calls' times in ns, in thousandths: divided by the number of calls that of
+	// their geometric mean, in which one call that had to wait for a CPU counts as one.
+	Digits int64 `json:"digits,omitempty"`
+}
+
+// Typical is the geometric mean of the time of a call; 0 where there is none.
+func (s Step) Typical() time.Duration {
+	if s.Calls == 0 {
+		return 0
+	}
+	return time.Duration(math.Exp2(min(62, float64(s.Digits)/1000/float64(s.Calls))))
 }
 
 // Traits are what some of the calls had, which limits what can be said of all.
@@ -195,10 +207,10 @@ func (s *Set) count(line string, kept *bool) error {
 			Calls: v[5], Time: time.Duration(v[6]), Distinct: v[7], Again: v[8], AgainTime: time.Duration(v[9]),
 			Differ: v[10], Changed: v[11], Sampled: v[12] > 0, Most: v[13], MostOne: v[14], Traits: traitsOf(v[15]),
 		})
-	case kind == "c" && len(v) == 3:
+	case kind == "c" && len(v) == 4:
 		if *kept && len(s.Within) > 0 {
 			w := &s.Within[len(s.Within)-1]
-			w.Course = append(w.Course, Step{v[0], time.Duration(v[1]), v[2]})
+			w.Course = append(w.Course, Step{v[0], time.Duration(v[1]), v[2], v[3]})
 		}
 		if len(s.Within) > 0 && len(s.Within[len(s.Within)-1].Course) > 64 {
 			return errors.New("a course has more than 64 steps")
@@ -253,7 +265,7 @@ func Decode(data []byte) (*Set, error) {
 	}
 	for _, p := range s.Within {
 		bad := p.In < 0 || p.Call < 0 || p.In >= len(s.Functions) || p.Call >= len(s.Functions)
-		bad = bad || slices.ContainsFunc(p.Course, func(x Step) bool { return x.Calls < 0 || x.Time < 0 || x.Size < 0 })
+		bad = bad || slices.ContainsFunc(p.Course, func(x Step) bool { return x.Calls < 0 || x.Time < 0 || x.Size < 0 || x.Digits < 0 })
 		if bad || p.Calls < 0 || p.Around < 1 || p.Time < 0 || p.AroundTime < 0 || p.Again < 0 || p.AgainTime < 0 || p.Distinct < 0 || p.Differ < 0 || p.Changed < 0 {
 			return nil, fmt.Errorf("calls of function %d within function %d: no such counts are possible", p.Call, p.In)
 		}

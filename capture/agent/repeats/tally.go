@@ -1,6 +1,7 @@
 package repeats
 
 import (
+	"math"
 	"math/bits"
 	"sync"
 )
@@ -18,7 +19,10 @@ type tally struct {
 
 // step are the calls whose number within the call around has as many binary digits: the first, the second and third, the
 // next four, and so on.
-type step struct{ calls, ns, size int64 }
+type step struct {
+	calls, ns, size int64
+	digits          float64 // the sum of the binary logarithms of ns: one call that had to wait for a CPU is no growth
+}
 
 // fewSteps is from how many calls on the course is worth being told.
 const fewSteps = 7
@@ -71,6 +75,7 @@ func (t *tally) add(c *call) {
 		}
 		s := &t.course[at]
 		s.calls, s.ns, s.size = s.calls+1, s.ns+c.ns, s.size+c.size
+		s.digits += math.Log2(float64(max(1, c.ns)))
 	}
 	if !c.judged {
 		t.traits |= Void
@@ -155,7 +160,7 @@ func (s *sum) add(t *tally, net int64, look bool) {
 			s.course = append(s.course, step{})
 		}
 		y := &s.course[i]
-		y.calls, y.ns, y.size = y.calls+x.calls, y.ns+x.ns, y.size+x.size
+		y.calls, y.ns, y.size, y.digits = y.calls+x.calls, y.ns+x.ns, y.size+x.size, y.digits+x.digits
 	}
 }
 

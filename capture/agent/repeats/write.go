@@ -57,7 +57,7 @@ func keep(last bool) {
 
 // write writes lines: a function with what its calls have taken, "f ID CALLS NS SPENT CUT",
 // and a function within another, "p SCOPE ID OPEN" and the fields of sum. OPEN is 1 where the
-// calls around have not ended. Behind it are the steps of its course, "c CALLS NS SIZE".
+// calls around have not ended. Behind it are the steps of its course, "c CALLS NS SIZE DIGITS", DIGITS in thousandths.
 func write(w io.Writer, last bool) {
 	fmt.Fprintf(w, "loupe repeats 1 %d\n", now())
 	pairsMu.Lock()
@@ -100,6 +100,6 @@ func writePair(w io.Writer, p pair, open int, s *sum) {
 	fmt.Fprintln(w, "p", p.scope, p.id, open, s.activations, s.scopeNS, s.calls, s.ns, s.distinct, s.again, s.againNS,
 		s.differ, s.changed, s.sampled, s.most, s.mostOne, uint16(s.traits))
 	for _, x := range s.course {
-		fmt.Fprintln(w, "c", x.calls, x.ns, x.size)
+		fmt.Fprintln(w, "c", x.calls, x.ns, x.size, int64(x.digits*1000))
 	}
 }
