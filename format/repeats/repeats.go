@@ -96,8 +96,11 @@ type Step struct {
 
 // Typical is the geometric mean of the time of a call; 0 where there is none.
 func (s Step) Typical() time.Duration {
-	if s.Calls == 0 {
+	switch {
+	case s.Calls == 0:
 		return 0
+	case s.Digits == 0: // a file that does not have it
+		return s.Time / time.Duration(s.Calls)
 	}
 	return time.Duration(math.Exp2(min(62, float64(s.Digits)/1000/float64(s.Calls))))
 }
