@@ -387,11 +387,27 @@ func cutOff(m *recording.Manifest, run int) string {
 	return ""
 }
 
+// mostOfRun is the part of a run from which on a profile may stand for it; chosen.
+const mostOfRun = 0.8
+
+// wholeRun is how long the program runs that ends by itself, without a load; 0 where it does not.
+func (r *Recording) wholeRun() time.Duration {
+	m := r.Manifest
+	if m == nil || len(m.Of(recording.Load)) > 0 || len(m.Target.Runs) == 0 || m.Target.Runs[0].Stopped || m.Target.Runs[0].Exit == "" {
+		return 0
+	}
+	return m.Target.Runs[0].Span.Len()
+}
+
 // phaseNames says what was recorded for how long, and what that cost where it is known.
 func (r *Recording) phaseNames() string {
 	var words []string
+	whole := r.wholeRun()
 	for _, p := range r.Phases {
 		word := p.Name + " " + unit.Duration(p.Length.Round(time.Microsecond))
+		if (p.Name == "cpu" || p.Name == "trace") && float64(p.Length) < mostOfRun*float64(whole) {
+			word += " of a run of " + unit.Duration(whole)
+		}
 		switch {
 		case p.Error != "":
 			word += " failed"
