@@ -67,7 +67,7 @@ var house = map[string]floor{
 	// The agent runs inside the recorded program: the standard library alone.
 	"capture/agent": {},
 	// What counts a program's calls is a part of that, and copies of the source that call it.
-	"capture/counting": {may: []string{"value/", "format/", "capture/agent"}},
+	"capture/counting": {may: []string{"value/", "format/", "capture/agent", "capture/debuginfo"}},
 
 	// The eyes read recordings and touch nothing.
 	"session":   {pure: true, may: []string{"value/", "format/", "recording"}},

@@ -391,8 +391,7 @@ func cutOff(m *recording.Manifest, run int) string {
 const mostOfRun = 0.8
 
 // wholeRun is how long the program runs that ends by itself, without a load; 0 where it does not.
-func (r *Recording) wholeRun() time.Duration {
-	m := r.Manifest
+func wholeRun(m *recording.Manifest) time.Duration {
 	if m == nil || len(m.Of(recording.Load)) > 0 || len(m.Target.Runs) == 0 || m.Target.Runs[0].Stopped || m.Target.Runs[0].Exit == "" {
 		return 0
 	}
@@ -402,7 +401,7 @@ func (r *Recording) wholeRun() time.Duration {
 // phaseNames says what was recorded for how long, and what that cost where it is known.
 func (r *Recording) phaseNames() string {
 	var words []string
-	whole := r.wholeRun()
+	whole := wholeRun(r.Manifest)
 	for _, p := range r.Phases {
 		word := p.Name + " " + unit.Duration(p.Length.Round(time.Microsecond))
 		if (p.Name == "cpu" || p.Name == "trace") && float64(p.Length) < mostOfRun*float64(whole) {

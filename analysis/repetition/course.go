@@ -51,12 +51,7 @@ func GrowingIn(s *session.Session) (all []Growing, set *repeats.Set, err error) 
 		return nil, nil, err
 	}
 	entry, _ := s.Manifest().Main(recording.Repeats)
-	by := map[int][]repeats.Within{}
-	for _, w := range pairsOf(set) {
-		by[w.Call] = append(by[w.Call], w)
-	}
-	for call, ways := range by {
-		sortWays(ways)
+	for call, ways := range waysOf(set, func(repeats.Within) bool { return true }) {
 		for _, w := range ways {
 			g, ok := grows(w)
 			if !ok || set.Loaded && w.Around < fewAround {
@@ -74,13 +69,6 @@ func GrowingIn(s *session.Session) (all []Growing, set *repeats.Set, err error) 
 		return cmp.Or(cmp.Compare(b.Share, a.Share), strings.Compare(a.Func.Name, b.Func.Name))
 	})
 	return withoutCallers(set, all), set, nil
-}
-
-// sortWays puts the counts of a function in the order of what is around it, the nearest first.
-func sortWays(ways []repeats.Within) {
-	slices.SortFunc(ways, func(a, b repeats.Within) int {
-		return cmp.Or(cmp.Compare(a.AroundTime/time.Duration(a.Around), b.AroundTime/time.Duration(b.Around)), cmp.Compare(a.In, b.In))
-	})
 }
 
 // grows tells whether calls take longer the more there have been, by the steps of their course.

@@ -67,14 +67,7 @@ func In(s *session.Session) (all []Call, set *repeats.Set, err error) {
 		return nil, nil, err
 	}
 	entry, _ := s.Manifest().Main(recording.Repeats)
-	by := map[int][]repeats.Within{}
-	for _, w := range pairsOf(set) {
-		if judged(set, w) {
-			by[w.Call] = append(by[w.Call], w)
-		}
-	}
-	for call, ways := range by {
-		sortWays(ways)
+	for call, ways := range waysOf(set, func(w repeats.Within) bool { return judged(set, w) }) {
 		most := time.Duration(0)
 		for _, w := range ways {
 			most = max(most, w.AgainTime)
@@ -89,6 +82,22 @@ func In(s *session.Session) (all []Call, set *repeats.Set, err error) {
 		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(b.Outer.Time, a.Outer.Time), strings.Compare(a.Func.Name, b.Func.Name))
 	})
 	return withoutParts(set, all), set, nil
+}
+
+// waysOf are the counts of each function within others, the nearest first, as far as they are wanted.
+func waysOf(set *repeats.Set, wanted func(repeats.Within) bool) map[int][]repeats.Within {
+	by := map[int][]repeats.Within{}
+	for _, w := range pairsOf(set) {
+		if wanted(w) {
+			by[w.Call] = append(by[w.Call], w)
+		}
+	}
+	for _, ways := range by {
+		slices.SortFunc(ways, func(a, b repeats.Within) int {
+			return cmp.Or(cmp.Compare(a.AroundTime/time.Duration(a.Around), b.AroundTime/time.Duration(b.Around)), cmp.Compare(a.In, b.In))
+		})
+	}
+	return by
 }
 
 // pairsOf are the counts of pairs of functions, those of calls around that had ended and had not added up for a program that

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"loupe/capture/debuginfo"
 )
 
 // Edits are the commits that have changed a function.
@@ -87,37 +89,10 @@ func linesOf(text []byte, name string) (first, last int) {
 	}
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
-		if !ok || symbolOf(fn) != name {
+		if !ok || debuginfo.Symbol(fn) != name {
 			continue
 		}
 		return fset.PositionFor(fn.Pos(), false).Line, fset.PositionFor(fn.End(), false).Line
 	}
 	return 0, 0
-}
-
-// symbolOf is the name of a function in its symbol, without type parameters.
-func symbolOf(fn *ast.FuncDecl) string {
-	if fn.Recv == nil || len(fn.Recv.List) == 0 {
-		return fn.Name.Name
-	}
-	typ, pointer := fn.Recv.List[0].Type, false
-	for {
-		switch t := typ.(type) {
-		case *ast.ParenExpr:
-			typ = t.X
-		case *ast.StarExpr:
-			typ, pointer = t.X, true
-		case *ast.IndexExpr:
-			typ = t.X
-		case *ast.IndexListExpr:
-			typ = t.X
-		case *ast.Ident:
-			if pointer {
-				return "(*" + t.Name + ")." + fn.Name.Name
-			}
-			return t.Name + "." + fn.Name.Name
-		default:
-			return ""
-		}
-	}
 }

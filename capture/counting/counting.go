@@ -8,6 +8,7 @@ package counting
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -21,6 +22,7 @@ import (
 	"strings"
 
 	"loupe/capture/agent"
+	"loupe/capture/debuginfo"
 	"loupe/format/repeats"
 )
 
@@ -199,7 +201,7 @@ func (w *writer) id(name string, at token.Pos) int {
 
 // function counts a function, and those in it that have no name.
 func (w *writer) function(fn *ast.FuncDecl) {
-	name := symbol(fn)
+	name := cmp.Or(debuginfo.Symbol(fn), fn.Name.Name)
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		if lit, ok := n.(*ast.FuncLit); ok && works(lit.Body) && len(lit.Body.List) > 1 {
 			w.scope(w.id(name+".func", lit.Pos()), lit.Body)
@@ -335,31 +337,4 @@ func makesMap(body *ast.BlockStmt) bool {
 		return !found
 	})
 	return found
-}
-
-// symbol is the name of a function in its symbol, without package and type parameters.
-func symbol(fn *ast.FuncDecl) string {
-	if fn.Recv == nil || len(fn.Recv.List) == 0 {
-		return fn.Name.Name
-	}
-	typ, pointer := fn.Recv.List[0].Type, false
-	for {
-		switch t := typ.(type) {
-		case *ast.ParenExpr:
-			typ = t.X
-		case *ast.StarExpr:
-			typ, pointer = t.X, true
-		case *ast.IndexExpr:
-			typ = t.X
-		case *ast.IndexListExpr:
-			typ = t.X
-		case *ast.Ident:
-			if pointer {
-				return "(*" + t.Name + ")." + fn.Name.Name
-			}
-			return t.Name + "." + fn.Name.Name
-		default:
-			return fn.Name.Name
-		}
-	}
 }
