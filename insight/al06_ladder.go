@@ -37,14 +37,50 @@ const (
 	ladderWaste = 0.2
 )
 
-// isAppend tells whether a slice grows. What is appended to nothing is a copy.
+// isAppend tells whether a slice grows. What is appended to nothing is a copy, of a size that is known, and so is what a
+// function of the standard library clones.
 func isAppend(s *allocSite, c *why.Cause) bool {
+	if len(s.Frames) > 0 && copiesByName(s.Frames[0].Func) {
+		return false
+	}
 	return c.Mechanism&why.Append != 0 && !copiesAll(c) && (c.Mechanism == why.Append || strings.HasPrefix(s.Runtime, "runtime.growslice"))
 }
 
-// copiesAll tells whether an append is to nothing.
+// copiesAll tells whether an append is to nothing, or to a list of values, so that all of it is made in one step.
 func copiesAll(c *why.Cause) bool {
-	return strings.HasPrefix(c.Expr, "append(([]") && strings.Contains(c.Expr, ")(nil)") || strings.HasPrefix(c.Expr, "append([]")
+	to := appendedTo(c.Expr)
+	switch {
+	case strings.HasPrefix(to, "([]") && strings.HasSuffix(to, ")(nil)"), strings.HasPrefix(to, "[]"), strings.HasSuffix(to, "[:0:0]"):
+		return true
+	case strings.HasPrefix(to, "(") && strings.HasSuffix(to, ")(nil)"): // (go.shape.[]uint8)(nil)
+		return !strings.HasPrefix(to, "(func")
+	}
+	return strings.HasSuffix(to, "{}") // names{}, go.shape.[]uint8{}
+}
+
+// appendedTo is the slice of an append in the words of the compiler: what stands before the first comma outside brackets.
+func appendedTo(expr string) string {
+	args, ok := strings.CutPrefix(expr, "append(")
+	if !ok {
+		return ""
+	}
+	deep := 0
+	for i, r := range args {
+		switch r {
+		case '(', '[', '{':
+			deep++
+		case ')', ']', '}':
+			deep--
+		case ',':
+			if deep == 0 {
+				return args[:i]
+			}
+		}
+		if deep < 0 {
+			return args[:i]
+		}
+	}
+	return args
 }
 
 // isLadder tells whether a line's slices went through several sizes, one a
