@@ -127,7 +127,7 @@ func TestFamilyEnds(t *testing.T) {
 	}
 	defer func() { before.Process.Kill(); before.Wait() }()
 	mark := newMark()
-	sh := exec.Command("/bin/sh", "-c", fmt.Sprintf("setsid env -u %s sh -c 'echo $$ > %s.new; mv %s.new %s; exec sleep 1000' & read line", markEnv, file, file, file))
+	sh := exec.Command("/bin/sh", "-c", fmt.Sprintf("setsid env -u %s sh -c 'echo $$ > %s; : > %s.done; exec sleep 1000' & read line", markEnv, file, file))
 	sh.Env = append(os.Environ(), mark)
 	stdin, err := sh.StdinPipe()
 	if err != nil {
@@ -138,7 +138,7 @@ func TestFamilyEnds(t *testing.T) {
 	}
 	f := newFamily(sh.Process.Pid, mark)
 	f.look(0)
-	fileThere(file)
+	fileThere(file + ".done") // no other process of it is left
 	f.look(0)
 	stdin.Close()
 	sh.Wait()
