@@ -173,6 +173,9 @@ var (
 	waitGroups     = regexp.MustCompile(`(?i)(wg|wait|group)$`)
 )
 
+// changesNothing are functions of the library whose names say that they write, and that only make something.
+var changesNothing = []string{"bytes.Replace", "bytes.ReplaceAll", "strings.Replace", "strings.ReplaceAll", "slices.Insert", "slices.Delete", "slices.Replace", "delete"}
+
 // call looks at a call and, where that is of the program, into what it may come to.
 func (e *callEffects) call(n *ast.CallExpr, isOutside func(ast.Expr) bool, note func(ast.Node, string), depth int) {
 	name, text := ownCallName(n), types.ExprString(n.Fun)
@@ -240,6 +243,8 @@ func (r *repeatedCall) hold(in *Input, f *Finding) {
 		remark("what it returned was changed afterwards, by its users or by its own methods: whoever changes it needs a value of his own")
 	case w.Handles:
 		remark("what it returns has a connection, a file, a channel or a function in it: only one may be able to use that at a time")
+	case w.Maps && w.Vague:
+		remark("what it returns has maps, whose entries were not compared: each call may return others")
 	case w.Refers && makesForEach.MatchString(ownName(r.Func.Name)):
 		remark("by its name it makes a value for each who asks: that can be shared only if nobody changes it, or tells it from others")
 	case w.Refers:

@@ -134,7 +134,7 @@ type writer struct {
 }
 
 // local is the name of the counting package in a copy.
-const local = "zz_loupe_calls"
+const local = "zz_loupe_repeats"
 
 func (s *Source) file(pkg, name string, text []byte, imports string) error {
 	if len(text) > mostFile {
@@ -218,7 +218,7 @@ func (w *writer) function(fn *ast.FuncDecl) {
 	id := w.id(name, fn.Pos())
 	results := w.results(fn.Type)
 	w.add(fn.Body.Lbrace+1, fmt.Sprintf(" if loupeG := %s.Enter(%d); loupeG != nil { loupeG.Args(%s); defer func() { loupeG.Leave(%v%s) }() };",
-		local, id, strings.Join(parameters(fn), ", "), makesMap(fn.Body), results))
+		local, id, strings.Join(parameters(fn), ", "), returnsOwnMap(fn.Body), results))
 }
 
 // scope counts what is called in a function alone.
@@ -320,21 +320,79 @@ func (w *writer) results(t *ast.FuncType) string {
 	return out.String()
 }
 
-// makesMap tells whether a function makes a map, as one does that returns a map of its own.
-func makesMap(body *ast.BlockStmt) bool {
-	found := false
+// returnsOwnMap tells whether every map that a function returns by a name of its own is one that it has made and given to
+// nobody else: reading one that others write to would end the program.
+func returnsOwnMap(body *ast.BlockStmt) bool {
+	made := map[string]bool{}
+	ast.Inspect(body, func(n ast.Node) bool {
+		if set, ok := n.(*ast.AssignStmt); ok && set.Tok == token.DEFINE && len(set.Lhs) == 1 && len(set.Rhs) == 1 && isMadeMap(set.Rhs[0]) {
+			made[set.Lhs[0].(*ast.Ident).Name] = true
+		}
+		return true
+	})
+	own, used := len(body.List) > 0, map[*ast.Ident]bool{}
+	returns := 0
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.CallExpr:
-			if id, ok := n.Fun.(*ast.Ident); ok && id.Name == "make" && len(n.Args) > 0 {
-				_, found = n.Args[0].(*ast.MapType)
+		case *ast.FuncLit:
+			own = false // it may keep the map, and its returns are its own
+			return false
+		case *ast.ReturnStmt:
+			returns++
+			own = own && len(n.Results) > 0
+			for i, x := range n.Results {
+				id, ok := x.(*ast.Ident)
+				if ok && (made[id.Name] || id.Name == "nil") {
+					used[id] = true
+				} else if i == 0 && !isMadeMap(x) {
+					own = false
+				}
 			}
-		case *ast.CompositeLit:
-			if _, ok := n.Type.(*ast.MapType); ok {
-				found = true
+		case *ast.IndexExpr: // an element that is read or written
+			if id, ok := n.X.(*ast.Ident); ok {
+				used[id] = true
+			}
+		case *ast.RangeStmt:
+			if id, ok := n.X.(*ast.Ident); ok {
+				used[id] = true
+			}
+		case *ast.CallExpr:
+			if id, ok := n.Fun.(*ast.Ident); ok && (id.Name == "len" || id.Name == "delete" || id.Name == "clear") {
+				if id, ok := n.Args[0].(*ast.Ident); ok {
+					used[id] = true
+				}
+			}
+		case *ast.AssignStmt:
+			for _, x := range n.Lhs {
+				if id, ok := x.(*ast.Ident); ok && n.Tok == token.DEFINE {
+					used[id] = true
+				}
 			}
 		}
-		return !found
+		return true
 	})
-	return found
+	ast.Inspect(body, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && made[id.Name] && !used[id] {
+			own = false // it goes somewhere else
+		}
+		return own
+	})
+	return own && returns > 0
+}
+
+// isMadeMap tells of a value that it is a map which is made there.
+func isMadeMap(x ast.Expr) bool {
+	switch x := x.(type) {
+	case *ast.CallExpr:
+		id, ok := x.Fun.(*ast.Ident)
+		if !ok || id.Name != "make" || len(x.Args) == 0 {
+			return false
+		}
+		_, ok = x.Args[0].(*ast.MapType)
+		return ok
+	case *ast.CompositeLit:
+		_, ok := x.Type.(*ast.MapType)
+		return ok
+	}
+	return false
 }

@@ -107,13 +107,17 @@ func TestCopiesCompile(t *testing.T) {
 func TestCopies(t *testing.T) {
 	const none = ""
 	for _, test := range []struct{ name, src, want string }{
-		{"a result without a name", "func f(a int) string { return g(a) }", "func f(a int) (loupeR1 string) { if loupeG := zz_loupe_calls.Enter(0); loupeG != nil { loupeG.Args(a); defer func() { loupeG.Leave(false, loupeR1) }() }; return g(a) }"},
-		{"several", "func f(a int) (string, error) { return g(a) }", "func f(a int) (loupeR1 string, loupeR2 error) { if loupeG := zz_loupe_calls.Enter(0); loupeG != nil { loupeG.Args(a); defer func() { loupeG.Leave(false, loupeR1, loupeR2) }() }; return g(a) }"},
-		{"blank names", "func (T) f(_ int, b, _ string) (_ int, x error) { return g(b) }", "func (T) f(_ int, b, _ string) (loupeR1_ int, x error) { if loupeG := zz_loupe_calls.Enter(0); loupeG != nil { loupeG.Args(b); defer func() { loupeG.Leave(false, loupeR1_, x) }() }; return g(b) }"},
-		{"a receiver and variable arguments", "func (t *T) f(xs ...int) int { return g(xs...) }", "func (t *T) f(xs ...int) (loupeR1 int) { if loupeG := zz_loupe_calls.Enter(0); loupeG != nil { loupeG.Args(t, xs); defer func() { loupeG.Leave(false, loupeR1) }() }; return g(xs...) }"},
-		{"it makes a map", "func f() map[int]int { return fill(map[int]int{}) }", "func f() (loupeR1 map[int]int) { if loupeG := zz_loupe_calls.Enter(0); loupeG != nil { loupeG.Args(); defer func() { loupeG.Leave(true, loupeR1) }() }; return fill(map[int]int{}) }"},
-		{"nothing is returned", "func f(a int) { g(a) }", "func f(a int) { if loupeG := zz_loupe_calls.Enter(0); loupeG != nil { defer loupeG.Leave(false) }; g(a) }"},
-		{"an error alone", "func f(a int) error { return g(a) }", "func f(a int) error { if loupeG := zz_loupe_calls.Enter(0); loupeG != nil { defer loupeG.Leave(false) }; return g(a) }"},
+		{"a result without a name", "func f(a int) string { return g(a) }", "func f(a int) (loupeR1 string) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Args(a); defer func() { loupeG.Leave(false, loupeR1) }() }; return g(a) }"},
+		{"several", "func f(a int) (string, error) { return g(a) }", "func f(a int) (loupeR1 string, loupeR2 error) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Args(a); defer func() { loupeG.Leave(false, loupeR1, loupeR2) }() }; return g(a) }"},
+		{"blank names", "func (T) f(_ int, b, _ string) (_ int, x error) { return g(b) }", "func (T) f(_ int, b, _ string) (loupeR1_ int, x error) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Args(b); defer func() { loupeG.Leave(false, loupeR1_, x) }() }; return g(b) }"},
+		{"a receiver and variable arguments", "func (t *T) f(xs ...int) int { return g(xs...) }", "func (t *T) f(xs ...int) (loupeR1 int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Args(t, xs); defer func() { loupeG.Leave(false, loupeR1) }() }; return g(xs...) }"},
+		{"a map is handed on", "func f() map[int]int { return fill(map[int]int{}) }", "func f() (loupeR1 map[int]int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Args(); defer func() { loupeG.Leave(false, loupeR1) }() }; return fill(map[int]int{}) }"},
+		{"one that it has made by a name", "func f() map[int]int { m := make(map[int]int); m[1] = g(); return m }", "func f() (loupeR1 map[int]int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Args(); defer func() { loupeG.Leave(true, loupeR1) }() }; m := make(map[int]int); m[1] = g(); return m }"},
+		{"one that others have", "func (t *T) f() map[int]int { if t.m == nil { t.m = make(map[int]int) }; g(); return t.m }", "func (t *T) f() (loupeR1 map[int]int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Args(t); defer func() { loupeG.Leave(false, loupeR1) }() }; if t.m == nil { t.m = make(map[int]int) }; g(); return t.m }"},
+		{"one that it keeps as well", "func (t *T) f() map[int]int { m := make(map[int]int); t.m = m; g(); return m }", "func (t *T) f() (loupeR1 map[int]int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Args(t); defer func() { loupeG.Leave(false, loupeR1) }() }; m := make(map[int]int); t.m = m; g(); return m }"},
+		{"one that it hands on", "func f() map[int]int { m := map[int]int{}; g(m); return m }", "func f() (loupeR1 map[int]int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Args(); defer func() { loupeG.Leave(false, loupeR1) }() }; m := map[int]int{}; g(m); return m }"},
+		{"nothing is returned", "func f(a int) { g(a) }", "func f(a int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { defer loupeG.Leave(false) }; g(a) }"},
+		{"an error alone", "func f(a int) error { return g(a) }", "func f(a int) error { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { defer loupeG.Leave(false) }; return g(a) }"},
 		{"it does no work", "func f(a int) int { return len(x) + a }", none},
 		{"it has a directive", "//go:nosplit\nfunc f(a int) int { return g(a) }", none},
 		{"no body", "func f(a int) int", none},
@@ -129,7 +133,7 @@ func TestCopies(t *testing.T) {
 		}
 		want := ""
 		if test.want != none {
-			want = "package p; import zz_loupe_calls \"counts\"\n\n" + test.want + "\n"
+			want = "package p; import zz_loupe_repeats \"counts\"\n\n" + test.want + "\n"
 		}
 		if got := src.Texts[name]; got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", test.name, got, want)

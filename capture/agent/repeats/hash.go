@@ -14,7 +14,7 @@ type hasher struct {
 	h       uint64
 	nodes   int
 	bytes   int
-	fresh   bool  // maps may be read
+	fresh   bool  // a map may be read, but for those in what it leads to
 	places  bool  // where what cannot be hashed lies counts
 	all     bool  // much more is looked at, and what sync/atomic holds
 	partial bool  // something could not be hashed, or might not be
@@ -303,13 +303,13 @@ func (h *hasher) table(v reflect.Value, depth int) {
 	}
 	h.size += int64(v.Len())
 	h.word(uint64(v.Len()) + 5)
-	if !h.fresh {
+	if !h.fresh || depth > 0 { // what the map holds may be shared
 		h.place(v.Pointer())
 		return
 	}
 	var all uint64 // in any order
 	for it := v.MapRange(); it.Next() && !h.full(); {
-		one := hasher{nodes: h.nodes, bytes: h.bytes, fresh: true, all: h.all}
+		one := hasher{nodes: h.nodes, bytes: h.bytes, all: h.all}
 		one.value(it.Key(), depth+1)
 		one.value(it.Value(), depth+1)
 		all += one.sum()

@@ -22,9 +22,9 @@ func reset() {
 		f.cut.Store(0)
 		f.calls.Store(0)
 		f.ns.Store(0)
-		f.spent.Store(0)
+		f.spent.Store(-1 << 60) // nothing is cut because the machine is busy
 	}
-	spentOnAll.Store(0)
+	spentOnAll.Store(-1 << 60)
 	counting = true
 }
 
@@ -223,9 +223,6 @@ func TestSampled(t *testing.T) {
 		}
 	})
 	s := pairs[pair{0, 1}]
-	if fns[1].off.Load() {
-		t.Skip("the machine is too slow to count them all")
-	}
 	if s.sampled == 0 || s.calls != 20_000 || s.distinct < 2_500 || s.distinct > 10_000 {
 		t.Errorf("%+v", s)
 	}
@@ -294,7 +291,7 @@ func TestTogether(t *testing.T) {
 		write(&bytes.Buffer{}, false)
 	}
 	all.Wait()
-	if s := pairs[pair{0, 1}]; !fns[1].off.Load() && (s.calls != 4800 || s.again != 1600 || s.differ != 0) {
+	if s := pairs[pair{0, 1}]; s.calls != 4800 || s.again != 1600 || s.differ != 0 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -1,0 +1,157 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"maps"
+	"slices"
+	"strings"
+
+	"loupe/analysis/facts"
+	"loupe/recording"
+	"loupe/value/stack"
+)
+
+// countedCall is a function of which the calls were counted, with where the program calls it.
+type countedCall struct {
+	name  string        // of its symbol
+	in    string        // the function around
+	at    stack.Frame   // where that begins
+	way   []stack.Frame // from the function out to what is around, as a sample has seen it; nil where none has
+	costs []cost
+	rows  []*facts.UnitRow
+	site  stack.Frame // where it is called, as far as that is known
+	loop  int         // the first line of the loop that it is called in; 0 where that is not known
+}
+
+// newCounted looks for the calls of a function within another in the samples and in the source.
+func newCounted(in *Input, name string, within stack.Frame) countedCall {
+	c := countedCall{name: name, in: within.Func, at: within}
+	c.samples(in)
+	c.waited(in)
+	c.calledAt(in)
+	return c
+}
+
+// isCounted tells whether a function of a stack is one of the counts: those have no type parameters.
+func isCounted(frame, counted string) bool {
+	return stack.FoldGenerics(frame) == counted || bareGenerics(frame) == counted
+}
+
+// bareGenerics is the name of a function without type parameters.
+func bareGenerics(name string) string {
+	for {
+		from := strings.IndexByte(name, '[')
+		if from < 0 {
+			return name
+		}
+		to := strings.IndexByte(name[from:], ']')
+		if to < 0 {
+			return name
+		}
+		name = name[:from] + name[from+to+1:]
+	}
+}
+
+// samples finds the CPU time of the function and its heaviest way.
+func (r *countedCall) samples(in *Input) {
+	cpu, err := in.Facts.Weights(facts.CPU, "samples")
+	if err != nil {
+		return
+	}
+	lines, most := map[cost]bool{}, int64(0)
+	for id, w := range cpu.Profile.Samples(cpu.Index) {
+		frames := facts.Frames(cpu.Profile.Stacks, id)
+		at := slices.IndexFunc(frames, func(f stack.Frame) bool { return isCounted(f.Func, r.name) })
+		if w <= 0 || at < 0 {
+			continue
+		}
+		lines[cost{file: frames[at].File, line: frames[at].Line}] = true
+		if w > most {
+			most, r.way = w, frames[at:]
+		}
+	}
+	r.costs = slices.SortedFunc(maps.Keys(lines), func(a, b cost) int { return a.line - b.line })
+}
+
+// waited finds the parts of the time of units that pass within the function, and its heaviest way among them where no
+// sample has one.
+func (r *countedCall) waited(in *Input) {
+	t, u := in.trace(), in.Facts.Units()
+	if t.Err != nil || u.Err != nil {
+		return
+	}
+	for _, g := range u.Groups {
+		for i := range g.All.Rows {
+			row := &g.All.Rows[i]
+			frames := t.Frames(row.Site.Stack)
+			at := slices.IndexFunc(frames, func(f stack.Frame) bool { return isCounted(f.Func, r.name) })
+			if at < 0 {
+				continue
+			}
+			r.rows = append(r.rows, row)
+			if r.way == nil {
+				r.way = frames[at:]
+			}
+		}
+	}
+}
+
+// calledAt finds the line that calls the function, or what calls it, in the loop that repeats it: on a way that was seen, else in
+// the source of what is around.
+func (r *countedCall) calledAt(in *Input) {
+	for i, f := range r.way {
+		if i == 0 {
+			continue
+		}
+		if r.site.Func == "" {
+			r.site = f
+		}
+		if loops := loopsAround(in.code, f); len(loops) > 0 && in.Session.Scope().IsUser(f) {
+			r.site = f
+			r.loop, _ = loops[len(loops)-1].source.lines(loops[len(loops)-1].stmt)
+			return
+		}
+		if isCounted(f.Func, r.in) {
+			return
+		}
+	}
+	if r.site.Func != "" {
+		return
+	}
+	fn, s := in.code.function(r.at), in.code.parse(r.at.File)
+	if fn == nil {
+		return
+	}
+	eachNode(fn.Body, func(n ast.Node, outside []ast.Node) {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || r.site.Func != "" || ownCallName(call) != ownName(r.name) {
+			return
+		}
+		line, _ := s.lines(call)
+		r.site = stack.Frame{Func: r.in, File: r.at.File, Line: line}
+		for _, o := range slices.Backward(outside) {
+			if isLoop(o) {
+				r.loop, _ = s.lines(o)
+				return
+			}
+		}
+	})
+}
+
+// evidence shows the call, and the function, which begins at decl, with what is said of it.
+func (r *countedCall) evidence(in *Input, f *Finding, entry recording.Entry, decl stack.Frame, counts, which string) {
+	if r.site.Func == "" {
+		f.Evidence = []Evidence{in.fileAt(entry, decl, []stack.Frame{decl}, "%s", counts)}
+		return
+	}
+	frames := r.way
+	if len(frames) == 0 {
+		frames = []stack.Frame{decl, r.site}
+	}
+	f.Evidence = []Evidence{in.fileAt(entry, r.site, frames, "%s", counts)}
+	if r.loop > 0 {
+		f.Summary += fmt.Sprintf("; the loop at %s comes to it in each turn", fileLine(r.site.File, r.loop))
+	}
+	f.Evidence = append(f.Evidence, in.code.shownAt(decl.File, decl.Line, "%s, %s, begins here", stack.Short(decl.Func), which))
+}
