@@ -349,8 +349,9 @@ func (w *Watcher) Capture(ctx context.Context, dir, title, tool, why string, pha
 	return w.capture(ctx, dir, title, tool, why, phases, w.src)
 }
 
-// capture is Capture, with the metrics of a source that may have ended.
-func (w *Watcher) capture(ctx context.Context, dir, title, tool, why string, phases []Phase, metrics source) error {
+// capture is Capture of what answers: the source that w follows, nil once the program
+// has ended.
+func (w *Watcher) capture(ctx context.Context, dir, title, tool, why string, phases []Phase, src source) error {
 	epoch := w.seen.began
 	if len(w.seen.samples) > 0 && w.seen.samples[0].at.After(epoch) {
 		epoch = w.seen.samples[0].at
@@ -360,11 +361,11 @@ func (w *Watcher) capture(ctx context.Context, dir, title, tool, why string, pha
 		return err
 	}
 	r := newRecorder(rec, RecorderOptions{})
-	r.prog, r.src, r.pid, r.run = w.prog, w.src, w.pid, 0
+	r.prog, r.src, r.pid, r.run = w.prog, src, w.pid, 0
 	err = errors.Join(
 		rec.UpdateTarget(func(t *recording.Target) { *t = w.target }),
 		rec.Mark(why),
-		w.seen.keep(r, w.pid, metrics),
+		w.seen.keep(r, w.pid, w.src),
 		w.words.keep(rec),
 		rec.SetPhase(recording.Phase{Name: "bare", Run: 0, Span: timeline.Span{End: rec.Now()}}),
 	)
@@ -372,9 +373,9 @@ func (w *Watcher) capture(ctx context.Context, dir, title, tool, why string, pha
 		return errors.Join(err, rec.Close())
 	}
 	switch {
-	case w.src == nil && metrics != nil, w.src == nil && !ProcessExists(w.pid):
+	case src == nil && w.src != nil, src == nil && !ProcessExists(w.pid):
 		phases, err = nil, rec.Note("no profiles: the program had ended")
-	case w.src == nil:
+	case src == nil:
 		phases, err = nil, rec.Note("no profiles: the program has no agent and serves no /debug/pprof")
 	}
 	for _, p := range r.possible(phases) {
@@ -413,10 +414,7 @@ func (w *Watcher) Started() bool { return w.proc != nil }
 // CaptureEnd writes a recording of a program that is no more: the readings that led
 // there, and the last that it has printed.
 func (w *Watcher) CaptureEnd(ctx context.Context, dir, title, tool, why string) error {
-	src := w.src
-	w.src = nil
-	defer func() { w.src = src }()
-	return w.capture(ctx, dir, title, tool, why, nil, src)
+	return w.capture(ctx, dir, title, tool, why, nil, nil)
 }
 
 // flown writes what the flight recorder has kept as the trace.

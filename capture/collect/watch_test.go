@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"loupe/capture/alert"
+	"loupe/recording"
 )
 
 // pprofPage is what of the first page of /debug/pprof is read.
@@ -160,5 +163,33 @@ func TestWatchPrometheus(t *testing.T) {
 				t.Errorf("wholes %v", r.Wholes)
 			}
 		})
+	}
+}
+
+// slowSource is the metrics of a program that nobody has asked for yet.
+type slowSource struct {
+	source
+	asked chan struct{}
+}
+
+func (slowSource) metricsKind() recording.Kind { return recording.Metrics }
+
+func (s slowSource) follow(context.Context, time.Duration, clock, io.Writer) error {
+	close(s.asked)
+	return nil
+}
+
+// TestWatchEnded: a program may end before the first question about its metrics is put.
+func TestWatchEnded(t *testing.T) {
+	for range 20 {
+		src := slowSource{asked: make(chan struct{})}
+		w := newWatcher(WatchOptions{})
+		w.src = src
+		w.begin()
+		if err := w.CaptureEnd(t.Context(), filepath.Join(t.TempDir(), "r"), "", "", "ended"); err != nil {
+			t.Fatal(err)
+		}
+		<-src.asked
+		w.Close()
 	}
 }
