@@ -189,6 +189,8 @@ func (e *callEffects) call(n *ast.CallExpr, isOutside func(ast.Expr) bool, note 
 		note(n, "changes "+types.ExprString(n.Args[0]))
 	case selects && atomicChanges.MatchString(name) && (strings.HasPrefix(text, "atomic.") || isOutside(sel.X) && len(of) == 0 && !waitGroups.MatchString(types.ExprString(sel.X))):
 		note(n, "counts or stores in "+types.ExprString(sel.X))
+	case selects && len(of) == 0 && (name == "LoadOrStore" || name == "LoadAndDelete" || name == "CompareAndDelete") && isOutside(sel.X):
+		note(n, "counts or stores in "+types.ExprString(sel.X))
 	case writesOut(e.d, n), strings.HasPrefix(text, "fmt.Print"), strings.HasPrefix(text, "log."), strings.HasPrefix(text, "slog."):
 		note(n, "writes")
 	case len(of) == 0 && !slices.Contains(changesNothing, text) && (writeNames.MatchString(name) || executes.MatchString(name)):

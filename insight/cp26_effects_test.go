@@ -25,6 +25,7 @@ func TestEffectOfCall(t *testing.T) {
 		{"what it is given, not to be seen", "type t struct{ n int }\nfunc call(x *t) int { x.n++; return 1 }", true, "changes x.n"},
 		{"in a helper", "type t struct{ m map[int]int }\nfunc (x *t) put(n int) { x.m[n] = n }\nfunc call(x *t) int { x.put(1); return 1 }", true, "changes x.m[n]"},
 		{"a counter", "type t struct{ n atomic.Int64 }\nfunc call(x *t) bool { return x.n.Add(1) < 5 }", true, "counts or stores in x.n"},
+		{"a map of package sync", "type t struct{ m sync.Map }\nfunc call(x *t) string { n, _ := x.m.LoadOrStore(1, 2); return n.(string) }", true, "counts or stores in x.m"},
 		{"a channel", "func call(q chan int) int { return <-q }", true, "receives from a channel"},
 		{"time", "func call(s string) bool { time.Sleep(5); return true }", true, "lets time pass"},
 		{"an insert", "func call(tx *sql.Tx, s string) int { insert(tx, s); return 1 }\nfunc insert(tx *sql.Tx, s string) { tx.ExecContext(ctx, s) }", true, "by the name of ExecContext changes something"},

@@ -53,7 +53,7 @@ func countsOf(s *session.Session) (*repeats.Set, error) {
 		}
 		set, err := repeats.Decode(data)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", e.Path, err)
+			return nil, fmt.Errorf("%s cannot be read: %w", e.Path, err)
 		}
 		return set, nil
 	})

@@ -11,16 +11,14 @@ import (
 // of the toolchain, arch the GOARCH of the program.
 func Counts(minor int, arch string) (pkg string, files []File, err error) {
 	switch {
-	case minor < 20:
-		return "", nil, fmt.Errorf("it needs Go 1.20 or later, this is Go 1.%d", minor)
+	case minor < 21:
+		return "", nil, fmt.Errorf("it needs Go 1.21 or later, this is Go 1.%d", minor)
 	case arch != "amd64" && arch != "arm64":
 		return "", nil, fmt.Errorf("calls can be counted on amd64 and arm64, not on %s", arch)
 	}
 	names := []string{"repeats.go", "tally.go", "hash.go", "write.go", "exit.go", "g.go", "g_" + arch + ".s"}
 	if minor >= 23 {
 		names = append(names, "exit_go123.go.txt")
-	} else {
-		names = append(names, "exit_go120.go.txt")
 	}
 	for _, name := range names {
 		text := source("repeats/" + name)

@@ -46,6 +46,8 @@ type Counted interface {
 	Files(root string) map[string]string
 	// Env is the variable that names the file which the program writes.
 	Env() string
+	// Uncounted says which files are not counted, and why; empty where all are.
+	Uncounted() string
 	// Read makes an entry of a recording of what the program has written. loaded tells that a load was put on it.
 	Read(counts io.Reader, loaded bool) ([]byte, error)
 }
@@ -70,6 +72,10 @@ func countOnce(ctx context.Context, r *Recorder, p Phase, plan Plan) error {
 	switch stdin := r.opt.Launch.Stdin; {
 	case r.opt.Count == nil || r.prog == nil || r.prog.compile == nil:
 		return errors.New(countsBuilt)
+	case r.prog.compile.Test:
+		return errors.New("the functions of tests are not counted")
+	case hasFlag(r.prog.compile.Flags, "race"), hasFlag(r.prog.compile.Flags, "msan"), hasFlag(r.prog.compile.Flags, "asan"):
+		return errors.New("calls are not counted in a build with -race, -msan or -asan: what is read of arguments would be told as the program's own faults")
 	case stdin != nil && !replayable(stdin):
 		return errors.New(noReplay)
 	}
@@ -92,6 +98,9 @@ func countOnce(ctx context.Context, r *Recorder, p Phase, plan Plan) error {
 		return errors.New("the program has written no counts (did it end at once, or replace itself?)")
 	}
 	defer f.Close()
+	if left := counted.Uncounted(); left != "" {
+		r.w.Note("calls were not counted in " + left)
+	}
 	text, err := counted.Read(f, plan.Load != nil)
 	if err != nil {
 		return fmt.Errorf("the counts of the program cannot be read: %w", err)
@@ -202,9 +211,13 @@ func runCounted(ctx context.Context, r *Recorder, prog *Program, env string, p P
 		<-sink.done
 	}()
 	if plan.Load == nil {
-		r.opt.Progress("phase %s: a run that counts which calls repeat", repeatsPhase)
-		if proc.endsWithin(longestCount) && !proc.cmd.ProcessState.Success() && ctx.Err() == nil {
-			return fmt.Errorf("the program failed in the run that counts, which is not in its recording otherwise: %s; its last words were: %s", proc.cmd.ProcessState, sink.last.String())
+		long := longestCount
+		if runs := r.w.Manifest().Target.Runs; len(runs) > 0 && runs[0].Stopped {
+			long = p.For // it does not end by itself
+		}
+		r.opt.Progress("phase %s: a run that counts which calls repeat, at most %v", repeatsPhase, long)
+		if proc.endsWithin(long) && !proc.cmd.ProcessState.Success() && ctx.Err() == nil {
+			return fmt.Errorf("the program failed in the run that counts its calls, and in no other: %s%s", proc.cmd.ProcessState, sink.words())
 		}
 		return ctx.Err()
 	}
@@ -240,10 +253,30 @@ func runCounted(ctx context.Context, r *Recorder, prog *Program, env string, p P
 
 // quietLog forgets what a program prints, but for the end.
 type quietLog struct {
-	last lastLines
-	done chan struct{}
+	last  lastLines
+	fault string
+	done  chan struct{}
 }
 
-func (l *quietLog) started(int)                         {}
-func (l *quietLog) packet(p []byte, _ time.Time, _ int) { l.last.add(p) }
-func (l *quietLog) end()                                { close(l.done) }
+func (l *quietLog) started(int) {}
+
+func (l *quietLog) packet(p []byte, _ time.Time, _ int) {
+	for line := range bytes.Lines(p) {
+		if l.fault == "" && (bytes.HasPrefix(line, []byte("fatal error: ")) || bytes.HasPrefix(line, []byte("panic: "))) {
+			l.fault = string(bytes.TrimSpace(line))
+		}
+	}
+	l.last.add(p)
+}
+
+// words are those in which it failed, else its last ones.
+func (l *quietLog) words() string {
+	if l.fault != "" {
+		return " (" + l.fault + ")"
+	}
+	if text := l.last.String(); text != "" {
+		return "; its last words were: " + text
+	}
+	return ""
+}
+func (l *quietLog) end() { close(l.done) }

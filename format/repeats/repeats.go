@@ -178,10 +178,18 @@ func ReadCounts(r io.Reader, funcs []Func) (*Set, error) {
 		return nil, errors.New("it is cut: the last line is missing")
 	}
 	slices.SortFunc(s.Within, func(a, b Within) int {
-		return cmp.Or(cmp.Compare(b.AgainTime, a.AgainTime), cmp.Compare(a.In, b.In), cmp.Compare(a.Call, b.Call))
+		return cmp.Or(cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.In, b.In), cmp.Compare(a.Call, b.Call))
 	})
 	s.Within = s.Within[:min(len(s.Within), mostWithin)]
 	return s, nil
+}
+
+// weight is what a row may have to say something about: the time of calls that repeat, and all of it where there is a course.
+func (w *Within) weight() time.Duration {
+	if len(w.Course) > 0 || w.Again == 0 {
+		return w.Time
+	}
+	return w.AgainTime
 }
 
 // count reads a line of counts.
@@ -266,12 +274,52 @@ func Decode(data []byte) (*Set, error) {
 	case len(s.Functions) > mostFuncs:
 		return nil, fmt.Errorf("it has %d functions, at most %d are read", len(s.Functions), mostFuncs)
 	}
-	for _, p := range s.Within {
-		bad := p.In < 0 || p.Call < 0 || p.In >= len(s.Functions) || p.Call >= len(s.Functions)
-		bad = bad || slices.ContainsFunc(p.Course, func(x Step) bool { return x.Calls < 0 || x.Time < 0 || x.Size < 0 || x.Digits < 0 })
-		if bad || p.Calls < 0 || p.Around < 1 || p.Time < 0 || p.AroundTime < 0 || p.Again < 0 || p.AgainTime < 0 || p.Distinct < 0 || p.Differ < 0 || p.Changed < 0 {
-			return nil, fmt.Errorf("calls of function %d within function %d: no such counts are possible", p.Call, p.In)
+	for i, f := range s.Functions {
+		if f.Name == "" || len(f.Name) > mostName || len(f.File) > mostName || f.Line < 0 || f.Line > mostLine || !sane(f.Calls, int64(f.Time)) {
+			return nil, fmt.Errorf("function %d: no such function is possible", i)
 		}
 	}
+	if len(s.Within) > mostWithin {
+		return nil, fmt.Errorf("it has %d rows, at most %d are read", len(s.Within), mostWithin)
+	}
+	type row struct {
+		in, call int
+		open     bool
+	}
+	seen := map[row]bool{}
+	for _, p := range s.Within {
+		at := row{p.In, p.Call, p.Open}
+		if seen[at] || !s.possible(p) {
+			return nil, fmt.Errorf("calls of function %d within function %d: no such counts are possible", p.Call, p.In)
+		}
+		seen[at] = true
+	}
 	return s, nil
+}
+
+// What a file may say.
+const (
+	mostName  = 4 << 10
+	mostLine  = 1 << 24
+	mostCount = 1 << 53
+	mostSteps = 64
+)
+
+// sane tells that counts and times are such.
+func sane(all ...int64) bool {
+	return !slices.ContainsFunc(all, func(n int64) bool { return n < 0 || n > mostCount })
+}
+
+// possible tells that a row does not contradict itself.
+func (s *Set) possible(p Within) bool {
+	if p.In < 0 || p.Call < 0 || p.In >= len(s.Functions) || p.Call >= len(s.Functions) || p.In == p.Call || len(p.Course) > mostSteps {
+		return false
+	}
+	for _, x := range p.Course {
+		if !sane(x.Calls, int64(x.Time), x.Size, x.Digits) {
+			return false
+		}
+	}
+	return p.Around >= 1 && sane(p.Around, int64(p.AroundTime), p.Calls, int64(p.Time), p.Distinct, p.Again, int64(p.AgainTime), p.Differ, p.Changed, p.Most, p.MostOne) &&
+		p.Distinct <= p.Calls && p.Again <= p.Calls && p.Most <= p.Calls && p.MostOne <= p.Calls && p.AgainTime <= p.Time
 }

@@ -57,7 +57,14 @@ func TestDamaged(t *testing.T) {
 		{"{", "JSON"},
 		{`{"schema":"loupe.load/1"}`, "schema"},
 		{`{"schema":"loupe.repeats/1","within":[{"in":0,"call":0,"around":1}]}`, "function 0"},
-		{`{"schema":"loupe.repeats/1","functions":[{}],"within":[{"in":0,"call":0,"around":0}]}`, "possible"},
+		{`{"schema":"loupe.repeats/1","functions":[{"name":"a"},{"name":"b"}],"within":[{"in":0,"call":1,"around":0}]}`, "possible"},
+		{`{"schema":"loupe.repeats/1","functions":[{"name":"a"}],"within":[{"in":0,"call":0,"around":1}]}`, "possible"},
+		{`{"schema":"loupe.repeats/1","functions":[{"name":""}]}`, "function 0"},
+		{`{"schema":"loupe.repeats/1","functions":[{"name":"a","calls":-1}]}`, "function 0"},
+		{`{"schema":"loupe.repeats/1","functions":[{"name":"a"},{"name":"b"}],"within":[{"in":0,"call":1,"around":9223372036854775807}]}`, "possible"},
+		{`{"schema":"loupe.repeats/1","functions":[{"name":"a"},{"name":"b"}],"within":[{"in":0,"call":1,"around":1},{"in":0,"call":1,"around":1}]}`, "possible"},
+		{`{"schema":"loupe.repeats/1","functions":[{"name":"a"},{"name":"b"}],"within":[{"in":0,"call":1,"around":1,"calls":5,"again":6}]}`, "possible"},
+		{`{"schema":"loupe.repeats/1","functions":[{"name":"a"},{"name":"b"}],"within":[{"in":0,"call":1,"around":1,"most":-5}]}`, "possible"},
 	} {
 		if _, err := repeats.Decode([]byte(test.text)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: %v, want %q", test.text, err, test.want)

@@ -54,6 +54,17 @@ func (h *hasher) sum() uint64 {
 	return x
 }
 
+// text hashes a text, or notes that there is too much.
+func (h *hasher) text(s string) {
+	h.size += int64(len(s))
+	h.word(uint64(len(s)) + 11)
+	if h.bytes += len(s); h.bytes > mostBytes {
+		h.place(uintptr(unsafe.Pointer(unsafe.StringData(s))))
+		return
+	}
+	h.word(maphash.String(seed, s))
+}
+
 func (h *hasher) word(w uint64) {
 	h.h = (h.h ^ w) * 0x9e3779b97f4a7c15
 	h.h ^= h.h >> 29
@@ -98,8 +109,7 @@ func (h *hasher) any(a any) {
 	case nil:
 		h.word(1)
 	case string:
-		h.size += int64(len(a))
-		h.word(maphash.String(seed, a) + uint64(len(a)))
+		h.text(a)
 	case int:
 		h.word(uint64(a))
 	case bool:
@@ -133,6 +143,9 @@ func (h *hasher) how(t reflect.Type) (skip, address bool) {
 	}
 	if pkg == "sync/atomic" && h.all {
 		return false, false
+	}
+	if pkg == "sync" && (t.Name() == "Map" || t.Name() == "Pool") {
+		return false, true // they hold values
 	}
 	for _, p := range absent {
 		if pkg == p {
@@ -173,9 +186,7 @@ func (h *hasher) value(v reflect.Value, depth int) {
 		h.float(real(v.Complex()))
 		h.float(imag(v.Complex()))
 	case reflect.String:
-		s := v.String()
-		h.size += int64(len(s))
-		h.word(maphash.String(seed, s) + uint64(len(s)))
+		h.text(v.String())
 	case reflect.Slice:
 		h.refers = true
 		h.list(v, depth)

@@ -7,6 +7,8 @@
 package repeats
 
 import (
+	"reflect"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -144,6 +146,7 @@ func Enter(id uint32) *Goroutine {
 	t := now()
 	gr := goroutine()
 	if len(gr.stack) >= deepest {
+		f.paid(now()-t, false)
 		return nil
 	}
 	outer := true
@@ -158,6 +161,18 @@ func Enter(id uint32) *Goroutine {
 	gr.mu.Unlock()
 	gr.spend(f, t)
 	return gr
+}
+
+// paid notes that counting a call has taken so many ns, and ends the counting of the function when that is too much. thin
+// tells that it has ended.
+func (f *fn) paid(ns int64, thin bool) {
+	spent := f.spent.Add(ns)
+	if all := spentOnAll.Add(ns); thin || all <= mostOfAll && spent <= mostSpent && (spent <= enoughSpent || spent <= tooCheap*f.ns.Load()) {
+		return
+	}
+	if f.cut.CompareAndSwap(0, now()) {
+		f.off.Store(true)
+	}
 }
 
 // spend notes what counting has taken since t, and begins the frame on top anew.
@@ -237,12 +252,7 @@ func (gr *Goroutine) Leave(fresh bool, results ...any) {
 	d := now() - t
 	gr.over += d
 	gr.mu.Unlock()
-	spent := f.spent.Add(d)
-	if spentOnAll.Add(d) > mostOfAll || spent > mostSpent || spent > enoughSpent && spent > tooCheap*f.ns.Load() {
-		if !top.thin && f.cut.CompareAndSwap(0, now()) {
-			f.off.Store(true)
-		}
-	}
+	f.paid(d, top.thin)
 	if last == 0 {
 		gr.leave()
 	}
@@ -279,6 +289,9 @@ type call struct {
 	thin     bool
 	traits   traits
 	results  []any // nil where they are too large to be held, or refer to nothing
+	held     int64 // about how many bytes they have
+	sum      uint64
+	summed   bool
 }
 
 // result hashes what the call has returned.
@@ -319,11 +332,35 @@ func (c *call) result(fresh bool, results []any) {
 	}
 	if h.refers {
 		c.traits |= Refers
-		if h.bytes < mostHeldBytes && h.nodes < mostNodes {
+		if h.size < mostHeldSize && h.nodes < mostNodes && !h.handles {
 			c.results = results
+			c.held = h.size + 64*int64(h.nodes)
 		}
+	}
+	if unwinds(results) {
+		c.traits |= Fails // it panics, or ends its goroutine, and returns nothing
 	}
 }
 
-// mostHeldBytes is how large the texts and numbers of results may be that are held.
-const mostHeldBytes = 64 << 10
+// mostHeldSize is how many elements texts, slices and maps of results may have together that are held.
+const mostHeldSize = 16 << 10
+
+// unwinds tells that the call does not return: its results have not been set, and a panic or Goexit runs what is deferred.
+func unwinds(results []any) bool {
+	for _, r := range results {
+		if r != nil && !reflect.ValueOf(r).IsZero() {
+			return false
+		}
+	}
+	var pcs [12]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if f.Function == "runtime.gopanic" || f.Function == "runtime.Goexit" {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
+}

@@ -55,109 +55,138 @@ type node struct {
 	n    int
 }
 
+// callTest is what is told of the calls that do makes within another.
+type callTest struct {
+	name                    string
+	do                      func()
+	calls, distinct, differ int64
+	traits                  traits
+}
+
+var (
+	state  = &node{name: "a"}
+	hidden = map[string]int{}
+)
+
+// result is a function that returns x.
+func result(x any) func() []any { return func() []any { return []any{x} } }
+
+var callTests = []callTest{
+	{"the same text", func() {
+		for range 5 {
+			counted(1, []any{"x"}, result("y"))
+		}
+	}, 5, 1, 0, 0},
+	{"equal texts at different places", func() {
+		for i := range 5 {
+			counted(1, []any{strings.Repeat("x", 3)[:2+i%2*0]}, result([]byte("y")))
+		}
+	}, 5, 1, 0, Refers},
+	{"other texts", func() {
+		for i := range 5 {
+			counted(1, []any{fmt.Sprint(i)}, result("y"))
+		}
+	}, 5, 5, 0, 0},
+	{"other results", func() {
+		for i := range 5 {
+			counted(1, []any{"x"}, result(fmt.Sprint(i)))
+		}
+	}, 5, 1, 4, 0},
+	{"a number", func() {
+		for range 3 {
+			counted(1, []any{1.5}, result(2))
+		}
+	}, 3, 1, 0, Plain},
+	{"what a pointer leads to is the same", func() {
+		for range 3 {
+			counted(1, []any{&node{name: "a", next: &node{name: "b"}}}, result("y"))
+		}
+	}, 3, 1, 0, 0},
+	{"and is another one", func() {
+		for i := range 3 {
+			counted(1, []any{&node{name: "a", next: &node{n: i}}}, result("y"))
+		}
+	}, 3, 3, 0, 0},
+	{"it changes what it is given", func() {
+		for range 3 {
+			counted(1, []any{state}, func() []any { state.n++; return []any{true} })
+		}
+	}, 3, 3, 0, Plain | Alters},
+	{"it adds to a map", func() {
+		for i := range 3 {
+			counted(1, []any{hidden}, func() []any { hidden[fmt.Sprint(i)] = i; return []any{true} })
+		}
+	}, 3, 3, 0, Plain | Alters | Partial},
+	{"a map with the same keys is taken for the same, and said to be partial", func() {
+		for i := range 3 {
+			counted(1, []any{hidden}, func() []any { hidden["0"] = i; return []any{"y"} })
+		}
+	}, 3, 1, 0, Partial},
+	{"a writer", func() {
+		for range 3 {
+			counted(1, []any{&bytes.Buffer{}}, result("y"))
+		}
+	}, 3, 1, 0, Writes},
+	{"an error", func() {
+		for range 3 {
+			counted(1, []any{"x"}, func() []any { return []any{"", errors.New("no")} })
+		}
+	}, 3, 1, 0, Fails},
+	{"nothing but an error", func() {
+		for range 3 {
+			counted(1, []any{"x"}, func() []any { return []any{nil} })
+		}
+	}, 3, 1, 0, Void | Plain},
+	{"a function is not seen through", func() {
+		f := func() {}
+		for range 3 {
+			counted(1, []any{f}, result("y"))
+		}
+	}, 3, 1, 0, Partial},
+	{"it panics", func() {
+		for range 3 {
+			func() {
+				defer func() { recover() }()
+				counted(1, []any{"x"}, func() []any { panic("no") })
+			}()
+		}
+	}, 3, 1, 0, Void | Plain | Fails},
+	{"it returns nothing but zeros", func() {
+		for range 3 {
+			counted(1, []any{"x"}, result(0))
+		}
+	}, 3, 1, 0, Plain},
+	{"what a sync.Map has is not seen", func() {
+		for range 3 {
+			counted(1, []any{&struct{ m sync.Map }{}}, result("y"))
+		}
+	}, 3, 3, 0, Partial},
+	{"times of one moment", func() {
+		at := time.Unix(1, 2)
+		for range 3 {
+			counted(1, []any{at}, result("y"))
+		}
+	}, 3, 1, 0, 0},
+	{"a circle ends", func() {
+		n := &node{}
+		n.next = n
+		for range 3 {
+			counted(1, []any{n}, result("y"))
+		}
+	}, 3, 1, 0, Partial},
+	{"a lock is no part of a value", func() {
+		for range 3 {
+			counted(1, []any{&struct {
+				mu sync.Mutex
+				n  int
+			}{}}, result("y"))
+		}
+	}, 3, 1, 0, 0},
+}
+
 // What is told of calls within another.
 func TestCalls(t *testing.T) {
-	result := func(x any) func() []any { return func() []any { return []any{x} } }
-	state, hidden := &node{name: "a"}, map[string]int{}
-	for _, test := range []struct {
-		name                    string
-		do                      func()
-		calls, distinct, differ int64
-		traits                  traits
-	}{
-		{"the same text", func() {
-			for range 5 {
-				counted(1, []any{"x"}, result("y"))
-			}
-		}, 5, 1, 0, 0},
-		{"equal texts at different places", func() {
-			for i := range 5 {
-				counted(1, []any{strings.Repeat("x", 3)[:2+i%2*0]}, result([]byte("y")))
-			}
-		}, 5, 1, 0, Refers},
-		{"other texts", func() {
-			for i := range 5 {
-				counted(1, []any{fmt.Sprint(i)}, result("y"))
-			}
-		}, 5, 5, 0, 0},
-		{"other results", func() {
-			for i := range 5 {
-				counted(1, []any{"x"}, result(fmt.Sprint(i)))
-			}
-		}, 5, 1, 4, 0},
-		{"a number", func() {
-			for range 3 {
-				counted(1, []any{1.5}, result(2))
-			}
-		}, 3, 1, 0, Plain},
-		{"what a pointer leads to is the same", func() {
-			for range 3 {
-				counted(1, []any{&node{name: "a", next: &node{name: "b"}}}, result("y"))
-			}
-		}, 3, 1, 0, 0},
-		{"and is another one", func() {
-			for i := range 3 {
-				counted(1, []any{&node{name: "a", next: &node{n: i}}}, result("y"))
-			}
-		}, 3, 3, 0, 0},
-		{"it changes what it is given", func() {
-			for range 3 {
-				counted(1, []any{state}, func() []any { state.n++; return []any{true} })
-			}
-		}, 3, 3, 0, Plain | Alters},
-		{"it adds to a map", func() {
-			for i := range 3 {
-				counted(1, []any{hidden}, func() []any { hidden[fmt.Sprint(i)] = i; return []any{true} })
-			}
-		}, 3, 3, 0, Plain | Alters | Partial},
-		{"a map with the same keys is taken for the same, and said to be partial", func() {
-			for i := range 3 {
-				counted(1, []any{hidden}, func() []any { hidden["0"] = i; return []any{"y"} })
-			}
-		}, 3, 1, 0, Partial},
-		{"a writer", func() {
-			for range 3 {
-				counted(1, []any{&bytes.Buffer{}}, result("y"))
-			}
-		}, 3, 1, 0, Writes},
-		{"an error", func() {
-			for range 3 {
-				counted(1, []any{"x"}, func() []any { return []any{"", errors.New("no")} })
-			}
-		}, 3, 1, 0, Fails},
-		{"nothing but an error", func() {
-			for range 3 {
-				counted(1, []any{"x"}, func() []any { return []any{nil} })
-			}
-		}, 3, 1, 0, Void | Plain},
-		{"a function is not seen through", func() {
-			f := func() {}
-			for range 3 {
-				counted(1, []any{f}, result("y"))
-			}
-		}, 3, 1, 0, Partial},
-		{"times of one moment", func() {
-			at := time.Unix(1, 2)
-			for range 3 {
-				counted(1, []any{at}, result("y"))
-			}
-		}, 3, 1, 0, 0},
-		{"a circle ends", func() {
-			n := &node{}
-			n.next = n
-			for range 3 {
-				counted(1, []any{n}, result("y"))
-			}
-		}, 3, 1, 0, Partial},
-		{"a lock is no part of a value", func() {
-			for range 3 {
-				counted(1, []any{&struct {
-					mu sync.Mutex
-					n  int
-				}{}}, result("y"))
-			}
-		}, 3, 1, 0, 0},
-	} {
+	for _, test := range callTests {
 		reset()
 		around(test.do)
 		s := pairs[pair{0, 1}]
@@ -293,5 +322,28 @@ func TestTogether(t *testing.T) {
 	all.Wait()
 	if s := pairs[pair{0, 1}]; s.calls != 4800 || s.again != 1600 || s.differ != 0 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// What is held of results is bounded, for all that is under way together, and given back.
+func TestHeld(t *testing.T) {
+	reset()
+	around(func() {
+		for i := range 3000 {
+			text := make([]string, 200)
+			counted(1, []any{i % 200}, func() []any { return []any{text} })
+		}
+		if n := heldBytes.Load(); n <= 0 || n > mostHeldBytes+1<<20 {
+			t.Errorf("%d bytes are held", n)
+		}
+		long := strings.Repeat("x", mostHeldSize+1)
+		before := heldBytes.Load()
+		counted(2, []any{1}, func() []any { return []any{[]string{long}} })
+		if n := heldBytes.Load(); n != before {
+			t.Errorf("a long text is held: %d bytes, %d before", n, before)
+		}
+	})
+	if n := heldBytes.Load(); n != 0 {
+		t.Errorf("%d bytes are held behind the call around", n)
 	}
 }

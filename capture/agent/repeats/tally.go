@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"sync"
+	"sync/atomic"
 )
 
 // tally counts the calls of one function within one call of another.
@@ -12,7 +13,8 @@ type tally struct {
 	// Of all arguments those are kept whose hash ends in level zeros.
 	level  uint
 	kept   map[uint64]*kept
-	held   int // results
+	held   int // results, of so many bytes
+	bytes  int64
 	traits traits
 	course []step
 }
@@ -48,13 +50,23 @@ const (
 	mostHeld = 600
 )
 
+// mostHeldBytes bounds what all results have together that are held at a time, and heldBytes is how many bytes that is, about.
+const mostHeldBytes = 32 << 20
+
+var heldBytes atomic.Int64
+
 // hold keeps the results of the first, the second, the fourth call with the same arguments, and so on: who changes one of them?
 func (t *tally) hold(k *kept, c *call) {
-	if c.results == nil || t.held >= mostHeld || k.calls&(k.calls-1) != 0 {
+	if c.results == nil || t.held >= mostHeld || k.calls&(k.calls-1) != 0 || heldBytes.Load() > mostHeldBytes {
 		return
 	}
+	if !c.summed { // each call around asks
+		c.sum, c.summed = holds(c.results), true
+	}
 	t.held++
-	k.held = append(k.held, held{c.results, holds(c.results)})
+	t.bytes += c.held
+	heldBytes.Add(c.held)
+	k.held = append(k.held, held{c.results, c.sum})
 }
 
 // add counts a call.
@@ -190,12 +202,15 @@ var (
 func fold(f *frame, net int64) {
 	pairsMu.Lock()
 	defer pairsMu.Unlock()
-	foldInto(pairs, f, net, true)
+	foldInto(pairs, f, net, true, true)
 }
 
-// foldInto adds what was called within a call that has taken net ns so far.
-func foldInto(to map[pair]*sum, f *frame, net int64, look bool) {
+// foldInto adds what was called within a call that has taken net ns so far. ends tells that the call has ended.
+func foldInto(to map[pair]*sum, f *frame, net int64, look, ends bool) {
 	for id, t := range f.inside {
+		if ends {
+			heldBytes.Add(-t.bytes)
+		}
 		p := pair{f.id, id}
 		s := to[p]
 		if s == nil {

@@ -79,7 +79,7 @@ func write(w io.Writer, last bool) {
 			n := now()
 			for j := range gr.stack {
 				f := &gr.stack[j]
-				foldInto(open, f, max(0, n-f.start-(gr.over-f.over)), last)
+				foldInto(open, f, max(0, n-f.start-(gr.over-f.over)), last, false)
 			}
 			gr.mu.Unlock()
 		}
