@@ -364,10 +364,7 @@ func retriesAround(c *code, at stack.Frame) bool {
 	if len(loops) == 0 {
 		return false
 	}
-	return slices.ContainsFunc(exits(loops[len(loops)-1].body.List), func(x exit) bool {
-		cond, ok := x.cond.(*ast.BinaryExpr)
-		return ok && errorCheck(cond) && x.on == (cond.Op == token.EQL)
-	})
+	return slices.ContainsFunc(exits(loops[len(loops)-1].body.List), exit.worked)
 }
 
 // asksForLock tells whether a line of a loop asks for a lock or a slot without waiting for it,

@@ -205,6 +205,22 @@ type exit struct {
 	fails bool
 }
 
+// worked tells whether the loop is left once there is no error, whatever else there is.
+func (x exit) worked() bool {
+	any := map[bool]token.Token{true: token.LOR, false: token.LAND}[x.on]
+	var without func(cond ast.Expr) bool
+	without = func(cond ast.Expr) bool {
+		switch n := cond.(type) {
+		case *ast.ParenExpr:
+			return without(n.X)
+		case *ast.BinaryExpr:
+			return errorCheck(n) && x.on == (n.Op == token.EQL) || n.Op == any && (without(n.X) || without(n.Y))
+		}
+		return false
+	}
+	return without(x.cond)
+}
+
 // exits are those of statements, outside of loops and functions within.
 func exits(list []ast.Stmt) (all []exit) {
 	for i, s := range list {

@@ -44,12 +44,15 @@ func (w *waiting) tellTries(in *Input, t *traced, a tried, f *Finding, info func
 	case again >= 1:
 		f.Summary += fmt.Sprintf("; these are pauses before the call at %s is tried again, because it has failed", place(a.at))
 		f.Evidence = append(f.Evidence, t.seen(a.call.Stack, "tried again after each pause"))
-		often := fmt.Sprintf("a typical one of these %s tries again %s times on average", pluralOf(w.group), unit.Number(again))
-		if w.group.Wall.Count == 1 {
+		often, then := fmt.Sprintf("a typical one of these %s tries again %s times on average", w.group.Unit.String()+"s", unit.Number(again)), "do what a request need not wait for after it."
+		switch {
+		case w.group.Unit.String() == "worker":
+			often, then = fmt.Sprintf("each of these goroutines tries again %s times on average", unit.Number(again)), "go on with other items meanwhile."
+		case w.group.Wall.Count == 1:
 			often = fmt.Sprintf("it is tried again %s times in all", unit.Number(again))
 		}
 		f.Advice = "Find out why the call fails: " + often + ". Try again only what may work the next time (a timeout, a refused connection, the statuses 429 and 503), and give up at once where the answer will stay the same " +
-			"(not found, not allowed, a bad argument, a certificate that is refused); where the answer may be kept, keep also that there is none. Bound all tries together by a deadline, and do what a request need not wait for after it."
+			"(not found, not allowed, a bad argument, a certificate that is refused); where the answer may be kept, keep also that there is none. Bound all tries together by a deadline, and " + then
 		f.Doubts = append(f.Doubts, "an error may also say that something is not ready yet: then the pauses are those of a poll", "if whoever is called was down only while this was recorded, the tries are what they are meant for")
 	}
 }

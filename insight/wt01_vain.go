@@ -87,8 +87,7 @@ func vainLoop(l loop) bool {
 		return true
 	}
 	return slices.ContainsFunc(l.exits(), func(x exit) bool {
-		cond, ok := x.cond.(*ast.BinaryExpr)
-		return ok && errorCheck(cond) && x.on == (cond.Op.String() == "==") || x.cond != nil && counts(x.cond)
+		return x.worked() || x.cond != nil && counts(x.cond)
 	})
 }
 

@@ -31,7 +31,7 @@ var wt01 = &Rule{
 		{"calls", 3, "calls in one", "chosen: from here on they may be made concurrently, or combined into one"},
 	},
 	Part:  true,
-	Check: onUnits(checkWaiting),
+	Check: checkWaits,
 }
 
 // waiting is what one group of units waits for at one line.
@@ -208,11 +208,14 @@ func (w *waiting) queues() bool {
 		return false // who waits for all others to end stands in no queue with them
 	}
 	if w.kind == "channel" || w.kind == "cond" || w.kind == "pool" {
-		queued := time.Duration(0)
+		queued, all := time.Duration(0), time.Duration(0)
 		for _, row := range w.rows {
 			queued += row.Queued
+			if w.group.Unit.String() != "worker" || row.Cause.Kind.Key() != "none" { // else it goes on when the trace ends
+				all += row.Time
+			}
 		}
-		return 2*queued >= w.time
+		return all > 0 && 2*queued >= all
 	}
 	c := &w.causes[0].Cause
 	return slices.ContainsFunc(w.group.All.Rows, func(row facts.UnitRow) bool {
@@ -236,6 +239,8 @@ func unitOf(g facts.UnitGroup) string {
 		return "a job of " + stack.Short(g.Name)
 	case name == "exchange":
 		return "an exchange of " + stack.Short(g.Name)
+	case name == "worker":
+		return "a goroutine of " + stack.Short(g.Name)
 	}
 	return name + " " + stack.Short(g.Name)
 }
@@ -457,10 +462,14 @@ func (w *waiting) asks(in *Input, t *traced, many bool) (asking, bool) {
 
 // pluralOf names units: "requests of main.handle".
 func pluralOf(g facts.UnitGroup) string {
-	if name := g.Unit.String(); name != "main" {
+	switch name := g.Unit.String(); name {
+	case "main":
+		return name
+	case "worker":
+		return "the goroutines of " + stack.Short(g.Name)
+	default:
 		return name + "s"
 	}
-	return "main"
 }
 
 // timeOfUnits is the time that a share of a group's is of. A trace may have only a part of main.

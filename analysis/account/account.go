@@ -2,7 +2,7 @@
 // waited for, line by line of the user's code and without remainder.
 //
 // A unit is a served HTTP or gRPC request, a user task, a benchmark or a test, a turn of
-// a loop over a queue or an accepted connection, or the run of main. A [Builder] finds units in the events of an execution trace, in one
+// a loop over a queue or an accepted connection, or the run of main, or of a goroutine that the program has started. A [Builder] finds units in the events of an execution trace, in one
 // pass: it follows the goroutine of each, and where that one waits for another
 // goroutine, what the other one did meanwhile (the critical path, see
 // golang/go#57175). [Account] has them by kind, with typical and slow ones apart.
@@ -46,10 +46,13 @@ const (
 	Job
 	// Main is the main goroutine, as far as the trace has it.
 	Main
+	// Worker is a goroutine that the user's code has started, as far as the trace has it.
+	// See [Builder.hires].
+	Worker
 	units
 )
 
-var unitNames = [units]string{"request", "task", "benchmark", "test", "exchange", "job", "main"}
+var unitNames = [units]string{"request", "task", "benchmark", "test", "exchange", "job", "main", "worker"}
 
 // many tells whether there may be very many: what a program does again and again.
 func (u Unit) many() bool { return u == Request || u == Task || u == Exchange || u == Job }

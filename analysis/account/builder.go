@@ -1,6 +1,8 @@
 package account
 
 import (
+	"cmp"
+
 	"loupe/format/exectrace"
 	"loupe/format/exectrace/sweep"
 	"loupe/value/stack"
@@ -39,6 +41,7 @@ type track struct {
 	// why is the name of that stop.
 	assists, stops bool
 	timed          bool // a timer has made it (time.AfterFunc, the end of a context)
+	judged         bool // it is known whether it is a worker
 	fanned         bool // it is of a fan
 	why            exectrace.NameID
 	inside         stack.ID // where either began
@@ -47,6 +50,7 @@ type track struct {
 	creator exectrace.Slot
 	made    stack.ID
 	maker   exectrace.GoID
+	root    string // the function that it begins with, of a worker
 	born    timeline.Time
 	trying  trying // connections that it has tried to make
 	// gate is the one that it has waited at and is inside of.
@@ -113,6 +117,9 @@ func (b *Builder) transition(e *exectrace.Event) {
 	}
 	t := b.track(e.SubjectSlot)
 	was, is := &b.gs.Was, b.gs.Is
+	if t.lives && !t.judged {
+		b.hires(t, cmp.Or(e.SubjectStack, was.Stack))
+	}
 	switch e.From {
 	case exectrace.Undetermined, exectrace.NotExist:
 		b.start(t, e, is)
@@ -179,6 +186,9 @@ func (b *Builder) start(t *track, e *exectrace.Event, is *sweep.Goroutine) {
 		u := b.units.open(kind, from, t.id)
 		u.real = true
 		u.next, t.units = t.units, u
+	}
+	if t.judged = kind < units; !t.judged {
+		b.hires(t, e.SubjectStack)
 	}
 	if e.To == exectrace.Waiting && !created {
 		t.turn.accepts = b.loops.view(is.Reason, e.SubjectStack).accepts

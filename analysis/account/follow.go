@@ -124,7 +124,7 @@ func (f *follower) waited(t *track, was *sweep.Goroutine, e *exectrace.Event) {
 		k = f.w.id(key{kind: Idle, site: f.w.keys[k].site})
 	case kind == Channel && e.GSlot == exectrace.NoSlot:
 		k = f.w.id(key{kind: f.w.timed(was.Stack, kind), site: f.w.keys[k].site})
-	case t.units == nil && e.Time-t.history.end() < briefly:
+	case !t.works() && e.Time-t.history.end() < briefly:
 		f.idled(t, kind, was.Stack, e) // nobody will miss what it was for
 	case kind.followed() && by != nil && by != t && e.To == exectrace.Runnable:
 		f.follow(t, by, k, was.Stack, e)
@@ -133,7 +133,7 @@ func (f *follower) waited(t *track, was *sweep.Goroutine, e *exectrace.Event) {
 	if t.id == 1 && was.Reason == exectrace.NameNone && was.Stack == 0 && e.GSlot == exectrace.NoSlot && t.units != nil && t.history.end() == t.born {
 		t.units.older = e.Time - t.born
 	}
-	if t.units == nil {
+	if !t.works() {
 		f.idled(t, f.w.keys[k].kind, was.Stack, e)
 	}
 	f.outside(t, f.w.keys[k].kind, was.Stack, e.Time-t.history.end(), e.Time, false)
@@ -147,7 +147,7 @@ func (f *follower) follow(t, by *track, k keyID, where stack.ID, e *exectrace.Ev
 	if from >= to {
 		return
 	}
-	if t.units == nil {
+	if !t.works() {
 		f.idled(t, f.w.keys[k].kind, where, e)
 	}
 	switch v := &f.w.waits[where]; {
@@ -179,6 +179,8 @@ func (f *follower) follow(t, by *track, k keyID, where stack.ID, e *exectrace.Ev
 	}
 	if t.units != nil {
 		f.straggles(t, by, own.site, e)
+	}
+	if t.works() {
 		by.gave, by.gaveTo = e.Time, t.id
 	}
 	f.divide(t, own, where, e, queue)

@@ -106,7 +106,7 @@ func (c *collector) free(u *open) {
 
 // abandon takes one back that the trace has cut off.
 func (c *collector) abandon(u *open) {
-	if u.unit != Exchange && u.unit != Job && (u.unit != Request || u.real) {
+	if u.unit != Exchange && u.unit != Job && u.unit != Worker && (u.unit != Request || u.real) {
 		c.cut++
 	}
 	c.free(u)
@@ -325,13 +325,21 @@ func (g *gathered) group(k groupKey, w *words) *Group {
 	return out
 }
 
-// asked tells whether requests are those that the program sends, by the number of them:
-// they are as many as the calls of its clients, and send none themselves.
-func (g *Group) asked(calls int64) bool {
-	if g.Unit != Request || calls < 1 || 5*g.Wall.Count < 4*calls || 4*g.Wall.Count > 5*calls {
-		return false
+// asked marks the requests that the program sends itself, by their number: those of one group
+// or of all are as many as the calls of its clients, and none of them sends any.
+func asked(groups []*Group, calls int64) {
+	as := func(n int64) bool { return calls > 0 && 5*n >= 4*calls && 4*n <= 5*calls }
+	var silent []*Group
+	all := int64(0)
+	for _, g := range groups {
+		if g.Unit == Request && !slices.ContainsFunc(g.All.Rows, func(r Row) bool { return r.Kind == Answer || r.Cause.Kind == Answer }) {
+			silent = append(silent, g)
+			all += g.Wall.Count
+		}
 	}
-	return !slices.ContainsFunc(g.All.Rows, func(r Row) bool { return r.Kind == Answer || r.Cause.Kind == Answer })
+	for _, g := range silent {
+		g.Asked = as(all) || as(g.Wall.Count)
+	}
 }
 
 // Finish ends what still goes on, and returns the account. Units that the end of the
@@ -353,9 +361,10 @@ func (b *Builder) Finish() *Account {
 		}
 		out := g.group(k, b.w)
 		out.Stampedes = g.stampedesOf(b.w, c.unnamed(k))
-		out.Asked = out.asked(b.calls)
 		a.Groups = append(a.Groups, out)
 	}
+	asked(a.Groups, b.calls)
+	a.Groups = dismissed(a.Groups)
 	slices.SortFunc(a.Groups, func(x, y *Group) int {
 		return cmp.Or(cmp.Compare(x.Unit, y.Unit), cmp.Compare(y.Seen.Sum, x.Seen.Sum), strings.Compare(x.Name, y.Name))
 	})

@@ -52,6 +52,7 @@ type loops struct {
 	views  []headView // by stack
 	owners map[string]int
 	heads  []stack.ID // by owner; 0 is none
+	roots  []begun    // by stack
 	// accepted are the owners that have been seen to serve an accepted connection, places
 	// the lines that wait for connections, by function.
 	accepted map[int]bool
@@ -224,7 +225,7 @@ func turnBegins(b *Builder, t *track, was *sweep.Goroutine, e *exectrace.Event) 
 		return
 	}
 	for u := t.units; u != nil; u = u.next {
-		if u.unit != Main {
+		if u.unit < Main {
 			return // it is within one already
 		}
 	}

@@ -23,10 +23,10 @@ const (
 	makes   = "main.main@main.go:3"
 )
 
-// loopsOf are the groups of an account, but for main, with their rows.
+// loopsOf are the groups of an account, but for main and workers, with their rows.
 func loopsOf(a *account.Account) (all []string) {
 	for _, g := range a.Groups {
-		if g.Unit != account.Main {
+		if g.Unit < account.Main {
 			all = append(all, fmt.Sprintf("%d %s %s: %s", g.Wall.Count, g.Unit, g.Name, strings.Join(rowsOf(&g.All), ", ")))
 		}
 	}

@@ -23,6 +23,8 @@ type Units struct {
 	// profiles, and without what only the program itself asks: whoever asks waits for it. Of a tool that does
 	// more than they take, main is one of them; the heaviest is first then.
 	Judged []*account.Group
+	// Workers are the goroutines of the functions, each with several, that do the work of a tool whose main waits for them.
+	Workers []*account.Group
 	// Err is why there is nothing.
 	Err error
 }
@@ -49,8 +51,51 @@ func units(s *session.Session, t *Trace, part timeline.Span, stop func() bool) *
 	}
 	if EndsByItself(s) {
 		u.judgeMain()
+		u.findWorkers()
 	}
 	return u
+}
+
+// crew is how many goroutines of a kind do the work of a tool, at least, for which main waits.
+const crew = 2
+
+// findWorkers finds those whom main waits for in most of its time: what holds up one of them is what holds up the
+// program then.
+func (u *Units) findWorkers() {
+	if !slices.ContainsFunc(u.Judged, func(g *account.Group) bool { return g.Unit == account.Main && waitsForOthers(g) }) {
+		return
+	}
+	for _, g := range u.Groups {
+		if g.Unit == account.Worker && g.Wall.Count >= crew && !awaitsOthers(g) {
+			u.Workers = append(u.Workers, g)
+		}
+	}
+}
+
+// waitsForOthers tells of main that it waits for other goroutines in most of its time, one or a few times for all of them or again
+// and again.
+func waitsForOthers(main *account.Group) bool {
+	waits := time.Duration(0)
+	for i := range main.All.Rows {
+		switch row := &main.All.Rows[i]; row.Kind {
+		case account.WaitGroup, account.Channel, account.Cond:
+			waits += row.Time
+		}
+	}
+	return float64(waits) >= beside*float64(main.All.Wall)
+}
+
+// awaitsOthers tells of goroutines that they wait in most of their time for what others send to them, as a stand-in for a service
+// and a printer of figures do.
+func awaitsOthers(g *account.Group) bool {
+	waits := time.Duration(0)
+	for i := range g.All.Rows {
+		switch row := &g.All.Rows[i]; row.Kind {
+		case account.Accept, account.Idle, account.Client:
+			waits += row.Time
+		}
+	}
+	return float64(waits) >= beside*float64(g.All.Wall)
 }
 
 // beside is the part of the time of main up to which what a tool serves or marks beside its work says little of

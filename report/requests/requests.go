@@ -16,7 +16,7 @@ import (
 
 // unitNames are what a page calls the units of each kind.
 var unitNames = map[account.Unit]string{
-	account.Request: "requests", account.Task: "user tasks", account.Benchmark: "benchmarks", account.Test: "tests", account.Exchange: "exchanges", account.Job: "jobs", account.Main: "main goroutine",
+	account.Request: "requests", account.Task: "user tasks", account.Benchmark: "benchmarks", account.Test: "tests", account.Exchange: "exchanges", account.Job: "jobs", account.Main: "main goroutine", account.Worker: "workers",
 }
 
 // shownGroups is how many groups are divided line by line.
@@ -31,7 +31,7 @@ func List(a *account.Account, slow bool, top int) *report.Trace {
 	for _, g := range a.Groups {
 		counted[g.Unit] += g.Seen.Count
 	}
-	for u := account.Request; u <= account.Main; u++ {
+	for u := account.Request; u <= account.Worker; u++ {
 		if n := counted[u]; n > 0 {
 			facts = append(facts, report.Fact{Key: u.String() + "s", Head: unitNames[u], Value: n})
 		}
