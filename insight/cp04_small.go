@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
 	"loupe/value/stack"
 	"loupe/value/unit"
 )
@@ -210,6 +212,29 @@ func tellFlushed(h *hit, f *Finding) bool {
 	f.Advice = "Do not flush after each piece: the buffer empties itself when it is full. Flush at the end (and check the error), when somebody is waiting for what was written, or every second or so if a reader follows."
 	f.Doubts = append(f.Doubts, "what is in the buffer is lost if the program dies before it is flushed", "a piece that is as large as the buffer is a system call in any case")
 	return true
+}
+
+// mostRests is which part of the writes a goroutine rests after, at most, that has more to write as a rule. Chosen.
+const mostRests = 0.25
+
+// goesOnWriting tells whether goroutines that write at the heaviest line mostly have more to write then, by the trace: they wait for
+// something far less often than they write. What is answered, and what is passed on as it comes, is written by goroutines that wait in
+// between.
+func goesOnWriting(h *hit) bool {
+	t := h.in.trace()
+	if t.Err != nil {
+		return false
+	}
+	at := lineOnly(h.lines[0].Caller)
+	roots, writes, waits := map[string]bool{}, int64(0), int64(0)
+	for _, b := range t.OwnBlocks(func(b *sched.Block) bool { return b.State == exectrace.Syscall && lineOnly(t.Site(b.Stack)) == at }) {
+		roots[userRoot(t, b.Stack)] = true
+		writes += b.Wait.Count
+	}
+	for _, b := range t.OwnBlocks(func(b *sched.Block) bool { return b.State == exectrace.Waiting && roots[userRoot(t, b.Stack)] }) {
+		waits += b.Wait.Count
+	}
+	return float64(waits) <= mostRests*float64(writes)
 }
 
 // movedOn is how many bytes a read or write on a line moves, where the source says it; 0 where it does not.

@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"loupe/analysis/account/accounttest"
+	"loupe/format/exectrace/fixture"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 )
@@ -44,6 +47,43 @@ func TestSmallCalls(t *testing.T) {
 			column{"main.main:/src/main.go:40 main.other:/src/other.go:3", []int64{120}})
 		f := answers(t, r, "CP04")[0]
 		if f.State != Found || f.Severity != c.severity || !strings.HasPrefix(f.Title, c.title) {
+			t.Errorf("%s: %s %s: %s: %s", c.name, f.State, f.Severity, f.Title, f.Summary)
+		}
+	}
+}
+
+// TestFlushedConnection: a connection that is flushed after each piece is a fault where the goroutine that writes hardly ever waits: it
+// has more to write each time.
+func TestFlushedConnection(t *testing.T) {
+	const source = "package main\n\nimport \"bufio\"\n\ntype sink struct {\n\tw *bufio.Writer\n}\n\nfunc (s *sink) line(l string) error {\n\ts.w.WriteString(l)\n\treturn s.w.Flush()\n}\n\nfunc main() { (&sink{}).line(\"\") }\n"
+	const flush = "syscall.write@z.go:1;internal/poll.(*FD).Write@fd.go:1;net.(*conn).Write@net.go:1;bufio.(*Writer).Flush@bufio.go:1;main.(*sink).line@main.go:11;main.main@main.go:14"
+	for _, c := range []struct {
+		name     string
+		rests    int // after how many writes it waits for more
+		severity Severity
+	}{{"it goes on", 50, Warning}, {"it waits after each", 1, Info}, {"after each second", 2, Info}, {"no trace", 0, Info}} {
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\nphase trace 5s..7s profiler=trace\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "main.go"}, []byte(source))
+		withProfile(r, recording.CPU, "cpu", column{"main.main:main.go:14 main.(*sink).line:main.go:11 bufio.(*Writer).Flush net.(*conn).Write net.(*netFD).Write internal/poll.(*FD).Write syscall.write syscall.Syscall internal/runtime/syscall/linux.Syscall6", []int64{280}},
+			column{"main.main:main.go:14 main.other:other.go:3", []int64{120}})
+		if c.rests > 0 {
+			p := accounttest.New()
+			p.Create(7, "main.feed", "main.main@main.go:14")
+			for n := range 300 {
+				p.Pass(time.Millisecond)
+				p.Call(10*time.Microsecond, flush)
+				if n%c.rests == c.rests-1 {
+					p.Block("chan receive", "runtime.chanrecv1@chan.go:1;main.main@main.go:14")
+					p.Start(7)
+					p.Wake(1, "main.feed@main.go:15")
+					p.Block("sleep", "time.Sleep@sleep.go:1;main.feed@main.go:16")
+					p.Start(1)
+					p.Wake(7, "")
+				}
+			}
+			r.Put(recording.Entry{Path: "trace.out", Kind: recording.ExecTrace, Phase: "trace"}, fixture.Trace(t, p.Text()))
+		}
+		if f := answers(t, r, "CP04")[0]; f.State != Found || f.Severity != c.severity || strings.HasPrefix(f.Title, "A buffer is flushed") != (c.severity == Warning) {
 			t.Errorf("%s: %s %s: %s: %s", c.name, f.State, f.Severity, f.Title, f.Summary)
 		}
 	}
