@@ -30,7 +30,7 @@ var wt08 = &Rule{
 		groupParam,
 	},
 	Part:  true,
-	Check: onUnits(checkStampede),
+	Check: checkStampedes,
 }
 
 // rush is one with what is derived of it.

@@ -45,6 +45,13 @@ type Func struct {
 	Time  time.Duration `json:"time_ns"`
 	// Cut tells that it was counted no more from some moment on, as that took too long.
 	Cut bool `json:"cut,omitempty"`
+	// Together is how many calls began while others with the same arguments went on on other goroutines, where pointers and maps are the
+	// same if they lead to one place; TogetherTime is what they took, Apart how many of them returned something else
+	// than one of those, AtOnce the largest number that went on at once.
+	Together     int64         `json:"together,omitempty"`
+	TogetherTime time.Duration `json:"together_ns,omitempty"`
+	Apart        int64         `json:"apart,omitempty"`
+	AtOnce       int64         `json:"at_once,omitempty"`
 }
 
 // Within are the calls of one function during calls of another on the same goroutine, directly or
@@ -77,6 +84,10 @@ type Within struct {
 	// same arguments.
 	Most    int64 `json:"most"`
 	MostOne int64 `json:"most_one"`
+	// Same is how many calls around had the arguments of others, of which some made the call and some did not; Made is how many of them
+	// made it. Only of functions whose calls went on together.
+	Same int64 `json:"same,omitempty"`
+	Made int64 `json:"made,omitempty"`
 	// Course are the calls by their number within the call around: the first, the second and third, the next
 	// four, and so on, each step with twice as many numbers. It is empty where there were few.
 	Course []Step `json:"course,omitempty"`
@@ -152,7 +163,7 @@ func ReadCounts(r io.Reader, funcs []Func) (*Set, error) {
 	s := &Set{Schema: Schema, Functions: slices.Clone(funcs)}
 	sc := bufio.NewScanner(io.LimitReader(r, mostBytes))
 	ended := false
-	kept := false // the last pair
+	at := counter{Set: s, rows: map[[2]int64]int{}}
 	for n := 1; sc.Scan(); n++ {
 		line := sc.Text()
 		if n == 1 {
@@ -167,7 +178,7 @@ func ReadCounts(r io.Reader, funcs []Func) (*Set, error) {
 		if ended = line == "end"; ended {
 			break
 		}
-		if err := s.count(line, &kept); err != nil {
+		if err := at.count(line); err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
 	}
@@ -192,8 +203,15 @@ func (w *Within) weight() time.Duration {
 	return w.AgainTime
 }
 
+// counter reads lines of counts into a set.
+type counter struct {
+	*Set
+	kept bool             // the last pair is
+	rows map[[2]int64]int // pairs whose calls around have ended, with their places in Within
+}
+
 // count reads a line of counts.
-func (s *Set) count(line string, kept *bool) error {
+func (s *counter) count(line string) error {
 	kind, rest, _ := strings.Cut(line, " ")
 	var v []int64
 	for _, word := range strings.Fields(rest) {
@@ -210,16 +228,26 @@ func (s *Set) count(line string, kept *bool) error {
 		f.Calls, f.Time, f.Cut = v[1], time.Duration(v[2]), v[4] > 0
 	case kind == "p" && len(v) == pairFields && known(v[0]) && known(v[1]):
 		// Of pairs without one those are kept that show what a call consists of.
-		if *kept = v[8] > 0 || v[6] >= v[4]/10; !*kept {
+		if s.kept = v[8] > 0 || v[6] >= v[4]/10; !s.kept {
 			return nil
+		}
+		if v[2] == 0 {
+			s.rows[[2]int64{v[0], v[1]}] = len(s.Within)
 		}
 		s.Within = append(s.Within, Within{
 			In: int(v[0]), Call: int(v[1]), Open: v[2] > 0, Around: v[3], AroundTime: time.Duration(v[4]),
 			Calls: v[5], Time: time.Duration(v[6]), Distinct: v[7], Again: v[8], AgainTime: time.Duration(v[9]),
 			Differ: v[10], Changed: v[11], Sampled: v[12] > 0, Most: v[13], MostOne: v[14], Traits: traitsOf(v[15]),
 		})
+	case kind == "t" && len(v) == 5 && known(v[0]):
+		f := &s.Functions[v[0]]
+		f.Together, f.TogetherTime, f.Apart, f.AtOnce = v[1], time.Duration(v[2]), v[3], v[4]
+	case kind == "s" && len(v) == 4 && known(v[0]) && known(v[1]):
+		if i, ok := s.rows[[2]int64{v[0], v[1]}]; ok {
+			s.Within[i].Same, s.Within[i].Made = v[2], v[3]
+		}
 	case kind == "c" && len(v) == 4:
-		if *kept && len(s.Within) > 0 {
+		if s.kept && len(s.Within) > 0 {
 			w := &s.Within[len(s.Within)-1]
 			w.Course = append(w.Course, Step{v[0], time.Duration(v[1]), v[2], v[3]})
 		}
@@ -275,7 +303,7 @@ func Decode(data []byte) (*Set, error) {
 		return nil, fmt.Errorf("it has %d functions, at most %d are read", len(s.Functions), mostFuncs)
 	}
 	for i, f := range s.Functions {
-		if f.Name == "" || len(f.Name) > mostName || len(f.File) > mostName || f.Line < 0 || f.Line > mostLine || !sane(f.Calls, int64(f.Time)) {
+		if f.Name == "" || len(f.Name) > mostName || len(f.File) > mostName || f.Line < 0 || f.Line > mostLine || !f.possible() {
 			return nil, fmt.Errorf("function %d: no such function is possible", i)
 		}
 	}
@@ -310,6 +338,11 @@ func sane(all ...int64) bool {
 	return !slices.ContainsFunc(all, func(n int64) bool { return n < 0 || n > mostCount })
 }
 
+// possible tells that what is said of a function does not contradict itself.
+func (f *Func) possible() bool {
+	return sane(f.Calls, int64(f.Time), f.Together, int64(f.TogetherTime), f.Apart, f.AtOnce) && f.Together <= f.Calls && f.Apart <= f.Together
+}
+
 // possible tells that a row does not contradict itself.
 func (s *Set) possible(p Within) bool {
 	if p.In < 0 || p.Call < 0 || p.In >= len(s.Functions) || p.Call >= len(s.Functions) || p.In == p.Call || len(p.Course) > mostSteps {
@@ -321,5 +354,5 @@ func (s *Set) possible(p Within) bool {
 		}
 	}
 	return p.Around >= 1 && sane(p.Around, int64(p.AroundTime), p.Calls, int64(p.Time), p.Distinct, p.Again, int64(p.AgainTime), p.Differ, p.Changed, p.Most, p.MostOne) &&
-		p.Distinct <= p.Calls && p.Again <= p.Calls && p.Most <= p.Calls && p.MostOne <= p.Calls && p.AgainTime <= p.Time
+		sane(p.Same, p.Made) && p.Made <= p.Same && p.Distinct <= p.Calls && p.Again <= p.Calls && p.Most <= p.Calls && p.MostOne <= p.Calls && p.AgainTime <= p.Time
 }

@@ -17,6 +17,7 @@ type hasher struct {
 	fresh   bool  // a map may be read, but for those in what it leads to
 	places  bool  // where what cannot be hashed lies counts
 	all     bool  // much more is looked at, and what sync/atomic holds
+	near    bool  // where pointers and maps lead to counts, and not what is there
 	partial bool  // something could not be hashed, or might not be
 	refers  bool  // there were pointers, slices or maps
 	maps    bool  // there were maps
@@ -284,11 +285,15 @@ func (h *hasher) pointer(v reflect.Value, depth int) {
 		return
 	}
 	h.refers = true
-	skip, address := h.how(v.Type().Elem())
-	if skip {
+	if v.Type().Elem().PkgPath() == inputless {
 		return
 	}
-	if v.Type().Elem().PkgPath() == inputless {
+	if h.near {
+		h.word(uint64(v.Pointer()))
+		return
+	}
+	skip, address := h.how(v.Type().Elem())
+	if skip {
 		return
 	}
 	if _, deep := h.limits(); address || depth >= deep {

@@ -25,6 +25,8 @@ type fn struct {
 	ns    atomic.Int64 // its calls have taken, without what counting took
 	spent atomic.Int64 // ns that counting it took
 	later atomic.Int64 // calls since it was cut
+
+	flights atomic.Pointer[flights]
 }
 
 var fns [MaxFuncs]fn
@@ -86,6 +88,9 @@ type frame struct {
 	start  int64
 	over   int64 // of the goroutine at the start
 	inside map[uint32]*tally
+	near   uint64  // a hash of its arguments by where what they lead to lies
+	flight *flight // nil where that is not followed
+	joins  bool    // others of it went on when the call began
 }
 
 // Goroutine is one that is in a counted call.
@@ -205,6 +210,7 @@ func (gr *Goroutine) Args(args ...any) {
 		top.traits |= Partial
 	}
 	top.key, top.size, top.args, top.judged = h.sum(), h.size, args, true
+	gr.takesOff(top, f, args)
 	gr.spend(f, t)
 }
 
@@ -244,6 +250,7 @@ func (gr *Goroutine) Leave(fresh bool, results ...any) {
 		}
 		c.traits |= top.traits
 		c.key = top.key
+		gr.lands(&top, f, net, c.got)
 	}
 	gr.mu.Lock()
 	gr.stack[last] = frame{}

@@ -57,7 +57,9 @@ func keep(last bool) {
 
 // write writes lines: a function with what its calls have taken, "f ID CALLS NS SPENT CUT",
 // and a function within another, "p SCOPE ID OPEN" and the fields of sum. OPEN is 1 where the
-// calls around have not ended. Behind it are the steps of its course, "c CALLS NS SIZE DIGITS", DIGITS in thousandths.
+// calls around have not ended. Behind it are the steps of its course, "c CALLS NS SIZE DIGITS", DIGITS in thousandths. Last come the
+// calls of a function that went on together, "t ID CALLS NS APART MOST", and of those around that had the same arguments as others and have made a
+// call or not, "s SCOPE ID CALLS MADE".
 func write(w io.Writer, last bool) {
 	fmt.Fprintf(w, "loupe repeats 1 %d\n", now())
 	pairsMu.Lock()
@@ -92,8 +94,23 @@ func write(w io.Writer, last bool) {
 		if calls := f.calls.Load(); calls > 0 {
 			fmt.Fprintln(w, "f", i, calls, f.ns.Load(), f.spent.Load(), f.cut.Load())
 		}
+		writeFlights(w, i, f.flights.Load())
 	}
 	fmt.Fprintln(w, "end")
+}
+
+func writeFlights(w io.Writer, id int, fl *flights) {
+	if fl == nil {
+		return
+	}
+	fl.mu.Lock()
+	defer fl.mu.Unlock()
+	if fl.together > 0 {
+		fmt.Fprintln(w, "t", id, fl.together, fl.ns, fl.apart, fl.most)
+	}
+	for call, s := range fl.spared() {
+		fmt.Fprintln(w, "s", id, call, s[0], s[1])
+	}
 }
 
 func writePair(w io.Writer, p pair, open int, s *sum) {

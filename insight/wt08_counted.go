@@ -1,0 +1,95 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"regexp"
+
+	"loupe/analysis/repetition"
+	"loupe/value/stack"
+	"loupe/value/unit"
+)
+
+// A trace shows that requests wait for the same line at once, and not what for. The run that counts calls knows their arguments: which of
+// them go on at once with the same, while others that ask for the same find it done.
+
+// checkStampedes looks at the trace, and where that shows nothing at the counts.
+func checkStampedes(r *Rule, in *Input) []Finding {
+	found := onUnits(checkStampede)(r, in)
+	for _, f := range found {
+		if f.State == Found && f.Severity.AtLeast(Warning) {
+			return found
+		}
+	}
+	all, _, err := repetition.TogetherIn(in.Session)
+	if err != nil {
+		return found
+	}
+	for _, x := range all {
+		if x.Share >= r.param("share") {
+			return []Finding{newJoined(in, x).finding(r, in)}
+		}
+	}
+	return found
+}
+
+// joinedCall is a function that several call at once for the same.
+type joinedCall struct {
+	repetition.Together
+	countedCall
+}
+
+func newJoined(in *Input, x repetition.Together) *joinedCall {
+	return &joinedCall{x, newCounted(in, x.Func.Name, stack.Frame{Func: x.Caller.Name, File: x.Caller.File, Line: x.Caller.Line})}
+}
+
+func (j *joinedCall) finding(r *Rule, in *Input) Finding {
+	x, name, around := j.Func, stack.Short(j.Func.Name), stack.Short(j.Caller.Name)
+	f := r.answer(Found, "%s of %s of %s began while another goroutine was in one with the same arguments, up to %s at once, and returned the same; of %s of %s that had the arguments of others %s made the call, and the rest found it done: these take %s of the time of %s",
+		unit.Count(x.Together), unit.Plural(x.Calls, "call"), name, unit.Count(x.AtOnce), unit.Plural(j.Inner.Same, "call"), around, unit.Count(j.Inner.Made), unit.Percent(j.Share), stack.Short(j.Unit.Name))
+	f.Impact = exactly(j.Share, "share of the time of "+stack.Short(j.Unit.Name))
+	f.Score = score(j.Share, r.param("share"), 0.5)
+	f.Severity = Info
+	if j.Share >= r.param("warning") {
+		f.Severity = Warning
+	}
+	j.evidence(in, &f, j.Entry, stack.Frame{Func: x.Name, File: x.File, Line: x.Line},
+		fmt.Sprintf("%s, %s of them while the same was under way", unit.Plural(x.Calls, "call"), unit.Count(x.Together)), "which several call at once for the same")
+	f.Advice = fmt.Sprintf("Let one goroutine make the call, and the others that ask for the same wait for what it returns: golang.org/x/sync/singleflight around the call of %s in %s, by the key under which the result is kept. Or renew the result before it expires, and serve the old one meanwhile; if many expire at the same moment, spread their expiry times.", name, around)
+	f.Verify = "Record again under the same load: fewer calls, and none that begins while the same is under way (-phases repeats)."
+	f.costs, f.waits, f.saves = j.costs, j.rows, true
+	f.Doubts = append(f.Doubts, fmt.Sprintf("if the result belongs to who asks, by something that is no argument of %s (a user in a context), it cannot be shared", name))
+	if line, waits := waitsWithin(in.code, stack.Frame{Func: x.Name, File: x.File, Line: x.Line}); waits {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, fmt.Sprintf("%s waits for others at %s: if one of them does the work already, there is nothing to gain", name, fileLine(x.File, line)))
+	}
+	return f
+}
+
+// waiters are methods that wait for other goroutines.
+var waiters = regexp.MustCompile(`^(Lock|RLock|Wait|Do|DoChan|Acquire)$`)
+
+// waitsWithin finds a line of a function at which it may wait for another goroutine.
+func waitsWithin(c *code, at stack.Frame) (line int, waits bool) {
+	fn := c.function(at)
+	if fn == nil {
+		return 0, false
+	}
+	s := c.parse(at.File)
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		if waits {
+			return false
+		}
+		switch n := n.(type) {
+		case *ast.UnaryExpr:
+			waits = n.Op.String() == "<-"
+		case *ast.CallExpr:
+			waits = isMethodCall(n) && waiters.MatchString(calledName(n)) && !(calledName(n) == "Do" && len(n.Args) == 1) // http.Client.Do
+		}
+		if waits {
+			line, _ = s.lines(n)
+		}
+		return !waits
+	})
+	return line, waits
+}

@@ -1,0 +1,57 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"loupe/analysis/account/accounttest"
+	"loupe/format/exectrace/fixture"
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+)
+
+// TestWT08Counted: calls that go on at once with the same arguments are told where others that ask for the same do without; not
+// where each request makes the call, one does the work for the others, or results differ.
+func TestWT08Counted(t *testing.T) {
+	const source = "package main\n\nfunc tile() { // 3\n\tget(1)\n}\n\nfunc get(k int) img { // 7\n\tif x, ok := kept[k]; ok {\n\t\treturn x\n\t}\n\treturn make(k) // 11\n}\n\nfunc make(k int) img { // 14\n\treturn fetch(k)\n}\n"
+	const functions = `{"name":"main.tile","file":"/src/main.go","line":3,"calls":%CALLS,"time_ns":10000000000},{"name":"main.get","file":"/src/main.go","line":7,"calls":3000,"time_ns":9900000000},` +
+		`{"name":"main.make","file":"/src/main.go","line":14,"calls":300,"time_ns":9000000000,"together":%TOGETHER,"together_ns":8000000000,"apart":%APART,"at_once":9},` +
+		`{"name":"main.fetch","file":"/src/main.go","line":20,"calls":%WORKS,"time_ns":8000000000,"together":200,"together_ns":7000000000,"at_once":9}`
+	const rows = `{"in":0,"call":2,"around":300,"around_ns":10000000000,"calls":300,"time_ns":9000000000,"distinct":300,"most":1,"most_one":1%TRAITS},` +
+		`{"in":1,"call":2,"around":300,"around_ns":9000000000,"calls":300,"time_ns":9000000000,"distinct":300,"most":1,"most_one":1,"same":%SAME,"made":290%TRAITS},` +
+		`{"in":2,"call":3,"around":300,"around_ns":9000000000,"calls":%WORKS,"time_ns":8000000000,"distinct":%WORKS,"most":1,"most_one":1}`
+	for _, c := range []struct {
+		name     string
+		with     []string
+		source   string
+		severity Severity // empty where nothing is said
+	}{
+		{"a cache in front of it", nil, source, Warning},
+		{"each request makes it", []string{"%CALLS", "300"}, source, ""},
+		{"hardly any at once", []string{"%TOGETHER", "20"}, source, ""},
+		{"the results differ", []string{"%APART", "100"}, source, ""},
+		{"nobody does without", []string{"%SAME", "290"}, source, ""},
+		{"one works for the others", []string{"%WORKS", "60"}, source, ""},
+		{"it returns nothing", []string{"%TRAITS", `,"void":true`}, source, ""},
+		{"it fails, and that is not kept", []string{"%TRAITS", `,"fails":true`}, source, ""},
+		{"it may wait for who has begun", nil, strings.Replace(source, "return fetch(k)", "return <-begun(k)", 1), Info},
+	} {
+		with := strings.NewReplacer(append(c.with, "%CALLS", "3000", "%TOGETHER", "240", "%APART", "0", "%WORKS", "300", "%SAME", "2900", "%TRAITS", "")...)
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\nphase trace 5s..7s profiler=trace\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(c.source))
+		p := accounttest.New()
+		p.Create(7, "main.idle", "main.main@main.go:1")
+		p.Pass(500e6)
+		r.Put(recording.Entry{Path: "trace.out", Kind: recording.ExecTrace, Phase: "trace"}, fixture.Trace(t, p.Text()))
+		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, fmt.Appendf(nil, `{"schema":"loupe.repeats/1","loaded":true,"ns":4000000000,"functions":[%s],"within":[%s]}`, with.Replace(functions), with.Replace(rows)))
+		f := answers(t, r, "WT08")[0]
+		if told := f.State == Found; told != (c.severity != "") || told && f.Severity != c.severity {
+			t.Errorf("%s: %s %s: %s", c.name, f.State, f.Severity, f.Summary)
+		} else if told && !strings.Contains(f.Summary, "240 of 300 calls of main.make began while another goroutine was in one with the same arguments, up to 9 at once, and returned the same; of 2,900 calls of main.get that had the arguments of others 290 made the call") {
+			t.Errorf("%s: %s", c.name, f.Summary)
+		} else if told && (len(f.Evidence) == 0 || f.Evidence[0].Line != 11) {
+			t.Errorf("%s: %+v", c.name, f.Evidence)
+		}
+	}
+}
