@@ -139,7 +139,7 @@ func (r *countedCall) calledAt(in *Input) {
 	})
 }
 
-// evidence shows the call, and the function, which begins at decl, with what is said of it.
+// evidence shows the call, and the function, which begins at decl, with what is said of it; nothing where which is empty.
 func (r *countedCall) evidence(in *Input, f *Finding, entry recording.Entry, decl stack.Frame, counts, which string) {
 	if r.site.Func == "" {
 		f.Evidence = []Evidence{in.fileAt(entry, decl, []stack.Frame{decl}, "%s", counts)}
@@ -153,5 +153,7 @@ func (r *countedCall) evidence(in *Input, f *Finding, entry recording.Entry, dec
 	if r.loop > 0 {
 		f.Summary += fmt.Sprintf("; the loop at %s comes to it in each turn", fileLine(r.site.File, r.loop))
 	}
-	f.Evidence = append(f.Evidence, in.code.shownAt(decl.File, decl.Line, "%s, %s, begins here", stack.Short(decl.Func), which))
+	if which != "" {
+		f.Evidence = append(f.Evidence, in.code.shownAt(decl.File, decl.Line, "%s, %s, begins here", stack.Short(decl.Func), which))
+	}
 }

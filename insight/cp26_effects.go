@@ -225,6 +225,9 @@ var makesForEach = regexp.MustCompile(`^(?i:new|make|create|clone|copy|alloc|spa
 // hold says what speaks against keeping the result: then the finding is a remark.
 func (r *repeatedCall) hold(in *Input, f *Finding) {
 	w, decl := r.Inner, stack.Frame{Func: r.Func.Name, File: r.Func.File, Line: r.Func.Line}
+	if r.Func.Caller != "" {
+		decl = r.way[0]
+	}
 	remark := func(format string, args ...any) {
 		f.Severity, f.saves = Info, false
 		f.Doubts = append(f.Doubts, fmt.Sprintf(format, args...))

@@ -55,6 +55,9 @@ type repeatedCall struct {
 
 // newRepeated is a function that repeats itself.
 func newRepeated(in *Input, x repetition.Call) *repeatedCall {
+	if x.Func.Caller != "" {
+		return &repeatedCall{x, newCountedLine(in, x)}
+	}
 	return &repeatedCall{x, newCounted(in, x.Func.Name, stack.Frame{Func: x.Within.Name, File: x.Within.File, Line: x.Within.Line})}
 }
 
@@ -146,7 +149,7 @@ func (r *repeatedCall) how() string {
 }
 
 func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
-	w, name := r.Inner, stack.Short(r.Func.Name)
+	w, name := r.Inner, r.called()
 	again := "and returns the same each time"
 	if w.Vague {
 		again = "and returns what looks the same each time"
@@ -157,8 +160,12 @@ func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
 	if r.Share >= rule.param("warn") {
 		f.Severity = Warning
 	}
+	which := "which is called again"
+	if r.Func.Caller != "" {
+		which = ""
+	}
 	r.evidence(in, &f, r.Entry, stack.Frame{Func: r.Func.Name, File: r.Func.File, Line: r.Func.Line},
-		fmt.Sprintf("%s calls in %s of %s, %s of them with arguments that had been there", unit.Count(w.Calls), unit.Plural(w.Around, "call"), stack.Short(r.Within.Name), r.about()+unit.Count(w.Again)), "which is called again")
+		fmt.Sprintf("%s calls in %s of %s, %s of them with arguments that had been there", unit.Count(w.Calls), unit.Plural(w.Around, "call"), stack.Short(r.Within.Name), r.about()+unit.Count(w.Again)), which)
 	once := "once"
 	if float64(w.Distinct)/float64(w.Around) >= 1.5 {
 		once = "once for each argument"
@@ -173,8 +180,12 @@ func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
 
 // doubts says what could make each of the calls necessary.
 func (r *repeatedCall) doubts(rule *Rule, in *Input, f *Finding) {
-	w, name := r.Inner, stack.Short(r.Func.Name)
-	r.hold(in, f)
+	w, name := r.Inner, r.called()
+	if r.Func.Caller == "" {
+		r.hold(in, f)
+	} else {
+		r.holdLine(in, f)
+	}
 	if w.Changed > 0 {
 		f.Advice = fmt.Sprintf("If what changes in a result of %s is only what it remembers for later, make it once in %s and hand it on; otherwise keep what is costly in it, and give each user a value of his own that is made of that.",
 			name, stack.Short(r.Within.Name))

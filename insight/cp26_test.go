@@ -76,3 +76,40 @@ func TestCP26Parts(t *testing.T) {
 		t.Errorf("%d findings: %+v", len(all), all)
 	}
 }
+
+// TestCP26Lines: calls of a library that repeat are told at their lines, where a sample shows what is called and that does not ask what
+// is outside of the program; calls of the program's own functions are told of these.
+func TestCP26Lines(t *testing.T) {
+	const source = "package main\n\nfunc list(items []string) { // 3\n\tfor _, x := range items {\n\t\tkey := q.re.String() // 5\n\t\tshow(key, x)\n\t}\n}\n\nfunc (r *own) String() string { // 10\n\treturn read(r)\n}\n"
+	const row = `{"in":0,"call":1,"around":10,"around_ns":1000000000,"calls":600,"time_ns":700000000,"distinct":10,"again":590,"again_ns":650000000,"most":60,"most_one":60%s}`
+	const own = `,{"in":0,"call":2,"around":10,"around_ns":1000000000,"calls":600,"time_ns":690000000,"distinct":600,"again":0,"again_ns":0,"most":60,"most_one":1}`
+	for _, c := range []struct {
+		name, traits, rows, callee string
+		severity                   Severity // empty where nothing is told
+	}{
+		{"a library of the standard", "", "", "regexp/syntax.(*Regexp).String", Warning},
+		{"no sample", "", "", "", Info},
+		{"another one on the line", "", "", "regexp/syntax.(*Regexp).Simplify", Info},
+		{"of what is outside", "", "", "os.(*File).String", Info},
+		{"of another module, whose source is not there", "", "", "example.com/re.(*Regexp).String", Info},
+		{"a connection", `,"handles":true`, "", "regexp/syntax.(*Regexp).String", Info},
+		{"the results differ", `,"differ":1`, "", "regexp/syntax.(*Regexp).String", ""},
+		{"a function of its own, which was counted itself", "", own, "main.(*own).String", ""},
+	} {
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\nphase cpu 5s..9s profiler=cpu\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
+		stack := "main.main:/src/main.go:30 main.list:/src/main.go:5"
+		if c.callee != "" {
+			stack += " " + c.callee + ":/src/other.go:12"
+		}
+		withProfile(r, recording.CPU, "cpu", column{stack, []int64{70}}, column{"main.main:/src/main.go:30 main.list:/src/main.go:6", []int64{30}})
+		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, fmt.Appendf(nil, `{"schema":"loupe.repeats/1","loaded":true,"ns":4000000000,"functions":[{"name":"main.list","file":"/src/main.go","line":3,"calls":10},`+
+			`{"name":"q.re.String","caller":"main.list","file":"/src/main.go","line":5,"calls":600,"time_ns":700000000},{"name":"main.(*own).String","file":"/src/main.go","line":10,"calls":600,"time_ns":690000000}],"within":[%s]}`, fmt.Sprintf(row, c.traits)+c.rows))
+		f := answers(t, r, "CP26")[0]
+		if told := f.State == Found; told != (c.severity != "") || told && f.Severity != c.severity {
+			t.Errorf("%s: %s %s: %s %q", c.name, f.State, f.Severity, f.Summary, f.Doubts)
+		} else if told && (!strings.HasPrefix(f.Summary, "q.re.String is called 60 times in each call of main.list, with the same arguments") || len(f.Evidence) != 1 || f.Evidence[0].Line != 5) {
+			t.Errorf("%s: %s %+v", c.name, f.Summary, f.Evidence)
+		}
+	}
+}

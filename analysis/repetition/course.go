@@ -51,7 +51,7 @@ func GrowingIn(s *session.Session) (all []Growing, set *repeats.Set, err error) 
 		return nil, nil, err
 	}
 	entry, _ := s.Manifest().Main(recording.Repeats)
-	for call, ways := range waysOf(set, func(repeats.Within) bool { return true }) {
+	for call, ways := range waysOf(set, func(w repeats.Within) bool { return set.Functions[w.Call].Caller == "" }) {
 		for _, w := range ways {
 			g, ok := grows(w)
 			if !ok || set.Loaded && w.Around < fewAround {

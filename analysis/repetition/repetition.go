@@ -76,12 +76,25 @@ func In(s *session.Session) (all []Call, set *repeats.Set, err error) {
 		outer := ways[len(ways)-1]
 		r := Call{Entry: entry, Func: set.Functions[call], Within: set.Functions[ways[inner].In], Unit: set.Functions[outer.In], Inner: ways[inner], Outer: outer, Loaded: set.Loaded}
 		r.Share = min(1, float64(outer.AgainTime)/float64(max(1, outer.AroundTime)))
+		if r.Func.Caller != "" && ownCall(set, r.Func) {
+			continue
+		}
 		all = append(all, r)
 	}
 	slices.SortFunc(all, func(a, b Call) int {
 		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(b.Outer.Time, a.Outer.Time), strings.Compare(a.Func.Name, b.Func.Name))
 	})
 	return withoutParts(set, all), set, nil
+}
+
+// ownCall tells of a call that was counted at its line that it may be of a function which is counted itself: the name is the same, and
+// the function around calls that.
+func ownCall(set *repeats.Set, at repeats.Func) bool {
+	name := at.Name[strings.LastIndexByte(at.Name, '.')+1:]
+	return slices.ContainsFunc(set.Within, func(w repeats.Within) bool {
+		in, call := set.Functions[w.In], set.Functions[w.Call]
+		return call.Caller == "" && strings.HasSuffix(call.Name, "."+name) && (in.Name == at.Caller || in.Name == at.Caller+".func") && 2*w.Calls >= at.Calls
+	})
 }
 
 // waysOf are the counts of each function within others, the nearest first, as far as they are wanted.

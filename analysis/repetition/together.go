@@ -41,7 +41,7 @@ func TogetherIn(s *session.Session) (all []Together, set *repeats.Set, err error
 	}
 	entry, _ := s.Manifest().Main(recording.Repeats)
 	within, _ := timesOf(set)
-	for call, ways := range waysOf(set, func(repeats.Within) bool { return true }) {
+	for call, ways := range waysOf(set, func(w repeats.Within) bool { return set.Functions[w.Call].Caller == "" }) {
 		f, outer := set.Functions[call], ways[len(ways)-1]
 		inner := slices.IndexFunc(ways, func(w repeats.Within) bool { return w.Same > 0 })
 		if inner < 0 || !goesOnTogether(f, outer, set.Functions[outer.In]) || float64(ways[inner].Made) > mostMade*float64(ways[inner].Same) || waitsForOne(set, within, call) {
@@ -80,7 +80,7 @@ func waitsForOne(set *repeats.Set, within map[[2]int]time.Duration, call int) bo
 	f := set.Functions[call]
 	for i, g := range set.Functions {
 		took := within[[2]int{call, i}]
-		if i != call && took > 0 && float64(g.Calls) < workGoesOn*float64(f.Calls) && float64(took)/float64(g.Calls)*float64(f.Calls) >= partOfCall*float64(f.Time) {
+		if i != call && g.Caller == "" && took > 0 && float64(g.Calls) < workGoesOn*float64(f.Calls) && float64(took)/float64(g.Calls)*float64(f.Calls) >= partOfCall*float64(f.Time) {
 			return true
 		}
 	}

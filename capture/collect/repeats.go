@@ -37,8 +37,9 @@ const countsBuilt = "calls can be counted in a program alone that loupe builds (
 const mostPackages = 150
 
 // Counter makes copies of the source of packages, by their import paths ("main" of a command) with the paths of their files,
-// that count calls. minor is the minor version of the toolchain, arch the GOARCH of the program.
-type Counter func(packages map[string][]string, minor int, arch string) (Counted, error)
+// that count calls. minor is the minor version of the toolchain, arch the GOARCH of the program. With lines, calls of other modules' functions
+// are counted at their lines, and the copies may not compile.
+type Counter func(packages map[string][]string, minor int, arch string, lines bool) (Counted, error)
 
 // Counted is a program's source as it is built to count calls.
 type Counted interface {
@@ -84,7 +85,7 @@ func countOnce(ctx context.Context, r *Recorder, p Phase, plan Plan) error {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	prog, counted, err := buildCounted(ctx, r.prog, r.opt.Count, temp)
+	prog, counted, err := buildCounted(ctx, r, temp)
 	if err != nil {
 		return err
 	}
@@ -110,14 +111,29 @@ func countOnce(ctx context.Context, r *Recorder, p Phase, plan Plan) error {
 	return r.w.Put(e, text)
 }
 
-// buildCounted builds a program once more, so that it counts its calls.
-func buildCounted(ctx context.Context, p *Program, count Counter, temp string) (*Program, Counted, error) {
-	c := p.compile
+// buildCounted builds a program once more, so that it counts its calls: those of other modules' functions too, if that compiles.
+func buildCounted(ctx context.Context, r *Recorder, temp string) (*Program, Counted, error) {
+	p := r.prog
 	packages, err := ownPackages(ctx, p, temp)
 	if err != nil {
 		return nil, nil, err
 	}
-	counted, err := count(packages, toolchainIn(ctx, temp, c.Dir).minor, runtime.GOARCH)
+	minor := toolchainIn(ctx, temp, p.compile.Dir).minor
+	prog, counted, whole := buildCopies(ctx, r, packages, minor, temp, true)
+	if whole == nil || ctx.Err() != nil {
+		return prog, counted, whole
+	}
+	prog, counted, err = buildCopies(ctx, r, packages, minor, temp, false)
+	if err == nil {
+		r.w.Note("calls of libraries were not counted at their lines: " + oneLine(whole.Error()))
+	}
+	return prog, counted, err
+}
+
+// buildCopies builds a program of copies that count.
+func buildCopies(ctx context.Context, r *Recorder, packages map[string][]string, minor int, temp string, lines bool) (*Program, Counted, error) {
+	p, c := r.prog, r.prog.compile
+	counted, err := r.opt.Count(packages, minor, runtime.GOARCH, lines)
 	if err != nil {
 		return nil, nil, err
 	}

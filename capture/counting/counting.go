@@ -49,13 +49,19 @@ type Source struct {
 	// Left are files that stay as they are, and why.
 	Left []string
 
+	sites int             // how many of Funcs are calls
+	own   map[string]bool // the packages, by their paths
+	names map[string]bool // see [callNames]
+	vars  map[string]bool // variables of packages
+
 	counts string // the package that counts, and its files
 	files  []agent.File
 }
 
 // Copies makes the copies of packages, by their import paths ("main" of a command) with the paths of their files, for a
-// toolchain of Go 1.minor and a GOARCH. It errs where these cannot count, or a file cannot be read.
-func Copies(packages map[string][]string, minor int, arch string) (*Source, error) {
+// toolchain of Go 1.minor and a GOARCH. With lines, calls of other modules' functions are counted at their lines; as no types are known, a
+// copy may then not compile. It errs where these cannot count, or a file cannot be read.
+func Copies(packages map[string][]string, minor int, arch string, lines bool) (*Source, error) {
 	pkg, files, err := agent.Counts(minor, arch)
 	if err != nil {
 		return nil, err
@@ -68,7 +74,7 @@ func Copies(packages map[string][]string, minor int, arch string) (*Source, erro
 	for _, path := range paths {
 		all = append(all, Package{Path: path, Files: packages[path]})
 	}
-	s, err := Of(all, pkg)
+	s, err := Of(all, pkg, lines)
 	switch {
 	case err != nil:
 		return nil, err
@@ -108,21 +114,68 @@ func (s *Source) Read(counts io.Reader, loaded bool) ([]byte, error) {
 }
 
 // Of makes the copies of the packages' files. imports is the path of the package that
-// counts.
-func Of(packages []Package, imports string) (*Source, error) {
-	s := &Source{Texts: map[string]string{}}
+// counts. With lines, calls of other modules' functions are counted at their lines.
+func Of(packages []Package, imports string, lines bool) (*Source, error) {
+	s := &Source{Texts: map[string]string{}, own: map[string]bool{}, vars: map[string]bool{}}
+	fset := token.NewFileSet()
+	var files []parsed
 	for _, p := range packages {
+		s.own[p.Path] = true
 		for _, name := range p.Files {
 			text, err := os.ReadFile(name)
 			if err != nil {
 				return nil, fmt.Errorf("cannot read a file of package %s: %w", p.Path, err)
 			}
-			if err := s.file(p.Path, name, text, imports); err != nil {
+			f, err := parse(fset, name, text)
+			if err != nil {
 				s.Left = append(s.Left, fmt.Sprintf("%s: %v", filepath.Base(name), err))
+				continue
+			}
+			files = append(files, parsed{p.Path, name, text, f})
+		}
+	}
+	s.names = callNames(files)
+	for _, f := range files {
+		for _, d := range f.file.Decls {
+			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.VAR {
+				for _, v := range g.Specs {
+					for _, name := range v.(*ast.ValueSpec).Names {
+						s.vars[f.pkg+"."+name.Name] = true
+					}
+				}
 			}
 		}
 	}
+	for _, f := range files {
+		if err := s.file(fset, f, imports, lines); err != nil {
+			s.Left = append(s.Left, fmt.Sprintf("%s: %v", filepath.Base(f.name), err))
+		}
+	}
 	return s, nil
+}
+
+// parsed is a file of a package.
+type parsed struct {
+	pkg, name string
+	text      []byte
+	file      *ast.File
+}
+
+// parse reads a file that can be counted.
+func parse(fset *token.FileSet, name string, text []byte) (*ast.File, error) {
+	if len(text) > mostFile {
+		return nil, fmt.Errorf("it is larger than %d MB", mostFile>>20)
+	}
+	f, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range f.Imports {
+		if i.Path.Value == `"C"` {
+			return nil, fmt.Errorf("it uses cgo")
+		}
+	}
+	return f, nil
 }
 
 // insertion is text that comes before what lies at a place.
@@ -144,30 +197,24 @@ type writer struct {
 // local is the name of the counting package in a copy.
 const local = "zz_loupe_repeats"
 
-func (s *Source) file(pkg, name string, text []byte, imports string) error {
-	if len(text) > mostFile {
-		return fmt.Errorf("it is larger than %d MB", mostFile>>20)
-	}
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
-	if err != nil {
-		return err
-	}
-	for _, i := range f.Imports {
-		if i.Path.Value == `"C"` {
-			return fmt.Errorf("it uses cgo")
-		}
-	}
-	w := &writer{src: s, fset: fset, file: fset.File(f.FileStart), path: pkg, name: name}
-	before, end := len(s.Funcs), f.Name.End()
+// file makes the copy of a file, with the calls of others at their lines where that is wanted.
+func (s *Source) file(fset *token.FileSet, p parsed, imports string, lines bool) error {
+	f := p.file
+	w := &writer{src: s, fset: fset, file: fset.File(f.FileStart), path: p.pkg, name: p.name}
+	at := &sites{w: w, src: p.text, imports: importNames(f)}
+	before, called, end := len(s.Funcs), s.sites, f.Name.End()
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
 		if ok && fn.Body != nil && !directed(f.Comments, end, fn.Type.Func) {
 			w.function(fn)
+			if lines {
+				at.in = p.pkg + "." + cmp.Or(debuginfo.Symbol(fn), fn.Name.Name)
+				at.count(fn)
+			}
 		}
 		end = d.End()
-		if len(s.Funcs) > MostFuncs {
-			s.Funcs = s.Funcs[:before]
+		if len(s.Funcs)-s.sites > MostFuncs {
+			s.Funcs, s.sites = s.Funcs[:before], called
 			return fmt.Errorf("more than %d functions would be counted", MostFuncs)
 		}
 	}
@@ -175,7 +222,7 @@ func (s *Source) file(pkg, name string, text []byte, imports string) error {
 		return nil
 	}
 	w.add(f.Name.End(), fmt.Sprintf("; import %s %q", local, imports))
-	s.Texts[name] = w.text(text)
+	s.Texts[p.name] = w.text(p.text)
 	return nil
 }
 

@@ -23,6 +23,10 @@ type Goroutine struct{}
 func Enter(uint32) *Goroutine { return nil }
 func (*Goroutine) Args(...any) {}
 func (*Goroutine) Leave(bool, ...any) {}
+type Site struct{}
+func At(uint32, ...any) *Site { return nil }
+func (*Site) Returns(...any) {}
+func Returns1[A any](s *Site, a A) A { return a }
 `
 
 // through imports the package that counts from here, and all else from the sources.
@@ -65,7 +69,7 @@ func TestCopiesCompile(t *testing.T) {
 		for _, name := range strings.Fields(string(out)) {
 			p.Files = append(p.Files, filepath.Join(dir, name))
 		}
-		src, err := counting.Of([]counting.Package{p}, "counts")
+		src, err := counting.Of([]counting.Package{p}, "counts", true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +131,7 @@ func TestCopies(t *testing.T) {
 		if err := os.WriteFile(name, []byte("package p\n\n"+test.src+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		src, err := counting.Of([]counting.Package{{Path: "example.com/p", Files: []string{name}}}, "counts")
+		src, err := counting.Of([]counting.Package{{Path: "example.com/p", Files: []string{name}}}, "counts", true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,12 +155,12 @@ func TestLeft(t *testing.T) {
 		if err := os.WriteFile(name, []byte(test.src), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		src, err := counting.Of([]counting.Package{{Path: "p", Files: []string{name}}}, "counts")
+		src, err := counting.Of([]counting.Package{{Path: "p", Files: []string{name}}}, "counts", true)
 		if err != nil || len(src.Texts) > 0 || len(src.Left) != 1 || !strings.Contains(src.Left[0], test.why) {
 			t.Errorf("%d files, left %q, error %v", len(src.Texts), src.Left, err)
 		}
 	}
-	if _, err := counting.Of([]counting.Package{{Path: "p", Files: []string{filepath.Join(t.TempDir(), "none.go")}}}, "counts"); err == nil {
+	if _, err := counting.Of([]counting.Package{{Path: "p", Files: []string{filepath.Join(t.TempDir(), "none.go")}}}, "counts", true); err == nil {
 		t.Error("a file that is not there is no error")
 	}
 }

@@ -39,6 +39,9 @@ type Func struct {
 	// File is where it stands, Line where it begins.
 	File string `json:"file"`
 	Line int    `json:"line"`
+	// Caller is the function around, where this is the call of a function of another module on Line: Name is then what the source calls. It is
+	// empty of functions of the program's modules.
+	Caller string `json:"caller,omitempty"`
 	// Calls and Time are of all that were counted: Time without what counting took, and
 	// without calls within calls of the same function.
 	Calls int64         `json:"calls"`
@@ -303,7 +306,7 @@ func Decode(data []byte) (*Set, error) {
 		return nil, fmt.Errorf("it has %d functions, at most %d are read", len(s.Functions), mostFuncs)
 	}
 	for i, f := range s.Functions {
-		if f.Name == "" || len(f.Name) > mostName || len(f.File) > mostName || f.Line < 0 || f.Line > mostLine || !f.possible() {
+		if f.Name == "" || len(f.Name) > mostName || len(f.File) > mostName || len(f.Caller) > mostName || f.Line < 0 || f.Line > mostLine || !f.possible() {
 			return nil, fmt.Errorf("function %d: no such function is possible", i)
 		}
 	}

@@ -27,6 +27,7 @@ func reset() {
 		f.spent.Store(-1 << 60) // nothing is cut because the machine is busy
 	}
 	spentOnAll.Store(-1 << 60)
+	spentOnSites.Store(-1 << 60)
 	counting = true
 }
 
