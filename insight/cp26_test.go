@@ -93,6 +93,7 @@ func TestCP26Lines(t *testing.T) {
 		{"of what is outside", "", "", "os.(*File).String", Info},
 		{"of another module, whose source is not there", "", "", "example.com/re.(*Regexp).String", Info},
 		{"a connection", `,"handles":true`, "", "regexp/syntax.(*Regexp).String", Info},
+		{"arguments that cannot be seen", `,"partial":true`, "", "regexp/syntax.(*Regexp).String", ""},
 		{"the results differ", `,"differ":1`, "", "regexp/syntax.(*Regexp).String", ""},
 		{"a function of its own, which was counted itself", "", own, "main.(*own).String", ""},
 	} {

@@ -76,7 +76,7 @@ func In(s *session.Session) (all []Call, set *repeats.Set, err error) {
 		outer := ways[len(ways)-1]
 		r := Call{Entry: entry, Func: set.Functions[call], Within: set.Functions[ways[inner].In], Unit: set.Functions[outer.In], Inner: ways[inner], Outer: outer, Loaded: set.Loaded}
 		r.Share = min(1, float64(outer.AgainTime)/float64(max(1, outer.AroundTime)))
-		if r.Func.Caller != "" && ownCall(set, r.Func) {
+		if r.Func.Caller != "" && (outer.Partial || ownCall(set, r.Func)) {
 			continue
 		}
 		all = append(all, r)

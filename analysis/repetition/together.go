@@ -44,7 +44,7 @@ func TogetherIn(s *session.Session) (all []Together, set *repeats.Set, err error
 	for call, ways := range waysOf(set, func(w repeats.Within) bool { return set.Functions[w.Call].Caller == "" }) {
 		f, outer := set.Functions[call], ways[len(ways)-1]
 		inner := slices.IndexFunc(ways, func(w repeats.Within) bool { return w.Same > 0 })
-		if inner < 0 || !goesOnTogether(f, outer, set.Functions[outer.In]) || float64(ways[inner].Made) > mostMade*float64(ways[inner].Same) || waitsForOne(set, within, call) {
+		if inner < 0 || f.Cut || set.Functions[ways[inner].In].Cut || !goesOnTogether(f, outer, set.Functions[outer.In]) || float64(ways[inner].Made) > mostMade*float64(ways[inner].Same) || waitsForOne(set, within, call) {
 			continue
 		}
 		x := Together{Entry: entry, Func: f, Caller: set.Functions[ways[inner].In], Unit: set.Functions[outer.In], Inner: ways[inner], Outer: outer}

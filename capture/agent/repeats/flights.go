@@ -60,9 +60,11 @@ func (gr *Goroutine) takesOff(top *frame, f *fn, args []any) {
 	if n := f.calls.Load(); n > fewLooked && f.ns.Load() < worthLooking*n {
 		return
 	}
-	h := hasher{near: true, places: true}
-	for _, a := range args {
+	h, key := hasher{near: true, places: true}, hasher{near: true, places: true}
+	for i, a := range args {
 		h.any(a)
+		key.near = i == 0
+		key.any(a)
 	}
 	fl := f.flights.Load()
 	if fl == nil {
@@ -71,7 +73,9 @@ func (gr *Goroutine) takesOff(top *frame, f *fn, args []any) {
 			fl = f.flights.Load()
 		}
 	}
-	top.near = h.sum()
+	top.near, top.asked = h.sum(), key.sum()
+	// Where what is asked for can be seen: a place that others have after it is no name.
+	top.named = len(args) > 1 && !key.partial
 	fl.mu.Lock()
 	defer fl.mu.Unlock()
 	x := fl.now[top.near]
@@ -109,18 +113,21 @@ func (gr *Goroutine) lands(top *frame, f *fn, net int64, got uint64) {
 		}
 	}
 	x.got, x.known = got, true
-	fl.arrive(top)
+	if top.named {
+		fl.arrive(top)
+	}
 }
 
-// arrive counts the call by its arguments, with what it has called.
+// arrive counts the call by its arguments, with what it has called: the first of them, most often what has the method, by where it lies, and
+// the others by what they hold.
 func (fl *flights) arrive(top *frame) {
-	if top.near&(1<<fl.level-1) != 0 {
+	if top.asked&(1<<fl.level-1) != 0 {
 		return
 	}
-	a := fl.kept[top.near]
+	a := fl.kept[top.asked]
 	if a == nil {
 		a = &arrived{}
-		fl.kept[top.near] = a
+		fl.kept[top.asked] = a
 		for len(fl.kept) > mostArrived {
 			fl.level++
 			for key := range fl.kept {

@@ -52,9 +52,10 @@ func TestFlights(t *testing.T) {
 // TestSpared: of calls with the same arguments some call what others have been seen to call at once.
 func TestSpared(t *testing.T) {
 	reset()
+	one := &node{}
 	at([][]any{{"x"}, {"x"}}, func(int) any { return "y" })
 	get := func(key string, miss bool) {
-		counted(0, []any{key}, func() []any {
+		counted(0, []any{one, key}, func() []any {
 			if miss {
 				counted(1, []any{key}, func() []any { return []any{"y"} })
 			}
@@ -65,7 +66,15 @@ func TestSpared(t *testing.T) {
 		get("a", i%3 == 0)
 		get("b", true) // never remembered
 	}
-	get("c", true) // nobody else asks
+	get("c", true)     // nobody else asks
+	for i := range 4 { // what is asked for is not seen
+		counted(0, []any{one, make(chan int)}, func() []any {
+			if i == 0 {
+				counted(1, []any{"d"}, func() []any { return []any{"y"} })
+			}
+			return []any{"y"}
+		})
+	}
 	if got := fns[0].flights.Load().spared()[1]; got != [2]int64{6, 2} {
 		t.Errorf("%v", got)
 	}

@@ -88,7 +88,9 @@ type frame struct {
 	start  int64
 	over   int64 // of the goroutine at the start
 	inside map[uint32]*tally
-	near   uint64  // a hash of its arguments by where what they lead to lies
+	near   uint64 // a hash of its arguments by where what they lead to lies
+	asked  uint64 // the same, but for the first by what they hold, as far as named
+	named  bool
 	flight *flight // nil where that is not followed
 	joins  bool    // others of it went on when the call began
 }
