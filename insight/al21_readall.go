@@ -19,7 +19,7 @@ var al21 = &Rule{
 		g0,
 	},
 	Check: check(&look{of: facts.Allocations, sample: "alloc_space", limit: "share", warn: "warn", set: "readall", skip: []string{"startup"},
-		direct: true, through: []string{"io", "io/ioutil"}, perLine: true, objects: 100, sizes: 3, what: "came from io.ReadAll", tell: tellReadAll}),
+		direct: true, through: []string{"io", "io/ioutil"}, perLine: true, itself: true, objects: 100, sizes: 3, what: "came from io.ReadAll", tell: tellReadAll}),
 }
 
 func tellReadAll(h *hit, f *Finding) {
@@ -31,6 +31,6 @@ func tellReadAll(h *hit, f *Finding) {
 		return
 	}
 	if minor, known := goMinor(h.in); known && minor >= 26 {
-		f.Doubts = append(f.Doubts, "since Go 1.26 io.ReadAll copies once at the end instead of at each step: about half of it can be saved")
+		f.Doubts = append(f.Doubts, "since Go 1.26 io.ReadAll copies once at the end instead of at each step: about half of what its growing and copying cost can be saved")
 	}
 }

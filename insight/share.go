@@ -53,6 +53,8 @@ type look struct {
 	leaf bool
 	// accept, which may be nil, looks at a line once more.
 	accept func(h *hit, line *hitLine) bool
+	// itself says that only what the functions do themselves, with the runtime below them, would be saved.
+	itself bool
 	// below lets code of the user stand between the function and the leaf, as
 	// the New of a pool does: the function nearest to the leaf counts.
 	below bool
@@ -549,6 +551,8 @@ func (h *hit) costs() (all []cost) {
 		if line.Caller.Func != "" {
 			c := cost{file: line.Caller.File, line: line.Caller.Line, callee: line.Callee, allocating: h.leaf}
 			switch { // the rest of what is called stays
+			case h.itself:
+				c.itself = h.set
 			case h.flat && h.named != "":
 				c.ends = h.set
 			case h.named == "runtime":

@@ -30,6 +30,9 @@ type cost struct {
 	without string
 	// ends is a set of functions of which one is the leaf; empty is anything.
 	ends string
+	// itself is a set of functions of which one has to be the leaf, or to call the runtime: what it asks others for, as the
+	// reader that it is given, does not count; empty is anything.
+	itself string
 }
 
 // spent is the CPU time of a recording by stack, for what is asked of many findings.
@@ -111,6 +114,7 @@ type costFrames struct {
 	within       []bool // nil where anything may be below
 	without      []bool // nil where nothing may not
 	fills, maker []bool // what fills memory, and who asks it to, where that counts
+	itself       []bool // nil where it need not be the function itself
 }
 
 func (s *spent) asked(c cost) costFrames {
@@ -130,6 +134,9 @@ func (s *spent) asked(c cost) costFrames {
 	}
 	if c.without != "" {
 		a.without = s.v.marks(c.without)
+	}
+	if c.itself != "" {
+		a.itself = s.v.marks(c.itself)
 	}
 	if c.allocating && c.line > 0 {
 		a.fills, a.maker = s.v.marks("fills"), make([]bool, n)
@@ -160,7 +167,7 @@ func (a costFrames) has(v *view, frames []stack.FrameID) bool {
 		in := func(marks []bool) bool {
 			return marks == nil || slices.ContainsFunc(of, func(f stack.FrameID) bool { return marks[f] })
 		}
-		return in(a.within) && in(a.calls) && (in(a.below) || a.filled(of))
+		return in(a.within) && in(a.calls) && (in(a.below) || a.filled(of)) && (a.itself == nil || a.byItself(v, of))
 	}
 	switch {
 	case a.leaf != nil && (len(frames) == 0 || !a.leaf[frames[0]]):
@@ -186,6 +193,16 @@ func (a costFrames) filled(of []stack.FrameID) bool {
 	}
 	at := slices.IndexFunc(of, func(f stack.FrameID) bool { return a.maker[f] })
 	return at > 0 && a.fills[of[at-1]]
+}
+
+// byItself tells, of the frames up to the line, whether one of the functions that count is the leaf or has called the runtime.
+func (a costFrames) byItself(v *view, of []stack.FrameID) bool {
+	for i, f := range of {
+		if a.itself[f] && (i == 0 || stack.Package(v.t.Frame(of[i-1]).Func) == "runtime") {
+			return true
+		}
+	}
+	return false
 }
 
 // weight adds up the samples of marked stacks.

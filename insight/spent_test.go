@@ -2,6 +2,7 @@ package insight
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"loupe/recording"
@@ -38,6 +39,37 @@ func TestCostOfLine(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestCostOfItself: what a function does with the runtime is its own, what the reader does that it is given is not.
+func TestCostOfItself(t *testing.T) {
+	for _, c := range []struct {
+		frames string
+		want   bool
+	}{
+		{"main.top:/src/a.go:5 io.ReadAll", true},
+		{"main.top:/src/a.go:5 io.ReadAll runtime.growslice runtime.mallocgc", true},
+		{"main.top:/src/a.go:5 io.ReadAll runtime.memmove", true},
+		{"main.top:/src/a.go:5 io.ReadAll runtime.memclrNoHeapPointers", true},
+		{"main.top:/src/a.go:5 io/ioutil.ReadAll io.ReadAll runtime.growslice", true},
+		{"main.top:/src/a.go:5 io.ReadAll compress/zlib.(*reader).Read compress/flate.(*decompressor).Read", false},
+		{"main.top:/src/a.go:5 io.ReadAll compress/zlib.(*reader).Read runtime.memmove", false},
+		{"main.top:/src/a.go:5 io.ReadAll os.(*File).Read syscall.Read", false},
+		{"main.top:/src/a.go:5 io.ReadAll bytes.(*Reader).Read runtime.memmove", false},
+		{"main.top:/src/a.go:5 io.ReadAll main.(*mine).Read:/src/a.go:9 runtime.growslice", false},
+		{"main.top:/src/a.go:6 io.ReadAll runtime.growslice", false},
+	} {
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
+		withProfile(r, recording.CPU, "cpu", column{c.frames, []int64{100}})
+		s := spentOf(NewInput(session.New(r.Open())))
+		callee := "io.ReadAll"
+		if strings.Contains(c.frames, "ioutil") {
+			callee = "io/ioutil.ReadAll"
+		}
+		if got := s.mark([]cost{{file: "/src/a.go", line: 5, callee: callee, itself: "readall"}}) != nil; got != c.want {
+			t.Errorf("%s: %v", c.frames, got)
 		}
 	}
 }
