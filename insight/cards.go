@@ -535,7 +535,9 @@ func (c *causal) follows(i, j int) bool {
 	case a.Rule == gc08.ID && b.Rule == gc16.ID:
 		// A heap that grows, and the line that has most of it.
 		return firstLine(b) != "" && (firstLine(a) == "" || firstLine(a) == firstLine(b) && b.Severity.AtLeast(a.Severity))
-	case a.Rule == al21.ID && b.Rule == gc16.ID && b.Title == onceTitle && firstLine(a) == firstLine(b):
+	case a.Rule == gc16.ID && b.Rule == al21.ID && a.Title == sinksTitle && a.Title == b.Title && firstLine(a) == firstLine(b):
+		return b.Severity.AtLeast(a.Severity) && a.Severity != b.Severity
+	case a.Rule == al21.ID && b.Rule == gc16.ID && (b.Title == onceTitle || b.Title == sinksTitle) && firstLine(a) == firstLine(b):
 		return b.Severity.AtLeast(a.Severity) // the same advice for what it allocates and for what it holds
 	case a.Rule == sc01.ID && a.Severity == Info:
 		return c.needless(j) >= halfOfAll // work that need not be done need not be split either

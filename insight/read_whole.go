@@ -24,6 +24,8 @@ const (
 	inStream wayThrough = "stream" // a reader of it
 	inHash   wayThrough = "hash"   // it is hashed
 	inWrite  wayThrough = "write"  // it is written to something else
+	inWrites wayThrough = "writes" // it is written to several others
+	inSinks  wayThrough = "sinks"  // it is given to several that could take a stream, as a file and hashes
 )
 
 // passage is how, and where, a whole is gone through.
@@ -68,8 +70,11 @@ func goneThroughOnce(c *code, frames []stack.Frame) (p passage, ok bool) {
 		}
 		if name != "" {
 			d := declaration{fn, f.File}
-			if p, ok = r.after(d, list[at+1:], name); ok || !returnsIt(list[at+1:], name) {
-				return p, ok && !keepsParts(c, f, fn)
+			if p, ok = r.after(d, list[at+1:], name); ok {
+				return p, !keepsParts(c, f, fn)
+			}
+			if !returnsIt(list[at+1:], name) {
+				return r.sinks(d, list[at+1:], name)
 			}
 		}
 		reads = func(call *ast.CallExpr) bool { return calledName(call) == fn.Name.Name }

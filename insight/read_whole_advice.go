@@ -5,12 +5,17 @@ import "fmt"
 // onceTitle is the title of what is read as a whole and only gone through once.
 const onceTitle = "What is read as a whole is only gone through once"
 
+// sinksTitle is that of what is given to several that each go through it.
+const sinksTitle = "What is read as a whole could be streamed"
+
 var wayTexts = map[wayThrough]string{
 	inParts:  "it is gone through here, a part after the other",
 	inLines:  "it is gone through here, a line after the other",
 	inStream: "it is gone through here, from its beginning to its end",
 	inHash:   "it is hashed here",
 	inWrite:  "it is written here",
+	inWrites: "it is written here, and to others as a whole",
+	inSinks:  "it is gone through here from its beginning to its end, and behind it again",
 }
 
 // advice is how to read it instead.
@@ -20,6 +25,8 @@ func (p passage) advice() string {
 		return "Copy it into the hash instead of reading it first: io.Copy(h, r), with h of the hash's New. Then 32 KiB of it are in memory at a time."
 	case inWrite:
 		return "Copy it instead of reading it first: io.Copy(w, r). Then 32 KiB of it are in memory at a time."
+	case inWrites, inSinks:
+		return "Stream it instead of reading it first: io.Copy(io.MultiWriter(f, h), r), with the files or connections that it is written to and a hash (its New) for each sum; or an io.TeeReader where one of them reads. Then 32 KiB of it are in memory at a time, however long it is. io.Copy returns the length."
 	case inParts:
 		return "Read a part at a time where it is needed: io.ReadFull into one buffer of the size of a part (the last one is shorter: io.ErrUnexpectedEOF). Then one part of it is in memory at a time."
 	case inLines:
@@ -31,6 +38,8 @@ func (p passage) advice() string {
 // doubts are what speaks against it.
 func (p passage) doubts() (all []string) {
 	switch p.way {
+	case inWrites, inSinks:
+		return append(all, "with a stream a failure in the middle comes when a part has been written already (write to another file and rename it at the end, if that matters), and the length and the sums are known only at the end")
 	case inParts:
 		all = append(all, "what a part is handed to must not keep it when it returns: then each part needs a buffer of its own")
 	case inLines:
@@ -44,7 +53,11 @@ func (p passage) doubts() (all []string) {
 // tell makes a finding about a line that reads something as a whole say what needs less memory.
 func (p passage) tell(f *Finding) {
 	f.Title = onceTitle
-	f.Summary += fmt.Sprintf("; according to the source it is read as a whole and then only gone through once, at %s:%d", baseName(p.at.File), p.at.Line)
+	does := "only gone through once,"
+	if p.way == inWrites || p.way == inSinks {
+		f.Title, does = sinksTitle, "only given to what could take a stream of it, first"
+	}
+	f.Summary += fmt.Sprintf("; according to the source it is read as a whole and then %s at %s:%d", does, baseName(p.at.File), p.at.Line)
 	f.Advice = p.advice()
 	f.Doubts = append(f.Doubts, p.doubts()...)
 	if !shows(f, evidenceLine(p.at)) {
