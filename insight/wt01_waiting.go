@@ -403,6 +403,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	if g.Before > 0 {
 		f.Doubts = append(f.Doubts, fmt.Sprintf("the wait that was under way when the trace began, %s of the time, has no stack: it is counted at the line of the later ones", unit.Duration(g.Before)))
 	}
+	pausesBeforeLook(in, t, w, &f)
 	tellCadence(r, w, in, t, waitAdvice(in, reason, w, many, t), &f)
 	tellSerial(in, t, w, reason, many, asks, &f)
 	namelessDoubt(in, g, &f)
