@@ -34,6 +34,7 @@ type repeatingLoop struct {
 	chained     bool // each call needs what an earlier one has given
 	pages       bool // by its names, what it asks for are the pages of one answer
 	retries     bool // it tries again what has failed
+	numbered    bool // its pages go by numbers, so that none needs what an earlier one has given
 }
 
 // nearLoop finds the loop nearest to a call if that goes through no items by itself.
@@ -59,6 +60,7 @@ func nearLoop(c *code, path []stack.Frame, inner string) (found repeatingLoop, o
 			}
 			found.retries = a.retries
 		}
+		found.numbered = !found.retries && l.numbered(c, f)
 		ok = true
 	}
 	return found, ok
@@ -75,7 +77,11 @@ func (l repeatingLoop) tell(f *Finding) {
 		return
 	}
 	f.Title = "The same call is made repeatedly, one after another"
+	advice := f.Advice
 	f.Advice = fmt.Sprintf("If most are one for each item of the loop at %s: %s%s If most are further pages or steps of the loop at %s, in which each needs what an earlier one has given, those cannot be made concurrently: ask for larger pages.", out, strings.ToLower(f.Advice[:1]), f.Advice[1:], near)
+	if l.numbered {
+		f.Advice = fmt.Sprintf("If most are one for each item of the loop at %s: %s%s If most are further pages of the loop at %s: these go by numbers, so that several can be asked for at a time, with a limit; and larger pages make them fewer.", out, strings.ToLower(advice[:1]), advice[1:], near)
+	}
 	f.Doubts = append(f.Doubts, "the trace does not tell how many calls each turn of the outer loop makes")
 	if !l.pages {
 		f.Severity = Info

@@ -337,7 +337,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	case asks && asking.seeks:
 		text += fmt.Sprintf("; the loop%s ends at the first answer that suits", atFrame(asking.at))
 	case asks:
-		text += fmt.Sprintf("; the loop that asks again%s ends with the answer", atFrame(asking.at))
+		text += fmt.Sprintf(asking.ends(), atFrame(asking.at))
 	}
 	if slow := slowShare(w); g.Slow.Units > 0 && g.Wall.Count > 1 && (slow > w.share()+0.1 || slow < w.share()-0.1) {
 		text += fmt.Sprintf("; in the slowest %s it is %s", unit.Count(g.Slow.Units), unit.Percent(slow))
@@ -404,6 +404,9 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		f.Doubts = append(f.Doubts, fmt.Sprintf("the wait that was under way when the trace began, %s of the time, has no stack: it is counted at the line of the later ones", unit.Duration(g.Before)))
 	}
 	pausesBeforeLook(in, t, w, &f)
+	if asks && asking.pages {
+		f.Doubts = append(f.Doubts, pagesDoubt)
+	}
 	tellCadence(r, w, in, t, waitAdvice(in, reason, w, many, t), &f)
 	tellSerial(in, t, w, reason, many, asks, &f)
 	namelessDoubt(in, g, &f)

@@ -49,7 +49,7 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 	var most *outward
 	for _, o := range outwards(g) {
 		if asking, asks := askingAround(in.code, o.path); asks {
-			fine = cmp.Or(fine, fmt.Sprintf("%s makes a call%s %s times, until the answer is accepted: the calls cannot be combined, nor made concurrently", unitOf(g), atFrame(asking.at), timesOf(o.each())))
+			fine = cmp.Or(fine, fmt.Sprintf("%s makes a call%s %s times, %s", unitOf(g), atFrame(asking.at), timesOf(o.each()), asking.why()))
 			continue
 		}
 		if at, chained := chainedAround(in.code, o.path, innerOf(t.Frames(o.stack), o.path)); chained {

@@ -1,0 +1,297 @@
+package insight
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"loupe/value/stack"
+)
+
+// Pages that go by numbers: which one comes next is known without the answer of the one before, so that they are no chain.
+
+// pagesAdvice is what to do about them.
+const pagesAdvice = "The pages go by numbers, so that none has to wait for the one before: ask for several at a time, with a limit (errgroup with SetLimit, each page into its own place of a slice). If the total or the last page is known, from the first answer or elsewhere, ask for all the rest; else for a group of pages at a time, until one is empty or not full. Larger pages, as far as the peer allows them, make them fewer."
+
+// pagesDoubt is what speaks against it.
+const pagesDoubt = "the peer may limit how many calls it takes at a time, and whether the numbers have no gaps is known from its documentation alone"
+
+var (
+	// pageNames are names of variables that number pages, or say where one begins.
+	pageNames = regexp.MustCompile(`(?i)^(p|pg|off|skip|from|start|begin)$|^(cur|current|start|next)?_?(page|offset)_?(no|num|number|index|idx)?$`)
+	// pageKeys are the keys of a query that do so.
+	pageKeys = regexp.MustCompile(`(?i)^(p|page|page_?(no|num|number|index)|start_?page|offset|skip)$`)
+)
+
+// numbered tells of a loop which a call on a frame's line ends by its answer that it asks for pages by numbers, which it
+// counts itself, or which are put into a query as such.
+func (l loop) numbered(c *code, f stack.Frame) bool {
+	w := l.answers(f.Line)
+	called := calledOn(l.source, f.Line)
+	for _, x := range l.countedIn(w) {
+		name := rootName(x)
+		fed := l.madeOf(name, f.Line)
+		given := l.eachGiven(called, func(call *ast.CallExpr, arg ast.Expr) (gives, fine bool) {
+			gives = mentionsAny(arg, fed)
+			return gives, isNamed(arg, name) || isError(rootName(arg)) || !w.hasAt(arg, call.Pos()) || hasCall(arg, called)
+		})
+		last := lastName(types.ExprString(x))
+		if given && !tries.MatchString(last) && (pageNames.MatchString(last) || l.queriesBy(c, name, called)) {
+			return true
+		}
+	}
+	for _, name := range l.nextNumbers(w) {
+		given := l.eachGiven(called, func(call *ast.CallExpr, arg ast.Expr) (gives, fine bool) {
+			if isNamed(arg, name) {
+				return true, true
+			}
+			return false, isError(rootName(arg)) || !w.hasAt(arg, call.Pos()) || hasCall(arg, called)
+		})
+		if given && l.queriesBy(c, name, called) {
+			return true
+		}
+	}
+	return false
+}
+
+// eachGiven tells of the calls of a loop that are wanted that each has an argument which gives something, and none that is
+// not fine.
+func (l loop) eachGiven(wanted func(*ast.CallExpr) bool, of func(*ast.CallExpr, ast.Expr) (gives, fine bool)) bool {
+	some, all := false, true
+	ast.Inspect(l.body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || !wanted(call) {
+			return true
+		}
+		for _, arg := range call.Args {
+			gives, fine := of(call, arg)
+			some, all = some || gives, all && fine
+		}
+		return true
+	})
+	return some && all
+}
+
+// countedIn are the variables and fields that the turns of a loop add something to which is known without their answers,
+// and set in no other way.
+func (l loop) countedIn(w *turns) (all []ast.Expr) {
+	seen := map[string]int{}
+	by := map[string]ast.Expr{}
+	note := func(x ast.Expr, counts bool) {
+		text := types.ExprString(x)
+		if seen[text]++; counts && seen[text] == 1 {
+			by[text] = x
+		} else {
+			delete(by, text)
+		}
+	}
+	see := func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.IncDecStmt:
+			note(n.X, n.Tok == token.INC)
+		case *ast.AssignStmt:
+			for i, x := range n.Lhs {
+				y := n.Rhs[min(i, len(n.Rhs)-1)]
+				if n.Tok == token.ASSIGN {
+					if sum, ok := y.(*ast.BinaryExpr); ok && sum.Op == token.ADD && types.ExprString(sum.X) == types.ExprString(x) {
+						note(x, l.step(w, sum.Y))
+						continue
+					}
+				}
+				note(x, n.Tok == token.ADD_ASSIGN && l.step(w, y))
+			}
+		}
+	}
+	if n, ok := l.stmt.(*ast.ForStmt); ok && n.Post != nil {
+		see(n.Post)
+	}
+	ast.Inspect(l.body, func(n ast.Node) bool { see(n); return true })
+	for text, x := range by {
+		beside := slices.ContainsFunc(w.named[rootName(x)], func(s *set) bool { // a cursor in the same struct
+			return slices.ContainsFunc(s.from, func(n ast.Node) bool { return w.has(n) }) && text != rootName(x)
+		})
+		if !beside {
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// step tells of what is added in a turn that it is a number which no answer says.
+func (l loop) step(w *turns, x ast.Expr) bool {
+	anyCall := func(*ast.CallExpr) bool { return true }
+	return !hasCall(x, anyCall) && !w.has(x)
+}
+
+// madeOf are the names of a variable and of those that a turn makes of it before a line.
+func (l loop) madeOf(name string, line int) map[string]bool {
+	made := map[string]bool{name: true}
+	ast.Inspect(l.body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok {
+			return true
+		}
+		if first, _ := l.source.lines(a); first > line || !slices.ContainsFunc(a.Rhs, func(x ast.Expr) bool { return mentionsAny(x, made) }) {
+			return true
+		}
+		for _, x := range a.Lhs {
+			if id, ok := x.(*ast.Ident); ok && id.Name != "_" && !isError(id.Name) {
+				made[id.Name] = true
+			}
+		}
+		return true
+	})
+	return made
+}
+
+// nextNumbers are the variables that a turn sets to what its answer says, and to nothing else.
+func (l loop) nextNumbers(w *turns) (names []string) {
+	set := map[string]int{}
+	ast.Inspect(l.body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || a.Tok == token.DEFINE {
+			return true
+		}
+		for i, x := range a.Lhs {
+			id, ok := x.(*ast.Ident)
+			if !ok {
+				continue
+			}
+			if set[id.Name]++; a.Tok == token.ASSIGN && set[id.Name] == 1 && w.has(a.Rhs[min(i, len(a.Rhs)-1)]) {
+				names = append(names, id.Name)
+			}
+		}
+		return true
+	})
+	return slices.DeleteFunc(names, func(name string) bool { return set[name] > 1 || isError(name) })
+}
+
+// queriesBy tells whether a variable is put into a query as the number of a page, in the loop or by what the calls are of.
+func (l loop) queriesBy(c *code, name string, called func(*ast.CallExpr) bool) bool {
+	if putsPage(l.body, name) {
+		return true
+	}
+	return hasCall(l.body, func(call *ast.CallExpr) bool { return called(call) && givesPage(c, call, name, 0) })
+}
+
+// pageDepth is how many functions the number of a page is followed through.
+const pageDepth = 3
+
+// givesPage tells whether a call hands a variable to functions of the program that put it into a query.
+func givesPage(c *code, call *ast.CallExpr, name string, depth int) bool {
+	arg := slices.IndexFunc(call.Args, func(x ast.Expr) bool { return isNamed(x, name) })
+	all := c.functions()[calledName(call)]
+	if arg < 0 || len(all) == 0 || depth == pageDepth {
+		return false
+	}
+	for _, d := range all {
+		names := parameters(d.Type)
+		if d.Body == nil || arg >= len(names) {
+			return false
+		}
+		param := names[arg]
+		if !putsPage(d.Body, param) && !hasCall(d.Body, func(call *ast.CallExpr) bool { return givesPage(c, call, param, depth+1) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// putsPage tells whether a body puts a variable into a query as the number of a page: by a format with page=%d, or
+// under such a key.
+func putsPage(body ast.Node, name string) bool {
+	return hasCall(body, func(call *ast.CallExpr) bool {
+		switch calledName(call) {
+		case "Sprintf", "Appendf", "Fprintf":
+			return formatsPage(call, name)
+		case "Set", "Add":
+			return len(call.Args) == 2 && isPageKey(call.Args[0]) && isNumberOf(call.Args[1], name)
+		}
+		return false
+	})
+}
+
+// isPageKey tells of an expression that it is the key of a page's number, as a text.
+func isPageKey(x ast.Expr) bool {
+	l, ok := x.(*ast.BasicLit)
+	if !ok || l.Kind != token.STRING {
+		return false
+	}
+	text, err := strconv.Unquote(l.Value)
+	return err == nil && pageKeys.MatchString(text)
+}
+
+// isNumberOf tells of an expression that it is the text of a variable that is a number.
+func isNumberOf(x ast.Expr, name string) bool {
+	call, ok := x.(*ast.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return false
+	}
+	switch types.ExprString(call.Fun) {
+	case "strconv.Itoa", "strconv.FormatInt", "strconv.FormatUint":
+		return mentions(call.Args[0], name)
+	case "fmt.Sprint":
+		return isNamed(call.Args[0], name)
+	case "fmt.Sprintf":
+		return len(call.Args) == 2 && strings.Contains(types.ExprString(call.Args[0]), "%d") && isNamed(call.Args[1], name)
+	}
+	return false
+}
+
+// verbs are the verbs of a format, those of numbers by what stands before: page=%d.
+var verbs = regexp.MustCompile(`(?:[?&]([A-Za-z_]+)=)?%[-+# 0]*[0-9]*(?:\.[0-9]+)?([a-zA-Z%])`)
+
+// formatsPage tells of a call with a format that it writes a variable as the number of a page.
+func formatsPage(call *ast.CallExpr, name string) bool {
+	at := slices.IndexFunc(call.Args, func(x ast.Expr) bool {
+		l, ok := x.(*ast.BasicLit)
+		return ok && l.Kind == token.STRING
+	})
+	if at < 0 {
+		return false
+	}
+	text, err := strconv.Unquote(call.Args[at].(*ast.BasicLit).Value)
+	if err != nil {
+		return false
+	}
+	i := at
+	for _, v := range verbs.FindAllStringSubmatch(text, -1) {
+		if v[2] == "%" {
+			continue
+		}
+		if i++; i < len(call.Args) && isNamed(call.Args[i], name) && v[2] == "d" && pageKeys.MatchString(v[1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// ends is how a loop ends that asks again, as a clause with a verb for its place.
+func (a asking) ends() string {
+	switch {
+	case a.pages:
+		return "; the loop%s asks for page after page, by their numbers"
+	case a.leads && !a.retries:
+		return "; each turn of the loop%s needs what an earlier one has given"
+	case a.follows && !a.retries:
+		return "; the loop%s asks for part after part, until the last"
+	}
+	return "; the loop that asks again%s ends with the answer"
+}
+
+// why says of the calls of such a loop what they are for, and whether they can be made at the same time.
+func (a asking) why() string {
+	switch {
+	case a.pages:
+		return "for page after page: as these go by numbers, several could be asked for at a time"
+	case a.leads && !a.retries:
+		return "each of which needs what an earlier one has given: they cannot be combined, nor made concurrently"
+	case a.follows && !a.retries:
+		return "for part after part of one whole: where the next one begins, or that there is one, an answer says, so the calls cannot be made concurrently"
+	}
+	return "until the answer is accepted: the calls cannot be combined, nor made concurrently"
+}

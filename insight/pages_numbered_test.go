@@ -1,0 +1,59 @@
+package insight
+
+import (
+	"testing"
+
+	"loupe/recording/recordingtest"
+	"loupe/session"
+	"loupe/value/stack"
+)
+
+// TestNumberedPages: pages by a number that the loop counts, or that goes into a query as one, are told from what an answer
+// leads to, and from what is asked again. The call is on line 5.
+func TestNumberedPages(t *testing.T) {
+	const counted = "all = append(all, list...)\nif len(list) == 0 {\nbreak\n}\n}"
+	for _, c := range []struct {
+		name, loop, rest string
+		want             bool
+	}{
+		{"counted by the loop", "for page := 1; ; page++ {\nlist := get(ctx, page)\n" + counted, "", true},
+		{"counted by a turn", "for {\nlist := get(ctx, page)\nall = append(all, list...)\nif len(list) == 0 {\nbreak\n}\npage++\n}", "", true},
+		{"counted by a sum", "for {\nlist := get(ctx, page)\nall = append(all, list...)\nif len(list) == 0 {\nbreak\n}\npage = page + 1\n}", "", true},
+		{"an offset by the size of a page", "for {\nlist := get(ctx, offset, limit)\nall = append(all, list...)\nif len(list) < limit {\nbreak\n}\noffset += limit\n}", "", true},
+		{"until more is false", "for page := 1; ; page++ {\nr := get(ctx, page)\nall = append(all, r.Items...)\nif !r.More {\nbreak\n}\n}", "", true},
+		{"up to the last", "for page := 1; page <= last; page++ {\nr := get(ctx, page)\nall = append(all, r.Items...)\nlast = r.Last\n}", "", true},
+		{"a field", "for {\nlist := get(ctx, opt)\nall = append(all, list...)\nif len(list) == 0 {\nbreak\n}\nopt.Page++\n}", "", true},
+		{"in an address", "for n := 1; ; n++ { url := fmt.Sprintf(\"%s/x?page=%d\", base, n)\nlist := get(ctx, url)\n" + counted, "", true},
+		{"under a key", "for n := 1; ; n++ {\nlist := fetch(ctx, n)\n" + counted, "func fetch(ctx context.Context, n int) []item {\nq := url.Values{}\nq.Set(\"page\", strconv.Itoa(n))\nreturn do(q)\n}", true},
+		{"the next number of a query", "for page := 1; page != 0; {\nlist, next := fetch(ctx, \"x\", page, 50)\nall = append(all, list...)\npage = next\n}", "func fetch(ctx context.Context, of string, n, per int) ([]item, int) {\nreturn do(fmt.Sprintf(\"/%s/items?page=%d&per_page=%d\", of, n, per))\n}", true},
+		{"the next number, two functions on", "for page := 1; page != 0; {\nlist, next := fetch(ctx, page)\nall = append(all, list...)\npage = next\n}", "func fetch(ctx context.Context, n int) ([]item, int) {\nreturn list(ctx, n)\n}\n\nfunc list(ctx context.Context, at int) ([]item, int) {\nreturn do(fmt.Sprintf(\"/items?per_page=%d&page=%d\", 50, at))\n}", true},
+
+		{"a token", "for {\nr := get(ctx, token)\nall = append(all, r.Items...)\nif token = r.Next; token == \"\" {\nbreak\n}\n}", "", false},
+		{"a token called page", "for page := \"\"; ; {\nr := get(ctx, page)\nall = append(all, r.Items...)\nif page = r.Next; page == \"\" {\nbreak\n}\n}", "", false},
+		{"the next address", "for url != \"\" {\nr := get(ctx, url)\nall = append(all, r.Items...)\nurl = r.Next\n}", "", false},
+		{"a number with a token", "for page := 1; ; page++ {\nr := get(ctx, page, token)\nall = append(all, r.Items...)\nif token = r.Next; token == \"\" {\nbreak\n}\n}", "", false},
+		{"a field beside a cursor", "for {\nr := get(ctx, opt)\nall = append(all, r.Items...)\nif r.Next == \"\" {\nbreak\n}\nopt.Page++\nopt.Cursor = r.Next\n}", "", false},
+		{"a token in the address", "for page := 1; ; page++ { url := fmt.Sprintf(\"%s?page=%d&token=%s\", base, page, token)\nr := get(ctx, url)\nall = append(all, r.Items...)\nif token = r.Next; token == \"\" {\nbreak\n}\n}", "", false},
+		{"the next number of a cursor", "for at := 1; at != 0; {\nlist, next := fetch(ctx, at)\nall = append(all, list...)\nat = next\n}", "func fetch(ctx context.Context, n int) ([]item, int) {\nreturn do(fmt.Sprintf(\"/items?cursor=%d&page=%d\", n, 1))\n}", false},
+		{"the next number of nobody knows what", "for page := 1; page != 0; {\nlist, next := lib.Fetch(ctx, page)\nall = append(all, list...)\npage = next\n}", "", false},
+		{"the next text of a query", "for page := \"1\"; page != \"\"; {\nlist, next := fetch(ctx, page)\nall = append(all, list...)\npage = next\n}", "func fetch(ctx context.Context, n string) ([]item, string) {\nreturn do(fmt.Sprintf(\"/items?page=%s\", n))\n}", false},
+		{"an offset by what has come", "for {\nlist := get(ctx, offset)\nall = append(all, list...)\nif len(list) == 0 {\nbreak\n}\noffset += len(list)\n}", "", false},
+		{"an id by the last", "for {\nlist := get(ctx, after)\nall = append(all, list...)\nif len(list) == 0 {\nbreak\n}\nafter = list[len(list)-1].ID\n}", "", false},
+		{"a number that starts again", "for page := 1; ; page++ {\nlist := get(ctx, page)\nall = append(all, list...)\nif len(list) == 0 {\npage = 0\n}\n}", "", false},
+		{"tries", "for attempt := 1; ; attempt++ {\nlist := get(ctx, attempt)\n" + counted, "", false},
+		{"polls", "for i := 0; ; i++ {\ndone := get(ctx, i)\nif done {\nbreak\n}\n}", "", false},
+		{"events by a count", "for n := 0; ; n++ {\nev := get(ctx, n)\nall = append(all, ev)\nif ev.Last {\nbreak\n}\n}", "", false},
+		{"counted beside", "for {\nlist := get(ctx, id)\nall = append(all, list...)\nif len(list) == 0 {\nbreak\n}\npage++\n}", "", false},
+	} {
+		r := recordingtest.New("title x")
+		withSource(r, "a.go", "package main\n\nfunc f() {\n"+c.loop+"\n}\n\n"+c.rest+"\n")
+		code := NewInput(session.New(r.Open())).code
+		a, ok := askingAround(code, []stack.Frame{{Func: "main.f", File: "a.go", Line: 5}})
+		if a.pages != c.want {
+			t.Errorf("%s: %+v, %v", c.name, a, ok)
+		}
+		if (a.advice() == pagesAdvice) != c.want {
+			t.Errorf("%s: %s", c.name, a.advice())
+		}
+	}
+}
