@@ -186,6 +186,13 @@ func TestGrowsBetween(t *testing.T) {
 		{"before the loop", "func f(all, more []string) {\n\tvar once []string\n\tfor _, s := range all {\n\t\tonce = append(once, s)\n\t}\n\tfor _, s := range more {\n\t\tif in(s, once) {\n\t\t\tg()\n\t\t}\n\t}\n}\n" + search, 0},
 		{"another list", "func f(all, known []string) (once []string) {\n\tfor _, s := range all {\n\t\tif !in(s, known) {\n\t\t\tonce = append(once, s)\n\t\t}\n\t}\n\treturn once\n}\n" + search, 0},
 		{"anew in every turn", "func f(all []string) {\n\tfor _, s := range all {\n\t\tonce := list(s)\n\t\tif !in(s, once) {\n\t\t\tonce = append(once, s)\n\t\t}\n\t}\n}\n" + search, 0},
+		{"all of a copy", "func f(all []string) (once []string) {\n\tfor _, s := range all {\n\t\tif !in(s, once) {\n\t\t\tonce = append(once[:len(once):len(once)], s)\n\t\t}\n\t}\n\treturn once\n}\n" + search, 6},
+		{"inserted", "func f(all []string, i int) (once []string) {\n\tfor _, s := range all {\n\t\tif !in(s, once) {\n\t\t\tonce = append(once[:i], append([]string{s}, once[i:]...)...)\n\t\t}\n\t}\n\treturn once\n}\n" + search, 6},
+		{"room for one", "func f(all []string, i int) (once []string) {\n\tfor _, s := range all {\n\t\tif !in(s, once) {\n\t\t\tonce = append(once[:i+1], once[i:]...)\n\t\t}\n\t}\n\treturn once\n}\n" + search, 6},
+		{"before the others", "func f(all []string) (once []string) {\n\tfor _, s := range all {\n\t\tif !in(s, once) {\n\t\t\tonce = append([]string{s}, once...)\n\t\t}\n\t}\n\treturn once\n}\n" + search, 6},
+		{"removed", "func (x *section) drop(name string) {\n\tfor k, v := range x.keys { // here\n\t\tif v == name {\n\t\t\tx.keys = append(x.keys[:k], x.keys[k+1:]...)\n\t\t\treturn\n\t\t}\n\t}\n}\n", 0},
+		{"several removed", "func f(all []string, i, j int) (once []string) {\n\tfor _, s := range all {\n\t\tif in(s, once) {\n\t\t\tonce = append(once[:i], once[j:]...)\n\t\t}\n\t}\n\treturn once\n}\n" + search, 0},
+		{"filled anew", "func f(all []string, more []string) (once []string) {\n\tfor _, s := range all {\n\t\tif in(s, once) {\n\t\t\tonce = append(once[:0], more...)\n\t\t}\n\t}\n\treturn once\n}\n" + search, 0},
 		{"nothing", "func f(s string, known []string) bool { return in(s, known) }\n" + search, 0},
 	} {
 		source := "package main\n\n" + test.source

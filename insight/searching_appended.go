@@ -91,7 +91,7 @@ func appendsBeside(c *code, fn *ast.FuncDecl, file string, search int, lists []s
 			return true
 		}
 		call, ok := a.Rhs[0].(*ast.CallExpr)
-		if !ok || !isNamed(call.Fun, "append") {
+		if !ok || !isNamed(call.Fun, "append") || !appendGrows(call, types.ExprString(a.Lhs[0])) {
 			return true
 		}
 		first, _ := s.lines(a)
@@ -105,6 +105,40 @@ func appendsBeside(c *code, fn *ast.FuncDecl, file string, search int, lists []s
 		return true
 	})
 	return line
+}
+
+// appendGrows tells of a call of append that what it gives is longer than a list: it adds to all of it, or inserts. To append
+// to a part of the list what stands behind takes elements out, or overwrites them.
+func appendGrows(call *ast.CallExpr, list string) bool {
+	if len(call.Args) < 2 {
+		return false
+	}
+	part, ok := call.Args[0].(*ast.SliceExpr)
+	if !ok || types.ExprString(part.X) != list || part.High == nil {
+		return true
+	}
+	high := types.ExprString(part.High)
+	if high == "len("+list+")" {
+		return true // a copy
+	}
+	for _, x := range call.Args[1:] {
+		rest, ok := x.(*ast.SliceExpr)
+		switch inner, isCall := x.(*ast.CallExpr); {
+		case isCall && isNamed(inner.Fun, "append") && mentionsList(inner, list):
+			return true
+		case ok && types.ExprString(rest.X) == list && rest.Low != nil && high == types.ExprString(rest.Low)+" + 1":
+			return true // makes room for one
+		}
+	}
+	return false
+}
+
+// mentionsList tells whether an expression has another one in it, by its text.
+func mentionsList(x ast.Expr, text string) bool {
+	return hasNode(x, func(n ast.Node) bool {
+		e, ok := n.(ast.Expr)
+		return ok && types.ExprString(e) == text
+	})
 }
 
 // searchCaller is where a function that searches is called, and what the lists are called there.
