@@ -306,7 +306,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		where += fmt.Sprintf(" and %s", unit.Plural(int64(len(w.more)), "further line"))
 	}
 	text := fmt.Sprintf("%s spends %s of its time %s%s%s: %s of %s", unitOf(g), unit.Percent(w.share()), what, where, why, unit.Duration(w.time/n), unit.Duration(g.All.Wall/n))
-	text += overUnits(g)
+	text += overUnits(g) + w.heldText(reason, n)
 	calls := w.calls()
 	if waits := float64(w.count) / float64(n); waits >= 1.5 && w.kind != "process" {
 		noun := "waits"
@@ -343,8 +343,9 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		text += fmt.Sprintf("; in the slowest %s it is %s", unit.Count(g.Slow.Units), unit.Percent(slow))
 	}
 	f := r.answer(Found, "%s", text)
-	f.Impact = exactly(ofAll(in, g, w.share()), "share of the "+timeOfUnits(g))
-	f.Score = score(w.share(), r.param("share"), 0.9)
+	held := g.All.Share(w.heldFor(reason))
+	f.Impact = exactly(ofAll(in, g, held), "share of the "+timeOfUnits(g))
+	f.Score = score(held, r.param("share"), 0.9)
 	f.Severity, f.waitsFor = Warning, reason
 	f.Advice = waitAdvice(in, reason, w, many, t)
 	if asks {
@@ -503,7 +504,7 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, doubt)
 	}
-	if w.share() < r.param("warning") {
+	if g.All.Share(w.heldFor(reason)) < r.param("warning") {
 		f.Severity = Info
 	}
 	calls := w.calls()
@@ -552,7 +553,7 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 		info("the pause of the other goroutine is in a loop that goes through its items: it may keep an intended rate")
 	}
 	if window := w.kind == "timer" || w.ofAnother(reason); window && g.Unit.String() == "request" && w.each().Seconds() < r.param("window") {
-		info("the timer may be the window in which a batch is gathered: each request gains " + unit.Duration(w.each()) + " at most")
+		info("the timer may be the window in which a batch is gathered: each request gains " + unit.Duration(w.heldFor(reason)/unitCount(g)) + " at most")
 	}
 	tries, ok := w.asks(in, t, calls >= r.param("calls"))
 	switch {
