@@ -36,7 +36,7 @@ func askingAround(c *code, path []stack.Frame) (found asking, ok bool) {
 		case l.items(f.Line):
 			return asking{}, false
 		case asks && !ok:
-			a.pages = !a.retries && l.numbered(c, f)
+			a.pages = !a.retries && asksByNumber(l, c, f)
 			found, ok = a, true
 		case !ok:
 			return asking{}, false

@@ -60,7 +60,7 @@ func nearLoop(c *code, path []stack.Frame, inner string) (found repeatingLoop, o
 			}
 			found.retries = a.retries
 		}
-		found.numbered = !found.retries && l.numbered(c, f)
+		found.numbered = !found.retries && asksByNumber(l, c, f)
 		ok = true
 	}
 	return found, ok

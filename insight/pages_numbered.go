@@ -27,40 +27,40 @@ var (
 	pageKeys = regexp.MustCompile(`(?i)^(p|page|page_?(no|num|number|index)|start_?page|offset|skip)$`)
 )
 
-// numbered tells of a loop which a call on a frame's line ends by its answer that it asks for pages by numbers, which it
+// asksByNumber tells of a loop which a call on a frame's line ends by its answer that it asks for pages by numbers, which it
 // counts itself, or which are put into a query as such.
-func (l loop) numbered(c *code, f stack.Frame) bool {
+func asksByNumber(l loop, c *code, f stack.Frame) bool {
 	w := l.answers(f.Line)
 	called := calledOn(l.source, f.Line)
-	for _, x := range l.countedIn(w) {
+	for _, x := range pagesCounted(l, w) {
 		name := rootName(x)
-		fed := l.madeOf(name, f.Line)
-		given := l.eachGiven(called, func(call *ast.CallExpr, arg ast.Expr) (gives, fine bool) {
+		fed := madeOfPage(l, name, f.Line)
+		given := eachPageGiven(l, called, func(call *ast.CallExpr, arg ast.Expr) (gives, fine bool) {
 			gives = mentionsAny(arg, fed)
 			return gives, isNamed(arg, name) || isError(rootName(arg)) || !w.hasAt(arg, call.Pos()) || hasCall(arg, called)
 		})
 		last := lastName(types.ExprString(x))
-		if given && !tries.MatchString(last) && (pageNames.MatchString(last) || l.queriesBy(c, name, called)) {
+		if given && !tries.MatchString(last) && (pageNames.MatchString(last) || queriesBy(l, c, name, called)) {
 			return true
 		}
 	}
-	for _, name := range l.nextNumbers(w) {
-		given := l.eachGiven(called, func(call *ast.CallExpr, arg ast.Expr) (gives, fine bool) {
+	for _, name := range nextPages(l, w) {
+		given := eachPageGiven(l, called, func(call *ast.CallExpr, arg ast.Expr) (gives, fine bool) {
 			if isNamed(arg, name) {
 				return true, true
 			}
 			return false, isError(rootName(arg)) || !w.hasAt(arg, call.Pos()) || hasCall(arg, called)
 		})
-		if given && l.queriesBy(c, name, called) {
+		if given && queriesBy(l, c, name, called) {
 			return true
 		}
 	}
 	return false
 }
 
-// eachGiven tells of the calls of a loop that are wanted that each has an argument which gives something, and none that is
+// eachPageGiven tells of the calls of a loop that are wanted that each has an argument which gives something, and none that is
 // not fine.
-func (l loop) eachGiven(wanted func(*ast.CallExpr) bool, of func(*ast.CallExpr, ast.Expr) (gives, fine bool)) bool {
+func eachPageGiven(l loop, wanted func(*ast.CallExpr) bool, of func(*ast.CallExpr, ast.Expr) (gives, fine bool)) bool {
 	some, all := false, true
 	ast.Inspect(l.body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
@@ -76,9 +76,9 @@ func (l loop) eachGiven(wanted func(*ast.CallExpr) bool, of func(*ast.CallExpr, 
 	return some && all
 }
 
-// countedIn are the variables and fields that the turns of a loop add something to which is known without their answers,
+// pagesCounted are the variables and fields that the turns of a loop add something to which is known without their answers,
 // and set in no other way.
-func (l loop) countedIn(w *turns) (all []ast.Expr) {
+func pagesCounted(l loop, w *turns) (all []ast.Expr) {
 	seen := map[string]int{}
 	by := map[string]ast.Expr{}
 	note := func(x ast.Expr, counts bool) {
@@ -98,11 +98,11 @@ func (l loop) countedIn(w *turns) (all []ast.Expr) {
 				y := n.Rhs[min(i, len(n.Rhs)-1)]
 				if n.Tok == token.ASSIGN {
 					if sum, ok := y.(*ast.BinaryExpr); ok && sum.Op == token.ADD && types.ExprString(sum.X) == types.ExprString(x) {
-						note(x, l.step(w, sum.Y))
+						note(x, pageStep(w, sum.Y))
 						continue
 					}
 				}
-				note(x, n.Tok == token.ADD_ASSIGN && l.step(w, y))
+				note(x, n.Tok == token.ADD_ASSIGN && pageStep(w, y))
 			}
 		}
 	}
@@ -121,14 +121,14 @@ func (l loop) countedIn(w *turns) (all []ast.Expr) {
 	return all
 }
 
-// step tells of what is added in a turn that it is a number which no answer says.
-func (l loop) step(w *turns, x ast.Expr) bool {
+// pageStep tells of what is added in a turn that it is a number which no answer says.
+func pageStep(w *turns, x ast.Expr) bool {
 	anyCall := func(*ast.CallExpr) bool { return true }
 	return !hasCall(x, anyCall) && !w.has(x)
 }
 
-// madeOf are the names of a variable and of those that a turn makes of it before a line.
-func (l loop) madeOf(name string, line int) map[string]bool {
+// madeOfPage are the names of a variable and of those that a turn makes of it before a line.
+func madeOfPage(l loop, name string, line int) map[string]bool {
 	made := map[string]bool{name: true}
 	ast.Inspect(l.body, func(n ast.Node) bool {
 		a, ok := n.(*ast.AssignStmt)
@@ -148,8 +148,8 @@ func (l loop) madeOf(name string, line int) map[string]bool {
 	return made
 }
 
-// nextNumbers are the variables that a turn sets to what its answer says, and to nothing else.
-func (l loop) nextNumbers(w *turns) (names []string) {
+// nextPages are the variables that a turn sets to what its answer says, and to nothing else.
+func nextPages(l loop, w *turns) (names []string) {
 	set := map[string]int{}
 	ast.Inspect(l.body, func(n ast.Node) bool {
 		a, ok := n.(*ast.AssignStmt)
@@ -171,7 +171,7 @@ func (l loop) nextNumbers(w *turns) (names []string) {
 }
 
 // queriesBy tells whether a variable is put into a query as the number of a page, in the loop or by what the calls are of.
-func (l loop) queriesBy(c *code, name string, called func(*ast.CallExpr) bool) bool {
+func queriesBy(l loop, c *code, name string, called func(*ast.CallExpr) bool) bool {
 	if putsPage(l.body, name) {
 		return true
 	}
@@ -270,9 +270,13 @@ func formatsPage(call *ast.CallExpr, name string) bool {
 	return false
 }
 
-// ends is how a loop ends that asks again, as a clause with a verb for its place.
+// ends is how a loop ends that makes a call again, as a clause with a verb for its place.
 func (a asking) ends() string {
 	switch {
+	case a.chained:
+		return "; each turn of the loop%s needs what an earlier one has given"
+	case a.seeks:
+		return "; the loop%s ends at the first answer that suits"
 	case a.pages:
 		return "; the loop%s asks for page after page, by their numbers"
 	case a.leads && !a.retries:

@@ -9,7 +9,7 @@ import (
 
 // heldFor is the part of a wait in which what the finding names first held: of the pause of another goroutine that of the
 // waits which it ended, since the same line may wait for other things as well; else all of it.
-func (w *waiting) heldFor(reason string) time.Duration {
+func heldFor(w *waiting, reason string) time.Duration {
 	if !w.ofAnother(reason) || w.gang != nil || len(w.causes) == 0 {
 		return w.time
 	}
@@ -23,8 +23,8 @@ func (w *waiting) heldFor(reason string) time.Duration {
 }
 
 // heldText says how much of the time of n units that is, where it is not nearly all.
-func (w *waiting) heldText(reason string, n time.Duration) string {
-	held := w.heldFor(reason)
+func heldText(w *waiting, reason string, n time.Duration) string {
+	held := heldFor(w, reason)
 	if float64(held) >= allButLittle*float64(w.time) {
 		return ""
 	}

@@ -306,7 +306,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		where += fmt.Sprintf(" and %s", unit.Plural(int64(len(w.more)), "further line"))
 	}
 	text := fmt.Sprintf("%s spends %s of its time %s%s%s: %s of %s", unitOf(g), unit.Percent(w.share()), what, where, why, unit.Duration(w.time/n), unit.Duration(g.All.Wall/n))
-	text += overUnits(g) + w.heldText(reason, n)
+	text += overUnits(g) + heldText(w, reason, n)
 	calls := w.calls()
 	if waits := float64(w.count) / float64(n); waits >= 1.5 && w.kind != "process" {
 		noun := "waits"
@@ -331,19 +331,14 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		text += fmt.Sprintf(", between as many calls%s", atPlace(again.Site))
 	}
 	asking, asks := w.asks(in, t, many)
-	switch {
-	case asks && asking.chained:
-		text += fmt.Sprintf("; each turn of the loop%s needs what an earlier one has given", atFrame(asking.at))
-	case asks && asking.seeks:
-		text += fmt.Sprintf("; the loop%s ends at the first answer that suits", atFrame(asking.at))
-	case asks:
+	if asks {
 		text += fmt.Sprintf(asking.ends(), atFrame(asking.at))
 	}
 	if slow := slowShare(w); g.Slow.Units > 0 && g.Wall.Count > 1 && (slow > w.share()+0.1 || slow < w.share()-0.1) {
 		text += fmt.Sprintf("; in the slowest %s it is %s", unit.Count(g.Slow.Units), unit.Percent(slow))
 	}
 	f := r.answer(Found, "%s", text)
-	held := g.All.Share(w.heldFor(reason))
+	held := g.All.Share(heldFor(w, reason))
 	f.Impact = exactly(ofAll(in, g, held), "share of the "+timeOfUnits(g))
 	f.Score = score(held, r.param("share"), 0.9)
 	f.Severity, f.waitsFor = Warning, reason
@@ -504,7 +499,7 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, doubt)
 	}
-	if g.All.Share(w.heldFor(reason)) < r.param("warning") {
+	if g.All.Share(heldFor(w, reason)) < r.param("warning") {
 		f.Severity = Info
 	}
 	calls := w.calls()
@@ -553,7 +548,7 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 		info("the pause of the other goroutine is in a loop that goes through its items: it may keep an intended rate")
 	}
 	if window := w.kind == "timer" || w.ofAnother(reason); window && g.Unit.String() == "request" && w.each().Seconds() < r.param("window") {
-		info("the timer may be the window in which a batch is gathered: each request gains " + unit.Duration(w.heldFor(reason)/unitCount(g)) + " at most")
+		info("the timer may be the window in which a batch is gathered: each request gains " + unit.Duration(heldFor(w, reason)/unitCount(g)) + " at most")
 	}
 	tries, ok := w.asks(in, t, calls >= r.param("calls"))
 	switch {
