@@ -20,6 +20,8 @@ type Card struct {
 	Gain     *Gain `json:"gain,omitempty"`
 	// Through is, of hot functions of which none has most of the CPU time, the line that has most of it.
 	Through *Through `json:"through,omitempty"`
+	// Most is, of the first card where none is a warning, what takes most of something, where it is about that.
+	Most *Most `json:"-"`
 }
 
 // Gain is what a cause takes, as far as that was seen at its lines. It is no bound of what a fix saves: what waits
@@ -83,6 +85,7 @@ func Cards(in *Input, all []Finding) []Card {
 		fa, fb := all[a.Finding], all[b.Finding]
 		return cmp.Or(cmp.Compare(fb.Severity.rank(), fa.Severity.rank()), cmp.Compare(c.rank[b.Finding], c.rank[a.Finding]))
 	})
+	c.lead(out)
 	return out
 }
 

@@ -149,6 +149,8 @@ type Finding struct {
 	expires Evidence
 	// crowd tells that a finding about stacks is one about goroutines that wait to begin.
 	crowd bool
+	// crowded tells that its doubts name the busy machine as the reason.
+	crowded bool
 	// lets is, of memory that is kept, where the source takes something out of what keeps it.
 	lets Evidence
 	// bounds is, of such memory, where the source shortens what keeps it beside what adds to it.

@@ -124,7 +124,7 @@ const noLoss = "; nothing waited for any of them, and the Ps were busy"
 // whatever the program does.
 func full(in *Input, f *Finding) {
 	if in.Facts.Noise().Full() {
-		f.Severity = Info
+		f.Severity, f.crowded = Info, true
 		f.Doubts = append(f.Doubts, inUse(in, in.Facts.Noise())+": then goroutines wait for a P in every program")
 	}
 }
@@ -145,7 +145,7 @@ func late(in *Input, f *Finding, phase string) {
 	default:
 		return
 	}
-	f.Severity = Info
+	f.Severity, f.crowded = Info, true
 }
 
 // inUse says by whom all CPUs were in use.

@@ -155,18 +155,14 @@ func (r *Recording) verdict() string {
 		return r.headline()
 	}
 	serious := slices.ContainsFunc(r.Cards, func(c insight.Card) bool { return r.Findings[c.Finding].Severity.AtLeast(insight.Warning) })
-	first := 0
-	if !serious {
-		first = slices.IndexFunc(r.Cards, func(c insight.Card) bool { return !insight.OfTiming(r.Findings[c.Finding].Rule) })
-	}
-	if first < 0 {
+	card := r.Cards[0]
+	f := r.Findings[card.Finding]
+	if !serious && insight.OfTiming(f.Rule) { // these come last
 		if text := unseen(r); text != "" {
 			return text + " What stands out depends on when threads ran."
 		}
 		return "Nothing serious was found: what stands out depends on when threads ran."
 	}
-	card := r.Cards[first]
-	f := r.Findings[card.Finding]
 	text := f.Title
 	if at := seenAt(f); at != "" {
 		text += ", at " + at
@@ -199,7 +195,7 @@ func (r *Recording) verdict() string {
 		text += " " + insight.Beside(r.Findings, r.Cards)
 	}
 	if !serious {
-		begin := remarkable(f.Impact, r.through())
+		begin := remarkable(card.Most)
 		if begin == nothingSerious {
 			begin = cmp.Or(mostlyWaits(r), keepsGrowing(r), unseen(r), begin)
 		}
@@ -208,39 +204,18 @@ func (r *Recording) verdict() string {
 	return text
 }
 
-// mostOfAll is the share from which on one place takes most of what there is: whether that is a
-// fault or the job is for people to say. Chosen: half.
-const mostOfAll = 0.5
-
-// through is the line that has most of the CPU time where none of several hot functions has; nil where
-// there is none.
-func (r *Recording) through() *insight.Through {
-	for _, c := range r.Cards {
-		if c.Through != nil && c.Through.Share >= mostOfAll {
-			return c.Through
-		}
-	}
-	return nil
-}
-
-// remarkable is what a verdict begins with where there are only remarks, of which the first takes a
-// share; through is a line that several of them have in common.
-func remarkable(i *insight.Impact, through *insight.Through) string {
-	of := ""
-	if i != nil && i.Value >= mostOfAll {
-		if rest, ok := strings.CutPrefix(i.Unit, "share of the "); ok {
-			of = rest
-		} else if strings.HasPrefix(i.Unit, "share of CPU") {
-			of = "CPU time"
-		}
-	}
+// remarkable is what a verdict begins with where there are only remarks: what takes most of something, where the
+// first one is about that.
+func remarkable(m *insight.Most) string {
 	switch {
-	case of != "":
-		return "No rule names a fault, but one place takes " + unit.Percent(i.Value) + " of the " + of + "."
-	case through != nil:
-		return fmt.Sprintf("No rule names a fault, but %s of the CPU time goes through %s at %s:%d.", unit.Percent(through.Share), stack.Short(through.At.Function), shortFile(through.At), through.At.Line)
+	case m == nil:
+		return nothingSerious
+	case m.Line > 0:
+		return fmt.Sprintf("No rule names a fault, but what follows is about %s of the %s; %s is at the line it names.", unit.Percent(m.Share), m.Of, unit.Percent(m.Line))
+	case m.Through != nil:
+		return fmt.Sprintf("No rule names a fault, but %s of the CPU time goes through %s at %s:%d.", unit.Percent(m.Share), stack.Short(m.Through.Function), shortFile(*m.Through), m.Through.Line)
 	}
-	return nothingSerious
+	return "No rule names a fault, but one place takes " + unit.Percent(m.Share) + " of the " + m.Of + "."
 }
 
 // nothingSerious is said only where there was enough to see: see unseen.

@@ -24,10 +24,20 @@ func TestVerdict(t *testing.T) {
 	waits.Impact = &insight.Impact{Value: 0.94, Unit: "share of the time of requests"}
 	part := hot
 	part.Impact = &insight.Impact{Value: 0.43, Unit: "share of CPU samples"}
+	lines := hot
+	lines.Impact = &insight.Impact{Value: 0.511, Unit: "share of CPU samples"}
+	feed := &insight.Evidence{File: "/src/shell/shell.go", Short: "shell/shell.go", Line: 58, Function: "example.org/x/shell.(*Shell).feed"}
+	mosts := map[*insight.Impact]*insight.Most{
+		most.Impact:  {Share: 0.86, Of: "CPU time"},
+		waits.Impact: {Share: 0.94, Of: "time of requests"},
+		part.Impact:  {Share: 0.913, Of: "CPU time", Through: feed},
+		lines.Impact: {Share: 0.511, Of: "CPU time", Line: 0.464},
+	}
 	grave := pause
 	grave.Severity = insight.Warning
 	for want, all := range map[string][]insight.Finding{
-		"Nothing serious was found. Hot function, at main.go:7 in main.run. 1 further remark.":                                                                              {pause, hot},
+		"Nothing serious was found. Hot function, at main.go:7 in main.run. 1 further remark.":                                                                              {hot, pause},
+		"No rule names a fault, but what follows is about 51.1% of the CPU time; 46.4% is at the line it names. Hot function, at main.go:7 in main.run.":                    {lines},
 		"Nothing serious was found. Hot function, at main.go:7 in main.run.":                                                                                                {hot},
 		"No rule names a fault, but one place takes 86.0% of the CPU time. Hot function, at main.go:7 in main.run.":                                                         {most},
 		"No rule names a fault, but one place takes 94.0% of the time of requests. Hot function, at main.go:7 in main.run.":                                                 {waits},
@@ -38,8 +48,8 @@ func TestVerdict(t *testing.T) {
 		r := &Recording{Manifest: &recording.Manifest{Entries: []recording.Entry{{Path: "cpu.pb.gz", Kind: recording.CPU}}}, Findings: append(all[:len(all):len(all)], insight.Finding{Rule: "CP02", State: insight.Fine})}
 		for i := range all {
 			c := insight.Card{Finding: i}
-			if i == 1 && all[i].Impact == part.Impact {
-				c.Through = &insight.Through{Share: 0.913, At: insight.Evidence{File: "/src/shell/shell.go", Short: "shell/shell.go", Line: 58, Function: "example.org/x/shell.(*Shell).feed"}}
+			if i == 0 {
+				c.Most = mosts[all[i].Impact]
 			}
 			r.Cards = append(r.Cards, c)
 		}
