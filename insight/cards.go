@@ -315,7 +315,7 @@ func measured(f *Finding) (share float64, of string, ok bool) {
 		return 0, "", false
 	}
 	of, ok = strings.CutPrefix(f.Impact.Unit, "share of the ")
-	if !ok || of != "busy time" && !strings.HasPrefix(of, "time of ") {
+	if !ok || of != "busy time" && of != "CPU time" && !strings.HasPrefix(of, "time of ") {
 		return 0, "", false
 	}
 	return f.Impact.Value, of, true

@@ -93,7 +93,10 @@ func (c *causal) mostAt(card Card) *Most {
 	}
 	share := f.Impact.Value
 	if of, ok := strings.CutPrefix(f.Impact.Unit, "share of the "); ok {
-		return &Most{Share: share, Of: of}
+		if of == "busy time" || of == "CPU time" || family(f.Rule) == "waits" && strings.HasPrefix(of, "time of ") { // of the run, or of what it serves
+			return &Most{Share: share, Of: of}
+		}
+		return nil
 	}
 	if !strings.HasPrefix(f.Impact.Unit, "share of CPU") {
 		return nil

@@ -29,6 +29,9 @@ func TestLead(t *testing.T) {
 		lines++
 		return Finding{Rule: "WT01", State: Found, Severity: severity, Score: 50, Impact: &Impact{Value: share, Unit: "share of the time of requests"}, Evidence: []Evidence{{File: "/src/main.go", Line: lines}}}
 	}
+	of := func(rule, unit string) Finding {
+		return Finding{Rule: rule, State: Found, Severity: Info, Score: 100, Impact: &Impact{Value: 0.9, Unit: unit}}
+	}
 	most := []column{
 		{main + "main.match:/src/main.go:20 regexp/syntax.(*Regexp).String", []int64{48}},
 		{main + "main.match:/src/main.go:21 main.key:/src/main.go:22", []int64{2}},
@@ -54,6 +57,8 @@ func TestLead(t *testing.T) {
 		{"pauses of a busy machine, and a wait", []Finding{pause(Info, true), waits(Info, 0.787)}, "WT01", "78.7% of time of requests", "GC01"},
 		{"pauses of a busy machine, and a short wait", []Finding{pause(Info, true), waits(Info, 0.2)}, "WT01", "", "GC01"},
 		{"pauses of the program, and a short wait", []Finding{pause(Info, false), waits(Info, 0.2)}, "WT01", "", "GC01"},
+		{"a wait, and one P at work", []Finding{waits(Info, 0.6), of("SC01", "share of the busy time with one P at work")}, "WT01", "60.0% of time of requests", "SC01"},
+		{"a function's time, of which a call has most", []Finding{hot(Info, 0.40, 20, "main.rest"), of("CP26", "share of the time of main.rest")}, "CP01", "58.0% of CPU time", "CP26"},
 		{"pauses that are grave", []Finding{pause(Warning, false), waits(Info, 0.787)}, "GC01", "", "WT01"},
 		{"pauses of a busy machine below a warning", []Finding{waits(Warning, 0.787), pause(Info, true), waits(Info, 0.01)}, "WT01", "", "GC01"},
 		{"pauses of the program below a warning", []Finding{waits(Warning, 0.787), pause(Info, false), waits(Info, 0.01)}, "WT01", "", "WT01"},

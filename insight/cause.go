@@ -25,7 +25,7 @@ var causes = []cause{
 	{"SC08", []string{"GC01", "GC02", "SC01", "SC06", "SC07", "SC14"}, "threads that the quota stops are late for everything", nil},
 	{"SC09", []string{"SC01", "SC05", "SC06", "SC07", "SC14"}, "there are too many or too few Ps", nil},
 	{"GC17", []string{"CP05", "CP16", "SC01", "SC06", "SC07", "SC14", "SC15", "GC01", "GC02"}, "each stop takes the P away from every goroutine, and then all want one at once", nil},
-	{"GC12", []string{"GC01", "GC02", "GC03", "GC04", "GC05", "CP05", "SC01", "SC06", "SC07", "SC14", "LD02"}, "each forced collection stops the program, marks the whole heap and makes its caller wait", nil},
+	{"GC12", []string{"GC01", "GC02", "GC03", "GC04", "GC05", "GC13", "CP05", "SC01", "SC06", "SC07", "SC14", "LD02"}, "each forced collection stops the program, marks the whole heap and makes its caller wait", nil},
 	{"GC07", []string{"GC03", "GC04", "GC05", "GC06", "GC13", "AL01", "LD02"}, "the memory limit, not the allocation rate, triggers the collections", nil},
 	{"GC13", []string{"GC03", "GC05", "GC06", "AL01"}, "each collection marks every object of a large heap of small ones, whatever else is allocated", nil},
 	{"LK02", []string{"SC01"}, "the lock lets only one through at a time", nil},

@@ -53,7 +53,7 @@ func checkForced(r *Rule, in *Input) []Finding {
 	text += fmt.Sprintf(", %s a second%s", unit.Number(rate), perRequest(in, worst.Phase.Name, rate))
 	requests := facts.RequestRate(in.Facts, worst.Phase.Name)
 	waits := requests > 0 && rate/requests >= r.param("requests")
-	if part < r.param("info") && !waits {
+	if w, _ := waitsForced(in); part < r.param("info") && !waits && w.share < r.param("warn") {
 		return []Finding{r.answer(Fine, "%s, which cost %s of the busy time", text, unit.Percent(part))}
 	}
 	f := r.answer(Found, "%s; garbage collection took %s (%s)", text, unit.Percent(cost), source)
@@ -71,6 +71,7 @@ func checkForced(r *Rule, in *Input) []Finding {
 		f.Evidence = []Evidence{Evidence{Text: fmt.Sprintf("%s of %s collections are marked “(forced)”", unit.Count(c.Forced), unit.Count(c.Collections))}.at(worst)}
 		f.Doubts = append(f.Doubts, "an execution trace shows where (record with -phases trace)")
 	}
+	tellForcedCosts(r, in, share, &f)
 	f.Advice = "Delete the call: the runtime collects when the heap has grown by GOGC percent, and returns memory on its own. To keep memory below a bound, set GOMEMLIMIT."
 	f.Verify = "Record again under the same load: no line of gctrace should end in “(forced)”, and CPU time per request should fall."
 	f.Doubts = append(f.Doubts, in.doubts()...)
