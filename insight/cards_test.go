@@ -148,6 +148,38 @@ strings.ToLower                 runtime.mallocgc
 	}
 }
 
+// TestByWorthUnseen: a warning about what is allocated, of which no sample of many is, is a remark where its part of what the
+// collector takes is little, unless its line has most of a large heap.
+func TestByWorthUnseen(t *testing.T) {
+	line := func(rule string, share float64) Finding {
+		return seenAt(rule, Warning, 90, "/src/page.go", 30).bytesOf(share).costing(cost{file: "/src/page.go", line: 30, callee: "encoding/json.(*Decoder).refill"})
+	}
+	holds := func(severity Severity, line int) Finding { return seenAt("GC16", severity, 90, "/src/page.go", line) }
+	for _, row := range []struct {
+		name      string
+		collector int64 // samples of it
+		samples   int64
+		all       []Finding
+		want      Severity
+	}{
+		{"the collector takes next to nothing", 3, 200, []Finding{line("AL22", 0.9)}, Info},
+		{"it takes much", 40, 200, []Finding{line("AL22", 0.9)}, Warning},
+		{"it takes much, little of which is for the line", 40, 200, []Finding{line("AL22", 0.2)}, Info},
+		{"few samples", 1, 50, []Finding{line("AL22", 0.9)}, Warning},
+		{"no share of what is allocated", 3, 200, []Finding{seenAt("CP03", Warning, 90, "/src/page.go", 30).costing(cost{file: "/src/page.go", line: 30})}, Warning},
+		{"the line has most of the heap", 3, 200, []Finding{line("AL22", 0.9), holds(Warning, 30)}, Warning},
+		{"it has most of a small heap", 3, 200, []Finding{line("AL22", 0.9), holds(Info, 30)}, Info},
+		{"another line has", 3, 200, []Finding{line("AL22", 0.9), holds(Warning, 31)}, Info},
+	} {
+		r := recordingtest.New("title x\ntarget package ./shop module=shop\nphase bare 0s..10s\nphase cpu 10s..11s profiler=cpu\n")
+		withProfile(r, recording.CPU, "cpu", column{"runtime.gcBgMarkWorker runtime.gcDrain", []int64{row.collector}}, column{"main.main:/src/main.go:5", []int64{row.samples - row.collector}})
+		byWorth(NewInput(session.New(r.Open())), row.all)
+		if f := row.all[0]; f.Severity != row.want || f.Severity == Info && (len(f.Doubts) != 1 || !strings.Contains(f.Doubts[0], "there is little to gain")) {
+			t.Errorf("%s: %s, want %s: %v", row.name, f.Severity, row.want, f.Doubts)
+		}
+	}
+}
+
 // TestByWorthCollector: without CPU samples the collector tells whether it is worth while to
 // allocate less for a reason without a name; other rules know what their line costs.
 func TestByWorthCollector(t *testing.T) {

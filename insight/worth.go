@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"loupe/analysis/compare"
 	"loupe/recording"
 	"loupe/value/stats"
 	"loupe/value/unit"
@@ -60,8 +61,37 @@ func byWorth(in *Input, all []Finding) {
 		case !ok && ofAllocating(f) && (allocatesAlone(f) || c.spent != nil && c.spent.total >= enoughOfCPU) && collecting < leastCollecting:
 			f.Severity = Info
 			f.Doubts = append(f.Doubts, fmt.Sprintf("the collector takes %s of the busy time, and there are too few CPU samples to show what allocation costs besides: there may be little to gain", unit.Percent(collecting)))
+		case !ok && ofAllocating(f) && c.spent != nil && c.spent.total >= enoughOfCPU && little(c.unseen(i, collecting), least) && !heldAt(in, all, f):
+			f.Severity = Info
+			f.Doubts = append(f.Doubts, fmt.Sprintf("none of %s of the CPU is of it, and its part of what the collector takes is %s: there is little to gain", unit.Plural(c.spent.total, "sample"), unit.Percent(c.unseen(i, collecting).Estimate)))
 		}
 	}
+}
+
+// unseen is the CPU time that a finding about what is allocated may take where no sample is of it: as much as chance may hide,
+// and its part of what the collector takes, by the larger of its share of the busy time and its samples.
+func (c *causal) unseen(i int, collecting float64) stats.Interval {
+	part := c.bytes[firstLine(&c.all[i])]
+	if f := &c.all[i]; allocatesMuch(f) {
+		part = f.Impact.Value
+	}
+	if !(collecting > c.spent.collector) { // NaN where nothing tells
+		collecting = c.spent.collector
+	}
+	return raised(stats.Wilson(0, float64(c.spent.total), compare.Confidence), collecting*part)
+}
+
+// heldMuch is the live heap from which on a line that has most of it counts although it takes no time. Chosen: a Go program
+// that does little has less.
+const heldMuch = 32 << 20
+
+// heldAt tells of a finding that its line has most of a large live heap, which costs memory whatever it takes of the CPU time.
+func heldAt(in *Input, all []Finding, f *Finding) bool {
+	kept, err := in.Facts.Kept()
+	return slices.ContainsFunc(all, func(o Finding) bool {
+		return o.Rule == gc16.ID && o.State == Found && firstLine(&o) != "" && firstLine(&o) == firstLine(f) &&
+			(o.Severity.AtLeast(Warning) || err == nil && float64(kept.Bytes) >= heldMuch)
+	})
 }
 
 // ofAllocating tells of a finding that it is about a share of what is allocated, whose cost is that of allocating and

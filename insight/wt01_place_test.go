@@ -43,7 +43,10 @@ func TestWT01Place(t *testing.T) {
 		{"it pauses and nothing else", handed(0), 1, false},
 		{"it pauses and asks a little", handed(100 * time.Microsecond), 0.99, false},
 		{"it pauses and asks", handed(5 * time.Millisecond), 0.75, true},
-		{"the request itself pauses", func(p *accounttest.Program) { pauseIn(p, 15*time.Millisecond, "sleep", sleep); p.Pass(5 * time.Millisecond) }, 0.75, false},
+		{"the request itself pauses", func(p *accounttest.Program) {
+			pauseIn(p, 15*time.Millisecond, "sleep", sleep)
+			p.Pass(5 * time.Millisecond)
+		}, 0.75, false},
 	} {
 		f := answers(t, served(t, 20, row.do), "WT01")[0]
 		says := strings.Contains(f.Summary, "; 15.0 ms of it is at main.go:12")
