@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"loupe/analysis/facts"
 	"loupe/value/stack"
@@ -29,8 +30,8 @@ func checkLeakSteady(r *Rule, in *Input) (Finding, bool) {
 	}
 	slope := stats.TheilSen(seconds(live.Times), live.Values, 0.95)
 	text := fmt.Sprintf("the live heap rose steadily from %s to %s in %s, and was still rising", unit.BytesOf(first), unit.BytesOf(last), unit.Duration(live.Times[n-1].Sub(live.Times[0])))
-	if round.Load != nil && round.Load.Responses > 0 {
-		text += fmt.Sprintf("; %s for each request", unit.BytesOf(rise/float64(round.Load.Responses)))
+	if n := requestsWithin(in, round, live.Times[n-1].Sub(live.Times[0])); n > 0 {
+		text += fmt.Sprintf("; %s for each request", unit.BytesOf(rise/n))
 	}
 	f := r.answer(Found, "%s; after a collection %s were in use", text, unit.BytesOf(float64(kept.Bytes)))
 	grade(r, &f, rise/max(first, 1), slope)
@@ -43,6 +44,19 @@ func checkLeakSteady(r *Rule, in *Input) (Finding, bool) {
 	}
 	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%d readings of the live heap (/gc/heap/live:bytes)", n)}.at(round))
 	return f, true
+}
+
+// requestsWithin is how many of a round's requests were answered in a part of that length, at their mean rate; 0 where there
+// was no load.
+func requestsWithin(in *Input, round *facts.Round, part time.Duration) float64 {
+	if round.Load == nil || round.Load.Responses == 0 {
+		return 0
+	}
+	all := float64(round.Load.Responses)
+	if rate := facts.RequestRate(in.Facts, round.Phase.Name); rate > 0 {
+		return min(all, rate*part.Seconds())
+	}
+	return all
 }
 
 // keptAt names the line that most of what is in use comes from; false where there is none.

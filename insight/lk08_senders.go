@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"loupe/analysis/facts"
+	"loupe/analysis/sched"
 	"loupe/recording"
 	"loupe/value/stack"
 	"loupe/value/unit"
@@ -117,6 +118,32 @@ func givesBack(c *code, at stack.Frame) (found bool) {
 // slotNames are names of functions that give a slot back.
 var slotNames = regexp.MustCompile(`(?i)^(release|leave|unlock|done|give_?back|free|exit)`)
 
+// receivedAt is the stack that ended most waits of those at one line, and how many all stacks at that line did: each stack of
+// the senders has its own list. 0 where the runtime ended most.
+func receivedAt(by []sched.Waker, site func(stack.ID) stack.Frame) (id stack.ID, count int64) {
+	sums, runtime := map[stack.Frame]int64{}, int64(0)
+	for _, w := range by {
+		if w.Stack == 0 {
+			runtime += w.Count
+		} else {
+			sums[lineOnly(site(w.Stack))] += w.Count
+		}
+	}
+	most := int64(0)
+	for _, w := range by {
+		if w.Stack == 0 {
+			continue
+		}
+		if n := sums[lineOnly(site(w.Stack))]; n > count || n == count && w.Count > most {
+			id, count, most = w.Stack, n, w.Count
+		}
+	}
+	if runtime > count {
+		return 0, 0
+	}
+	return id, count
+}
+
 // slowReceiver judges a place at which goroutines wait to send.
 func slowReceiver(r *Rule, in *Input, w *facts.AllWaits, p *facts.Place) (f Finding, ok bool) {
 	switch {
@@ -150,8 +177,11 @@ func slowReceiver(r *Rule, in *Input, w *facts.AllWaits, p *facts.Place) (f Find
 	}
 	f.Severity = Info
 	f.Evidence = []Evidence{in.fileAt(w.Entry, p.At, p.Frames, "waiting to send here: %s", unit.Plural(p.Count, map[bool]string{true: "goroutine", false: "wait"}[w.Precision == facts.Glimpsed]))}
-	if len(p.By) > 0 && p.By[0].Stack != 0 {
-		f.Evidence = append(f.Evidence, in.trace().seen(p.By[0].Stack, "received here, %s times", unit.Count(p.By[0].Count)))
+	if len(p.By) > 0 {
+		t := in.trace()
+		if id, n := receivedAt(p.By, t.Site); id != 0 {
+			f.Evidence = append(f.Evidence, t.seen(id, "received here, which ended %s of these waits", unit.Count(n)))
+		}
 	}
 	f.Advice = "Look at the receiver: what it does for each item, and what it waits for. If the Ps are not busy, more receivers help; a larger buffer only delays the wait, unless it has room for all that is ever sent. If nobody receives any more, the senders wait forever (SC10): give the send a way out, or the channel a buffer for the one value that each sender sends."
 	if s := semaphoreOn(in, p.At, p.Frames); s != nil && givesBack(in.code, p.At) {
