@@ -27,7 +27,7 @@ func (c *causal) lead(cards []Card) {
 	serious := c.all[cards[0].Finding].Severity.AtLeast(Warning)
 	slices.SortStableFunc(cards, func(a, b Card) int {
 		fa, fb := &c.all[a.Finding], &c.all[b.Finding]
-		return cmp.Or(cmp.Compare(fb.Severity.rank(), fa.Severity.rank()), cmp.Compare(c.timing(a, serious), c.timing(b, serious)))
+		return cmp.Or(cmp.Compare(fb.Severity.rank(), fa.Severity.rank()), cmp.Compare(timingOf(c, a, serious), timingOf(c, b, serious)))
 	})
 	if serious {
 		return
@@ -42,9 +42,9 @@ func (c *causal) lead(cards []Card) {
 	cards[0] = card
 }
 
-// timing is how far back a remark goes because it depends on when threads ran: 2 where the busy machine is the reason of all
+// timingOf is how far back a remark goes because it depends on when threads ran: 2 where the busy machine is the reason of all
 // that is on its card, 1 where nothing is serious.
-func (c *causal) timing(card Card, serious bool) int {
+func timingOf(c *causal, card Card, serious bool) int {
 	switch f := &c.all[card.Finding]; {
 	case !OfTiming(f.Rule) || f.Severity.AtLeast(Warning):
 		return 0
@@ -60,13 +60,13 @@ func (c *causal) timing(card Card, serious bool) int {
 // goes before one that has only a line in common with others.
 func (c *causal) leading(cards []Card) (int, *Most) {
 	for at, card := range cards {
-		if m := c.mostAt(card); m != nil && (at == 0 || c.outweighs(m)) {
+		if m := c.mostAt(card); m != nil && (at == 0 || outweighs(c, m)) {
 			return at, m
 		}
 	}
 	leads, most := -1, (*Most)(nil)
 	for at, card := range cards {
-		if t := card.Through; t != nil && t.Share >= halfOfAll && (leads < 0 || c.onCard(card, evidenceLine(t.At)) && !c.onCard(cards[leads], evidenceLine(t.At))) {
+		if t := card.Through; t != nil && t.Share >= halfOfAll && (leads < 0 || onCard(c, card, evidenceLine(t.At)) && !onCard(c, cards[leads], evidenceLine(t.At))) {
 			leads, most = at, &Most{Share: t.Share, Of: "CPU time", Through: &t.At}
 		}
 	}
@@ -75,12 +75,12 @@ func (c *causal) leading(cards []Card) (int, *Most) {
 
 // outweighs tells whether what takes most of something takes most of the time of the run too: CPU time of a program that
 // uses little of a CPU does not.
-func (c *causal) outweighs(m *Most) bool {
+func outweighs(c *causal, m *Most) bool {
 	return m.Of != "CPU time" || c.spent == nil || c.spent.cpus <= 0 || m.Share*min(1, c.spent.cpus/busyCPU) >= halfOfAll
 }
 
 // onCard tells whether one of the findings on a card is seen at a line.
-func (c *causal) onCard(card Card, line string) bool {
+func onCard(c *causal, card Card, line string) bool {
 	return shows(&c.all[card.Finding], line) || slices.ContainsFunc(card.Symptoms, func(i int) bool { return shows(&c.all[i], line) })
 }
 
@@ -102,7 +102,7 @@ func (c *causal) mostAt(card Card) *Most {
 		return nil
 	}
 	m := &Most{Share: share, Of: "CPU time"}
-	switch line, ok := c.shareOfLine(card.Finding); {
+	switch line, ok := shareOfLine(c, card.Finding); {
 	case ok && line >= halfOfAll:
 		m.Share = line
 	case ok:
@@ -113,7 +113,7 @@ func (c *causal) mostAt(card Card) *Most {
 
 // shareOfLine is the part of the CPU time that a finding is about and that goes through the line which it names first; not
 // ok where samples do not tell.
-func (c *causal) shareOfLine(i int) (float64, bool) {
+func shareOfLine(c *causal, i int) (float64, bool) {
 	if c.spent == nil || c.marks[i] == nil {
 		return 0, false
 	}

@@ -10,7 +10,9 @@ import (
 // TestReceivedAt: the waits that one line ended are counted over all stacks at it.
 func TestReceivedAt(t *testing.T) {
 	lines := map[stack.ID]int{1: 64, 2: 64, 3: 70, 4: 71}
-	site := func(id stack.ID) stack.Frame { return stack.Frame{Func: "main.run", File: "/src/sink.go", Line: lines[id]} }
+	site := func(id stack.ID) stack.Frame {
+		return stack.Frame{Func: "main.run", File: "/src/sink.go", Line: lines[id]}
+	}
 	for _, row := range []struct {
 		name  string
 		by    []sched.Waker

@@ -61,16 +61,16 @@ func byWorth(in *Input, all []Finding) {
 		case !ok && ofAllocating(f) && (allocatesAlone(f) || c.spent != nil && c.spent.total >= enoughOfCPU) && collecting < leastCollecting:
 			f.Severity = Info
 			f.Doubts = append(f.Doubts, fmt.Sprintf("the collector takes %s of the busy time, and there are too few CPU samples to show what allocation costs besides: there may be little to gain", unit.Percent(collecting)))
-		case !ok && ofAllocating(f) && c.spent != nil && c.spent.total >= enoughOfCPU && little(c.unseen(i, collecting), least) && !heldAt(in, all, f):
+		case !ok && ofAllocating(f) && c.spent != nil && c.spent.total >= enoughOfCPU && little(unseenGain(c, i, collecting), least) && !heldAt(in, all, f):
 			f.Severity = Info
-			f.Doubts = append(f.Doubts, fmt.Sprintf("none of %s of the CPU is of it, and its part of what the collector takes is %s: there is little to gain", unit.Plural(c.spent.total, "sample"), unit.Percent(c.unseen(i, collecting).Estimate)))
+			f.Doubts = append(f.Doubts, fmt.Sprintf("none of %s of the CPU is of it, and its part of what the collector takes is %s: there is little to gain", unit.Plural(c.spent.total, "sample"), unit.Percent(unseenGain(c, i, collecting).Estimate)))
 		}
 	}
 }
 
-// unseen is the CPU time that a finding about what is allocated may take where no sample is of it: as much as chance may hide,
+// unseenGain is the CPU time that a finding about what is allocated may take where no sample is of it: as much as chance may hide,
 // and its part of what the collector takes, by the larger of its share of the busy time and its samples.
-func (c *causal) unseen(i int, collecting float64) stats.Interval {
+func unseenGain(c *causal, i int, collecting float64) stats.Interval {
 	part := c.bytes[firstLine(&c.all[i])]
 	if f := &c.all[i]; allocatesMuch(f) {
 		part = f.Impact.Value

@@ -9,7 +9,7 @@ import (
 
 // countPlace has a wait that is named by a pause of another goroutine count what that pause takes of it: while the rest
 // passes that goroutine does something else.
-func (w *waiting) countPlace(in *Input, f *Finding) {
+func countPlace(w *waiting, in *Input, f *Finding) {
 	if len(w.causes) == 0 || w.gang != nil || !w.ofAnother(w.reason()) {
 		return
 	}
