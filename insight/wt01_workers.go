@@ -2,6 +2,7 @@ package insight
 
 import (
 	"slices"
+	"time"
 
 	"loupe/analysis/facts"
 	"loupe/value/stack"
@@ -39,6 +40,7 @@ func checkWorkers(r *Rule, in *Input, t *traced) (found []Finding) {
 		_, tries := w.triesBetween(in, t)
 		switch held := heldInPause(w, in, t); {
 		case held.Func != "":
+			weighHeld(w, r, &f)
 			f.Advice = "Whoever has a slot here keeps it during the pause before it tries again, " + place(held) + ": give it back before the pause and take one for the next try, or take it around a single try. A higher limit only lets more of them pause. And find out why the first try fails."
 			f.Doubts = append(f.Doubts, "if the slot stands for more than the single try (a connection, a place in an order), it has to be kept")
 		case w.vain == nil && !(tries && (w.kind == "sleep" || w.kind == "timer")):
@@ -48,6 +50,21 @@ func checkWorkers(r *Rule, in *Input, t *traced) (found []Finding) {
 	}
 	slices.SortStableFunc(found, func(a, b Finding) int { return b.Severity.rank() - a.Severity.rank() })
 	return found
+}
+
+// weighHeld has a finding about a slot that is held in a pause account for the part of the wait in which those who have it pause: of the
+// waits that have ended, since of the others nobody knows.
+func weighHeld(w *waiting, r *Rule, f *Finding) {
+	ended := time.Duration(0)
+	for _, row := range w.causes {
+		ended += row.Time
+	}
+	share := w.share() * float64(heldFor(w, w.reason())) / float64(max(1, ended))
+	f.Impact = exactly(share, "share of the "+timeOfUnits(w.group))
+	f.Score = score(share, r.param("share"), 0.9)
+	if f.Severity = Info; share >= r.param("warning") {
+		f.Severity = Warning
+	}
 }
 
 // heldInPause is the line at which workers pause between tries while they have the slot that others of them wait for: the
