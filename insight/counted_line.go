@@ -2,7 +2,9 @@ package insight
 
 import (
 	"fmt"
+	"go/ast"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -120,7 +122,56 @@ func (r *repeatedCall) holdLine(in *Input, f *Finding) {
 		remark("what it returns has a connection, a file, a channel or a function in it: only one may be able to use that at a time")
 	case w.Maps && w.Vague:
 		remark("what it returns has maps, whose entries were not compared: each call may return others")
+	case w.Refers && makesForEach.MatchString(lastName(r.Func.Name)):
+		remark("by its name it makes a value for each who asks: that can be shared only if nobody changes it")
+	case w.Refers && givenOn(in.code, r.site, lastName(r.Func.Name)):
+		remark("what it returns is given to another call, which may change it: whoever does that needs a copy of his own")
 	case w.Refers:
 		f.Doubts = append(f.Doubts, "what it returns has pointers, slices or maps: whoever changes what they hold needs a copy of his own")
 	}
+}
+
+// onlyReads are names of functions that do not change what they are given.
+var onlyReads = regexp.MustCompile(`^(Write|WriteString|WriteAll|Send|Print|Printf|Println|Sprint|Sprintf|Sprintln|Fprint|Fprintf|Fprintln|Error|Errorf|Fatal|Fatalf|Sum256|Sum|Sum512|Checksum|ChecksumIEEE|Equal|Compare|Contains|HasPrefix|HasSuffix|Index|Join|String|NewReader|len|cap|string|Execute|ExecuteTemplate|Marshal)$`)
+
+// givenOn tells whether what a call on a line returns is given, by a name of its own, to another call that may change it, or is that
+// call's argument itself.
+func givenOn(c *code, at stack.Frame, method string) (given bool) {
+	fn := c.function(at)
+	if fn == nil {
+		return true
+	}
+	s, name := c.parse(at.File), ""
+	eachNode(fn.Body, func(n ast.Node, around []ast.Node) {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || calledName(call) != method {
+			return
+		}
+		if line, _ := s.lines(call); line != at.Line {
+			return
+		}
+		switch p := parent(around).(type) {
+		case *ast.AssignStmt:
+			if id, ok := p.Lhs[0].(*ast.Ident); ok {
+				name = id.Name
+			}
+		case *ast.CallExpr:
+			given = given || p.Fun != ast.Expr(call) && !onlyReads.MatchString(calledName(p))
+		}
+	})
+	if name == "" || given {
+		return given
+	}
+	eachNode(fn.Body, func(n ast.Node, around []ast.Node) {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			given = given || !onlyReads.MatchString(calledName(n)) && slices.ContainsFunc(n.Args, func(x ast.Expr) bool { return rootName(x) == name })
+		case *ast.AssignStmt:
+			for _, x := range n.Lhs {
+				_, whole := x.(*ast.Ident)
+				given = given || !whole && rootName(x) == name
+			}
+		}
+	})
+	return given
 }

@@ -206,6 +206,10 @@ func tellFlushed(h *hit, f *Finding) bool {
 	if line == 0 {
 		return false
 	}
+	if keptRecords.MatchString(at.Func + " " + baseName(at.File)) {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, "by its name it keeps records that must not be lost: who is told that one is written may rely on it")
+	}
 	f.Title = "A buffer is flushed after each piece: each is a system call"
 	f.Summary += fmt.Sprintf("; %s is a buffer, which is written to at line %d and emptied here right after it", flushed, line)
 	f.Evidence = append(f.Evidence, h.in.code.shownAt(at.File, line, "written to the buffer here"))
@@ -236,6 +240,9 @@ func goesOnWriting(h *hit) bool {
 	}
 	return float64(waits) <= mostRests*float64(writes)
 }
+
+// keptRecords are words of names of what writes records that somebody relies on once they are written.
+var keptRecords = regexp.MustCompile(`(?i)wal\b|wal[A-Z_.)]|journal|ledger|commit|ack|audit|durable`)
 
 // movedOn is how many bytes a read or write on a line moves, where the source says it; 0 where it does not.
 func movedOn(d *derivations, at stack.Frame, reads bool) int64 {

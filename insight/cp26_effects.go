@@ -173,6 +173,9 @@ var (
 	waitGroups     = regexp.MustCompile(`(?i)(wg|wait|group)$`)
 )
 
+// movesOn are functions and methods that read what comes next, and move on.
+var movesOn = regexp.MustCompile(`^(Read|ReadFull|ReadAtLeast|ReadAll|ReadByte|ReadBytes|ReadRune|ReadString|ReadLine|ReadSlice|ReadFrom|Copy|CopyN|CopyBuffer|Fscan|Fscanf|Fscanln|Decode|Token|Scan|Next|NextPart|Recv|ReadMessage|ReadRecord)$`)
+
 // changesNothing are functions of the library whose names say that they write, and that only make something.
 var changesNothing = []string{"bytes.Replace", "bytes.ReplaceAll", "strings.Replace", "strings.ReplaceAll", "slices.Insert", "slices.Delete", "slices.Replace", "delete"}
 
@@ -191,6 +194,8 @@ func (e *callEffects) call(n *ast.CallExpr, isOutside func(ast.Expr) bool, note 
 		note(n, "counts or stores in "+types.ExprString(sel.X))
 	case selects && len(of) == 0 && (name == "LoadOrStore" || name == "LoadAndDelete" || name == "CompareAndDelete") && isOutside(sel.X):
 		note(n, "counts or stores in "+types.ExprString(sel.X))
+	case len(of) == 0 && movesOn.MatchString(name) && (slices.ContainsFunc(n.Args, isOutside) || selects && isOutside(sel.X)):
+		note(n, "reads on by "+text)
 	case writesOut(e.d, n), strings.HasPrefix(text, "fmt.Print"), strings.HasPrefix(text, "log."), strings.HasPrefix(text, "slog."):
 		note(n, "writes")
 	case len(of) == 0 && !slices.Contains(changesNothing, text) && (writeNames.MatchString(name) || executes.MatchString(name)):
@@ -242,6 +247,9 @@ func (r *repeatedCall) hold(in *Input, f *Finding) {
 	}
 	if why, _ := maybeOther(in.code, fn, decl.File); why != "" && !strings.HasSuffix(why, "reads a value of the context") {
 		remark("another call may give another result: %s", why)
+	}
+	if at, of := readsVariable(in.code, declaration{fn, decl.File}); of != "" {
+		remark("it reads %s, which is no argument and is changed at %s: another call may give another result", of, at)
 	}
 	switch {
 	case w.Changed > 0:

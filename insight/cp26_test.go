@@ -43,6 +43,9 @@ func TestCP26(t *testing.T) {
 		{"rounds of a benchmark", rows(0, 1, 1, 599, 650e6, ""), strings.Replace(source, "_, x := range items", "range 600", 1), false, Found, Info, "main.open"},
 		{"rounds, by a counter that is not used", rows(0, 1, 1, 599, 650e6, ""), strings.Replace(source, "_, x := range items", "i := 0; i < 600; i++", 1), false, Found, Info, "main.open"},
 		{"items by their number", rows(0, 1, 1, 599, 650e6, ""), strings.NewReplacer("_, x := range items", "i := 0; i < 600; i++", "show(x)\n\t}", "show(items[i])\n\t}").Replace(source), false, Found, Warning, "main.open"},
+		{"it reads the next part of a file", rows(0, 10, 10, 590, 650e6, `,"partial":true`), strings.Replace(source, "return read(name)", "io.ReadFull(name, b[:]); return read(b)", 1), true, Found, Info, "main.open"},
+		{"it asks a variable that a loop of main sets", rows(0, 10, 10, 590, 650e6, ""), strings.Replace(source, "return read(name)", "return read(name + current)", 1) + "\nvar current string\n\nfunc main() {\n\tfor _, u := range users {\n\t\tcurrent = u\n\t\tlist(u)\n\t}\n}\n", true, Found, Info, "main.open"},
+		{"a variable that is set once", rows(0, 10, 10, 590, 650e6, ""), strings.Replace(source, "return read(name)", "return read(name + root)", 1) + "\nvar root string\n\nfunc main() {\n\troot = os.Args[1]\n\tlist(nil)\n}\n", true, Found, Warning, "main.open"},
 		{"it sends something as well, and returns a number", rows(0, 10, 10, 590, 650e6, `,"plain":true`), strings.Replace(source, "return read(name)", "events <- name; return read(name)", 1), true, Found, Info, "main.open"},
 	} {
 		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\nphase cpu 5s..9s profiler=cpu\n")
@@ -95,6 +98,7 @@ func TestCP26Lines(t *testing.T) {
 		{"a connection", `,"handles":true`, "", "regexp/syntax.(*Regexp).String", Info},
 		{"arguments that cannot be seen", `,"partial":true`, "", "regexp/syntax.(*Regexp).String", ""},
 		{"the results differ", `,"differ":1`, "", "regexp/syntax.(*Regexp).String", ""},
+		{"a list that is given on", `,"refers":true`, "", "regexp/syntax.(*Regexp).String", Info},
 		{"a function of its own, which was counted itself", "", own, "main.(*own).String", ""},
 	} {
 		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\nphase cpu 5s..9s profiler=cpu\n")

@@ -301,3 +301,54 @@ func changesReceiver(c *code, method string) bool {
 	}
 	return !known && (changers.MatchString(method) || configures.MatchString(method))
 }
+
+// readsVariable finds a variable of the package that a function, or what it calls, reads and that is changed while the program
+// runs: in a function that is not of its start, or in a loop of main. at is where that is.
+func readsVariable(c *code, d declaration) (at, of string) {
+	changed := map[string]change{}
+	for _, x := range changesOf(c) {
+		if isPackageVariable(c, x.root) && !scopeOf(x.in.FuncDecl).declares(x.root) && (!x.starts || inLoopOfMain(c, x)) {
+			changed[x.root] = x
+		}
+	}
+	if len(changed) == 0 {
+		return "", ""
+	}
+	seen, level := map[*ast.FuncDecl]bool{d.FuncDecl: true}, []declaration{d}
+	for range resultDepth {
+		var next []declaration
+		for _, d := range level {
+			fn := scopeOf(d.FuncDecl)
+			eachNode(d.Body, func(n ast.Node, around []ast.Node) {
+				if call, ok := n.(*ast.CallExpr); ok {
+					if of := c.functions()[calledName(call)]; len(of) == 1 && !seen[of[0].FuncDecl] {
+						seen[of[0].FuncDecl] = true
+						next = append(next, of[0])
+					}
+				}
+				id, ok := n.(*ast.Ident)
+				if !ok || of != "" || fn.declares(id.Name) {
+					return
+				}
+				x, known := changed[id.Name]
+				sel, selects := parent(around).(*ast.SelectorExpr)
+				if known && x.in.FuncDecl != d.FuncDecl && !(selects && sel.Sel == id) {
+					at, of = fileLine(x.in.file, c.parse(x.in.file).fset.PositionFor(x.at, false).Line), id.Name
+				}
+			})
+		}
+		level = next
+	}
+	return at, of
+}
+
+// inLoopOfMain tells of a change that a loop of main makes it.
+func inLoopOfMain(c *code, x change) (in bool) {
+	if x.in.Name.Name != "main" {
+		return false
+	}
+	eachNode(x.in.Body, func(n ast.Node, around []ast.Node) {
+		in = in || n.Pos() == x.at && slices.ContainsFunc(around, isLoop)
+	})
+	return in
+}

@@ -59,6 +59,12 @@ func (j *joinedCall) finding(r *Rule, in *Input) Finding {
 	f.Verify = "Record again under the same load: fewer calls, and none that begins while the same is under way (-phases repeats)."
 	f.costs, f.waits, f.saves = j.costs, j.rows, true
 	f.Doubts = append(f.Doubts, fmt.Sprintf("if the result belongs to who asks, by something that is no argument of %s (a user in a context), it cannot be shared", name))
+	if fn := in.code.function(stack.Frame{Func: x.Name, File: x.File, Line: x.Line}); fn != nil {
+		if why, _ := maybeOther(in.code, fn, x.File); why != "" {
+			f.Severity = Info
+			f.Doubts = append(f.Doubts, "another call may give another result: "+why)
+		}
+	}
 	if line, waits := waitsWithin(in.code, stack.Frame{Func: x.Name, File: x.File, Line: x.Line}); waits {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, fmt.Sprintf("%s waits for others at %s: if one of them does the work already, there is nothing to gain", name, fileLine(x.File, line)))

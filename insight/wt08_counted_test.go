@@ -35,6 +35,7 @@ func TestWT08Counted(t *testing.T) {
 		{"one works for the others", []string{"%WORKS", "60"}, source, ""},
 		{"it returns nothing", []string{"%TRAITS", `,"void":true`}, source, ""},
 		{"it fails, and that is not kept", []string{"%TRAITS", `,"fails":true`}, source, ""},
+		{"it asks the context who it is for", nil, strings.Replace(source, "return fetch(k)", "return fetch(k, ctx.Value(user))", 1), Info},
 		{"it was counted no longer", []string{"%TOGETHER", `240,"cut":true`}, source, ""},
 		{"it may wait for who has begun", nil, strings.Replace(source, "return fetch(k)", "return <-begun(k)", 1), Info},
 	} {

@@ -125,6 +125,11 @@ func (q Question) Missing(m *recording.Manifest) string {
 	from := q.From()
 	if len(from) == 1 {
 		if Unrecorded(m, from[0]) != "" {
+			for _, p := range m.Missed {
+				if p.Profiler == files[from[0]].phase {
+					return "the recording has no " + files[from[0]].name + ", although it was asked for: " + p.Reason
+				}
+			}
 			return "the recording has no " + files[from[0]].name + ", although it was asked for (see the phases and the notes)"
 		}
 		return "the recording has no " + Describe(from[0])

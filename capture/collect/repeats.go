@@ -232,7 +232,11 @@ func runCounted(ctx context.Context, r *Recorder, prog *Program, env string, p P
 			long = p.For // it does not end by itself
 		}
 		r.opt.Progress("phase %s: a run that counts which calls repeat, at most %v", repeatsPhase, long)
-		if proc.endsWithin(long) && !proc.cmd.ProcessState.Success() && ctx.Err() == nil {
+		ended := proc.endsWithin(long)
+		if !ended && long == longestCount && ctx.Err() == nil {
+			r.w.Note(fmt.Sprintf("the program had not ended after %v in the run that counts its calls: the counts are of its beginning, or it waits for what counting holds (results, until it is known who changes them, so that no finalizer runs)", long))
+		}
+		if ended && !proc.cmd.ProcessState.Success() && ctx.Err() == nil {
 			return fmt.Errorf("the program failed in the run that counts its calls, and in no other: %s%s", proc.cmd.ProcessState, sink.words())
 		}
 		return ctx.Err()

@@ -205,7 +205,7 @@ func (s *Source) file(fset *token.FileSet, p parsed, imports string, lines bool)
 	before, called, end := len(s.Funcs), s.sites, f.Name.End()
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
-		if ok && fn.Body != nil && !directed(f.Comments, end, fn.Type.Func) {
+		if ok && fn.Body != nil && !directed(f.Comments, end, fn.Type.Func) && !renames(fn) {
 			w.function(fn)
 			if lines {
 				at.in = p.pkg + "." + cmp.Or(debuginfo.Symbol(fn), fn.Name.Name)
@@ -224,6 +224,12 @@ func (s *Source) file(fset *token.FileSet, p parsed, imports string, lines bool)
 	w.add(f.Name.End(), fmt.Sprintf("; import %s %q", local, imports))
 	s.Texts[p.name] = w.text(p.text)
 	return nil
+}
+
+// renames tells of a function that it gives another meaning to a name that is used in what is added.
+func renames(fn *ast.FuncDecl) bool {
+	own := variables(fn)
+	return own["nil"] || own["true"] || own["false"]
 }
 
 // directed tells whether a directive of the compiler stands between two places, before a function: it may rely on what it is

@@ -125,6 +125,7 @@ func TestCopies(t *testing.T) {
 		{"it does no work", "func f(a int) int { return len(x) + a }", none},
 		{"it has a directive", "//go:nosplit\nfunc f(a int) int { return g(a) }", none},
 		{"no body", "func f(a int) int", none},
+		{"a name that is used in what is added", "func f(nil int, false string) string { return g(false) }", none},
 		{"init", "func init() { g(1) }", none},
 	} {
 		name := filepath.Join(t.TempDir(), "a.go")

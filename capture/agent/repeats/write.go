@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -26,13 +27,18 @@ func init() {
 		return
 	}
 	file, counting = name, true
-	go func() {
-		for {
-			time.Sleep(writeEvery)
-			keep(false)
-		}
-	}()
+	debug.SetMaxStack(4 << 30) // frames are larger, as they defer: what is deep enough may need more than it has otherwise
+	keepLater()
 	atExit(func() { keep(true) })
+}
+
+// keepLater writes what was counted after a while, and so on: by a goroutine that is there for no longer than that takes, since a program may wait
+// until it has no other.
+func keepLater() {
+	time.AfterFunc(writeEvery, func() {
+		keep(false)
+		keepLater()
+	})
 }
 
 var writing sync.Mutex
