@@ -260,6 +260,8 @@ func (r *repeatedCall) hold(in *Input, f *Finding) {
 		remark("what it returns has maps, whose entries were not compared: each call may return others")
 	case w.Refers && makesForEach.MatchString(ownName(r.Func.Name)):
 		remark("by its name it makes a value for each who asks: that can be shared only if nobody changes it, or tells it from others")
+	case w.Refers && !w.Plain && toldApart(in.code, callerOf(r.way, r.site), ownName(r.Func.Name)):
+		remark("what it returns is a key, or is compared: if it is told from others by where it is, each needs one of its own")
 	case w.Refers:
 		d := newDerivations(in.code)
 		if at, ok := parsedWritten(d, ownFrames(in, r.way), 0); ok {
@@ -268,6 +270,14 @@ func (r *repeatedCall) hold(in *Input, f *Finding) {
 		}
 		f.Doubts = append(f.Doubts, "what it returns has pointers, slices or maps: whoever changes what they hold needs a copy of his own")
 	}
+}
+
+// callerOf is the frame that calls the first one of a way; otherwise where none was seen.
+func callerOf(way []stack.Frame, otherwise stack.Frame) stack.Frame {
+	if len(way) > 1 {
+		return way[1]
+	}
+	return otherwise
 }
 
 // ownFrames are the frames of the program at the begin of a way.

@@ -45,6 +45,8 @@ func TestCP26(t *testing.T) {
 		{"items by their number", rows(0, 1, 1, 599, 650e6, ""), strings.NewReplacer("_, x := range items", "i := 0; i < 600; i++", "show(x)\n\t}", "show(items[i])\n\t}").Replace(source), false, Found, Warning, "main.open"},
 		{"it reads the next part of a file", rows(0, 10, 10, 590, 650e6, `,"partial":true`), strings.Replace(source, "return read(name)", "io.ReadFull(name, b[:]); return read(b)", 1), true, Found, Info, "main.open"},
 		{"it asks a variable that a loop of main sets", rows(0, 10, 10, 590, 650e6, ""), strings.Replace(source, "return read(name)", "return read(name + current)", 1) + "\nvar current string\n\nfunc main() {\n\tfor _, u := range users {\n\t\tcurrent = u\n\t\tlist(u)\n\t}\n}\n", true, Found, Info, "main.open"},
+		{"a key that is told by where it is", rows(0, 10, 10, 590, 650e6, `,"refers":true`), strings.Replace(source, "print(open(\"repo\"), x)", "owner[open(\"repo\")] = x", 1), true, Found, Info, "main.open"},
+		{"it is compared with nil alone", rows(0, 10, 10, 590, 650e6, `,"refers":true`), strings.Replace(source, "print(open(\"repo\"), x)", "if r := open(\"repo\"); r != nil { print(r, x) }", 1), true, Found, Warning, "main.open"},
 		{"a variable that is set once", rows(0, 10, 10, 590, 650e6, ""), strings.Replace(source, "return read(name)", "return read(name + root)", 1) + "\nvar root string\n\nfunc main() {\n\troot = os.Args[1]\n\tlist(nil)\n}\n", true, Found, Warning, "main.open"},
 		{"it sends something as well, and returns a number", rows(0, 10, 10, 590, 650e6, `,"plain":true`), strings.Replace(source, "return read(name)", "events <- name; return read(name)", 1), true, Found, Info, "main.open"},
 	} {
