@@ -33,6 +33,9 @@ const longestCount = time.Minute
 // countsBuilt says what has to be built.
 const countsBuilt = "calls can be counted in a program alone that loupe builds (loupe run PACKAGE)"
 
+// muchSlower is how many times as long as otherwise a run takes at most in which calls are counted. Chosen: counting ends when it costs too much.
+const muchSlower = 6
+
 // mostPackages is how many packages are counted in.
 const mostPackages = 150
 
@@ -227,14 +230,16 @@ func runCounted(ctx context.Context, r *Recorder, prog *Program, env string, p P
 		<-sink.done
 	}()
 	if plan.Load == nil {
-		long := longestCount
-		if runs := r.w.Manifest().Target.Runs; len(runs) > 0 && runs[0].Stopped {
-			long = p.For // it does not end by itself
+		long, quick := longestCount, false
+		if runs := r.w.Manifest().Target.Runs; len(runs) > 0 {
+			if quick = time.Duration(runs[0].Span.Len()) < longestCount/muchSlower; runs[0].Stopped {
+				long, quick = p.For, false // it does not end by itself
+			}
 		}
 		r.opt.Progress("phase %s: a run that counts which calls repeat, at most %v", repeatsPhase, long)
 		ended := proc.endsWithin(long)
-		if !ended && long == longestCount && ctx.Err() == nil {
-			r.w.Note(fmt.Sprintf("the program had not ended after %v in the run that counts its calls: the counts are of its beginning, or it waits for what counting holds (results, until it is known who changes them, so that no finalizer runs)", long))
+		if !ended && quick && ctx.Err() == nil {
+			r.w.Note(fmt.Sprintf("the program had not ended after %v in the run that counts its calls: it may wait for what counting holds (results, until it is known who changes them, so that no finalizer of theirs runs)", long))
 		}
 		if ended && !proc.cmd.ProcessState.Success() && ctx.Err() == nil {
 			return fmt.Errorf("the program failed in the run that counts its calls, and in no other: %s%s", proc.cmd.ProcessState, sink.words())

@@ -27,7 +27,7 @@ func init() {
 		return
 	}
 	file, counting = name, true
-	debug.SetMaxStack(4 << 30) // frames are larger, as they defer: what is deep enough may need more than it has otherwise
+	debug.SetMaxStack(2 << 30) // frames are larger, as they defer: what is deep enough may need more than it has otherwise
 	keepLater()
 	atExit(func() { keep(true) })
 }
