@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -40,9 +41,9 @@ const muchSlower = 6
 const mostPackages = 150
 
 // Counter makes copies of the source of packages, by their import paths ("main" of a command) with the paths of their files,
-// that count calls. minor is the minor version of the toolchain, arch the GOARCH of the program. With lines, calls of other modules' functions
-// are counted at their lines, and the copies may not compile.
-type Counter func(packages map[string][]string, minor int, arch string, lines bool) (Counted, error)
+// that count calls. minor is the minor version of the toolchain, arch the GOARCH of the program. In the packages of lines, calls of other modules'
+// functions are counted at their lines, and the copies may not compile.
+type Counter func(packages map[string][]string, minor int, arch string, lines map[string]bool) (Counted, error)
 
 // Counted is a program's source as it is built to count calls.
 type Counted interface {
@@ -117,16 +118,16 @@ func countOnce(ctx context.Context, r *Recorder, p Phase, plan Plan) error {
 // buildCounted builds a program once more, so that it counts its calls: those of other modules' functions too, if that compiles.
 func buildCounted(ctx context.Context, r *Recorder, temp string) (*Program, Counted, error) {
 	p := r.prog
-	packages, err := ownPackages(ctx, p, temp)
+	packages, lines, err := ownPackages(ctx, p, temp)
 	if err != nil {
 		return nil, nil, err
 	}
 	minor := toolchainIn(ctx, temp, p.compile.Dir).minor
-	prog, counted, whole := buildCopies(ctx, r, packages, minor, temp, true)
-	if whole == nil || ctx.Err() != nil {
+	prog, counted, whole := buildCopies(ctx, r, packages, minor, temp, lines)
+	if whole == nil || ctx.Err() != nil || len(lines) == 0 {
 		return prog, counted, whole
 	}
-	prog, counted, err = buildCopies(ctx, r, packages, minor, temp, false)
+	prog, counted, err = buildCopies(ctx, r, packages, minor, temp, nil)
 	if err == nil {
 		r.w.Note("calls of libraries were not counted at their lines: " + oneLine(whole.Error()))
 	}
@@ -134,7 +135,7 @@ func buildCounted(ctx context.Context, r *Recorder, temp string) (*Program, Coun
 }
 
 // buildCopies builds a program of copies that count.
-func buildCopies(ctx context.Context, r *Recorder, packages map[string][]string, minor int, temp string, lines bool) (*Program, Counted, error) {
+func buildCopies(ctx context.Context, r *Recorder, packages map[string][]string, minor int, temp string, lines map[string]bool) (*Program, Counted, error) {
 	p, c := r.prog, r.prog.compile
 	counted, err := r.opt.Count(packages, minor, runtime.GOARCH, lines)
 	if err != nil {
@@ -158,22 +159,25 @@ func buildCopies(ctx context.Context, r *Recorder, packages map[string][]string,
 	return built, counted, nil
 }
 
-// ownPackages are those of the user's modules that the program is built of.
-func ownPackages(ctx context.Context, p *Program, temp string) (out map[string][]string, err error) {
+// beforeGenerics are the versions of the language in a go.mod that have no generics; without one it is that of Go 1.16.
+var beforeGenerics = regexp.MustCompile(`^$|^1\.([0-9]|1[0-7])($|[^0-9])`)
+
+// ownPackages are those of the user's modules that the program is built of, with their files; generic are those whose language has generics.
+func ownPackages(ctx context.Context, p *Program, temp string) (out map[string][]string, generic map[string]bool, err error) {
 	c := p.compile
 	words := slices.Concat([]string{"list", "-e", "-deps", "-json=ImportPath,Name,Dir,GoFiles,CgoFiles,Standard,Module"}, tagFlags(c.Flags),
 		[]string{"--"}, strings.Split(c.Target, ","))
 	text, err := run(goCommand(ctx, temp, c.Dir, words...))
 	if err != nil {
-		return nil, fmt.Errorf("cannot list the packages of %s: %w", p.Target.Name, err)
+		return nil, nil, fmt.Errorf("cannot list the packages of %s: %w", p.Target.Name, err)
 	}
 	modules, order := p.Modules(), []string(nil)
-	out = map[string][]string{}
+	out, generic = map[string][]string{}, map[string]bool{}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	for dec.More() {
 		var g goPackage
 		if err := dec.Decode(&g); err != nil {
-			return nil, fmt.Errorf("cannot read the answer of go list: %w", err)
+			return nil, nil, fmt.Errorf("cannot read the answer of go list: %w", err)
 		}
 		own := g.Module == nil || slices.Contains(modules, g.Module.Path)
 		if g.Standard || !own || len(g.CgoFiles) > 0 {
@@ -189,16 +193,17 @@ func ownPackages(ctx context.Context, p *Program, temp string) (out map[string][
 			}
 			out[of] = append(out[of], name)
 		}
+		generic[of] = g.Module == nil || !beforeGenerics.MatchString(g.Module.GoVersion)
 		order = append(order, of)
 	}
 	if len(out) == 0 {
-		return nil, errors.New("the program has no package of its own module")
+		return nil, nil, errors.New("the program has no package of its own module")
 	}
 	// What a package imports stands before it: what is left out lies deepest.
 	for _, of := range order[:max(0, len(order)-mostPackages)] {
 		delete(out, of)
 	}
-	return out, nil
+	return out, generic, nil
 }
 
 // runCounted runs the program that counts, under load if there is one, until it ends or has been counted

@@ -32,6 +32,8 @@ type Package struct {
 	Path string
 	// Files are the paths of its Go files.
 	Files []string
+	// Lines tells that calls of other modules' functions are counted at their lines: the language has to be that of Go 1.18 or later.
+	Lines bool
 }
 
 // Limits of what is counted of a program.
@@ -59,9 +61,9 @@ type Source struct {
 }
 
 // Copies makes the copies of packages, by their import paths ("main" of a command) with the paths of their files, for a
-// toolchain of Go 1.minor and a GOARCH. With lines, calls of other modules' functions are counted at their lines; as no types are known, a
-// copy may then not compile. It errs where these cannot count, or a file cannot be read.
-func Copies(packages map[string][]string, minor int, arch string, lines bool) (*Source, error) {
+// toolchain of Go 1.minor and a GOARCH. In the packages of lines, calls of other modules' functions are counted at their lines; as no types are
+// known, a copy may then not compile. It errs where these cannot count, or a file cannot be read.
+func Copies(packages map[string][]string, minor int, arch string, lines map[string]bool) (*Source, error) {
 	pkg, files, err := agent.Counts(minor, arch)
 	if err != nil {
 		return nil, err
@@ -72,9 +74,9 @@ func Copies(packages map[string][]string, minor int, arch string, lines bool) (*
 		paths = slices.Insert(slices.Delete(paths, i, i+1), 0, "main")
 	}
 	for _, path := range paths {
-		all = append(all, Package{Path: path, Files: packages[path]})
+		all = append(all, Package{Path: path, Files: packages[path], Lines: lines[path]})
 	}
-	s, err := Of(all, pkg, lines)
+	s, err := Of(all, pkg)
 	switch {
 	case err != nil:
 		return nil, err
@@ -114,8 +116,8 @@ func (s *Source) Read(counts io.Reader, loaded bool) ([]byte, error) {
 }
 
 // Of makes the copies of the packages' files. imports is the path of the package that
-// counts. With lines, calls of other modules' functions are counted at their lines.
-func Of(packages []Package, imports string, lines bool) (*Source, error) {
+// counts.
+func Of(packages []Package, imports string) (*Source, error) {
 	s := &Source{Texts: map[string]string{}, own: map[string]bool{}, vars: map[string]bool{}}
 	fset := token.NewFileSet()
 	var files []parsed
@@ -131,7 +133,7 @@ func Of(packages []Package, imports string, lines bool) (*Source, error) {
 				s.Left = append(s.Left, fmt.Sprintf("%s: %v", filepath.Base(name), err))
 				continue
 			}
-			files = append(files, parsed{p.Path, name, text, f})
+			files = append(files, parsed{p.Path, name, text, f, p.Lines})
 		}
 	}
 	s.names = callNames(files)
@@ -147,7 +149,7 @@ func Of(packages []Package, imports string, lines bool) (*Source, error) {
 		}
 	}
 	for _, f := range files {
-		if err := s.file(fset, f, imports, lines); err != nil {
+		if err := s.file(fset, f, imports); err != nil {
 			s.Left = append(s.Left, fmt.Sprintf("%s: %v", filepath.Base(f.name), err))
 		}
 	}
@@ -159,6 +161,7 @@ type parsed struct {
 	pkg, name string
 	text      []byte
 	file      *ast.File
+	lines     bool
 }
 
 // parse reads a file that can be counted.
@@ -197,8 +200,8 @@ type writer struct {
 // local is the name of the counting package in a copy.
 const local = "zz_loupe_repeats"
 
-// file makes the copy of a file, with the calls of others at their lines where that is wanted.
-func (s *Source) file(fset *token.FileSet, p parsed, imports string, lines bool) error {
+// file makes the copy of a file.
+func (s *Source) file(fset *token.FileSet, p parsed, imports string) error {
 	f := p.file
 	w := &writer{src: s, fset: fset, file: fset.File(f.FileStart), path: p.pkg, name: p.name}
 	at := &sites{w: w, src: p.text, imports: importNames(f)}
@@ -207,7 +210,7 @@ func (s *Source) file(fset *token.FileSet, p parsed, imports string, lines bool)
 		fn, ok := d.(*ast.FuncDecl)
 		if ok && fn.Body != nil && !directed(f.Comments, end, fn.Type.Func) && !renames(fn) {
 			w.function(fn)
-			if lines {
+			if p.lines {
 				at.in = p.pkg + "." + cmp.Or(debuginfo.Symbol(fn), fn.Name.Name)
 				at.count(fn)
 			}

@@ -65,11 +65,11 @@ func TestCopiesCompile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := counting.Package{Path: path}
+		p := counting.Package{Path: path, Lines: true}
 		for _, name := range strings.Fields(string(out)) {
 			p.Files = append(p.Files, filepath.Join(dir, name))
 		}
-		src, err := counting.Of([]counting.Package{p}, "counts", true)
+		src, err := counting.Of([]counting.Package{p}, "counts")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestCopies(t *testing.T) {
 		if err := os.WriteFile(name, []byte("package p\n\n"+test.src+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		src, err := counting.Of([]counting.Package{{Path: "example.com/p", Files: []string{name}}}, "counts", true)
+		src, err := counting.Of([]counting.Package{{Path: "example.com/p", Files: []string{name}, Lines: true}}, "counts")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,12 +156,12 @@ func TestLeft(t *testing.T) {
 		if err := os.WriteFile(name, []byte(test.src), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		src, err := counting.Of([]counting.Package{{Path: "p", Files: []string{name}}}, "counts", true)
+		src, err := counting.Of([]counting.Package{{Path: "p", Files: []string{name}, Lines: true}}, "counts")
 		if err != nil || len(src.Texts) > 0 || len(src.Left) != 1 || !strings.Contains(src.Left[0], test.why) {
 			t.Errorf("%d files, left %q, error %v", len(src.Texts), src.Left, err)
 		}
 	}
-	if _, err := counting.Of([]counting.Package{{Path: "p", Files: []string{filepath.Join(t.TempDir(), "none.go")}}}, "counts", true); err == nil {
+	if _, err := counting.Of([]counting.Package{{Path: "p", Files: []string{filepath.Join(t.TempDir(), "none.go")}}}, "counts"); err == nil {
 		t.Error("a file that is not there is no error")
 	}
 }

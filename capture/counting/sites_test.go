@@ -41,12 +41,12 @@ func TestSites(t *testing.T) {
 			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			packages = append(packages, counting.Package{Path: path, Files: []string{name}})
+			packages = append(packages, counting.Package{Path: path, Files: []string{name}, Lines: true})
 		}
 		if packages[0].Path != "example.com/p" {
 			packages[0], packages[1] = packages[1], packages[0]
 		}
-		s, err := counting.Of(packages, "counts", true)
+		s, err := counting.Of(packages, "counts")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,8 @@ func TestSites(t *testing.T) {
 		if test.want != "" && (len(s.Funcs) != 2 || s.Funcs[1].Caller != "example.com/p.(*T).run" || s.Funcs[1].Line != 15) {
 			t.Errorf("%s: %+v", test.name, s.Funcs)
 		}
-		if plain, err := counting.Of(packages, "counts", false); err != nil || strings.Contains(plain.Texts[filepath.Join(dir, "p.go")], ".At(") {
+		packages[0].Lines = false
+		if plain, err := counting.Of(packages, "counts"); err != nil || strings.Contains(plain.Texts[filepath.Join(dir, "p.go")], ".At(") {
 			t.Errorf("%s: without lines: %v, %q", test.name, err, plain.Texts)
 		}
 	}

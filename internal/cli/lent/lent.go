@@ -17,6 +17,6 @@ func Diagnosis() *collect.Diagnosis {
 }
 
 // Counter makes a program count which of its calls repeat.
-func Counter(packages map[string][]string, minor int, arch string, lines bool) (collect.Counted, error) {
+func Counter(packages map[string][]string, minor int, arch string, lines map[string]bool) (collect.Counted, error) {
 	return counting.Copies(packages, minor, arch, lines)
 }
