@@ -117,12 +117,7 @@ func (r *repeatedCall) holdLine(in *Input, f *Finding) {
 		remark("what %s does else is not known: its source is not in the recording", stack.Short(callee))
 	}
 	switch {
-	case w.Changed > 0:
-		remark("what it returned was changed afterwards: whoever changes it needs a value of his own")
-	case w.Handles:
-		remark("what it returns has a connection, a file, a channel or a function in it: only one may be able to use that at a time")
-	case w.Maps && w.Vague:
-		remark("what it returns has maps, whose entries were not compared: each call may return others")
+	case r.holdResults(remark):
 	case w.Refers && makesForEach.MatchString(lastName(r.Func.Name)):
 		remark("by its name it makes a value for each who asks: that can be shared only if nobody changes it")
 	case w.Refers && givenOn(in.code, r.site, lastName(r.Func.Name)):

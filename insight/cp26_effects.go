@@ -252,12 +252,7 @@ func (r *repeatedCall) hold(in *Input, f *Finding) {
 		remark("it reads %s, which is no argument and is changed at %s: another call may give another result", of, at)
 	}
 	switch {
-	case w.Changed > 0:
-		remark("what it returned was changed afterwards, by its users or by its own methods: whoever changes it needs a value of his own")
-	case w.Handles:
-		remark("what it returns has a connection, a file, a channel or a function in it: only one may be able to use that at a time")
-	case w.Maps && w.Vague:
-		remark("what it returns has maps, whose entries were not compared: each call may return others")
+	case r.holdResults(remark):
 	case w.Refers && makesForEach.MatchString(ownName(r.Func.Name)):
 		remark("by its name it makes a value for each who asks: that can be shared only if nobody changes it, or tells it from others")
 	case w.Refers && !w.Plain && toldApart(in.code, callerOf(r.way, r.site), ownName(r.Func.Name)):
@@ -270,6 +265,21 @@ func (r *repeatedCall) hold(in *Input, f *Finding) {
 		}
 		f.Doubts = append(f.Doubts, "what it returns has pointers, slices or maps: whoever changes what they hold needs a copy of his own")
 	}
+}
+
+// holdResults says what of the results, by the counts alone, speaks against keeping them; false where nothing does.
+func (r *repeatedCall) holdResults(remark func(format string, args ...any)) bool {
+	switch w := r.Inner; {
+	case w.Changed > 0:
+		remark("what it returned was changed afterwards, by its users or by its own methods: whoever changes it needs a value of his own")
+	case w.Handles:
+		remark("what it returns has a connection, a file, a channel or a function in it: only one may be able to use that at a time")
+	case w.Maps && w.Vague:
+		remark("what it returns has maps, whose entries were not compared: each call may return others")
+	default:
+		return false
+	}
+	return true
 }
 
 // callerOf is the frame that calls the first one of a way; otherwise where none was seen.

@@ -62,40 +62,30 @@ const crew = 2
 // findWorkers finds those whom main waits for in most of its time: what holds up one of them is what holds up the
 // program then.
 func (u *Units) findWorkers() {
-	if !slices.ContainsFunc(u.Judged, func(g *account.Group) bool { return g.Unit == account.Main && waitsForOthers(g) }) {
+	if !slices.ContainsFunc(u.Judged, func(g *account.Group) bool { return g.Unit == account.Main && mostly(g, forOthers) }) {
 		return
 	}
 	for _, g := range u.Groups {
-		if g.Unit == account.Worker && g.Wall.Count >= crew && !awaitsOthers(g) {
+		if g.Unit == account.Worker && g.Wall.Count >= crew && !mostly(g, fromOthers) {
 			u.Workers = append(u.Workers, g)
 		}
 	}
 }
 
-// waitsForOthers tells of main that it waits for other goroutines in most of its time, one or a few times for all of them or again
-// and again.
-func waitsForOthers(main *account.Group) bool {
-	waits := time.Duration(0)
-	for i := range main.All.Rows {
-		switch row := &main.All.Rows[i]; row.Kind {
-		case account.WaitGroup, account.Channel, account.Cond:
-			waits += row.Time
-		}
-	}
-	return float64(waits) >= beside*float64(main.All.Wall)
-}
+// forOthers are the kinds of waits of main for other goroutines, once for all of them or again and again; fromOthers those for what
+// others send, as a stand-in for a service and who prints figures wait.
+var (
+	forOthers  = []account.Kind{account.WaitGroup, account.Channel, account.Cond}
+	fromOthers = []account.Kind{account.Accept, account.Idle, account.Client}
+)
 
-// awaitsOthers tells of goroutines that they wait in most of their time for what others send to them, as a stand-in for a service
-// and a printer of figures do.
-func awaitsOthers(g *account.Group) bool {
-	waits := time.Duration(0)
-	for i := range g.All.Rows {
-		switch row := &g.All.Rows[i]; row.Kind {
-		case account.Accept, account.Idle, account.Client:
-			waits += row.Time
-		}
+// mostly tells of a group that most of its time is of some kinds.
+func mostly(g *account.Group, kinds []account.Kind) bool {
+	sum := time.Duration(0)
+	for _, k := range kinds {
+		sum += g.All.Of(k)
 	}
-	return float64(waits) >= beside*float64(g.All.Wall)
+	return float64(sum) >= beside*float64(g.All.Wall)
 }
 
 // beside is the part of the time of main up to which what a tool serves or marks beside its work says little of

@@ -243,15 +243,7 @@ func (gr *Goroutine) Leave(fresh bool, results ...any) {
 	c := call{ns: net, outer: top.outer, judged: top.judged, thin: top.thin, size: top.size}
 	if top.judged {
 		c.result(fresh, results)
-		again := hasher{places: true}
-		for _, a := range top.args {
-			again.any(a)
-		}
-		if again.sum() != top.key {
-			c.traits |= Alters
-		}
-		c.traits |= top.traits
-		c.key = top.key
+		c.given(top.args, top.key, top.traits)
 		gr.lands(&top, f, net, c.got)
 	}
 	gr.mu.Lock()
@@ -301,6 +293,18 @@ type call struct {
 	held     int64 // about how many bytes they have
 	sum      uint64
 	summed   bool
+}
+
+// given tells the call what it was given, whose hash was key before it: has that changed?
+func (c *call) given(args []any, key uint64, before traits) {
+	h := hasher{places: true}
+	for _, a := range args {
+		h.any(a)
+	}
+	if c.traits |= before; h.sum() != key {
+		c.traits |= Alters
+	}
+	c.key = key
 }
 
 // result hashes what the call has returned.

@@ -91,16 +91,9 @@ func (s *Site) leave(results ...any) {
 	net := max(0, t-s.start-(gr.over-s.over))
 	defer safely()()
 	n, ns := f.calls.Add(1), f.ns.Add(net)
-	c := call{ns: net, outer: true, judged: true, size: s.size, key: s.key}
+	c := call{ns: net, outer: true, judged: true, size: s.size}
 	c.result(false, results)
-	again := hasher{places: true}
-	for _, a := range s.args {
-		again.any(a)
-	}
-	if again.sum() != s.key {
-		c.traits |= Alters
-	}
-	c.traits |= s.traits
+	c.given(s.args, s.key, s.traits)
 	gr.mu.Lock()
 	gr.told(s.id, &c)
 	d := now() - t
