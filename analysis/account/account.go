@@ -159,8 +159,8 @@ type Group struct {
 
 // One is a single unit.
 type One struct {
-	// ID counts units in the order of their ends, from 1. For one trace it is always
-	// the same.
+	// ID counts units in the order of their ends, from 1, without workers, which are left out where others say more.
+	// For one trace it is always the same.
 	ID   int64
 	Unit Unit
 	Name string

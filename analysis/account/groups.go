@@ -119,13 +119,17 @@ func (c *collector) end(u *open, at timeline.Time) {
 	if d <= 0 {
 		return
 	}
-	c.ids++
+	id := int64(0)
+	if u.unit != Worker {
+		c.ids++
+		id = c.ids
+	}
 	before := c.placeOlder(u)
 	if c.ends(u); u.unit <= Task {
 		c.served++
 	}
-	if c.ids == c.o.ID {
-		c.one = c.keep(u, at).finish(c.w)
+	if id > 0 && id == c.o.ID {
+		c.one = c.keep(u, id, at).finish(c.w)
 		c.one.Truncated = u.more
 		for _, s := range u.steps {
 			row := c.w.row(s.key)
@@ -164,14 +168,14 @@ func (c *collector) end(u *open, at timeline.Time) {
 	g.remember(u, at)
 	c.wall.take(u)
 	if n := len(g.slowest); n < maxSlowest || d > g.slowest[n-1].Span.End-g.slowest[n-1].Span.Start {
-		g.slowest = append(g.slowest[:min(n, maxSlowest-1)], c.keep(u, at))
+		g.slowest = append(g.slowest[:min(n, maxSlowest-1)], c.keep(u, id, at))
 		slices.SortStableFunc(g.slowest, func(a, b *kept) int { return cmp.Compare(b.Span.Len(), a.Span.Len()) })
 	}
 }
 
 // keep makes a copy of a unit.
-func (c *collector) keep(u *open, at timeline.Time) *kept {
-	k := &kept{One: One{ID: c.ids, Unit: u.unit, Name: u.name, G: u.g, Span: timeline.Span{Start: u.start, End: at}}}
+func (c *collector) keep(u *open, id int64, at timeline.Time) *kept {
+	k := &kept{One: One{ID: id, Unit: u.unit, Name: u.name, G: u.g, Span: timeline.Span{Start: u.start, End: at}}}
 	k.tally.take(u, at-u.start)
 	return k
 }
@@ -292,7 +296,9 @@ func (k *kept) finish(w *words) *One {
 func (g *gathered) group(k groupKey, w *words) *Group {
 	out := &Group{Unit: k.unit, Name: k.name, Seen: g.seen, Wall: g.wall, Before: time.Duration(g.before)}
 	for _, s := range g.slowest {
-		out.Slowest = append(out.Slowest, s.finish(w))
+		if s.ID > 0 {
+			out.Slowest = append(out.Slowest, s.finish(w))
+		}
 	}
 	var classes []int
 	var all, typical, slow tally

@@ -45,7 +45,13 @@ func TestWorkers(t *testing.T) {
 		p.Wake(7, "")
 		p.Start(7)
 		p.End() // 8 goes on
-		if got := strings.Join(workersOf(accountOf(t, p, account.Options{Scope: stack.Scope{Modules: []string{"project"}}})), "; "); got != c.want {
+		all := accountOf(t, p, account.Options{Scope: stack.Scope{Modules: []string{"project"}}})
+		for _, g := range all.Groups {
+			if ids := map[account.Unit]int{account.Main: 1, account.Worker: 0}[g.Unit]; len(g.Slowest) != ids || ids > 0 && g.Slowest[0].ID != 1 {
+				t.Errorf("%s: %s: %d have ids", c.what, g.Unit, len(g.Slowest))
+			}
+		}
+		if got := strings.Join(workersOf(all), "; "); got != c.want {
 			t.Errorf("%s: %s, want %s", c.what, got, c.want)
 		}
 	}
