@@ -25,7 +25,7 @@ func heldFor(w *waiting, reason string) time.Duration {
 // heldText says how much of the time of n units that is, where it is not nearly all.
 func heldText(w *waiting, reason string, n time.Duration) string {
 	held := heldFor(w, reason)
-	if float64(held) >= allButLittle*float64(w.time) {
+	if float64(held) >= allButLittle*float64(w.time) || w.group.Unit.String() == "worker" { // whose waits may go on when the trace ends
 		return ""
 	}
 	return fmt.Sprintf(", %s of them for that", unit.Duration(held/n))

@@ -1,11 +1,13 @@
 package insight
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
 	"loupe/analysis/facts"
 	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 // What holds up the goroutines that a tool does its work with holds up main, which only waits for all of them. Of what
@@ -59,7 +61,9 @@ func weighHeld(w *waiting, r *Rule, f *Finding) {
 	for _, row := range w.causes {
 		ended += row.Time
 	}
-	share := w.share() * float64(heldFor(w, w.reason())) / float64(max(1, ended))
+	paused := float64(heldFor(w, w.reason())) / float64(max(1, ended))
+	share := w.share() * paused
+	f.Summary += fmt.Sprintf("; of the waits that ended in the trace, %s passed while whoever had a slot paused", unit.Percent(paused))
 	f.Impact = exactly(share, "share of the "+timeOfUnits(w.group))
 	f.Score = score(share, r.param("share"), 0.9)
 	if f.Severity = Info; share >= r.param("warning") {

@@ -58,6 +58,7 @@ func (j *joinedCall) finding(r *Rule, in *Input) Finding {
 	f.Advice = fmt.Sprintf("Let one goroutine make the call, and the others that ask for the same wait for what it returns: golang.org/x/sync/singleflight around the call of %s in %s, by the key under which the result is kept. Or renew the result before it expires, and serve the old one meanwhile; if many expire at the same moment, spread their expiry times.", name, around)
 	f.Verify = "Record again under the same load: fewer calls, and none that begins while the same is under way (-phases repeats)."
 	f.costs, f.waits, f.saves = j.costs, j.rows, true
+	f.Doubts = append(f.Doubts, "calls take longer while they are counted, and on a busy machine: fewer of them may meet otherwise")
 	f.Doubts = append(f.Doubts, fmt.Sprintf("if the result belongs to who asks, by something that is no argument of %s (a user in a context), it cannot be shared", name))
 	if fn := in.code.function(stack.Frame{Func: x.Name, File: x.File, Line: x.Line}); fn != nil {
 		if why, _ := maybeOther(in.code, fn, x.File); why != "" {

@@ -28,7 +28,6 @@ type sums struct {
 
 // flight is calls with the same arguments that go on.
 type flight struct {
-	gr      *Goroutine // of the first
 	running int64
 	got     uint64 // what the first to end has returned
 	known   bool
@@ -83,7 +82,7 @@ func (gr *Goroutine) takesOff(top *frame, f *fn, args []any) {
 		if len(fl.now) >= mostFlights {
 			return
 		}
-		x = &flight{gr: gr}
+		x = &flight{}
 		fl.now[top.near] = x
 	}
 	top.flight = x
