@@ -47,7 +47,7 @@ const (
 	// Main is the main goroutine, as far as the trace has it.
 	Main
 	// Worker is a goroutine that the user's code has started, as far as the trace has it.
-	// See [Builder.hires].
+	// See [Builder.beginWorker].
 	Worker
 	units
 )

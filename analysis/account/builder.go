@@ -41,7 +41,7 @@ type track struct {
 	// why is the name of that stop.
 	assists, stops bool
 	timed          bool // a timer has made it (time.AfterFunc, the end of a context)
-	judged         bool // it is known whether it is a worker
+	rootKnown      bool // it is known whether it is a worker
 	fanned         bool // it is of a fan
 	why            exectrace.NameID
 	inside         stack.ID // where either began
@@ -117,8 +117,8 @@ func (b *Builder) transition(e *exectrace.Event) {
 	}
 	t := b.track(e.SubjectSlot)
 	was, is := &b.gs.Was, b.gs.Is
-	if t.lives && !t.judged {
-		b.hires(t, cmp.Or(e.SubjectStack, was.Stack))
+	if t.lives && !t.rootKnown {
+		b.beginWorker(t, cmp.Or(e.SubjectStack, was.Stack))
 	}
 	switch e.From {
 	case exectrace.Undetermined, exectrace.NotExist:
@@ -187,8 +187,8 @@ func (b *Builder) start(t *track, e *exectrace.Event, is *sweep.Goroutine) {
 		u.real = true
 		u.next, t.units = t.units, u
 	}
-	if t.judged = kind < units; !t.judged {
-		b.hires(t, e.SubjectStack)
+	if t.rootKnown = kind < units; !t.rootKnown {
+		b.beginWorker(t, e.SubjectStack)
 	}
 	if e.To == exectrace.Waiting && !created {
 		t.turn.accepts = b.loops.view(is.Reason, e.SubjectStack).accepts

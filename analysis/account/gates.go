@@ -61,7 +61,7 @@ const fewGives = 3
 func queued(t, by *track, kind Kind, sends bool, span timeline.Span) timeline.Span {
 	if t.units != nil && (kind == Channel || kind == Cond || kind == Pool) {
 		switch from := max(span.Start, by.idle); {
-		case t.colleague(by):
+		case t.sameRoot(by):
 			return span
 		case !t.works():
 		case by.serves(), kind == Pool: // the goroutine of a connection gives it back
@@ -90,7 +90,7 @@ func (f *follower) pass(t, by *track, own key, frees siteID) {
 	g := f.gate(gateKey{own.kind, own.site})
 	g.waits++
 	g.frees = frees
-	if !by.serves() && !t.colleague(by) {
+	if !by.serves() && !t.sameRoot(by) {
 		g.workers[by.id]++
 		return
 	}

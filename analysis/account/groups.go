@@ -370,7 +370,7 @@ func (b *Builder) Finish() *Account {
 		a.Groups = append(a.Groups, out)
 	}
 	asked(a.Groups, b.calls)
-	a.Groups = dismissed(a.Groups)
+	a.Groups = withoutWorkers(a.Groups)
 	slices.SortFunc(a.Groups, func(x, y *Group) int {
 		return cmp.Or(cmp.Compare(x.Unit, y.Unit), cmp.Compare(y.Seen.Sum, x.Seen.Sum), strings.Compare(x.Name, y.Name))
 	})

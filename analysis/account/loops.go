@@ -52,7 +52,7 @@ type loops struct {
 	views  []headView // by stack
 	owners map[string]int
 	heads  []stack.ID // by owner; 0 is none
-	roots  []begun    // by stack
+	roots  []rootOf   // by stack
 	// accepted are the owners that have been seen to serve an accepted connection, places
 	// the lines that wait for connections, by function.
 	accepted map[int]bool

@@ -15,14 +15,14 @@ import (
 // who has started it.
 var starters = []string{"sync.(*WaitGroup).Go.", "golang.org/x/sync/errgroup.(*Group)."}
 
-// hires opens the unit of a goroutine that the user's code has started, once a stack tells
+// beginWorker opens the unit of a goroutine that the user's code has started, once a stack tells
 // what it begins with. What it did before is not known.
-func (b *Builder) hires(t *track, id stack.ID) {
+func (b *Builder) beginWorker(t *track, id stack.ID) {
 	if id == 0 {
 		return
 	}
 	root, sure := b.loops.root(id)
-	if t.judged = sure; !sure {
+	if t.rootKnown = sure; !sure {
 		return
 	}
 	if root == "" || t.units != nil || t.timed || t.turn.accepted || b.units.begun || b.units.served >= manyServed && b.calls == 0 {
@@ -34,8 +34,8 @@ func (b *Builder) hires(t *track, id stack.ID) {
 	u.next, t.units = t.units, u
 }
 
-// begun is what a stack tells of the function that its goroutine begins with.
-type begun struct {
+// rootOf is what a stack tells of the function that its goroutine begins with.
+type rootOf struct {
 	known bool
 	// root is the first one of the user's code; empty where a library has started the goroutine
 	// for itself. It is sure once the stack goes beyond the starter.
@@ -72,14 +72,14 @@ func (t *track) works() bool {
 	return t.units != nil && (t.units.unit != Worker || t.units.next != nil)
 }
 
-// colleague tells that two goroutines are workers that begin with the same function.
-func (t *track) colleague(by *track) bool {
+// sameRoot tells that two goroutines are workers that begin with the same function.
+func (t *track) sameRoot(by *track) bool {
 	return t.root != "" && t.root == by.root && !t.works() && !by.works()
 }
 
-// dismissed leaves out the workers of a program that serves requests or has tasks: these say
+// withoutWorkers leaves out the workers of a program that serves requests or has tasks: these say
 // more of it.
-func dismissed(groups []*Group) []*Group {
+func withoutWorkers(groups []*Group) []*Group {
 	if !slices.ContainsFunc(groups, func(g *Group) bool { return g.Unit <= Task && !g.Asked }) {
 		return groups
 	}

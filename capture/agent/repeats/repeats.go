@@ -26,7 +26,7 @@ type fn struct {
 	spent atomic.Int64 // ns that counting it took
 	later atomic.Int64 // calls since it was cut
 
-	flights atomic.Pointer[flights]
+	concurrent atomic.Pointer[concurrent]
 }
 
 var fns [MaxFuncs]fn
@@ -77,22 +77,22 @@ const (
 
 // frame is a call that has not ended.
 type frame struct {
-	id     uint32
-	judged bool // its arguments were told
-	outer  bool // no other call of the function is around it
-	thin   bool // it is not counted, but its result is looked at
-	traits traits
-	key    uint64
-	size   int64 // of what it is given
-	args   []any
-	start  int64
-	over   int64 // of the goroutine at the start
-	inside map[uint32]*tally
-	near   uint64 // a hash of its arguments by where what they lead to lies
-	asked  uint64 // the same, but for the first by what they hold, as far as named
-	named  bool
-	flight *flight // nil where that is not followed
-	joins  bool    // others of it went on when the call began
+	id        uint32
+	judged    bool // its arguments were told
+	outer     bool // no other call of the function is around it
+	thin      bool // it is not counted, but its result is looked at
+	traits    traits
+	key       uint64
+	size      int64 // of what it is given
+	args      []any
+	start     int64
+	over      int64 // of the goroutine at the start
+	inside    map[uint32]*tally
+	near      uint64 // a hash of its arguments by where what they lead to lies
+	asked     uint64 // the same, but for the first by what they hold, as far as named
+	named     bool
+	sameCalls *sameCalls // nil where that is not followed
+	joins     bool       // others of it went on when the call began
 }
 
 // Goroutine is one that is in a counted call.
@@ -212,7 +212,7 @@ func (gr *Goroutine) Args(args ...any) {
 		top.traits |= Partial
 	}
 	top.key, top.size, top.args, top.judged = h.sum(), h.size, args, true
-	gr.takesOff(top, f, args)
+	top.beginConcurrent(f, args)
 	gr.spend(f, t)
 }
 
@@ -244,7 +244,7 @@ func (gr *Goroutine) Leave(fresh bool, results ...any) {
 	if top.judged {
 		c.result(fresh, results)
 		c.given(top.args, top.key, top.traits)
-		gr.lands(&top, f, net, c.got)
+		top.endConcurrent(f, net, c.got)
 	}
 	gr.mu.Lock()
 	gr.stack[last] = frame{}

@@ -22,7 +22,7 @@ func reset() {
 		f.cut.Store(0)
 		f.calls.Store(0)
 		f.ns.Store(0)
-		f.flights.Store(nil)
+		f.concurrent.Store(nil)
 		together[i].Store(false)
 		f.spent.Store(-1 << 60) // nothing is cut because the machine is busy
 	}

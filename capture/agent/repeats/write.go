@@ -100,12 +100,12 @@ func write(w io.Writer, last bool) {
 		if calls := f.calls.Load(); calls > 0 {
 			fmt.Fprintln(w, "f", i, calls, f.ns.Load(), f.spent.Load(), f.cut.Load())
 		}
-		writeFlights(w, i, f.flights.Load())
+		writeConcurrent(w, i, f.concurrent.Load())
 	}
 	fmt.Fprintln(w, "end")
 }
 
-func writeFlights(w io.Writer, id int, fl *flights) {
+func writeConcurrent(w io.Writer, id int, fl *concurrent) {
 	if fl == nil {
 		return
 	}
@@ -114,7 +114,7 @@ func writeFlights(w io.Writer, id int, fl *flights) {
 	if fl.together > 0 {
 		fmt.Fprintln(w, "t", id, fl.together, fl.ns, fl.apart, fl.most)
 	}
-	for call, s := range fl.spared() {
+	for call, s := range fl.without() {
 		fmt.Fprintln(w, "s", id, call, s[0], s[1])
 	}
 }

@@ -9,50 +9,50 @@ import (
 // somebody remembers results is seen by who calls: of the calls with the same arguments some make the call, and some do
 // not.
 
-// flights are the calls of a function that go on, and what is known of all of them.
-type flights struct {
+// concurrent is what is known of the calls of a function that go on at once.
+type concurrent struct {
 	mu  sync.Mutex
-	now map[uint64]*flight
+	now map[uint64]*sameCalls // by their arguments
 	// Of all arguments those are kept whose hash ends in level zeros.
 	level uint
-	kept  map[uint64]*arrived
+	kept  map[uint64]*askedFor
 	sums
 }
 
-// sums is what flights come to.
+// sums are the counts of all of them.
 type sums struct {
 	together, ns int64 // calls that began while others with the same arguments went on, and what they took
 	apart        int64 // of those, that returned something else
 	most         int64 // at once
 }
 
-// flight is calls with the same arguments that go on.
-type flight struct {
+// sameCalls is calls with the same arguments that go on.
+type sameCalls struct {
 	running int64
 	got     uint64 // what the first to end has returned
 	known   bool
 }
 
-// arrived are calls with the same arguments, with how many of them have called others: those that have been seen to go on
+// askedFor are calls with the same arguments, with how many of them have called others: those that have been seen to go on
 // together.
-type arrived struct {
+type askedFor struct {
 	calls int64
 	made  map[uint32]int64
 }
 
 // Limits of what is followed: a function that is called fewLooked times and takes less than worthLooking on average is not.
 const (
-	fewLooked    = 64
-	worthLooking = 4_000 // ns
-	mostArrived  = 256
-	mostFlights  = 4_096 // at once, of a function
+	fewLooked     = 64
+	worthLooking  = 4_000 // ns
+	mostAskedFor  = 256
+	mostSameCalls = 4_096 // at once, of a function
 )
 
 // together tells of a function that calls with the same arguments have gone on at once.
 var together [MaxFuncs]atomic.Bool
 
-// takesOff begins a call: its arguments by what they hold, and by where it lies what they lead to.
-func (gr *Goroutine) takesOff(top *frame, f *fn, args []any) {
+// beginConcurrent notes the begin of a call: its arguments by what they hold, and by where it lies what they lead to.
+func (top *frame) beginConcurrent(f *fn, args []any) {
 	if !top.outer || top.thin {
 		return
 	}
@@ -65,73 +65,73 @@ func (gr *Goroutine) takesOff(top *frame, f *fn, args []any) {
 		key.near = i == 0
 		key.any(a)
 	}
-	fl := f.flights.Load()
-	if fl == nil {
-		fl = &flights{now: map[uint64]*flight{}, kept: map[uint64]*arrived{}}
-		if !f.flights.CompareAndSwap(nil, fl) {
-			fl = f.flights.Load()
+	all := f.concurrent.Load()
+	if all == nil {
+		all = &concurrent{now: map[uint64]*sameCalls{}, kept: map[uint64]*askedFor{}}
+		if !f.concurrent.CompareAndSwap(nil, all) {
+			all = f.concurrent.Load()
 		}
 	}
 	top.near, top.asked = h.sum(), key.sum()
 	// Where what is asked for can be seen: a place that others have after it is no name.
 	top.named = len(args) > 1 && !key.partial
-	fl.mu.Lock()
-	defer fl.mu.Unlock()
-	x := fl.now[top.near]
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	x := all.now[top.near]
 	if x == nil {
-		if len(fl.now) >= mostFlights {
+		if len(all.now) >= mostSameCalls {
 			return
 		}
-		x = &flight{}
-		fl.now[top.near] = x
+		x = &sameCalls{}
+		all.now[top.near] = x
 	}
-	top.flight = x
+	top.sameCalls = x
 	top.joins = x.running > 0
 	x.running++
-	fl.most = max(fl.most, x.running)
+	all.most = max(all.most, x.running)
 }
 
-// lands ends a call that has taken net ns and returned what has a hash.
-func (gr *Goroutine) lands(top *frame, f *fn, net int64, got uint64) {
-	x := top.flight
+// endConcurrent notes the end of a call that has taken net ns and returned what has a hash.
+func (top *frame) endConcurrent(f *fn, net int64, got uint64) {
+	x := top.sameCalls
 	if x == nil {
 		return
 	}
-	fl := f.flights.Load()
-	fl.mu.Lock()
-	defer fl.mu.Unlock()
+	all := f.concurrent.Load()
+	all.mu.Lock()
+	defer all.mu.Unlock()
 	if x.running--; x.running == 0 {
-		delete(fl.now, top.near)
+		delete(all.now, top.near)
 	}
 	if top.joins {
-		fl.together++
-		fl.ns += net
+		all.together++
+		all.ns += net
 		together[top.id].Store(true)
 		if x.known && x.got != got {
-			fl.apart++
+			all.apart++
 		}
 	}
 	x.got, x.known = got, true
 	if top.named {
-		fl.arrive(top)
+		all.count(top)
 	}
 }
 
-// arrive counts the call by its arguments, with what it has called: the first of them, most often what has the method, by where it lies, and
+// count adds the call by its arguments, with what it has called: the first of them, most often what has the method, by where it lies, and
 // the others by what they hold.
-func (fl *flights) arrive(top *frame) {
-	if top.asked&(1<<fl.level-1) != 0 {
+func (all *concurrent) count(top *frame) {
+	if top.asked&(1<<all.level-1) != 0 {
 		return
 	}
-	a := fl.kept[top.asked]
+	a := all.kept[top.asked]
 	if a == nil {
-		a = &arrived{}
-		fl.kept[top.asked] = a
-		for len(fl.kept) > mostArrived {
-			fl.level++
-			for key := range fl.kept {
-				if key&(1<<fl.level-1) != 0 {
-					delete(fl.kept, key)
+		a = &askedFor{}
+		all.kept[top.asked] = a
+		for len(all.kept) > mostAskedFor {
+			all.level++
+			for key := range all.kept {
+				if key&(1<<all.level-1) != 0 {
+					delete(all.kept, key)
 				}
 			}
 		}
@@ -147,11 +147,11 @@ func (fl *flights) arrive(top *frame) {
 	}
 }
 
-// spared are, for each function that has gone on together, the calls around with arguments that several had, of which some have made the
+// without tells, for each function that has gone on together, the calls around with arguments that several had, of which some have made the
 // call and some have not, and how many have.
-func (fl *flights) spared() map[uint32][2]int64 {
+func (all *concurrent) without() map[uint32][2]int64 {
 	out := map[uint32][2]int64{}
-	for _, a := range fl.kept {
+	for _, a := range all.kept {
 		for id, made := range a.made {
 			if a.calls > 1 && made < a.calls {
 				s := out[id]

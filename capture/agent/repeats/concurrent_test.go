@@ -21,8 +21,8 @@ func at(args [][]any, result func(i int) any) {
 	all.Wait()
 }
 
-// TestFlights: calls with the same arguments that go on at once.
-func TestFlights(t *testing.T) {
+// TestConcurrent: calls with the same arguments that go on at once.
+func TestConcurrent(t *testing.T) {
 	one, other := &node{name: "a"}, &node{name: "a"}
 	same := func(int) any { return "y" }
 	for _, test := range []struct {
@@ -39,7 +39,7 @@ func TestFlights(t *testing.T) {
 	} {
 		reset()
 		at(test.args, test.result)
-		fl := fns[1].flights.Load()
+		fl := fns[1].concurrent.Load()
 		if fl.together != test.together || fl.most != test.most || fl.apart > test.apart || test.apart == 0 && fl.apart > 0 {
 			t.Errorf("%s: %+v", test.name, fl.sums)
 		}
@@ -49,8 +49,8 @@ func TestFlights(t *testing.T) {
 	}
 }
 
-// TestSpared: of calls with the same arguments some call what others have been seen to call at once.
-func TestSpared(t *testing.T) {
+// TestWithout: of calls with the same arguments some call what others have been seen to call at once.
+func TestWithout(t *testing.T) {
 	reset()
 	one := &node{}
 	at([][]any{{"x"}, {"x"}}, func(int) any { return "y" })
@@ -75,7 +75,7 @@ func TestSpared(t *testing.T) {
 			return []any{"y"}
 		})
 	}
-	if got := fns[0].flights.Load().spared()[1]; got != [2]int64{6, 2} {
+	if got := fns[0].concurrent.Load().without()[1]; got != [2]int64{6, 2} {
 		t.Errorf("%v", got)
 	}
 }
