@@ -62,8 +62,8 @@ func TestRequestsPage(t *testing.T) {
 // checkDivisions: the slices of a bar are all of its time.
 func checkDivisions(t *testing.T, all []division, a *account.Account) {
 	t.Helper()
-	if len(all) != min(3, len(a.Best())) {
-		t.Errorf("%d divisions of %d groups", len(all), len(a.Best()))
+	if len(all) != min(3, len(a.Work())) {
+		t.Errorf("%d divisions of %d groups", len(all), len(a.Work()))
 	}
 	for _, d := range all {
 		for _, p := range d.Parts {

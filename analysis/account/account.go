@@ -16,6 +16,7 @@
 package account
 
 import (
+	"slices"
 	"time"
 
 	"loupe/analysis/sched"
@@ -214,6 +215,19 @@ func (a *Account) Best() []*Group {
 		}
 	}
 	return a.Groups
+}
+
+// Work are the groups that say what the program does: the best ones, or main and its workers where those are main, or
+// requests that the program sends itself.
+func (a *Account) Work() []*Group {
+	best := a.Best()
+	if slices.ContainsFunc(best, func(g *Group) bool { return g.Unit != Main && !g.Asked }) {
+		return best
+	}
+	if at := slices.IndexFunc(a.Groups, func(g *Group) bool { return g.Unit >= Main }); at >= 0 {
+		return a.Groups[at:]
+	}
+	return best
 }
 
 // Options say what to look at. The zero value is everything.

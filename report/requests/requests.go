@@ -48,11 +48,14 @@ func List(a *account.Account, slow bool, top int) *report.Trace {
 		list.Notes = append(list.Notes, "The trace has no complete request, user task, benchmark, test or job of a loop, and no main goroutine.")
 	}
 	sheets := []*report.Sheet{list}
-	best := a.Best()
-	for i, g := range best[:min(shownGroups, len(best))] {
+	work := a.Work()
+	if best := a.Best(); len(best) > 0 && best[0].Asked && work[0] != best[0] {
+		list.Notes = append(list.Notes, sentItself)
+	}
+	for i, g := range work[:min(shownGroups, len(work))] {
 		sheets = append(sheets, unitParts(a, g, i, slow, top))
 	}
-	return &report.Trace{Facts: facts, Sheets: append(sheets, slowestSheet(a, best, top))}
+	return &report.Trace{Facts: facts, Sheets: append(sheets, slowestSheet(a, a.Best(), top))}
 }
 
 // undivided says that the time of some units alone is divided.
@@ -168,6 +171,9 @@ func timesEach(r *account.Row, p *account.Part) any {
 	return float64(r.Count) / float64(max(1, p.Units))
 }
 
+// sentItself is said of requests of which the program sends as many.
+const sentItself = "Judging by their number, the requests are those that the program itself sends."
+
 // unitNotes say what the figures are of.
 func unitNotes(g *account.Group) (notes []string) {
 	switch {
@@ -183,7 +189,7 @@ func unitNotes(g *account.Group) (notes []string) {
 		return append(notes, fmt.Sprintf("Running time is attributed by %s CPU samples.", unit.Count(g.Samples)))
 	}
 	if g.Asked {
-		notes = append(notes, "Judging by their number, these are requests that the program itself sends.")
+		notes = append(notes, sentItself)
 	}
 	return append(notes, "Running time is shown where each run ended: the trace has no CPU samples to attribute it.")
 }
