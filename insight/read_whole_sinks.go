@@ -6,7 +6,6 @@ import (
 	"go/types"
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // What is read as a whole and then only given to several that could each take a stream of it: files, answers, hashes.
@@ -26,6 +25,9 @@ type readSinks struct {
 // sinks looks at the statements behind the one that has made a variable: all that is done with it is to give it to what can
 // take a stream, once each, and nothing that this gives is needed before the last has it.
 func (r *wholeReader) sinks(d declaration, list []ast.Stmt, name string) (p passage, ok bool) {
+	if limits := hasCall(d.Body, func(call *ast.CallExpr) bool { return limitsReading.MatchString(calledName(call)) }); limits {
+		return p, false // the error of the reading decides whether anything is written
+	}
 	k := &readSinks{r: r, d: d, name: name}
 	last := -1
 	for i, s := range list {
@@ -188,8 +190,12 @@ func (k *readSinks) unconditional(s ast.Stmt, last bool) bool {
 	return fine
 }
 
-// sinkTypes are types, by typeNameOf, of what takes as many pieces as there are.
-var sinkTypes = regexp.MustCompile(`^(os\.(File|Create|CreateTemp|OpenFile)|io\.(Writer|WriteCloser|PipeWriter|MultiWriter|Discard)|http\.ResponseWriter|hash\.Hash(32|64)?|(bufio|gzip|zlib|flate|zstd|snappy)\.(Writer|NewWriter\w*|Encoder)|(md5|sha1|sha256|sha512|sha3|crc32|crc64|adler32|fnv|hmac)\.New\w*)(\(\))?$`)
+// limitsReading are functions by whose error a reading tells that there is too much, or that it is damaged.
+var limitsReading = regexp.MustCompile(`^(MaxBytesReader|LimitReader|LimitedReader)$`)
+
+// sinkTypes are what makes, in the function itself, something that takes as many pieces as there are: to what comes from elsewhere one write
+// may be one record, and what has taken a part may not be thrown away.
+var sinkTypes = regexp.MustCompile(`^(os\.(Create|CreateTemp)|(bufio|gzip|zlib|flate|zstd|snappy)\.NewWriter\w*|(md5|sha1|sha256|sha512|sha3|crc32|crc64|adler32|fnv|hmac)\.New\w*)(\(\))?$`)
 
 // sink is the call that is given a variable, with what it is written to, where a stream of it would do as well; nil where not.
 func (k *readSinks) sink(id *ast.Ident, around []ast.Node) (call *ast.CallExpr, to string, writes bool) {
@@ -202,7 +208,7 @@ func (k *readSinks) sink(id *ast.Ident, around []ast.Node) (call *ast.CallExpr, 
 	case rereads(text) == rereadHash:
 		return call, text, false
 	case text == "os.WriteFile" || text == "ioutil.WriteFile":
-		if len(call.Args) != 3 || strings.Contains(k.r.read, types.ExprString(call.Args[0])) {
+		if len(call.Args) != 3 || k.r.plain { // it may be the file that is read
 			return nil, "", false
 		}
 		return call, types.ExprString(call.Args[0]), true
@@ -240,16 +246,13 @@ func (k *readSinks) copies(reader *ast.CallExpr, around []ast.Node) (call *ast.C
 
 // into is a call that writes to an expression, if that takes pieces.
 func (k *readSinks) into(call *ast.CallExpr, dst ast.Expr) (*ast.CallExpr, string, bool) {
-	of := ""
-	switch x := dst.(type) {
-	case *ast.Ident:
-		of = typeNameOf(k.r.c, k.d.FuncDecl, x.Name)
-	case *ast.SelectorExpr:
-		of = fieldType(k.r.c, x.Sel.Name)
-	}
-	answers := of == "http.ResponseWriter" && !k.r.plain // what is written first may end the reading
-	if !sinkTypes.MatchString(of) || answers {
+	id, ok := dst.(*ast.Ident)
+	if !ok {
 		return nil, "", false
 	}
-	return call, types.ExprString(dst), !strings.HasPrefix(of, "hash.") && !hashMakers.MatchString(of)
+	of := typeNameOf(k.r.c, k.d.FuncDecl, id.Name)
+	if !sinkTypes.MatchString(of) {
+		return nil, "", false
+	}
+	return call, id.Name, !hashMakers.MatchString(of)
 }
