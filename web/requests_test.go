@@ -62,8 +62,8 @@ func TestRequestsPage(t *testing.T) {
 // checkDivisions: the slices of a bar are all of its time.
 func checkDivisions(t *testing.T, all []division, a *account.Account) {
 	t.Helper()
-	if len(all) != min(3, len(a.Work())) {
-		t.Errorf("%d divisions of %d groups", len(all), len(a.Work()))
+	if want := a.Divided(3); len(all) != len(want) {
+		t.Errorf("%d divisions of %d groups", len(all), len(want))
 	}
 	for _, d := range all {
 		for _, p := range d.Parts {

@@ -217,17 +217,19 @@ func (a *Account) Best() []*Group {
 	return a.Groups
 }
 
-// Work are the groups that say what the program does: the best ones, or main and its workers where those are main, or
-// requests that the program sends itself.
-func (a *Account) Work() []*Group {
+// Divided are the groups that are worth a division line by line, at most n of a kind: the best ones and, where those
+// are requests that the program sends itself, main and its workers.
+func (a *Account) Divided(n int) []*Group {
 	best := a.Best()
-	if slices.ContainsFunc(best, func(g *Group) bool { return g.Unit != Main && !g.Asked }) {
-		return best
+	shown := best[:min(n, len(best))]
+	if slices.ContainsFunc(best, func(g *Group) bool { return !g.Asked }) {
+		return shown
 	}
-	if at := slices.IndexFunc(a.Groups, func(g *Group) bool { return g.Unit >= Main }); at >= 0 {
-		return a.Groups[at:]
+	if at := slices.IndexFunc(a.Groups[len(best):], func(g *Group) bool { return g.Unit >= Main }); at >= 0 {
+		own := a.Groups[len(best)+at:]
+		return slices.Concat(shown, own[:min(n, len(own))])
 	}
-	return best
+	return shown
 }
 
 // Options say what to look at. The zero value is everything.

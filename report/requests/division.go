@@ -29,8 +29,7 @@ type Slice struct {
 
 // Divisions are those of the units that [List] divides line by line, in its order.
 func Divisions(a *account.Account) (all []Division) {
-	work := a.Work()
-	for _, g := range work[:min(shownGroups, len(work))] {
+	for _, g := range a.Divided(shownGroups) {
 		d := Division{Title: g.Unit.String() + " " + unitName(g.Unit, g.Name)}
 		d.Typical, d.EachTypical = partsOf(&g.Typical), each(g.Typical.Wall, g.Typical.Units)
 		d.Slow, d.EachSlow = partsOf(&g.Slow), each(g.Slow.Wall, g.Slow.Units)

@@ -19,7 +19,7 @@ var unitNames = map[account.Unit]string{
 	account.Request: "requests", account.Task: "user tasks", account.Benchmark: "benchmarks", account.Test: "tests", account.Exchange: "exchanges", account.Job: "jobs", account.Main: "main goroutine", account.Worker: "workers",
 }
 
-// shownGroups is how many groups are divided line by line.
+// shownGroups is how many groups of a kind are divided line by line.
 const shownGroups = 3
 
 // List is where the time of requests goes, or of what else the program works
@@ -48,11 +48,7 @@ func List(a *account.Account, slow bool, top int) *report.Trace {
 		list.Notes = append(list.Notes, "The trace has no complete request, user task, benchmark, test or job of a loop, and no main goroutine.")
 	}
 	sheets := []*report.Sheet{list}
-	work := a.Work()
-	if best := a.Best(); len(best) > 0 && best[0].Asked && work[0] != best[0] {
-		list.Notes = append(list.Notes, sentItself)
-	}
-	for i, g := range work[:min(shownGroups, len(work))] {
+	for i, g := range a.Divided(shownGroups) {
 		sheets = append(sheets, unitParts(a, g, i, slow, top))
 	}
 	return &report.Trace{Facts: facts, Sheets: append(sheets, slowestSheet(a, a.Best(), top))}
@@ -171,9 +167,6 @@ func timesEach(r *account.Row, p *account.Part) any {
 	return float64(r.Count) / float64(max(1, p.Units))
 }
 
-// sentItself is said of requests of which the program sends as many.
-const sentItself = "Judging by their number, the requests are those that the program itself sends."
-
 // unitNotes say what the figures are of.
 func unitNotes(g *account.Group) (notes []string) {
 	switch {
@@ -189,7 +182,7 @@ func unitNotes(g *account.Group) (notes []string) {
 		return append(notes, fmt.Sprintf("Running time is attributed by %s CPU samples.", unit.Count(g.Samples)))
 	}
 	if g.Asked {
-		notes = append(notes, sentItself)
+		notes = append(notes, "Judging by their number, these are requests that the program itself sends.")
 	}
 	return append(notes, "Running time is shown where each run ended: the trace has no CPU samples to attribute it.")
 }
