@@ -18,7 +18,7 @@ type asking struct {
 	follows bool        // the answers are parts of one whole, or each leads to the next
 	leads   bool        // of follows: they are not gathered, so that each does no more than lead on
 	chained bool        // each call is given what an earlier one has given
-	pages   bool        // the parts are pages that go by numbers: none needs what an earlier one has given
+	pages   numbering   // the parts are pages that go by numbers
 	seeks   bool        // it goes through items, and ends at the first whose answer suits
 	pauses  bool        // it calls something that waits, by its name
 	bounded bool        // something else than the answer can end it
@@ -36,7 +36,9 @@ func askingAround(c *code, path []stack.Frame) (found asking, ok bool) {
 		case l.items(f.Line):
 			return asking{}, false
 		case asks && !ok:
-			a.pages = !a.retries && asksByNumber(l, c, f)
+			if !a.retries {
+				a.pages = asksByNumber(l, c, f)
+			}
 			found, ok = a, true
 		case !ok:
 			return asking{}, false
@@ -306,8 +308,10 @@ func (a asking) advice() string {
 		return "It retries until the call succeeds: wait longer after each failure (exponential backoff with jitter), stop after a few attempts or when the caller's context ends, and fail at once while the peer is known to be down. Find out why the first answer is not accepted."
 	case a.retries:
 		return "It retries until the call succeeds, without a pause: wait before the next attempt, longer each time (exponential backoff with jitter), and stop after a few attempts or when the caller's context ends. Find out why the first answer is not accepted."
-	case a.pages:
+	case a.pages == pagesByCount:
 		return pagesAdvice
+	case a.pages == pagesByAnswer:
+		return saidPagesAdvice
 	case a.chained, a.leads:
 		return chainAdvice
 	case a.follows:

@@ -34,7 +34,7 @@ type repeatingLoop struct {
 	chained     bool // each call needs what an earlier one has given
 	pages       bool // by its names, what it asks for are the pages of one answer
 	retries     bool // it tries again what has failed
-	numbered    bool // its pages go by numbers, so that none needs what an earlier one has given
+	numbered    bool // its pages go by numbers that it counts, so that none needs what an earlier one has given
 }
 
 // nearLoop finds the loop nearest to a call if that goes through no items by itself.
@@ -60,7 +60,7 @@ func nearLoop(c *code, path []stack.Frame, inner string) (found repeatingLoop, o
 			}
 			found.retries = a.retries
 		}
-		found.numbered = !found.retries && asksByNumber(l, c, f)
+		found.numbered = !found.retries && asksByNumber(l, c, f) == pagesByCount
 		ok = true
 	}
 	return found, ok

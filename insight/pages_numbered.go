@@ -17,6 +17,9 @@ import (
 // pagesAdvice is what to do about them.
 const pagesAdvice = "The pages go by numbers, so that none has to wait for the one before: ask for several at a time, with a limit (errgroup with SetLimit, each page into its own place of a slice). If the total or the last page is known, from the first answer or elsewhere, ask for all the rest; else for a group of pages at a time, until one is empty or not full. Larger pages, as far as the peer allows them, make them fewer."
 
+// saidPagesAdvice is what to do where an answer says the number of the next page.
+const saidPagesAdvice = "Each answer says the number of the next page. If that is always one more, as the peer's documentation tells, none has to wait for the one before: ask for several pages at a time, with a limit, and use the next number only to find the end. If the number is a cursor, or skips, the pages are a chain: larger pages, as far as the peer allows them, make them fewer, and the next one can be fetched while this one is processed."
+
 // pagesDoubt is what speaks against it.
 const pagesDoubt = "the peer may limit how many calls it takes at a time, and whether the numbers have no gaps is known from its documentation alone"
 
@@ -27,11 +30,23 @@ var (
 	pageKeys = regexp.MustCompile(`(?i)^(p|page|page_?(no|num|number|index)|start_?page|offset|skip)$`)
 )
 
+// numbering is where the numbers of pages come from.
+type numbering int
+
+const (
+	noPages       numbering = iota // no pages by numbers
+	pagesByCount                   // the loop counts them
+	pagesByAnswer                  // each answer says the next one
+)
+
 // asksByNumber tells of a loop which a call on a frame's line ends by its answer that it asks for pages by numbers, which it
 // counts itself, or which are put into a query as such.
-func asksByNumber(l loop, c *code, f stack.Frame) bool {
+func asksByNumber(l loop, c *code, f stack.Frame) numbering {
 	w := l.answers(f.Line)
 	called := calledOn(l.source, f.Line)
+	if hasCall(l.body, func(call *ast.CallExpr) bool { return called(call) && keepsAnswers(c, call, 0) }) {
+		return noPages
+	}
 	for _, x := range pagesCounted(l, w) {
 		name := rootName(x)
 		fed := madeOfPage(l, name, f.Line)
@@ -41,7 +56,7 @@ func asksByNumber(l loop, c *code, f stack.Frame) bool {
 		})
 		last := lastName(types.ExprString(x))
 		if given && !tries.MatchString(last) && (pageNames.MatchString(last) || queriesBy(l, c, name, called)) {
-			return true
+			return pagesByCount
 		}
 	}
 	for _, name := range nextPages(l, w) {
@@ -52,10 +67,92 @@ func asksByNumber(l loop, c *code, f stack.Frame) bool {
 			return false, isError(rootName(arg)) || !w.hasAt(arg, call.Pos()) || hasCall(arg, called)
 		})
 		if given && queriesBy(l, c, name, called) {
+			return pagesByAnswer
+		}
+	}
+	return noPages
+}
+
+// keepsAnswers tells whether a call is of functions of the program that keep something in what they are given, or are
+// called on, and use it in the next call: a cursor that the caller does not see. What is made once, where it is not
+// there, is none.
+func keepsAnswers(c *code, call *ast.CallExpr, depth int) bool {
+	if depth == pageDepth {
+		return false
+	}
+	return slices.ContainsFunc(c.functions()[calledName(call)], func(d declaration) bool {
+		if d.Body == nil {
+			return false
+		}
+		given := parameters(d.Type)
+		if d.Recv != nil && len(d.Recv.List) == 1 && len(d.Recv.List[0].Names) == 1 {
+			given = append(given, d.Recv.List[0].Names[0].Name)
+		}
+		return setsAndReads(d.Body, given) || hasCall(d.Body, func(call *ast.CallExpr) bool { return keepsAnswers(c, call, depth+1) })
+	})
+}
+
+// setsAndReads tells of a body that it sets a field of one of the names which it also reads, unless the field is a count, or
+// is asked for where it is set.
+func setsAndReads(body *ast.BlockStmt, names []string) bool {
+	set, read := map[string]bool{}, map[string]bool{}
+	var visit func(n ast.Node, asked []ast.Expr)
+	note := func(x ast.Expr, asked []ast.Expr) {
+		text := types.ExprString(x)
+		if _, field := x.(*ast.SelectorExpr); field && slices.Contains(names, rootName(x)) &&
+			!slices.ContainsFunc(asked, func(cond ast.Expr) bool { return mentionsText(cond, text) }) {
+			set[text] = true
+		}
+	}
+	visit = func(n ast.Node, asked []ast.Expr) {
+		ast.Inspect(n, func(m ast.Node) bool {
+			switch m := m.(type) {
+			case *ast.IfStmt:
+				if m == n {
+					return true
+				}
+				within := append(slices.Clone(asked), m.Cond)
+				if m.Init != nil {
+					visit(m.Init, asked)
+				}
+				visit(m.Cond, asked)
+				visit(m.Body, within)
+				if m.Else != nil {
+					visit(m.Else, within)
+				}
+				return false
+			case *ast.AssignStmt:
+				if m.Tok != token.ASSIGN {
+					return true
+				}
+				for i, x := range m.Lhs {
+					if y := m.Rhs[min(i, len(m.Rhs)-1)]; !isConstant(y) || isSelector(y) {
+						note(x, asked)
+					}
+				}
+				for _, y := range m.Rhs {
+					visit(y, asked)
+				}
+				return false
+			case *ast.SelectorExpr:
+				read[types.ExprString(m)] = true
+			}
+			return true
+		})
+	}
+	visit(body, nil)
+	for text := range set {
+		if read[text] {
 			return true
 		}
 	}
 	return false
+}
+
+// isSelector tells of an expression that it is a field of something.
+func isSelector(x ast.Expr) bool {
+	_, ok := x.(*ast.SelectorExpr)
+	return ok
 }
 
 // eachPageGiven tells of the calls of a loop that are wanted that each has an argument which gives something, and none that is
@@ -277,8 +374,10 @@ func (a asking) ends() string {
 		return "; each turn of the loop%s needs what an earlier one has given"
 	case a.seeks:
 		return "; the loop%s ends at the first answer that suits"
-	case a.pages:
+	case a.pages == pagesByCount:
 		return "; the loop%s asks for page after page, by their numbers"
+	case a.pages == pagesByAnswer:
+		return "; the loop%s asks for page after page, by numbers of which each answer says the next"
 	case a.leads && !a.retries:
 		return "; each turn of the loop%s needs what an earlier one has given"
 	case a.follows && !a.retries:
@@ -290,8 +389,10 @@ func (a asking) ends() string {
 // why says of the calls of such a loop what they are for, and whether they can be made at the same time.
 func (a asking) why() string {
 	switch {
-	case a.pages:
+	case a.pages == pagesByCount:
 		return "for page after page: as these go by numbers, several could be asked for at a time"
+	case a.pages == pagesByAnswer:
+		return "for page after page, by numbers of which each answer says the next: if that is always one more, several could be asked for at a time"
 	case a.leads && !a.retries:
 		return "each of which needs what an earlier one has given: they cannot be combined, nor made concurrently"
 	case a.follows && !a.retries:

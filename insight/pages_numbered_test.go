@@ -14,36 +14,40 @@ func TestNumberedPages(t *testing.T) {
 	const counted = "all = append(all, list...)\nif len(list) == 0 {\nbreak\n}\n}"
 	for _, c := range []struct {
 		name, loop, rest string
-		want             bool
+		want             numbering
 	}{
-		{"counted by the loop", "for page := 1; ; page++ {\nlist := get(ctx, page)\n" + counted, "", true},
-		{"counted by a turn", "for {\nlist := get(ctx, page)\nall = append(all, list...)\nif len(list) == 0 {\nbreak\n}\npage++\n}", "", true},
-		{"counted by a sum", "for {\nlist := get(ctx, page)\nall = append(all, list...)\nif len(list) == 0 {\nbreak\n}\npage = page + 1\n}", "", true},
-		{"an offset by the size of a page", "for {\nlist := get(ctx, offset, limit)\nall = append(all, list...)\nif len(list) < limit {\nbreak\n}\noffset += limit\n}", "", true},
-		{"until more is false", "for page := 1; ; page++ {\nr := get(ctx, page)\nall = append(all, r.Items...)\nif !r.More {\nbreak\n}\n}", "", true},
-		{"up to the last", "for page := 1; page <= last; page++ {\nr := get(ctx, page)\nall = append(all, r.Items...)\nlast = r.Last\n}", "", true},
-		{"a field", "for {\nlist := get(ctx, opt)\nall = append(all, list...)\nif len(list) == 0 {\nbreak\n}\nopt.Page++\n}", "", true},
-		{"in an address", "for n := 1; ; n++ { url := fmt.Sprintf(\"%s/x?page=%d\", base, n)\nlist := get(ctx, url)\n" + counted, "", true},
-		{"under a key", "for n := 1; ; n++ {\nlist := fetch(ctx, n)\n" + counted, "func fetch(ctx context.Context, n int) []item {\nq := url.Values{}\nq.Set(\"page\", strconv.Itoa(n))\nreturn do(q)\n}", true},
-		{"the next number of a query", "for page := 1; page != 0; {\nlist, next := fetch(ctx, \"x\", page, 50)\nall = append(all, list...)\npage = next\n}", "func fetch(ctx context.Context, of string, n, per int) ([]item, int) {\nreturn do(fmt.Sprintf(\"/%s/items?page=%d&per_page=%d\", of, n, per))\n}", true},
-		{"the next number, two functions on", "for page := 1; page != 0; {\nlist, next := fetch(ctx, page)\nall = append(all, list...)\npage = next\n}", "func fetch(ctx context.Context, n int) ([]item, int) {\nreturn list(ctx, n)\n}\n\nfunc list(ctx context.Context, at int) ([]item, int) {\nreturn do(fmt.Sprintf(\"/items?per_page=%d&page=%d\", 50, at))\n}", true},
+		{"counted by the loop", "for page := 1; ; page++ {\nlist := get(ctx, page)\n" + counted, "", pagesByCount},
+		{"counted by a turn", "for {\nlist := get(ctx, page)\nall = append(all, list...)\nif len(list) == 0 {\nbreak\n}\npage++\n}", "", pagesByCount},
+		{"counted by a sum", "for {\nlist := get(ctx, page)\nall = append(all, list...)\nif len(list) == 0 {\nbreak\n}\npage = page + 1\n}", "", pagesByCount},
+		{"an offset by the size of a page", "for {\nlist := get(ctx, offset, limit)\nall = append(all, list...)\nif len(list) < limit {\nbreak\n}\noffset += limit\n}", "", pagesByCount},
+		{"until more is false", "for page := 1; ; page++ {\nr := get(ctx, page)\nall = append(all, r.Items...)\nif !r.More {\nbreak\n}\n}", "", pagesByCount},
+		{"up to the last", "for page := 1; page <= last; page++ {\nr := get(ctx, page)\nall = append(all, r.Items...)\nlast = r.Last\n}", "", pagesByCount},
+		{"a field", "for {\nlist := get(ctx, opt)\nall = append(all, list...)\nif len(list) == 0 {\nbreak\n}\nopt.Page++\n}", "", pagesByCount},
+		{"in an address", "for n := 1; ; n++ { url := fmt.Sprintf(\"%s/x?page=%d\", base, n)\nlist := get(ctx, url)\n" + counted, "", pagesByCount},
+		{"under a key", "for n := 1; ; n++ {\nlist := fetch(ctx, n)\n" + counted, "func fetch(ctx context.Context, n int) []item {\nq := url.Values{}\nq.Set(\"page\", strconv.Itoa(n))\nreturn do(q)\n}", pagesByCount},
+		{"the next number of a query", "for page := 1; page != 0; {\nlist, next := fetch(ctx, \"x\", page, 50)\nall = append(all, list...)\npage = next\n}", "func fetch(ctx context.Context, of string, n, per int) ([]item, int) {\nreturn do(fmt.Sprintf(\"/%s/items?page=%d&per_page=%d\", of, n, per))\n}", pagesByAnswer},
+		{"the next number, two functions on", "for page := 1; page != 0; {\nlist, next := fetch(ctx, page)\nall = append(all, list...)\npage = next\n}", "func fetch(ctx context.Context, n int) ([]item, int) {\nreturn list(ctx, n)\n}\n\nfunc list(ctx context.Context, at int) ([]item, int) {\nreturn do(fmt.Sprintf(\"/items?per_page=%d&page=%d\", 50, at))\n}", pagesByAnswer},
 
-		{"a token", "for {\nr := get(ctx, token)\nall = append(all, r.Items...)\nif token = r.Next; token == \"\" {\nbreak\n}\n}", "", false},
-		{"a token called page", "for page := \"\"; ; {\nr := get(ctx, page)\nall = append(all, r.Items...)\nif page = r.Next; page == \"\" {\nbreak\n}\n}", "", false},
-		{"the next address", "for url != \"\" {\nr := get(ctx, url)\nall = append(all, r.Items...)\nurl = r.Next\n}", "", false},
-		{"a number with a token", "for page := 1; ; page++ {\nr := get(ctx, page, token)\nall = append(all, r.Items...)\nif token = r.Next; token == \"\" {\nbreak\n}\n}", "", false},
-		{"a field beside a cursor", "for {\nr := get(ctx, opt)\nall = append(all, r.Items...)\nif r.Next == \"\" {\nbreak\n}\nopt.Page++\nopt.Cursor = r.Next\n}", "", false},
-		{"a token in the address", "for page := 1; ; page++ { url := fmt.Sprintf(\"%s?page=%d&token=%s\", base, page, token)\nr := get(ctx, url)\nall = append(all, r.Items...)\nif token = r.Next; token == \"\" {\nbreak\n}\n}", "", false},
-		{"the next number of a cursor", "for at := 1; at != 0; {\nlist, next := fetch(ctx, at)\nall = append(all, list...)\nat = next\n}", "func fetch(ctx context.Context, n int) ([]item, int) {\nreturn do(fmt.Sprintf(\"/items?cursor=%d&page=%d\", n, 1))\n}", false},
-		{"the next number of nobody knows what", "for page := 1; page != 0; {\nlist, next := lib.Fetch(ctx, page)\nall = append(all, list...)\npage = next\n}", "", false},
-		{"the next text of a query", "for page := \"1\"; page != \"\"; {\nlist, next := fetch(ctx, page)\nall = append(all, list...)\npage = next\n}", "func fetch(ctx context.Context, n string) ([]item, string) {\nreturn do(fmt.Sprintf(\"/items?page=%s\", n))\n}", false},
-		{"an offset by what has come", "for {\nlist := get(ctx, offset)\nall = append(all, list...)\nif len(list) == 0 {\nbreak\n}\noffset += len(list)\n}", "", false},
-		{"an id by the last", "for {\nlist := get(ctx, after)\nall = append(all, list...)\nif len(list) == 0 {\nbreak\n}\nafter = list[len(list)-1].ID\n}", "", false},
-		{"a number that starts again", "for page := 1; ; page++ {\nlist := get(ctx, page)\nall = append(all, list...)\nif len(list) == 0 {\npage = 0\n}\n}", "", false},
-		{"tries", "for attempt := 1; ; attempt++ {\nlist := get(ctx, attempt)\n" + counted, "", false},
-		{"polls", "for i := 0; ; i++ {\ndone := get(ctx, i)\nif done {\nbreak\n}\n}", "", false},
-		{"events by a count", "for n := 0; ; n++ {\nev := get(ctx, n)\nall = append(all, ev)\nif ev.Last {\nbreak\n}\n}", "", false},
-		{"counted beside", "for {\nlist := get(ctx, id)\nall = append(all, list...)\nif len(list) == 0 {\nbreak\n}\npage++\n}", "", false},
+		{"a client that logs in first", "for page := 1; ; page++ {\nlist := cl.get(ctx, page)\n" + counted, "func (c *client) get(ctx context.Context, n int) []item {\nif c.token == \"\" {\nc.token = login()\n}\nc.calls++\nreturn do(c.token, n)\n}", pagesByCount},
+
+		{"a client that keeps a sum of the page before", "for page := 1; ; page++ {\nlist := cl.get(ctx, page)\n" + counted, "func (c *client) get(ctx context.Context, n int) []item {\nr := do(c.prev, n)\nc.prev = r.Sum\nreturn r.Items\n}", noPages},
+		{"options that keep a token", "for page := 1; ; page++ {\nlist := get(ctx, page, opt)\n" + counted, "func get(ctx context.Context, n int, o *options) []item {\nreturn fetch(n, o)\n}\n\nfunc fetch(n int, o *options) []item {\nr := do(o.after, n)\nif r.more {\no.after = r.after\n}\nreturn r.Items\n}", noPages},
+		{"a token", "for {\nr := get(ctx, token)\nall = append(all, r.Items...)\nif token = r.Next; token == \"\" {\nbreak\n}\n}", "", noPages},
+		{"a token called page", "for page := \"\"; ; {\nr := get(ctx, page)\nall = append(all, r.Items...)\nif page = r.Next; page == \"\" {\nbreak\n}\n}", "", noPages},
+		{"the next address", "for url != \"\" {\nr := get(ctx, url)\nall = append(all, r.Items...)\nurl = r.Next\n}", "", noPages},
+		{"a number with a token", "for page := 1; ; page++ {\nr := get(ctx, page, token)\nall = append(all, r.Items...)\nif token = r.Next; token == \"\" {\nbreak\n}\n}", "", noPages},
+		{"a field beside a cursor", "for {\nr := get(ctx, opt)\nall = append(all, r.Items...)\nif r.Next == \"\" {\nbreak\n}\nopt.Page++\nopt.Cursor = r.Next\n}", "", noPages},
+		{"a token in the address", "for page := 1; ; page++ { url := fmt.Sprintf(\"%s?page=%d&token=%s\", base, page, token)\nr := get(ctx, url)\nall = append(all, r.Items...)\nif token = r.Next; token == \"\" {\nbreak\n}\n}", "", noPages},
+		{"the next number of a cursor", "for at := 1; at != 0; {\nlist, next := fetch(ctx, at)\nall = append(all, list...)\nat = next\n}", "func fetch(ctx context.Context, n int) ([]item, int) {\nreturn do(fmt.Sprintf(\"/items?cursor=%d&page=%d\", n, 1))\n}", noPages},
+		{"the next number of nobody knows what", "for page := 1; page != 0; {\nlist, next := lib.Fetch(ctx, page)\nall = append(all, list...)\npage = next\n}", "", noPages},
+		{"the next text of a query", "for page := \"1\"; page != \"\"; {\nlist, next := fetch(ctx, page)\nall = append(all, list...)\npage = next\n}", "func fetch(ctx context.Context, n string) ([]item, string) {\nreturn do(fmt.Sprintf(\"/items?page=%s\", n))\n}", noPages},
+		{"an offset by what has come", "for {\nlist := get(ctx, offset)\nall = append(all, list...)\nif len(list) == 0 {\nbreak\n}\noffset += len(list)\n}", "", noPages},
+		{"an id by the last", "for {\nlist := get(ctx, after)\nall = append(all, list...)\nif len(list) == 0 {\nbreak\n}\nafter = list[len(list)-1].ID\n}", "", noPages},
+		{"a number that starts again", "for page := 1; ; page++ {\nlist := get(ctx, page)\nall = append(all, list...)\nif len(list) == 0 {\npage = 0\n}\n}", "", noPages},
+		{"tries", "for attempt := 1; ; attempt++ {\nlist := get(ctx, attempt)\n" + counted, "", noPages},
+		{"polls", "for i := 0; ; i++ {\ndone := get(ctx, i)\nif done {\nbreak\n}\n}", "", noPages},
+		{"events by a count", "for n := 0; ; n++ {\nev := get(ctx, n)\nall = append(all, ev)\nif ev.Last {\nbreak\n}\n}", "", noPages},
+		{"counted beside", "for {\nlist := get(ctx, id)\nall = append(all, list...)\nif len(list) == 0 {\nbreak\n}\npage++\n}", "", noPages},
 	} {
 		r := recordingtest.New("title x")
 		withSource(r, "a.go", "package main\n\nfunc f() {\n"+c.loop+"\n}\n\n"+c.rest+"\n")
@@ -52,7 +56,7 @@ func TestNumberedPages(t *testing.T) {
 		if a.pages != c.want {
 			t.Errorf("%s: %+v, %v", c.name, a, ok)
 		}
-		if (a.advice() == pagesAdvice) != c.want {
+		if (a.advice() == pagesAdvice) != (c.want == pagesByCount) || (a.advice() == saidPagesAdvice) != (c.want == pagesByAnswer) {
 			t.Errorf("%s: %s", c.name, a.advice())
 		}
 	}

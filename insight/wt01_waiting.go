@@ -400,7 +400,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		f.Doubts = append(f.Doubts, fmt.Sprintf("the wait that was under way when the trace began, %s of the time, has no stack: it is counted at the line of the later ones", unit.Duration(g.Before)))
 	}
 	pausesBeforeLook(in, t, w, &f)
-	if asks && asking.pages {
+	if asks && asking.pages != noPages {
 		f.Doubts = append(f.Doubts, pagesDoubt)
 	}
 	tellCadence(r, w, in, t, waitAdvice(in, reason, w, many, t), &f)
