@@ -48,7 +48,7 @@ func pausesBefore(c *code, at stack.Frame) (p latePoll, ok bool) {
 	}
 	l := loop{n.Cond, n.Body, n, s}
 	call := asksUntil(l, at)
-	if call == nil || looksBefore(s, fn.body, at.Line, calledName(call)) {
+	if call == nil || l.comparesLooks() || keepsRate(c, at) || looksBefore(s, fn.body, at.Line, calledName(call)) {
 		return p, false
 	}
 	p.at = stack.Frame{Func: at.Func, File: at.File}
@@ -230,7 +230,7 @@ func pausesBeforeLook(in *Input, t *traced, w *waiting, f *Finding) bool {
 	f.Advice = lookFirst
 	f.Summary += fmt.Sprintf("; the loop behind it, which asks at %s, looks only after that", fileLine(p.at.File, p.at.Line))
 	f.Evidence = append(f.Evidence, in.code.shownAt(p.at.File, p.at.Line, "it looks here for the first time"))
-	f.Doubts = append(f.Doubts, "where it waits for the end of what has only just been begun, an early answer may still be of the time before: the look has to tell the two apart")
+	f.Doubts = append(f.Doubts, earlyDoubt)
 	if p.after != "" {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, fmt.Sprintf("%s comes right before the pause: it may need that time before it makes sense to look", p.after))

@@ -147,6 +147,9 @@ func asksForEnd(x ast.Expr) (asks, when bool) {
 // lookFirst is what to do about a loop that pauses before it asks for the first time.
 const lookFirst = "It pauses before it looks for the first time: look first, and pause only where there is nothing yet. Begin with short pauses and let them grow up to today's (backoff): what is ready early is then seen early, for few calls more, unless the peer limits how often it may be asked. Better still, have the peer say when it is ready (a long poll, a callback)."
 
+// earlyDoubt is said where a look comes first by the advice.
+const earlyDoubt = "where it waits for the end of what has only just been begun, an early answer may still be of the time before: the look has to tell the two apart"
+
 // pausesFirst tells whether the pause on a line is what a loop begins with that a later call's answer ends.
 func pausesFirst(c *code, at stack.Frame) bool {
 	loops := loopsAround(c, at)
@@ -171,5 +174,61 @@ func pausesFirst(c *code, at stack.Frame) bool {
 		a, ends := l.asks(stack.Frame{Func: at.Func, File: at.File, Line: first})
 		found = ends && !a.follows
 	})
-	return found
+	return found && !l.comparesLooks() && !keepsRate(c, at)
+}
+
+// comparesLooks tells of a loop that one look cannot end it: an exit asks for what the look before has given, as where it
+// waits until something no longer changes, or for how often the answer was the same.
+func (l loop) comparesLooks() bool {
+	return slices.ContainsFunc(l.exits(), func(x exit) bool {
+		kept, counted, reset := false, false, false
+		ast.Inspect(l.body, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.IncDecStmt:
+				counted = counted || mentionsText(x.cond, types.ExprString(n.X))
+			case *ast.AssignStmt:
+				if n.Tok == token.DEFINE {
+					return true
+				}
+				for i, y := range n.Lhs {
+					if name := types.ExprString(y); name != "_" && !isError(name) && mentionsText(x.cond, name) {
+						constant := isLiteral(n.Rhs[min(i, len(n.Rhs)-1)])
+						reset = reset || constant
+						kept = kept || !constant && n.Tok == token.ASSIGN && n.Pos() > x.cond.Pos()
+					}
+				}
+			}
+			return true
+		})
+		return kept || counted && reset
+	})
+}
+
+// keepsRate tells of a pause that it waits for a ticker which is not made in the same function: that is a rate, which others
+// may share.
+func keepsRate(c *code, at stack.Frame) (keeps bool) {
+	s, fn := c.parse(at.File), c.scopeAt(at)
+	s.onLine(at.Line, func(n ast.Node, _ []ast.Node) {
+		u, ok := n.(*ast.UnaryExpr)
+		if !ok || u.Op != token.ARROW {
+			return
+		}
+		if _, call := ast.Unparen(u.X).(*ast.CallExpr); !call {
+			keeps = keeps || fn == nil || !makesHere(fn.body, rootName(u.X))
+		}
+	})
+	return keeps
+}
+
+// makesHere tells of a variable that a body declares it.
+func makesHere(body *ast.BlockStmt, name string) bool {
+	return hasNode(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			return n.Tok == token.DEFINE && slices.ContainsFunc(n.Lhs, func(x ast.Expr) bool { return isNamed(x, name) })
+		case *ast.ValueSpec:
+			return slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return id.Name == name })
+		}
+		return false
+	})
 }

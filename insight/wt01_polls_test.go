@@ -21,6 +21,11 @@ func TestPausesFirst(t *testing.T) {
 		"for _, id := range ids {\ntime.Sleep(d)\nif find(id) {\nreturn nil\n}\n}":                                                          false,
 		"for { n++\ntime.Sleep(d)\nif ready(id) {\nreturn nil\n}\n}":                                                                        false,
 		"for {\ntime.Sleep(d)\nlist := get(from)\nall = append(all, list...)\nif len(list) < 100 {\nreturn nil\n}\nfrom += 100\n}":          false,
+		"tick := time.NewTicker(d); for {\n<-tick.C\nif ready(id) {\nreturn nil\n}\n}":                                                      true,
+		"for {\n<-c.rate.C\nif ready(id) {\nreturn nil\n}\n}":                                                                               false,
+		"for {\ntime.Sleep(d)\nn := size(id)\nif n == prev {\nreturn nil\n}\nprev = n\n}":                                                   false,
+		"for {\ntime.Sleep(d)\nn := size(id)\nif n != prev {\nsame = 0\n}\nsame++\nif same > 2 && n > 0 {\nreturn nil\n}\nprev = n\n}":      false,
+		"for {\ntime.Sleep(d)\nst := get(id)\nif st.Done {\nreturn nil\n}\nlast = st\n}":                                                    true,
 		"for {\ntime.Sleep(d)\nif s := get(id); !good(s) {\npanic(s)\n}\n}":                                                                 false,
 	} {
 		if got := pausesFirst(lineFive(text)); got != want {

@@ -370,6 +370,9 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	f.Verify = "Record again under the same load: loupe trace requests should show less time here, and the median should fall with it."
 	f.Evidence, f.waits = append(w.evidence(in, t), f.Evidence...), w.rows
 	f.Doubts = in.traceDoubts(t, "the goroutine may have other things to wait for at the same time: then less is gained than the length of the wait")
+	if f.Advice == lookFirst {
+		f.Doubts = append(f.Doubts, earlyDoubt)
+	}
 	if pushes {
 		f.Advice = pushedAdvice
 		reason = "pushed"
