@@ -72,6 +72,29 @@ func TestForcedCosts(t *testing.T) {
 	}
 }
 
+// TestMeasures: a collection whose effect is read behind it, or that gives what is timed an even start, belongs to a measurement.
+func TestMeasures(t *testing.T) {
+	for text, want := range map[string]bool{
+		"func f() {\n\nruntime.GC()\nruntime.ReadMemStats(&m)\n}":                                            true,
+		"func f() {\n\nruntime.GC()\nif err := pprof.Lookup(\"heap\").WriteTo(w, 0); err != nil {\n}\n}":     true,
+		"func f() {\n\nruntime.GC()\nstart := time.Now()\nwork()\nreport(time.Since(start))\n}":              true,
+		"func f() {\nruntime.SetFinalizer(x, done)\nruntime.GC()\n}":                                         true,
+		"func f() {\n\nruntime.GC()\n}\n\nfunc main() {\nf()\nruntime.ReadMemStats(&m)\n}":                   true,
+		"func f() {\nlog.Print()\nruntime.GC()\n}\n\nfunc main() {\nf()\nruntime.ReadMemStats(&m)\n}":        false,
+		"func f() {\nruntime.ReadMemStats(&m)\nruntime.GC()\n}":                                              false,
+		"func f() {\nstart := time.Now()\nruntime.GC()\nwork()\nmore()\nlast()\nend()\nseen = time.Now()\n}": false,
+		"func f() {\n\nruntime.GC()\nreturn\n}\n\nfunc main() {\nf()\nruntime.KeepAlive(m)\n}":               false,
+		"func f() {\nfor range 10 {\nruntime.GC()\nwork()\n}\n}":                                             false,
+	} {
+		r := recordingtest.New("title x")
+		withSource(r, "a.go", "package main\n\n"+text+"\n")
+		e := Evidence{File: "a.go", Line: 5, Function: "main.f", Stack: []Frame{{"runtime.GC", "mgc.go", 1}, {"main.f", "a.go", 5}, {"main.main", "a.go", 9}}}
+		if got := measuresHeap(NewInput(session.New(r.Open())).code, e); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
 // TestForcedScans: what forced collections scan is their cost, and not one of the shape of the data.
 func TestForcedScans(t *testing.T) {
 	for _, row := range []struct {

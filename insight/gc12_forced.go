@@ -75,6 +75,7 @@ func checkForced(r *Rule, in *Input) []Finding {
 	f.Advice = "Delete the call: the runtime collects when the heap has grown by GOGC percent, and returns memory on its own. To keep memory below a bound, set GOMEMLIMIT."
 	f.Verify = "Record again under the same load: no line of gctrace should end in “(forced)”, and CPU time per request should fall."
 	f.Doubts = append(f.Doubts, in.doubts()...)
+	tellMeasured(in, waits, &f)
 	return []Finding{f}
 }
 
