@@ -544,11 +544,11 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 				info(w.pace.doubt(limiter))
 			}
 		} else if paces(in.code, w.site.Frame) {
-			info("the pause is in a loop that goes through its items, or on until its time is over: it may keep an intended rate")
+			info("the pause is in a loop that only its items, a count or the time ends: it may keep an intended rate")
 		}
 	}
 	if w.vain == nil && w.ofAnother(reason) && paces(in.code, w.causes[0].Cause.Site.Frame) && w.causes[0].Cause.Kind.Key() == "sleep" {
-		info("the pause of the other goroutine is in a loop that goes through its items: it may keep an intended rate")
+		info("the pause of the other goroutine is in a loop that only its items, a count or the time ends: it may keep an intended rate")
 	}
 	if window := w.kind == "timer" || w.ofAnother(reason); window && g.Unit.String() == "request" && w.each().Seconds() < r.param("window") {
 		info("the timer may be the window in which a batch is gathered: each request gains " + unit.Duration(heldFor(w, reason)/unitCount(g)) + " at most")

@@ -44,7 +44,7 @@ func checkWorkers(r *Rule, in *Input, t *traced) (found []Finding) {
 		case held.Func != "":
 			weighHeld(w, r, &f)
 			f.Advice = "Whoever has a slot here keeps it during the pause before it tries again, " + place(held) + ": give it back before the pause and take one for the next try, or take it around a single try. A higher limit only lets more of them pause. And find out why the first try fails."
-			f.Doubts = append(f.Doubts, "if the slot stands for more than the single try (a connection, a place in an order), it has to be kept")
+			f.Doubts = append(f.Doubts, "if the slot stands for more than the single try (a connection, a place in an order), or is kept so that fewer calls go out while the peer is overloaded, it has to be kept")
 		case w.vain == nil && !(tries && (w.kind == "sleep" || w.kind == "timer")):
 			continue
 		}
