@@ -1,0 +1,242 @@
+package repetition
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"loupe/format/repeats"
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+	"loupe/session"
+)
+
+// The functions of a service: main.handle calls main.list, that calls main.open, and that main.read.
+const (
+	handle = iota
+	list
+	open
+	read
+)
+
+// counted is a recording with counts of these functions.
+func counted(t *testing.T, loaded bool, change func(*repeats.Set)) *session.Session {
+	t.Helper()
+	set := &repeats.Set{Schema: repeats.Schema, Loaded: loaded, For: 4 * time.Second}
+	for i, name := range []string{"handle", "list", "open", "read"} {
+		set.Functions = append(set.Functions, repeats.Func{Name: "main." + name, File: "/src/main.go", Line: 10 * (i + 1), Calls: 600, Time: 700 * time.Millisecond})
+	}
+	change(set)
+	data, err := json.Marshal(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := recordingtest.New("title x\nphase bare 0s..5s")
+	r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, data)
+	return session.New(r.Open())
+}
+
+// again are 600 calls of one function within 10 calls of another that took a second, of which 590 had the arguments of an earlier one.
+func again(in, call int) repeats.Within {
+	return repeats.Within{In: in, Call: call, Around: 10, AroundTime: time.Second, Calls: 600, Time: 700 * time.Millisecond, Distinct: 10, Again: 590, AgainTime: 650 * time.Millisecond, Most: 60, MostOne: 60}
+}
+
+// but is a row with a change.
+func but(w repeats.Within, change func(*repeats.Within)) repeats.Within {
+	change(&w)
+	return w
+}
+
+// TestIn: what repeats is told of the nearest function around and measured by the outermost; what the counts say has to be called each
+// time is not.
+func TestIn(t *testing.T) {
+	each := func(w *repeats.Within) { // one call in each of 600
+		w.Around, w.Distinct, w.Again, w.AgainTime, w.Most, w.MostOne = 600, 600, 0, 0, 1, 1
+	}
+	near := but(again(list, open), func(w *repeats.Within) { w.Around = 20 })
+	for _, c := range []struct {
+		name   string
+		loaded bool
+		within []repeats.Within
+		want   string
+	}{
+		{"in each request", true, []repeats.Within{again(handle, open)}, "open in handle of handle 65%"},
+		{"the nearest function", true, []repeats.Within{again(handle, open), near}, "open in list of handle 65%"},
+		{"a nearest one with a part of it", true, []repeats.Within{again(handle, open), but(near, func(w *repeats.Within) { w.AgainTime /= 2 })}, "open in handle of handle 65%"},
+		{"what it calls repeats because it does", true, []repeats.Within{again(handle, open), again(handle, read), but(again(open, read), each)}, "open in handle of handle 65%"},
+		{"what others call too", true, []repeats.Within{again(handle, open), again(handle, read), but(again(open, read), func(w *repeats.Within) { w.Time /= 2; each(w) })}, "open in handle of handle 65%, read in handle of handle 65%"},
+		{"it returns nothing", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Void = true })}, ""},
+		{"it changes what it is given", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Alters = true })}, ""},
+		{"it is given what it writes to", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Writes = true })}, ""},
+		{"it fails", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Fails = true })}, ""},
+		{"a truth value of what was not seen", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Plain, w.Partial = true, true })}, ""},
+		{"a truth value of what was", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Plain = true })}, "open in handle of handle 65%"},
+		{"one result differs", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Differ = 1 })}, ""},
+		{"few calls", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Again = fewAgain - 1 })}, ""},
+		{"little time", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.AgainTime = leastAgain - 1 })}, ""},
+		{"calls as short as counting them", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Calls = 1_000_000 })}, ""},
+		{"short calls with several arguments, whose results would be looked up", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Calls, w.Distinct = 300_000, 30 })}, ""},
+		{"a few requests", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Around = fewAround - 1 })}, ""},
+		{"a few calls around in a tool", false, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Around = 1 })}, "open in handle of handle 65%"},
+		{"what never ends under load", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Open = true })}, ""},
+		{"main, which has not ended, and other calls of it", false, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Open = true }), again(handle, open)}, "open in handle of handle 65%"},
+		{"calls of which one differs, in two rows", false, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Open, w.Differ = true, 1 }), again(handle, open)}, ""},
+	} {
+		all, _, err := In(counted(t, c.loaded, func(s *repeats.Set) { s.Within = c.within }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, x := range all {
+			got = append(got, strings.ReplaceAll(fmt.Sprintf("%s in %s of %s %.0f%%", x.Func.Name, x.Within.Name, x.Unit.Name, 100*x.Share), "main.", ""))
+		}
+		if text := strings.Join(got, ", "); text != c.want {
+			t.Errorf("%s: %q, want %q", c.name, text, c.want)
+		}
+	}
+}
+
+// TestInLines: a library's call at its line is told where all of its arguments were seen, and not where that is a call of a function
+// which is counted itself.
+func TestInLines(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*repeats.Set)
+		want   int
+	}{
+		{"of a library", func(s *repeats.Set) {}, 1},
+		{"arguments that were not seen", func(s *repeats.Set) { s.Within[0].Partial = true }, 0},
+		{"of a function of the program, by an interface", func(s *repeats.Set) {
+			s.Functions[read].Name = "main.(*file).String"
+			s.Within = append(s.Within, repeats.Within{In: list, Call: read, Around: 10, Calls: 600, Distinct: 600})
+		}, 0},
+		{"of the same name elsewhere", func(s *repeats.Set) {
+			s.Functions[read].Name = "main.(*file).String"
+			s.Within = append(s.Within, repeats.Within{In: handle, Call: read, Around: 10, Calls: 600, Distinct: 600})
+		}, 1},
+	} {
+		all, _, err := In(counted(t, true, func(s *repeats.Set) {
+			s.Functions[open].Name, s.Functions[open].Caller = "q.re.String", "main.list"
+			s.Within = []repeats.Within{again(list, open)}
+			c.change(s)
+		}))
+		if err != nil || len(all) != c.want {
+			t.Errorf("%s: %d, %v, want %d", c.name, len(all), err, c.want)
+		}
+	}
+}
+
+// course are steps of which each has twice as many calls as the one before, whose times are given in µs.
+func course(us ...int) (steps []repeats.Step) {
+	for i, u := range us {
+		calls := int64(1) << i
+		steps = append(steps, repeats.Step{Calls: 10 * calls, Time: time.Duration(10*calls*int64(u)) * time.Microsecond})
+	}
+	return steps
+}
+
+// TestGrowingIn: growth is what goes on over most doublings; a cold start, a step and a busy end are none. Of functions that call each
+// other the one is told that has the time.
+func TestGrowingIn(t *testing.T) {
+	linear := course(9, 9, 10, 20, 40, 80, 160, 320)
+	for _, c := range []struct {
+		name   string
+		course []repeats.Step
+		want   bool
+	}{
+		{"with their number", linear, true},
+		{"with its square root", course(9, 9, 10, 14, 20, 28, 40, 57, 80, 113), false},
+		{"a little faster than that", course(9, 9, 10, 15, 23, 34, 51, 76, 114), true},
+		{"with the logarithm", course(10, 20, 30, 40, 50, 60, 70, 80, 90), false},
+		{"the same", course(10, 10, 10, 10, 10, 10, 10, 10), false},
+		{"a cold start", course(900, 400, 10, 10, 10, 10, 10, 10), false},
+		{"one step", course(10, 10, 10, 10, 10, 100, 100, 100), false},
+		{"a busy end", course(10, 10, 10, 11, 12, 14, 16, 300), false},
+		{"few calls", course(9, 9, 10, 20, 40, 80), false},
+		{"flat at the end", course(9, 9, 10, 20, 40, 80, 160, 160), false},
+	} {
+		all, _, err := GrowingIn(counted(t, true, func(s *repeats.Set) {
+			s.Within = []repeats.Within{{In: handle, Call: open, Around: 10, AroundTime: time.Second, Calls: 2550, Time: 700 * time.Millisecond, Course: c.course}}
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (len(all) == 1) != c.want {
+			t.Errorf("%s: %+v", c.name, all)
+		}
+		if c.name == "with their number" && len(all) == 1 {
+			if g := all[0]; g.Power < 0.99 || g.Power > 1.01 || g.First != 10*time.Microsecond || g.Last != 320*time.Microsecond || g.FirstTo != 7 || g.LastFrom != 128 || g.Share != 0.7 {
+				t.Errorf("%+v", g)
+			}
+		}
+	}
+	all, _, err := GrowingIn(counted(t, false, func(s *repeats.Set) {
+		row := func(in, call int) repeats.Within {
+			return repeats.Within{In: in, Call: call, Around: 1, AroundTime: time.Second, Calls: 2550, Time: 700 * time.Millisecond, Course: linear}
+		}
+		s.Within = []repeats.Within{row(handle, list), row(handle, open), row(list, open)}
+	}))
+	if err != nil || len(all) != 1 || all[0].Func.Name != "main.open" {
+		t.Errorf("of two that grow: %+v, %v", all, err)
+	}
+}
+
+// TestTogetherIn: what several compute at once, and later calls with the same arguments do without, is told; what each request
+// computes, and what only waits for another, is not.
+func TestTogetherIn(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		loaded bool
+		change func(*repeats.Set)
+		want   int
+	}{
+		{"a cache that several fill", true, func(s *repeats.Set) {}, 1},
+		{"without a load", false, func(s *repeats.Set) {}, 0},
+		{"their results differ", true, func(s *repeats.Set) { s.Functions[open].Apart = 20 }, 0},
+		{"few at once", true, func(s *repeats.Set) { s.Functions[open].Together = fewTogether - 1 }, 0},
+		{"a small part", true, func(s *repeats.Set) { s.Functions[open].Together = 100 }, 0},
+		{"all that ask make the call", true, func(s *repeats.Set) { s.Within[0].Made = 290 }, 0},
+		{"nobody knows who asks for the same", true, func(s *repeats.Set) { s.Within[0].Same, s.Within[0].Made = 0, 0 }, 0},
+		{"each request makes it", true, func(s *repeats.Set) { s.Functions[handle].Calls = 700 }, 0},
+		{"it returns nothing", true, func(s *repeats.Set) { s.Within[0].Void = true }, 0},
+		{"its counting has ended", true, func(s *repeats.Set) { s.Functions[open].Cut = true }, 0},
+		{"one does the work for all", true, func(s *repeats.Set) {
+			s.Functions[read].Calls = 200
+			s.Within = append(s.Within, repeats.Within{In: open, Call: read, Around: 600, Calls: 200, Time: 650 * time.Millisecond})
+		}, 0},
+		{"each does its work", true, func(s *repeats.Set) {
+			s.Within = append(s.Within, repeats.Within{In: open, Call: read, Around: 600, Calls: 600, Time: 650 * time.Millisecond})
+		}, 1},
+	} {
+		all, _, err := TogetherIn(counted(t, c.loaded, func(s *repeats.Set) {
+			s.Functions[handle].Calls = 3000
+			f := &s.Functions[open]
+			f.Together, f.TogetherTime, f.AtOnce = 400, 500*time.Millisecond, 8
+			s.Within = []repeats.Within{{In: handle, Call: open, Around: 600, AroundTime: time.Second, Calls: 600, Time: 700 * time.Millisecond, Distinct: 600, Same: 300, Made: 100}}
+			c.change(s)
+		}))
+		if err != nil || len(all) != c.want {
+			t.Errorf("%s: %d, %v, want %d", c.name, len(all), err, c.want)
+			continue
+		}
+		if len(all) == 1 && (all[0].Share != 0.5 || all[0].Caller.Name != "main.handle") {
+			t.Errorf("%s: %+v", c.name, all[0])
+		}
+	}
+}
+
+// TestNoCounts: a recording without counts, and one with a file that is none, say so.
+func TestNoCounts(t *testing.T) {
+	none := session.New(recordingtest.New("title x").Open())
+	if _, _, err := In(none); !errors.Is(err, session.ErrNone) {
+		t.Errorf("none: %v", err)
+	}
+	r := recordingtest.New("title x")
+	r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, []byte("{"))
+	if _, _, err := GrowingIn(session.New(r.Open())); err == nil || !strings.Contains(err.Error(), "repeats.json cannot be read") {
+		t.Errorf("garbage: %v", err)
+	}
+}
