@@ -168,9 +168,22 @@ func (s sameCall) sameness(others string) string {
 
 // sameArguments finds the call of a function, on the line of the first frame, that has the same
 // receiver and arguments each time, and the variables and fields that these come from; nil where
-// they differ. What a closure has from the function around it is not known where that one serves a
-// request.
+// they differ, or where it is given nothing but what asks: there may be another answer each time.
 func sameArguments(c *code, way []stack.Frame, callee string) (found *ast.CallExpr, from []given) {
+	found, from = fixedCall(c, way, callee)
+	if found == nil || settled.MatchString(ownName(callee)) {
+		return found, from
+	}
+	if slices.ContainsFunc(found.Args, func(a ast.Expr) bool { return !isContext(a) && !askers.MatchString(types.ExprString(a)) }) {
+		return found, from
+	}
+	return nil, nil
+}
+
+// fixedCall finds the call of a function, on the line of the first frame, whose receiver and arguments are those that were there
+// before a request was; nil where they are not. What a closure has from the function around it is not known where that one serves a
+// request.
+func fixedCall(c *code, way []stack.Frame, callee string) (found *ast.CallExpr, from []given) {
 	fn := c.scopeAt(way[0])
 	if fn == nil || inRequest(c, way[0]) {
 		return nil, nil
@@ -184,9 +197,6 @@ func sameArguments(c *code, way []stack.Frame, callee string) (found *ast.CallEx
 			return nil, nil
 		}
 		given := slices.DeleteFunc(slices.Clone(call.Args), isContext)
-		if !settled.MatchString(name) && !slices.ContainsFunc(given, func(a ast.Expr) bool { return !askers.MatchString(types.ExprString(a)) }) {
-			return nil, nil // of nothing but what asks, there may be another answer each time
-		}
 		if slices.ContainsFunc(given, func(a ast.Expr) bool { return !o.fixed(a, fn, way) }) || !sameReceiver(c, fn, way) || o.ofOthers() {
 			return nil, nil
 		}

@@ -48,7 +48,7 @@ func pausesBefore(c *code, at stack.Frame) (p latePoll, ok bool) {
 	}
 	l := loop{n.Cond, n.Body, n, s}
 	call := asksUntil(l, at)
-	if call == nil || l.comparesLooks() || keepsRate(c, at) || looksBefore(s, fn.body, at.Line, calledName(call)) {
+	if call == nil || comparesLooks(l) || keepsRate(c, at) || looksBefore(s, fn.body, at.Line, calledName(call)) {
 		return p, false
 	}
 	p.at = stack.Frame{Func: at.Func, File: at.File}

@@ -174,12 +174,12 @@ func pausesFirst(c *code, at stack.Frame) bool {
 		a, ends := l.asks(stack.Frame{Func: at.Func, File: at.File, Line: first})
 		found = ends && !a.follows
 	})
-	return found && !l.comparesLooks() && !keepsRate(c, at)
+	return found && !comparesLooks(l) && !keepsRate(c, at)
 }
 
 // comparesLooks tells of a loop that one look cannot end it: an exit asks for what the look before has given, as where it
 // waits until something no longer changes, or for how often the answer was the same.
-func (l loop) comparesLooks() bool {
+func comparesLooks(l loop) bool {
 	return slices.ContainsFunc(l.exits(), func(x exit) bool {
 		kept, counted, reset := false, false, false
 		ast.Inspect(l.body, func(n ast.Node) bool {

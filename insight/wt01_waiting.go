@@ -370,13 +370,11 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	f.Verify = "Record again under the same load: loupe trace requests should show less time here, and the median should fall with it."
 	f.Evidence, f.waits = append(w.evidence(in, t), f.Evidence...), w.rows
 	f.Doubts = in.traceDoubts(t, "the goroutine may have other things to wait for at the same time: then less is gained than the length of the wait")
-	if f.Advice == lookFirst {
+	switch {
+	case pushes:
+		f.Advice, f.Doubts, reason = pushedAdvice, append(f.Doubts, pushedDoubt), "pushed"
+	case f.Advice == lookFirst:
 		f.Doubts = append(f.Doubts, earlyDoubt)
-	}
-	if pushes {
-		f.Advice = pushedAdvice
-		reason = "pushed"
-		f.Doubts = append(f.Doubts, pushedDoubt)
 	}
 	w.weigh(r, in, t, &f, reason)
 	if w.vain != nil {

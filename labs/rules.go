@@ -47,6 +47,7 @@ var (
 	kept      = []string{"-phases", "bare:5s,heap"}
 
 	again   = []string{"-phases", "bare:5s,repeats"}
+	asked   = []string{"-phases", "bare:1s,cpu:2s,repeats"}
 	blocked = []string{"-phases", "bare:1m,block"}
 	oneProc = []string{"-phases", "bare:60s", "-interval", "200ms", "-env", "GOMAXPROCS=1"}
 	bare    = []string{"-phases", "bare:4s"}
@@ -66,6 +67,7 @@ var RuleLabs = []RuleLab{
 	{Rule: "CP06", Record: computed}, {Rule: "CP07", Record: computed}, {Rule: "CP08", Record: computed},
 	{Rule: "CP11", Record: computed}, {Rule: "CP12", Record: computed}, {Rule: "CP13", Record: computed}, {Rule: "CP14", Record: computed},
 	{Rule: "CP15", Record: computed}, {Rule: "CP16", Record: computed}, {Rule: "CP17", Record: computed}, {Rule: "CP21", Record: allocated}, {Rule: "CP22", Record: computed}, {Rule: "CP23", Record: computed}, {Rule: "CP24", Record: computed}, {Rule: "CP25", Record: computed}, {Rule: "CP26", Record: again}, {Rule: "CP27", Record: again},
+	{Rule: "CP28", Record: asked, Load: fifty},
 	{Rule: "GC03", Record: counters}, {Rule: "GC04", Record: counters}, {Rule: "GC05", Record: traced},
 	{Rule: "GC06", Record: oneProc}, {Rule: "GC10", Record: counters}, {Rule: "GC13", Record: counters},
 	{Rule: "GC15", Record: counters}, {Rule: "GC16", Record: kept},

@@ -55,6 +55,24 @@ type Func struct {
 	TogetherTime time.Duration `json:"together_ns,omitempty"`
 	Apart        int64         `json:"apart,omitempty"`
 	AtOnce       int64         `json:"at_once,omitempty"`
+	// Everywhere are its calls in the whole run, whatever was around them; nil where none had the arguments of an earlier one.
+	Everywhere *Everywhere `json:"everywhere,omitempty"`
+}
+
+// Everywhere are all calls of a function, on all goroutines. Calls shorter than 4 µs on average are not followed
+// so.
+type Everywhere struct {
+	// Calls took Time together. Distinct is how many different arguments they had; Again the calls that had those of an
+	// earlier one, and AgainTime what they took: estimates where Sampled.
+	Calls     int64         `json:"calls"`
+	Time      time.Duration `json:"time_ns"`
+	Distinct  int64         `json:"distinct"`
+	Again     int64         `json:"again"`
+	AgainTime time.Duration `json:"again_ns"`
+	Sampled   bool          `json:"sampled,omitempty"`
+	// Differ is how many of Again returned something else than the first with the same arguments.
+	Differ int64 `json:"differ,omitempty"`
+	Traits
 }
 
 // Within are the calls of one function during calls of another on the same goroutine, directly or
@@ -245,6 +263,10 @@ func (s *counter) count(line string) error {
 	case kind == "t" && len(v) == 5 && known(v[0]):
 		f := &s.Functions[v[0]]
 		f.Together, f.TogetherTime, f.Apart, f.AtOnce = v[1], time.Duration(v[2]), v[3], v[4]
+	case kind == "e" && len(v) == 9 && known(v[0]):
+		s.Functions[v[0]].Everywhere = &Everywhere{
+			Calls: v[1], Time: time.Duration(v[2]), Distinct: v[3], Again: v[4], AgainTime: time.Duration(v[5]), Differ: v[6], Sampled: v[7] > 0, Traits: traitsOf(v[8]),
+		}
 	case kind == "s" && len(v) == 4 && known(v[0]) && known(v[1]):
 		if i, ok := s.rows[[2]int64{v[0], v[1]}]; ok {
 			s.Within[i].Same, s.Within[i].Made = v[2], v[3]
@@ -343,6 +365,9 @@ func sane(all ...int64) bool {
 
 // possible tells that what is said of a function does not contradict itself.
 func (f *Func) possible() bool {
+	if e := f.Everywhere; e != nil && (!sane(e.Calls, int64(e.Time), e.Distinct, e.Again, int64(e.AgainTime), e.Differ) || e.Distinct > e.Calls || e.Again > e.Calls || e.AgainTime > e.Time) {
+		return false
+	}
 	return sane(f.Calls, int64(f.Time), f.Together, int64(f.TogetherTime), f.Apart, f.AtOnce) && f.Together <= f.Calls && f.Apart <= f.Together
 }
 

@@ -2,7 +2,10 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
+	"sync"
 )
 
 // cp26 prices the same few orders again for each line of a report; the other form prices each once.
@@ -63,4 +66,34 @@ func withName(names []string, name string) []string {
 		}
 	}
 	return append(names, name)
+}
+
+// shop has what it sells.
+type shop struct {
+	goods  []string
+	ranked func() string
+}
+
+// ranking is the goods in the order of their worth.
+func (s *shop) ranking() string {
+	var b strings.Builder
+	for _, name := range s.goods {
+		b.WriteString(priceOf(name))
+	}
+	return b.String()
+}
+
+// cp28 ranks all goods for each request; the other form once.
+func cp28() {
+	s := &shop{goods: strings.Fields("pens paper desks chairs lamps shelves folders clips")}
+	s.ranked = sync.OnceValue(s.ranking)
+	listen(func(w http.ResponseWriter, r *http.Request) {
+		list := ""
+		if fixed {
+			list = s.ranked()
+		} else {
+			list = s.ranking()
+		}
+		io.WriteString(w, list[:int(count(100_000)&7)]+r.URL.Path)
+	})
 }

@@ -27,6 +27,7 @@ type fn struct {
 	later atomic.Int64 // calls since it was cut
 
 	concurrent atomic.Pointer[concurrent]
+	everywhere atomic.Pointer[everywhere]
 }
 
 var fns [MaxFuncs]fn
@@ -245,6 +246,9 @@ func (gr *Goroutine) Leave(fresh bool, results ...any) {
 		c.result(fresh, results)
 		c.given(top.args, top.key, top.traits)
 		top.endConcurrent(f, net, c.got)
+		if top.outer {
+			f.countEverywhere(c)
+		}
 	}
 	gr.mu.Lock()
 	gr.stack[last] = frame{}

@@ -23,6 +23,7 @@ func reset() {
 		f.calls.Store(0)
 		f.ns.Store(0)
 		f.concurrent.Store(nil)
+		f.everywhere.Store(nil)
 		together[i].Store(false)
 		f.spent.Store(-1 << 60) // nothing is cut because the machine is busy
 	}

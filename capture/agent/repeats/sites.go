@@ -94,6 +94,7 @@ func (s *Site) leave(results ...any) {
 	c := call{ns: net, outer: true, judged: true, size: s.size}
 	c.result(false, results)
 	c.given(s.args, s.key, s.traits)
+	f.countEverywhere(c)
 	gr.mu.Lock()
 	gr.told(s.id, &c)
 	d := now() - t

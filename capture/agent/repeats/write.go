@@ -65,7 +65,8 @@ func keep(last bool) {
 // and a function within another, "p SCOPE ID OPEN" and the fields of sum. OPEN is 1 where the
 // calls around have not ended. Behind it are the steps of its course, "c CALLS NS SIZE DIGITS", DIGITS in thousandths. Last come the
 // calls of a function that went on together, "t ID CALLS NS APART MOST", and of those around that had the same arguments as others and have made a
-// call or not, "s SCOPE ID CALLS MADE".
+// call or not, "s SCOPE ID CALLS MADE". Of all calls of a function, wherever they were, there is
+// "e ID CALLS NS DISTINCT AGAIN AGAINNS DIFFER SAMPLED TRAITS".
 func write(w io.Writer, last bool) {
 	fmt.Fprintf(w, "loupe repeats 1 %d\n", now())
 	pairsMu.Lock()
@@ -101,6 +102,7 @@ func write(w io.Writer, last bool) {
 			fmt.Fprintln(w, "f", i, calls, f.ns.Load(), f.spent.Load(), f.cut.Load())
 		}
 		writeConcurrent(w, i, f.concurrent.Load())
+		f.writeEverywhere(w, i)
 	}
 	fmt.Fprintln(w, "end")
 }

@@ -1,0 +1,75 @@
+package repetition
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"loupe/format/repeats"
+	"loupe/recording"
+	"loupe/session"
+)
+
+// Everywhere is a function that requests call with arguments which earlier requests had, and that returns what it returned then.
+type Everywhere struct {
+	Entry recording.Entry
+	// Func is the function, and Unit the outermost around it, of which Share is the part that calls after the first take.
+	Func, Unit repeats.Func
+	Share      float64
+	// Outer are the counts within Unit, All those of the whole run.
+	Outer  repeats.Within
+	All    repeats.Everywhere
+	within map[[2]int]time.Duration
+}
+
+// Limits of what counts as the same everywhere. Chosen.
+const (
+	fewEverywhere  = 20  // calls again
+	partEverywhere = 0.9 // of all calls
+)
+
+// EverywhereIn are such functions, those first that take the most, and of those that take as much the outer ones. What is called by one of them is
+// told as well, see [Everywhere.PartOf]. An error is that the recording has no counts. There are none without a load: a run is no
+// series of requests.
+func EverywhereIn(s *session.Session) (all []Everywhere, err error) {
+	set, err := countsOf(s)
+	if err != nil || !set.Loaded {
+		return nil, err
+	}
+	entry, _ := s.Manifest().Main(recording.Repeats)
+	within, _ := timesOf(set)
+	for call, ways := range waysOf(set, func(w repeats.Within) bool { return w.Around >= fewAround }) {
+		f := set.Functions[call]
+		outer := ways[len(ways)-1]
+		if f.Everywhere == nil || !sameEverywhere(f.Everywhere) || f.Caller != "" && ownCall(set, f) {
+			continue
+		}
+		x := Everywhere{Entry: entry, Func: f, Unit: set.Functions[outer.In], Outer: outer, All: *f.Everywhere, within: within}
+		again := float64(f.Everywhere.AgainTime) / float64(max(1, f.Everywhere.Time))
+		x.Share = min(1, again*float64(outer.Time)/float64(max(1, outer.AroundTime)))
+		all = append(all, x)
+	}
+	slices.SortFunc(all, func(a, b Everywhere) int {
+		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(b.Outer.Time, a.Outer.Time), strings.Compare(a.Func.Name, b.Func.Name))
+	})
+	return all, nil
+}
+
+// PartOf tells whether most of the function's time passes within calls of another.
+func (x Everywhere) PartOf(o Everywhere) bool {
+	in, call := o.Outer.Call, x.Outer.Call
+	return in != call && float64(x.within[[2]int{in, call}]) >= partOfCall*float64(x.Func.Time)
+}
+
+// sameEverywhere tells whether nearly all calls had the arguments of an earlier one, took time, and returned the same.
+func sameEverywhere(e *repeats.Everywhere) bool {
+	t := e.Traits
+	switch {
+	case t.Void, t.Alters, t.Writes, t.Fails, t.Plain && t.Partial:
+		return false
+	case e.Differ > 0, e.Again < fewEverywhere, e.AgainTime < leastAgain, e.Time < leastKept*time.Duration(e.Calls):
+		return false
+	}
+	return float64(e.Again) >= partEverywhere*float64(e.Calls)
+}

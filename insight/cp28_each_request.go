@@ -1,0 +1,146 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"loupe/analysis/facts"
+	"loupe/analysis/repetition"
+	"loupe/value/stack"
+	"loupe/value/unit"
+)
+
+var cp28 = &Rule{
+	ID: "CP28", Title: "Each request computes the same again",
+	About: "The run that counts calls shows which functions returned the same for all requests. Where the source shows that nothing of a request is among their arguments, it is not the load that asked for the same again: " +
+		"the result could be kept from one request to the next.",
+	Asks: []facts.Question{facts.Repetition},
+	Params: []Param{
+		{"share", 0.10, "share of the time of what is around", "chosen: as CP26"},
+		{"warn", 0.20, "share of the time of what is around", "chosen: as CP26"},
+		{"outside", 0.25, "share of the waits for others", "chosen: then what is asked may have to be up to date"},
+	},
+	Check: checkSameForAll,
+}
+
+func checkSameForAll(r *Rule, in *Input) []Finding {
+	all, err := repetition.EverywhereIn(in.Session)
+	if err != nil {
+		return []Finding{r.answer(TooLittle, "%v", err)}
+	}
+	told, _, _ := repetition.In(in.Session)
+	var parts []repetition.Everywhere // what was told, or repeats within a request
+	var found []Finding
+	for _, x := range all {
+		if x.Share < r.param("share") || slices.ContainsFunc(parts, x.PartOf) {
+			continue
+		}
+		if slices.ContainsFunc(told, func(c repetition.Call) bool { return c.Func == x.Func && c.Share >= x.Share/2 }) {
+			parts = append(parts, x)
+			continue
+		}
+		if k, ok := newKeepable(in, x); ok && len(found) < 3 {
+			parts = append(parts, x)
+			found = append(found, k.finding(r, in))
+		}
+	}
+	if len(found) == 0 {
+		return []Finding{r.answer(Fine, "no function that takes much of the time of requests returned the same for all of them, from arguments that are no request's by the source")}
+	}
+	return found
+}
+
+// keepable is a function whose result could be kept from one request to the next.
+type keepable struct {
+	repeatedCall
+	all  repetition.Everywhere
+	call sameCall
+}
+
+// newKeepable looks at the source of the call: not ok where an argument depends on the request, or where it is not known where it is
+// called.
+func newKeepable(in *Input, x repetition.Everywhere) (k keepable, ok bool) {
+	c := repetition.Call{Entry: x.Entry, Func: x.Func, Within: x.Unit, Unit: x.Unit, Share: x.Share, Inner: x.Outer, Outer: x.Outer, Loaded: true}
+	c.Inner.Traits = x.All.Traits
+	k = keepable{repeatedCall: *newRepeated(in, c), all: x}
+	decl := stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line}
+	way := k.way
+	if len(way) < 2 {
+		if k.site.Func == "" || x.Func.Caller != "" {
+			return k, false
+		}
+		way = []stack.Frame{decl, k.site}
+	}
+	way = append([]stack.Frame{way[0]}, ownFrames(in, way[1:])...) // what a library calls was there before the request
+	if len(way) < 2 {
+		return k, false
+	}
+	call, from := fixedCall(in.code, way[1:], way[0].Func)
+	if call == nil {
+		return k, false
+	}
+	k.site = way[1]
+	k.call = sameCall{at: way[1], callee: way[0].Func}
+	return k, k.call.judge(in.code, call, from, way, 1)
+}
+
+// asksOthers tells whether much of the waits within the function are for what is outside of the program, files aside.
+func (k keepable) asksOthers(r *Rule) bool {
+	waits, outside := time.Duration(0), time.Duration(0)
+	for _, row := range k.rows {
+		waits += row.Time
+		if row.Kind.Outside() && row.Kind.Key() != "file_call" {
+			outside += row.Time
+		}
+	}
+	return waits > 0 && float64(outside) >= r.param("outside")*float64(waits)
+}
+
+func (k keepable) finding(r *Rule, in *Input) Finding {
+	x, name, around := k.all, k.called(), stack.Short(k.all.Unit.Name)
+	same := "the same arguments"
+	if x.All.Distinct > 1 {
+		same = fmt.Sprintf("%s different arguments", unit.Count(x.All.Distinct))
+	}
+	again := "and returned the same each time"
+	if x.All.Vague {
+		again = "and returned what looks the same each time"
+	}
+	f := r.answer(Found, "%s of %s had %s, none of them of a request by the source, %s: all but the first take %s of the time of %s", unit.Plural(x.All.Calls, "call"), name, same, again, unit.Percent(x.Share), around)
+	f.Severity, f.Score = Info, score(x.Share, r.param("share"), 0.40)
+	f.Impact = exactly(x.Share, "share of the time of "+around)
+	if x.Share >= r.param("warn") {
+		f.Severity = Warning
+	}
+	which := "which returns the same for each request"
+	if x.Func.Caller != "" {
+		which = ""
+	}
+	k.loop = 0
+	k.evidence(in, &f, x.Entry, stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line},
+		fmt.Sprintf("%s, %s of them with arguments that had been there", unit.Plural(x.All.Calls, "call"), unit.Count(x.All.Again)), which)
+	f.Advice = fmt.Sprintf("Call %s once and keep the result where all requests find it: a field of what serves them, or sync.OnceValue. If what it is made of can change, make it again when that does, or after a time for which users may see the old one, on one goroutine alone.", name)
+	f.Verify = "Record again under the same load: the number of calls, and the share, should fall (-phases repeats)."
+	f.costs, f.waits, f.saves = k.costs, k.rows, true
+	if x.Func.Caller == "" {
+		k.hold(in, &f)
+	} else {
+		k.holdLine(in, &f)
+	}
+	remark := func(doubt string) {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, doubt)
+	}
+	if k.call.unsure != "" {
+		remark(k.call.unsure)
+	}
+	if k.asksOthers(r) {
+		remark("it asks others, whose answer may have to be up to date for each request")
+	}
+	if x.All.Partial {
+		f.Doubts = append(f.Doubts, "its arguments were compared as far as they can be seen: not what maps and channels hold, or what a connection or a file has")
+	}
+	f.Doubts = append(f.Doubts, "the run that counts lasts for seconds: what changes less often than that looks the same")
+	return f
+}
