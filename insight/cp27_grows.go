@@ -33,7 +33,11 @@ func checkGrowing(r *Rule, in *Input) []Finding {
 		}
 	}
 	if len(found) == 0 {
-		return []Finding{r.answer(Fine, "of %s that were counted, none takes longer the more calls of it there were, and much of the time", unit.Plural(int64(len(set.Functions)), "function"))}
+		text := fmt.Sprintf("of %s that were counted, none takes longer the more calls of it there were, and much of the time", unit.Plural(int64(len(set.Functions)), "function"))
+		if cut := set.Cut(); cut > 0 {
+			text += fmt.Sprintf("; %s of them were too cheap to be counted to the end: of their later calls one in 64 was looked at", unit.Count(cut))
+		}
+		return []Finding{r.answer(Fine, "%s", text)}
 	}
 	return found
 }
@@ -57,7 +61,7 @@ func growingFinding(r *Rule, in *Input, x repetition.Growing) Finding {
 	f.Impact = exactly(x.Share, "share of the time of "+stack.Short(x.Unit.Name))
 	c := newCounted(in, x.Func.Name, stack.Frame{Func: x.Within.Name, File: x.Within.File, Line: x.Within.Line})
 	c.evidence(in, &f, x.Entry, stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line},
-		fmt.Sprintf("%s calls in %s of %s", unit.Count(x.Inner.Calls), unit.Plural(x.Inner.Around, "call"), around), "which takes longer each time")
+		fmt.Sprintf("%s calls%s in %s of %s", unit.Count(x.Inner.Calls), map[bool]string{true: " that were counted"}[x.Func.Cut], unit.Plural(x.Inner.Around, "call"), around), "which takes longer each time")
 	f.costs, f.waits, f.saves, f.grows = c.costs, c.rows, true, true
 	f.Advice = fmt.Sprintf("Look at what %s goes through: something that earlier calls have added to, or that is skipped up to where the last call ended. Go on from there (keep the place, not an offset), keep an index or "+
 		"a running result beside it, or do it once behind all calls.", name)
@@ -67,7 +71,7 @@ func growingFinding(r *Rule, in *Input, x repetition.Growing) Finding {
 	}
 	f.Verify = "Record again: calls should take the same time from the first to the last (-phases repeats)."
 	if x.Func.Cut {
-		f.Doubts = append(f.Doubts, "counting ended before the run did, as it took too long: later calls may take longer still")
+		f.Doubts = append(f.Doubts, "counting ended before the run did, as it took too long: of later calls one in 64 was looked at")
 	}
 	return f
 }

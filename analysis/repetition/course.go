@@ -60,7 +60,7 @@ func GrowingIn(s *session.Session) (all []Growing, set *repeats.Set, err error) 
 			outer := ways[len(ways)-1]
 			g.Entry, g.Loaded = entry, set.Loaded
 			g.Func, g.Within, g.Unit = set.Functions[call], set.Functions[w.In], set.Functions[outer.In]
-			g.Share = min(1, float64(outer.Time)/float64(max(1, outer.AroundTime)))
+			g.Share = shareOf(set.Functions[call], outer)
 			all = append(all, g)
 			break
 		}
@@ -69,6 +69,23 @@ func GrowingIn(s *session.Session) (all []Growing, set *repeats.Set, err error) 
 		return cmp.Or(cmp.Compare(b.Share, a.Share), strings.Compare(a.Func.Name, b.Func.Name))
 	})
 	return withoutCallers(set, all), set, nil
+}
+
+// shareOf is the part that a function takes of the calls around it. Where it was counted no more, that is of all of them, by
+// the later calls that were looked at.
+func shareOf(f repeats.Func, w repeats.Within) float64 {
+	if took := courseTime(w); f.Cut && took > w.Time && w.WholeTime > w.AroundTime {
+		return min(1, float64(took)/float64(w.WholeTime))
+	}
+	return min(1, float64(w.Time)/float64(max(1, w.AroundTime)))
+}
+
+// courseTime is what all calls of a course took.
+func courseTime(w repeats.Within) (sum time.Duration) {
+	for _, x := range w.Course {
+		sum += x.Time
+	}
+	return sum
 }
 
 // grows tells whether calls take longer the more there have been, by the steps of their course.
@@ -88,7 +105,7 @@ func grows(w repeats.Within) (g Growing, ok bool) {
 	for len(points) > 0 && points[len(points)-1].calls*8 < points[0].calls {
 		points = points[:len(points)-1]
 	}
-	if len(points) < fewSteps || w.Time < leastGrown {
+	if len(points) < fewSteps || max(w.Time, courseTime(w)) < leastGrown {
 		return g, false
 	}
 	first, last := points[0], points[len(points)-1]

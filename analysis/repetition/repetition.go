@@ -131,6 +131,7 @@ func pairsOf(set *repeats.Set) []repeats.Within {
 		}
 		o := &out[i]
 		o.Around, o.AroundTime, o.Calls, o.Time = o.Around+w.Around, o.AroundTime+w.AroundTime, o.Calls+w.Calls, o.Time+w.Time
+		o.WholeTime += w.WholeTime
 		o.Distinct, o.Again, o.AgainTime = o.Distinct+w.Distinct, o.Again+w.Again, o.AgainTime+w.AgainTime
 		o.Differ, o.Changed, o.Sampled = o.Differ+w.Differ, o.Changed+w.Changed, o.Sampled || w.Sampled
 		o.Course = joinSteps(o.Course, w.Course)

@@ -173,6 +173,14 @@ func TestGrowingIn(t *testing.T) {
 			}
 		}
 	}
+	// A function of which counting has ended is judged by the calls that were looked at later, and its share by the whole of what is around.
+	cut, _, err := GrowingIn(counted(t, false, func(s *repeats.Set) {
+		s.Functions[open].Cut = true
+		s.Within = []repeats.Within{{In: handle, Call: open, Open: true, Around: 1, AroundTime: 100 * time.Millisecond, WholeTime: time.Second, Calls: 63, Time: 5 * time.Millisecond, Course: linear}}
+	}))
+	if want := 0.54; err != nil || len(cut) != 1 || cut[0].Share < want || cut[0].Share > want+0.01 {
+		t.Errorf("cut: %+v, %v", cut, err)
+	}
 	all, _, err := GrowingIn(counted(t, false, func(s *repeats.Set) {
 		row := func(in, call int) repeats.Within {
 			return repeats.Within{In: in, Call: call, Around: 1, AroundTime: time.Second, Calls: 2550, Time: 700 * time.Millisecond, Course: linear}

@@ -59,6 +59,16 @@ type Func struct {
 	Everywhere *Everywhere `json:"everywhere,omitempty"`
 }
 
+// Cut is how many functions were counted no more from some moment on.
+func (s *Set) Cut() (n int64) {
+	for _, f := range s.Functions {
+		if f.Cut {
+			n++
+		}
+	}
+	return n
+}
+
 // Everywhere are all calls of a function, on all goroutines. Calls shorter than 4 µs on average are not followed
 // so.
 type Everywhere struct {
@@ -87,6 +97,8 @@ type Within struct {
 	// the calls in them were counted.
 	Around     int64         `json:"around"`
 	AroundTime time.Duration `json:"around_ns"`
+	// WholeTime is what the calls around took, however long the calls in them were counted; 0 in files that do not have it.
+	WholeTime time.Duration `json:"whole_ns,omitempty"`
 	// Calls took Time together. Distinct is how many different arguments they had in each call
 	// around, summed up over these; Again the calls that had those of an earlier one, and
 	// AgainTime what they took: estimates where Sampled.
@@ -110,7 +122,8 @@ type Within struct {
 	Same int64 `json:"same,omitempty"`
 	Made int64 `json:"made,omitempty"`
 	// Course are the calls by their number within the call around: the first, the second and third, the next
-	// four, and so on, each step with twice as many numbers. It is empty where there were few.
+	// four, and so on, each step with twice as many numbers. It is empty where there were few. Where a function is counted no
+	// more, one call in 64 stands for all of them, in calls around that had begun before.
 	Course []Step `json:"course,omitempty"`
 	Traits
 }
@@ -175,7 +188,7 @@ const (
 )
 
 // pairFields are the numbers behind "p" in a line of the counting code.
-const pairFields = 16
+const pairFields = 17
 
 // ReadCounts reads what the counting code has written of functions, which it knows by
 // their numbers. Of pairs it keeps those with calls that repeat, or that take a tenth of the calls
@@ -259,6 +272,7 @@ func (s *counter) count(line string) error {
 			In: int(v[0]), Call: int(v[1]), Open: v[2] > 0, Around: v[3], AroundTime: time.Duration(v[4]),
 			Calls: v[5], Time: time.Duration(v[6]), Distinct: v[7], Again: v[8], AgainTime: time.Duration(v[9]),
 			Differ: v[10], Changed: v[11], Sampled: v[12] > 0, Most: v[13], MostOne: v[14], Traits: traitsOf(v[15]),
+			WholeTime: time.Duration(v[16]),
 		})
 	case kind == "t" && len(v) == 5 && known(v[0]):
 		f := &s.Functions[v[0]]
@@ -381,6 +395,6 @@ func (s *Set) possible(p Within) bool {
 			return false
 		}
 	}
-	return p.Around >= 1 && sane(p.Around, int64(p.AroundTime), p.Calls, int64(p.Time), p.Distinct, p.Again, int64(p.AgainTime), p.Differ, p.Changed, p.Most, p.MostOne) &&
+	return p.Around >= 1 && sane(p.Around, int64(p.AroundTime), int64(p.WholeTime), p.Calls, int64(p.Time), p.Distinct, p.Again, int64(p.AgainTime), p.Differ, p.Changed, p.Most, p.MostOne) &&
 		sane(p.Same, p.Made) && p.Made <= p.Same && p.Distinct <= p.Calls && p.Again <= p.Calls && p.Most <= p.Calls && p.MostOne <= p.Calls && p.AgainTime <= p.Time
 }

@@ -12,7 +12,7 @@ import (
 
 var funcs = []repeats.Func{{Name: "main.main", File: "/a.go", Line: 3}, {Name: "main.load", File: "/a.go", Line: 9}, {Name: "main.idle", File: "/a.go", Line: 20}}
 
-const counts = "loupe repeats 1 5000\np 0 1 0 2 900 10 600 2 8 480 1 3 0 6 5 65\nc 10 600 7 59000\np 0 2 1 1 900 10 50 10 0 0 0 0 0 10 1 0\nc 1 2 3 4\nf 0 2 950 7 0\nf 1 10 600 30 77\nt 1 4 300 1 3\ns 0 1 9 2\nend\n"
+const counts = "loupe repeats 1 5000\np 0 1 0 2 900 10 600 2 8 480 1 3 0 6 5 65 1000\nc 10 600 7 59000\np 0 2 1 1 900 10 50 10 0 0 0 0 0 10 1 0 1000\nc 1 2 3 4\nf 0 2 950 7 0\nf 1 10 600 30 77\nt 1 4 300 1 3\ns 0 1 9 2\ne 1 12 700 3 9 500 1 0 65\nend\n"
 
 // What the counting code writes becomes a set, which its file keeps.
 func TestReadCounts(t *testing.T) {
@@ -20,7 +20,7 @@ func TestReadCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []repeats.Within{{In: 0, Call: 1, Around: 2, AroundTime: 900, Calls: 10, Time: 600, Distinct: 2, Again: 8, AgainTime: 480, Differ: 1, Changed: 3, Most: 6, MostOne: 5, Same: 9, Made: 2, Course: []repeats.Step{{Calls: 10, Time: 600, Size: 7, Digits: 59000}},
+	want := []repeats.Within{{In: 0, Call: 1, Around: 2, AroundTime: 900, WholeTime: 1000, Calls: 10, Time: 600, Distinct: 2, Again: 8, AgainTime: 480, Differ: 1, Changed: 3, Most: 6, MostOne: 5, Same: 9, Made: 2, Course: []repeats.Step{{Calls: 10, Time: 600, Size: 7, Digits: 59000}},
 		Traits: repeats.Traits{Partial: true, Refers: true}}}
 	if !reflect.DeepEqual(s.Within, want) || s.For != 5*time.Microsecond {
 		t.Errorf("%v, %+v", s.For, s.Within)
@@ -28,13 +28,16 @@ func TestReadCounts(t *testing.T) {
 	if f := s.Functions[1]; f.Calls != 10 || f.Time != 600 || !f.Cut || f.Together != 4 || f.TogetherTime != 300 || f.Apart != 1 || f.AtOnce != 3 || f.Name != "main.load" {
 		t.Errorf("%+v", f)
 	}
+	if e := s.Functions[1].Everywhere; e == nil || *e != (repeats.Everywhere{Calls: 12, Time: 700, Distinct: 3, Again: 9, AgainTime: 500, Differ: 1, Traits: repeats.Traits{Partial: true, Refers: true}}) {
+		t.Errorf("%+v", e)
+	}
 	s.Loaded = true
 	var b bytes.Buffer
 	if err := s.Encode(&b); err != nil {
 		t.Fatal(err)
 	}
 	again, err := repeats.Decode(b.Bytes())
-	if err != nil || !reflect.DeepEqual(again.Within, s.Within) || !again.Loaded || len(again.Functions) != 2 || again.Functions[again.Within[0].Call].Name != "main.load" {
+	if err != nil || !reflect.DeepEqual(again.Within, s.Within) || !again.Loaded || len(again.Functions) != 2 || again.Functions[again.Within[0].Call].Name != "main.load" || again.Functions[again.Within[0].Call].Everywhere == nil {
 		t.Errorf("%+v, error %v", again, err)
 	}
 }

@@ -138,7 +138,8 @@ func (gr *Goroutine) leave() {
 // deepest is how many calls of one goroutine are followed at once.
 const deepest = 100
 
-// seldom is how many calls of a function that is counted no more come to one that is looked at: does it still return the same?
+// seldom is how many calls of a function that is counted no more come to one that is looked at: does it still return the same, and as
+// fast?
 const seldom = 64
 
 // counting tells that somebody has asked for counts.
@@ -281,6 +282,9 @@ func (gr *Goroutine) told(id uint32, c *call) {
 			around.inside[id] = in
 		}
 		in.add(c)
+		if f := &fns[id]; c.thin && c.outer && around.start < f.cut.Load() {
+			in.addStep(in.calls+f.later.Load(), seldom, c) // its number where no other call around was going on
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +25,7 @@ func reset() {
 		f.ns.Store(0)
 		f.concurrent.Store(nil)
 		f.everywhere.Store(nil)
+		f.later.Store(0)
 		together[i].Store(false)
 		f.spent.Store(-1 << 60) // nothing is cut because the machine is busy
 	}
@@ -261,7 +263,8 @@ func TestSampled(t *testing.T) {
 	}
 }
 
-// A function whose counting takes far longer than its work is counted no more.
+// A function whose counting takes far longer than its work is counted no more. Of its later calls one in 64 stands for all, within calls that
+// had begun before.
 func TestCut(t *testing.T) {
 	reset()
 	fns[1].spent.Store(enoughSpent * 2)
@@ -281,6 +284,22 @@ func TestCut(t *testing.T) {
 	})
 	if s := pairs[pair{0, 1}]; fns[1].cut.Load() == 0 || s.calls != 1 || s.differ != 10 {
 		t.Errorf("cut at %d: %+v", fns[1].cut.Load(), s)
+	}
+	var steps []int64
+	for _, x := range pairs[pair{0, 1}].course {
+		steps = append(steps, x.calls)
+	}
+	if want := []int64{1, 0, 0, 0, 0, 0, 64, 2 * 64, 4 * 64, 3 * 64}; !slices.Equal(steps, want) {
+		t.Errorf("a course with %v, want %v", steps, want)
+	}
+	delete(pairs, pair{0, 1})
+	around(func() {
+		for range 10 * seldom {
+			counted(1, []any{"x"}, func() []any { return []any{"y"} })
+		}
+	})
+	if s := pairs[pair{0, 1}]; s != nil && len(s.course) > 0 {
+		t.Errorf("a call that began later has a course: %+v", s.course)
 	}
 }
 

@@ -81,13 +81,7 @@ func (t *tally) add(c *call) {
 	t.calls++
 	if c.outer {
 		t.ns += c.ns
-		at := bits.Len64(uint64(t.calls)) - 1
-		for len(t.course) <= at {
-			t.course = append(t.course, step{})
-		}
-		s := &t.course[at]
-		s.calls, s.ns, s.size = s.calls+1, s.ns+c.ns, s.size+c.size
-		s.digits += math.Log2(float64(max(1, c.ns)))
+		t.addStep(t.calls, 1, c)
 	}
 	if !c.judged {
 		t.traits |= Void
@@ -124,9 +118,20 @@ func (t *tally) add(c *call) {
 	}
 }
 
+// addStep adds a call, which stands for several, to the course by its number.
+func (t *tally) addStep(number, stands int64, c *call) {
+	at := bits.Len64(uint64(number)) - 1
+	for len(t.course) <= at {
+		t.course = append(t.course, step{})
+	}
+	s := &t.course[at]
+	s.calls, s.ns, s.size = s.calls+stands, s.ns+stands*c.ns, s.size+stands*c.size
+	s.digits += float64(stands) * math.Log2(float64(max(1, c.ns)))
+}
+
 // sum is what a tally comes to, and what it adds up to with others.
 type sum struct {
-	activations, scopeNS                    int64
+	activations, scopeNS, wholeNS           int64 // wholeNS is without regard to when counting ended
 	calls, ns, distinct, again, againNS     int64
 	differ, changed, sampled, most, mostOne int64
 	traits                                  traits
@@ -224,6 +229,7 @@ func foldInto(to map[pair]*sum, f *frame, net int64, look, ends bool) {
 		if cut := fns[id].cut.Load(); cut > 0 {
 			took = min(took, max(0, cut-f.start))
 		}
+		s.wholeNS += net
 		s.add(t, took, look)
 	}
 }

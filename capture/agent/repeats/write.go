@@ -123,7 +123,7 @@ func writeConcurrent(w io.Writer, id int, fl *concurrent) {
 
 func writePair(w io.Writer, p pair, open int, s *sum) {
 	fmt.Fprintln(w, "p", p.scope, p.id, open, s.activations, s.scopeNS, s.calls, s.ns, s.distinct, s.again, s.againNS,
-		s.differ, s.changed, s.sampled, s.most, s.mostOne, uint16(s.traits))
+		s.differ, s.changed, s.sampled, s.most, s.mostOne, uint16(s.traits), s.wholeNS)
 	for _, x := range s.course {
 		fmt.Fprintln(w, "c", x.calls, x.ns, x.size, int64(x.digits*1000))
 	}
