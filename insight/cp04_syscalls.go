@@ -72,7 +72,7 @@ func tellKernel(h *hit, f *Finding) {
 		if f.Impact.Low >= partSmall {
 			f.Severity = Warning
 		}
-		if tellSmall(h, f, "connection") || goesOnWriting(h) && tellFlushed(h, f) {
+		if tellSmall(h, f, "connection") || goesOnWriting(h) && tellFlushed(h, f) || tellBurst(h, f) {
 			return
 		}
 		f.Severity = Info

@@ -112,7 +112,7 @@ func processClock(pid int) (used time.Duration, ok bool) {
 	return time.Duration(now.Nano()), true
 }
 
-// sampleProcess reads /proc/PID/stat and status, see proc(5).
+// sampleProcess reads /proc/PID/stat, status and io, see proc(5).
 func sampleProcess(s *metrics.OSSample, pid int) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	stat, ok := readStat("/proc", pid)
@@ -131,6 +131,7 @@ func sampleProcess(s *metrics.OSSample, pid int) {
 		s.MaxRSS, _ = metrics.MemInfo(string(status), "VmHWM")
 		s.Anon, _ = metrics.MemInfo(string(status), "RssAnon")
 	}
+	sampleTransfers(s, filepath.Join(dir, "io"))
 	for _, thread := range system.SchedStats(pid) {
 		s.Waited += thread.Waited
 	}
@@ -138,6 +139,31 @@ func sampleProcess(s *metrics.OSSample, pid int) {
 		names, _ := f.Readdirnames(100000)
 		s.FDs = len(names)
 		f.Close()
+	}
+}
+
+// sampleTransfers reads what the process has read and written, see proc(5): lines such as "rchar: 323934931".
+func sampleTransfers(s *metrics.OSSample, file string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return // not ours to read, or a kernel that does not count
+	}
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil {
+			continue
+		}
+		switch name {
+		case "rchar":
+			s.ReadBytes = n
+		case "wchar":
+			s.WriteBytes = n
+		case "syscr":
+			s.ReadCalls = n
+		case "syscw":
+			s.WriteCalls = n
+		}
 	}
 }
 

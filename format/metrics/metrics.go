@@ -47,6 +47,13 @@ type OSSample struct {
 	Threads int `json:"threads,omitempty"`
 	FDs     int `json:"fds,omitempty"`
 
+	// ReadCalls and WriteCalls are how many system calls the process has made until now to read and to write, files, pipes and
+	// connections alike, and ReadBytes and WriteBytes how many bytes they have moved (/proc/PID/io: syscr, rchar, syscw, wchar).
+	ReadCalls  int64 `json:"read_calls,omitempty"`
+	ReadBytes  int64 `json:"read_bytes,omitempty"`
+	WriteCalls int64 `json:"write_calls,omitempty"`
+	WriteBytes int64 `json:"write_bytes,omitempty"`
+
 	// Looks is how often it was looked, since the sample before, which regular files were open, and Files those that were opened or
 	// read from an earlier place meanwhile, without the standard streams; of many those that were opened most often. OtherFiles counts
 	// the openings of the rest.

@@ -1,0 +1,120 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"slices"
+
+	"loupe/analysis/facts"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/value/stack"
+	"loupe/value/unit"
+)
+
+// Bursts: many small writes to one connection, with nothing read or waited for in between. Each could be a part of one write.
+
+// fewInBurst is how many writes there are at least for each read or wait, and smallWrite how many bytes a write has at
+// most on average, below what a packet carries. Chosen.
+const (
+	fewInBurst = 4
+	smallWrite = 1024
+)
+
+// burst is what is known of such writes.
+type burst struct {
+	each  float64 // for each read or wait of the goroutines that make them
+	bytes float64 // of a write of the program, on average
+}
+
+// burstOf looks at the heaviest line of a hit: most of its time is direct writes, the goroutines that write there rarely read or wait for
+// anything, the program's writes are small on average, and the source shows no loop that goes through connections.
+func burstOf(h *hit) (b burst, ok bool) {
+	line := h.lines[0]
+	at := lineOnly(line.Caller)
+	if float64(directCalls(h)[line].writes) < halfOfAll*float64(h.weight) || !bufferable(h, line.Caller) {
+		return b, false
+	}
+	moved, err := facts.TransfersIn(h.in.Facts)
+	t := h.in.trace()
+	if err != nil || t.Err != nil || moved.Writes == 0 {
+		return b, false
+	}
+	if b.bytes = float64(moved.WriteBytes) / float64(moved.Writes); b.bytes > smallWrite {
+		return b, false
+	}
+	roots, writes, turns := map[string]bool{}, int64(0), int64(0)
+	for _, x := range t.OwnBlocks(func(x *sched.Block) bool { return x.State == exectrace.Syscall && lineOnly(t.Site(x.Stack)) == at }) {
+		roots[userRoot(t, x.Stack)] = true
+		writes += x.Wait.Count
+	}
+	for _, x := range t.OwnBlocks(func(x *sched.Block) bool { return roots[userRoot(t, x.Stack)] }) {
+		if x.State == exectrace.Waiting || slices.ContainsFunc(t.Frames(x.Stack), func(f stack.Frame) bool { return f.Func == "internal/poll.(*FD).Read" }) {
+			turns += x.Wait.Count
+		}
+	}
+	b.each = float64(writes) / float64(max(1, turns))
+	frames := facts.Frames(h.p.Stacks, line.heavy)
+	i := slices.IndexFunc(frames, func(f stack.Frame) bool { return lineOnly(f) == at })
+	return b, writes > 0 && b.each >= fewInBurst && i > 0 && oneTarget(h.in.code, ownFrames(h.in, frames[i:]), ownName(frames[i-1].Func))
+}
+
+// oneTarget tells of what is written to by the call of a function on the line of the first frame that no loop around, in the functions of the
+// way, takes another one in each turn.
+func oneTarget(c *code, way []stack.Frame, callee string) bool {
+	arg := -1 // the place of what is written to among the arguments; -1 is the receiver
+	for _, f := range way {
+		fn := c.scopeAt(f)
+		if fn == nil {
+			return false
+		}
+		i := slices.IndexFunc(c.lineCalls(f), func(call *ast.CallExpr) bool { return calledName(call) == callee && arg < len(call.Args) })
+		if i < 0 {
+			return false
+		}
+		call := c.lineCalls(f)[i]
+		x := receiverOf(call)
+		if arg >= 0 {
+			x = call.Args[arg]
+		}
+		name := rootName(x)
+		if slices.ContainsFunc(loopsAround(c, f), func(l loop) bool { return l.ranges(name) || setInTurn(l, name) }) {
+			return false
+		}
+		switch at := fn.parameter(name); {
+		case fn.receiver == name && name != "":
+			arg = -1
+		case at >= 0:
+			arg = at
+		default:
+			return true // it was there before
+		}
+		if callee = fn.name; callee == "" {
+			return true
+		}
+	}
+	return true
+}
+
+// setInTurn tells of a variable that a turn of a loop gives it a value.
+func setInTurn(l loop, name string) bool {
+	return hasNode(l.body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		return ok && slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool { return types.ExprString(x) == name })
+	})
+}
+
+// tellBurst says of system calls on connections that they are small pieces of what could be one write; it is false where they are not.
+func tellBurst(h *hit, f *Finding) bool {
+	b, ok := burstOf(h)
+	if !ok {
+		return false
+	}
+	f.Title = "Small writes one after another: each is a system call"
+	f.Summary += fmt.Sprintf("; by the trace who writes there makes %s writes for each time that it reads or waits, and a write of the program has %s on average", unit.Number(b.each), unit.BytesOf(b.bytes))
+	f.Advice = "Put the pieces together: a bufio.Writer in front of the connection, which is flushed when the answer is complete or when somebody waits for what was written (and its error checked), or net.Buffers for several pieces in one call."
+	f.Doubts = append(f.Doubts, "what has to reach the other side at once, piece by piece, must be flushed each time", "what is in the buffer is lost if the program dies before it is flushed")
+	f.saves = true
+	return true
+}
