@@ -110,7 +110,7 @@ func checkGCShare(r *Rule, in *Input) []Finding {
 		text += fmt.Sprintf("; most in phase %s, %s", worst.Phase.Name, unit.Percent(most))
 	}
 	f.Evidence = []Evidence{Evidence{Text: text}.at(worst)}
-	f.Advice = "Allocate less where the allocation findings point."
+	f.Advice = lessAllocated(in)
 	adviseRoom(in, &f, worst, 200)
 	f.Verify = "Record again under the same load: the share should fall below 5%."
 	switch {

@@ -9,6 +9,7 @@ import (
 	"loupe/format/loadlog/loadlogtest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
+	"loupe/session"
 )
 
 // busyHost are samples of a machine all of whose CPUs were in use, half of
@@ -248,5 +249,28 @@ func TestNoRoomUnderLimit(t *testing.T) {
 	f := expect(t, "under a limit", r, "GC03", Found)
 	if strings.Contains(f.Advice, "GOGC") || !strings.Contains(strings.Join(f.Doubts, ";"), "no advice on GOGC") {
 		t.Errorf("advice %q, doubts %q", f.Advice, f.Doubts)
+	}
+}
+
+// TestLessAllocated: the advice to allocate less names the lines that have most of the bytes, each once.
+func TestLessAllocated(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		columns []column
+		want    string
+	}{
+		{"no profile", nil, "an allocs profile shows at which lines"},
+		{"two lines", []column{{"main.main:/src/main.go:5 main.load:/src/load.go:9", []int64{1, 600, 0, 0}}, {"main.main:/src/main.go:6", []int64{1, 390, 0, 0}}, {"main.main:/src/main.go:7", []int64{1, 10, 0, 0}}}, "first where most bytes are allocated: load.go:9 (60.0%) and main.go:6 (39.0%)."},
+		{"one line on two ways", []column{{"main.main:/src/main.go:5 main.load:/src/load.go:9", []int64{1, 600, 0, 0}}, {"main.main:/src/main.go:6 main.load:/src/load.go:9", []int64{1, 400, 0, 0}}}, "allocated: load.go:9 (100%)."},
+		{"below the program's lines", []column{{"main.main:/src/main.go:5 main.load:/src/load.go:9 encoding/json.Unmarshal", []int64{1, 1000, 0, 0}}}, "allocated: load.go:9 (100%)."},
+		{"libraries alone", []column{{"net/http.(*conn).serve", []int64{1, 1000, 0, 0}}}, "who calls what does"},
+	} {
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\nphase allocs 5s..9s profiler=allocs\n")
+		if c.columns != nil {
+			withProfile(r, recording.Allocs, "allocs", c.columns...)
+		}
+		if got := lessAllocated(NewInput(session.New(r.Open()))); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s", c.name, got)
+		}
 	}
 }
