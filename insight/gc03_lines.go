@@ -14,7 +14,7 @@ import (
 
 // linesNamed is how many of them are named, and fewAllocated the part of all bytes that one has at least.
 const (
-	linesNamed    = 3
+	linesNamed   = 3
 	fewAllocated = 0.05
 )
 
