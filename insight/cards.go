@@ -90,10 +90,14 @@ func Cards(in *Input, all []Finding) []Card {
 }
 
 // leaksFirst puts what grows without end before a pause, which takes time and breaks nothing, where both are as grave, and
-// before CPU time that the program has to spare.
+// before CPU time that the program has to spare. Needless memory that is most of a large heap goes before a wait for a peer, which the
+// program cannot make faster.
 func (c *causal) leaksFirst(cards []Card) {
 	for _, leak := range cards {
 		f := &c.all[leak.Finding]
+		if f.Title == bufferTitle && f.Severity.AtLeast(Warning) && f.felt >= halfOfAll {
+			beforePeers(c, leak, cards)
+		}
 		if !f.Severity.AtLeast(Warning) || f.Rule != gc08.ID && f.Rule != sc10.ID && f.Title != uncancelledTitle {
 			continue
 		}
@@ -103,6 +107,16 @@ func (c *causal) leaksFirst(cards []Card) {
 			if p.Severity == f.Severity && (p.Rule == wt01.ID && (p.waitsFor == "sleep" || p.waitsFor == "timer") || spare && family(p.Rule) == "work") {
 				c.rank[leak.Finding] = max(c.rank[leak.Finding], c.rank[pause.Finding]/justBelow)
 			}
+		}
+	}
+}
+
+// beforePeers raises a card above those about waits for a peer that nothing else on them explains.
+func beforePeers(c *causal, card Card, cards []Card) {
+	for _, wait := range cards {
+		p := &c.all[wait.Finding]
+		if p.Rule == wt01.ID && (p.waitsFor == "network" || p.waitsFor == "network_write") && p.Severity == c.all[card.Finding].Severity {
+			c.rank[card.Finding] = max(c.rank[card.Finding], c.rank[wait.Finding]/justBelow)
 		}
 	}
 }
@@ -542,6 +556,8 @@ func (c *causal) follows(i, j int) bool {
 		return b.Severity.AtLeast(a.Severity) && a.Severity != b.Severity
 	case a.Rule == al21.ID && b.Rule == gc16.ID && (b.Title == onceTitle || b.Title == sinksTitle) && firstLine(a) == firstLine(b):
 		return b.Severity.AtLeast(a.Severity) // the same advice for what it allocates and for what it holds
+	case makesBuffer(a, b):
+		return true
 	case a.Rule == sc01.ID && a.Severity == Info:
 		return c.needless(j) >= halfOfAll // work that need not be done need not be split either
 	case a.Rule == sc10.ID && b.Rule == ld06.ID:

@@ -62,6 +62,9 @@ func tellMoves(h *hit, f *Finding) {
 	case "map":
 		f.Advice = "Large keys or values are copied into and out of maps: keep pointers or indexes in the map, and give make the map's size."
 	case "new":
+		if top := h.lines[0]; float64(top.Weight) >= halfOfAll*float64(h.weight) && tellCleared(h.in.code, top.Caller, f) {
+			return
+		}
 		f.Advice = "Large blocks of new memory are cleared: allocate less. The allocation findings show the lines, and whether anything keeps what they allocate; only memory that nothing keeps can be reused."
 	default:
 		f.Advice = "Copy less: pass on slices of the same memory, write directly to the destination, and remove a buffer from a chain of several."

@@ -34,6 +34,7 @@ var gc16 = &Rule{
 		{"fills", 256, "MB", "chosen: kept by one line, it ranks by its share of the live heap among what takes time; less counts in proportion"},
 		{"never", 0.9, "share of what the line has allocated", "chosen: of something that a small part keeps, if all but a tenth of it was never released"},
 		{"pieces", 128, "B", "chosen: of pieces that alone can keep a whole text, for a warning: as long as they would have to be on average to be all of it, if whatever else is in use were what refers to them"},
+		{"huge", 32, "MB", "chosen: an object from here on is told of by what the source makes it for"},
 		{"held", 0.5, "share of what the line has allocated", "chosen: most of it was never released"},
 	},
 	Check: checkKept,
@@ -93,6 +94,7 @@ func checkKept(r *Rule, in *Input) []Finding {
 	tellPooled(r, in, all, top, &f)
 	tellWaste(r, in, all, top, &f)
 	tellPieces(r, in, all, top, &f)
+	tellBuffer(r, in, all, top, &f)
 	if f.Severity.AtLeast(Warning) {
 		f.felt = share * min(1, float64(top.Weight)/(r.param("fills")*(1<<20)))
 	}
@@ -266,6 +268,9 @@ func checkHeld(r *Rule, in *Input) (f Finding, ok bool) {
 	return f, true
 }
 
+// oneMoment is what a profile alone cannot show.
+const oneMoment = "one profile is a single moment: a second one later would show whether it grows (record with -phases growth)"
+
 // mostLive is the largest live heap that a collection of the rounds has found, in bytes, by
 // gctrace; 0 where that does not tell.
 func mostLive(rounds []facts.Round) (most float64) {
@@ -295,7 +300,7 @@ func tellRetention(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f 
 	times, bytes := all.Course(top.At)
 	last := all.Looks[len(all.Looks)-1]
 	if len(times) < 2 {
-		f.Doubts = append(f.Doubts, "one profile is a single moment: a second one later would show whether it grows (record with -phases growth)")
+		f.Doubts = append(f.Doubts, oneMoment)
 		return
 	}
 	n := len(bytes)
