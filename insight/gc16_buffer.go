@@ -198,6 +198,8 @@ func (b localBuffer) says() string {
 		what = "the variable " + b.name + " holds it"
 	}
 	switch {
+	case b.size > 0 && b.streams:
+		what += ", always of " + unit.BytesOf(float64(b.size))
 	case b.size > 0:
 		what += ", always of " + b.sized
 	case b.sized != "":
@@ -236,6 +238,10 @@ func tellBuffer(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f *Fi
 	}
 	b, ok := localBufferAt(in.code, own[0])
 	if !ok {
+		whole := slices.ContainsFunc(in.code.lineCalls(own[0]), func(call *ast.CallExpr) bool { return wholeReaders.MatchString(types.ExprString(call.Fun)) })
+		if whole && f.Title == r.Title {
+			f.Advice = "It is read as a whole: if what is made of it does not need all of it at once, read it through a bufio.Reader or a decoder of the format, a part at a time; if only parts of it are kept, copy those, so that the whole can go. Where the length is known, a buffer of that length (io.ReadFull) takes no more than that, while io.ReadAll grows as it reads."
+		}
 		return
 	}
 	f.Summary += "; " + b.says()
