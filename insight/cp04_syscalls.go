@@ -1,11 +1,13 @@
 package insight
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"loupe/analysis/facts"
 	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 var cp04 = &Rule{
@@ -35,6 +37,8 @@ func kernelReason(t *stack.Table, frames []stack.FrameID) string {
 			return "connect"
 		case has(t, frames, "path/filepath.Walk"):
 			return "walk"
+		case slices.ContainsFunc(frames, func(f stack.FrameID) bool { return slices.Contains(treeWalkers, t.Frame(f).Func) }), strings.HasPrefix(method, "ReadDir"), strings.HasPrefix(method, "Readdir"):
+			return "lists"
 		case name == "os.StartProcess":
 			return "process"
 		case strings.HasPrefix(name, "net."):
@@ -49,7 +53,7 @@ func kernelReason(t *stack.Table, frames []stack.FrameID) string {
 			return "whole"
 		case strings.HasPrefix(method, "Write"):
 			return "write"
-		case strings.HasPrefix(method, "Read") && !strings.HasPrefix(method, "ReadFile") && !strings.HasPrefix(method, "ReadDir"):
+		case strings.HasPrefix(method, "Read") && !strings.HasPrefix(method, "ReadFile"):
 			return "read"
 		}
 		return "files"
@@ -62,12 +66,25 @@ func has(t *stack.Table, frames []stack.FrameID, function string) bool {
 	return slices.ContainsFunc(frames, func(f stack.FrameID) bool { return t.Frame(f).Func == function })
 }
 
+// kernelWords say what the kernel was asked for.
+var kernelWords = map[string]string{
+	"network": "sending and receiving", "connect": "connecting", "walk": "going through files", "lists": "listing folders", "random": "random bytes", "write": "writing files", "whole": "creating and writing files",
+	"read": "reading files", "process": "starting processes", "sync": "syncing files", "files": "opening and examining files", "other": "of other kinds",
+}
+
 func tellKernel(h *hit, f *Finding) {
 	f.more = true // what is done around a call goes with it
 	if len(h.lines) > 0 {
-		defer tellSkips(h.in.code, h.lines[0].Caller, f)
+		defer tellSkips(h.in, h.lines[0].Caller, f)
 	}
-	switch h.reasons[0].name {
+	named := namedReason(h)
+	if most := h.reasons[0]; most.name != named {
+		f.Summary += fmt.Sprintf("; more of it, %s, is for %s, which is spread over other places", unit.Percent(h.reasonShare(most.name)), kernelWords[most.name])
+		if h.interval(int64(h.reasonShare(named)*float64(h.weight))).Low < h.rule.param("warn") {
+			f.Severity = Info
+		}
+	}
+	switch named {
 	case "network":
 		if f.Impact.Low >= partSmall {
 			f.Severity = Warning
@@ -82,7 +99,9 @@ func tellKernel(h *hit, f *Finding) {
 		f.Advice = "Connect less often: one client for all requests, reused connections (keep-alive). If a peer refuses, pause before the next attempt, longer each time, and give up eventually: " +
 			"a loop that retries at once does nothing else."
 	case "walk":
-		f.Advice = walkAdvice
+		f.Advice = walkAdvice(true)
+	case "lists":
+		f.Advice = walkAdvice(false)
 	case "random":
 		f.Advice = "Read random bytes in larger pieces, through a bufio.Reader around crypto/rand.Reader; where they need not be unpredictable, use math/rand/v2."
 	case "write":

@@ -21,7 +21,8 @@ const (
 	fileOther fileCall = iota
 	fileSyncs
 	fileExamines
-	fileWalks // examines each file of a tree, as filepath.Walk does
+	fileWalks // goes through a tree of files and examines each, as filepath.Walk does
+	fileLists // lists folders, alone or all of a tree
 	fileReads
 	fileWrites
 	fileMakes // writes a whole file in one call, or creates, renames or removes one
@@ -39,6 +40,7 @@ func fileCallOf(frames []stack.Frame) fileCall {
 	if slices.ContainsFunc(frames, func(f stack.Frame) bool { return slices.Contains(wholeFile, f.Func) }) {
 		return fileMakes
 	}
+	listing := lists(frames)
 	for i, f := range frames {
 		switch pkg := stack.Package(f.Func); pkg {
 		case "syscall", "internal/syscall/unix", "golang.org/x/sys/unix", "os", "internal/poll":
@@ -48,7 +50,12 @@ func fileCallOf(frames []stack.Frame) fileCall {
 				if slices.ContainsFunc(frames[i:], func(f stack.Frame) bool { return f.Func == "path/filepath.Walk" }) {
 					return fileWalks
 				}
+				if listing {
+					return fileLists
+				}
 				return fileExamines
+			case listing:
+				return fileLists
 			case strings.Contains(name, "read") || strings.Contains(name, "open") || strings.Contains(name, "getdents"):
 				if opensEither(frames[i:]) {
 					return fileOpens
@@ -62,6 +69,38 @@ func fileCallOf(frames []stack.Frame) fileCall {
 		}
 	}
 	return fileOther
+}
+
+// lists tells of a stack, the leaf first, that its calls list folders, to walk through a tree or for the program itself: they move
+// no content of a file, though they open and read.
+func lists(frames []stack.Frame) bool {
+	for _, f := range frames {
+		if !stack.IsStandard(stack.Package(f.Func)) {
+			return false
+		}
+		name := strings.ToLower(lastName(f.Func))
+		if strings.HasPrefix(name, "readdir") || strings.Contains(name, "getdents") || slices.Contains(treeWalkers, f.Func) {
+			return true
+		}
+	}
+	return false
+}
+
+// content are the functions that move what is in a file.
+var content = []string{"os.(*File).Read", "os.(*File).ReadAt", "os.(*File).Write", "os.(*File).WriteAt", "os.(*File).WriteString", "internal/poll.(*FD).Read", "internal/poll.(*FD).Pread", "internal/poll.(*FD).Write", "internal/poll.(*FD).Pwrite",
+	"syscall.Read", "syscall.Pread", "syscall.Write", "syscall.Pwrite", "golang.org/x/sys/unix.Read", "golang.org/x/sys/unix.Pread", "golang.org/x/sys/unix.Write", "golang.org/x/sys/unix.Pwrite"}
+
+// unbuffered tells of a stack that it moves the content of a file, in a call that a buffer could make rarer: there is none yet, and
+// it is not of a whole file.
+func unbuffered(frames []stack.Frame) bool {
+	moves := false
+	for _, f := range frames {
+		if name := f.Func; strings.HasPrefix(name, "bufio.") || name == "os.ReadFile" || name == "io/ioutil.ReadFile" || slices.Contains(wholeFile, name) {
+			return false
+		}
+		moves = moves || slices.Contains(content, f.Func)
+	}
+	return moves
 }
 
 // opensEither tells whether it is os.OpenFile that the program calls, which opens a file for
@@ -79,7 +118,9 @@ func (k fileCall) advice() string {
 	case fileExamines:
 		return "Examine fewer files: keep what was found out until it may have changed. The entries of os.ReadDir have names and types without a call for each file."
 	case fileWalks:
-		return walkAdvice
+		return walkAdvice(true)
+	case fileLists:
+		return walkAdvice(false)
 	case fileReads:
 		return "Read less: keep in memory what is read again; read in larger blocks, or several files at once. If each request needs other data that is on the disk alone, the disk is the limit."
 	case fileWrites:
@@ -92,8 +133,14 @@ func (k fileCall) advice() string {
 	return "Do less of it per request: keep what is asked for again in memory, or let another goroutine do it if nobody needs to wait for it."
 }
 
-// walkAdvice is what to do about a walk that asks about each file.
-const walkAdvice = "Use filepath.WalkDir instead of Walk: it stats a file only when Info is called. Skip folders that are not needed (fs.SkipDir), and cache what does not change."
+// walkAdvice is what to do about going through folders; stats tells that each file is examined.
+func walkAdvice(stats bool) string {
+	text := "List fewer folders: skip whole ones below which nothing is wanted (a callback of WalkDir returns fs.SkipDir), list once and keep what was found until it may have changed, and examine no file again whose entry has the name and the type (Info only where it is needed)."
+	if stats {
+		return text + walksStat
+	}
+	return text
+}
 
 // wholeFilesAdvice is what to do about calls each of which writes, renames or removes a whole file.
 const wholeFilesAdvice = "Create, write, rename and remove fewer files: only those whose content has changed, or several in one (an archive, a database). Each call is for a whole file, so that a buffer in front makes none of them rarer."

@@ -64,9 +64,15 @@ func TestCombineSyncs(t *testing.T) {
 // TestFileCalls tells calls on files apart, by what they call.
 func TestFileCalls(t *testing.T) {
 	for leaf, want := range map[string]fileCall{
-		"syscall.fsync os.(*File).Sync":                            fileSyncs,
-		"syscall.fstatat os.lstatNolog os.Lstat os.(*fileStat).x":  fileExamines,
-		"os.(*unixDirent).Info":                                    fileExamines,
+		"syscall.fsync os.(*File).Sync":                             fileSyncs,
+		"syscall.fstatat os.lstatNolog os.Lstat os.(*fileStat).x":   fileExamines,
+		"os.(*unixDirent).Info":                                     fileExamines,
+		"os.(*unixDirent).Info os.(*fileStat).x path/filepath.Walk": fileWalks,
+		"syscall.openat os.openFileNolog os.OpenFile os.Open os.ReadDir path/filepath.walkDir path/filepath.WalkDir":             fileLists,
+		"syscall.Getdents internal/poll.(*FD).ReadDirent os.(*File).readdir os.(*File).ReadDir os.ReadDir path/filepath.WalkDir": fileLists,
+		"syscall.Close internal/poll.(*FD).destroy os.(*File).Close os.ReadDir":                                                  fileLists,
+		"syscall.fstatat os.Lstat os.(*unixDirent).Info":                                                                         fileExamines,
+		"syscall.read internal/poll.(*FD).Read os.(*File).Read main.visit path/filepath.walkDir path/filepath.WalkDir":           fileReads,
 		"syscall.pread syscall.Pread":                              fileReads,
 		"syscall.openat os.OpenFile":                               fileOpens,
 		"syscall.openat os.OpenFile os.Open":                       fileReads,
@@ -79,12 +85,36 @@ func TestFileCalls(t *testing.T) {
 		"syscall.rename os.Rename":                                 fileMakes,
 		"syscall.Flock":                                            fileOther,
 	} {
-		var frames []stack.Frame
-		for _, name := range append(strings.Fields(leaf), "main.f") {
-			frames = append(frames, stack.Frame{Func: name})
-		}
-		if got := fileCallOf(frames); got != want {
+		if got := fileCallOf(stackOfNames(leaf)); got != want {
 			t.Errorf("%s: %v, want %v", leaf, got, want)
+		}
+	}
+}
+
+// stackOfNames is a stack of functions, the leaf first.
+func stackOfNames(names string) (frames []stack.Frame) {
+	for _, name := range append(strings.Fields(names), "main.f") {
+		frames = append(frames, stack.Frame{Func: name})
+	}
+	return frames
+}
+
+// TestUnbuffered: a buffer helps where the content of a file is moved without one, and not where files are opened, examined and
+// listed, or read as a whole.
+func TestUnbuffered(t *testing.T) {
+	for leaf, want := range map[string]bool{
+		"syscall.read internal/poll.(*FD).Read os.(*File).Read":                                               true,
+		"syscall.write internal/poll.(*FD).Write os.(*File).Write fmt.Fprintf":                                true,
+		"syscall.pread internal/poll.(*FD).Pread os.(*File).ReadAt":                                           true,
+		"syscall.read internal/poll.(*FD).Read os.(*File).Read bufio.(*Reader).fill":                          false,
+		"syscall.read internal/poll.(*FD).Read os.(*File).Read os.ReadFile":                                   false,
+		"syscall.openat os.OpenFile os.Open":                                                                  false,
+		"syscall.Getdents internal/poll.(*FD).ReadDirent os.(*File).readdir os.ReadDir path/filepath.WalkDir": false,
+		"syscall.Close internal/poll.(*FD).destroy os.(*File).Close":                                          false,
+		"syscall.fstatat os.Stat": false,
+	} {
+		if got := unbuffered(stackOfNames(leaf)); got != want {
+			t.Errorf("%s: %v", leaf, got)
 		}
 	}
 }

@@ -45,6 +45,9 @@ type look struct {
 	// standard library, or through one of the packages of through.
 	direct  bool
 	through []string
+	// byUser asks that it was the user's own code that called the function: what a library does so for itself, below a call
+	// of the user, cannot be changed there. A function of another module whose name has the word byUser does it for the user.
+	byUser string
 	// foreign says that the functions belong to other modules: only frames of
 	// the user end the search for them.
 	foreign bool
@@ -375,7 +378,7 @@ func (l *look) match(v *view, frames []stack.FrameID, ask question) (match, bool
 		return m, false
 	}
 	m.user = nextUser(v, frames, callee+1)
-	if m.user < 0 && !l.anyone || l.direct && !l.isDirect(v, frames[callee+1:outside]) {
+	if m.user < 0 && !l.anyone || l.direct && !l.isDirect(v, frames[callee+1:outside]) || l.byUser != "" && !l.calledByUser(v, frames, outside) {
 		return m, false
 	}
 	if ask.with != nil && !slices.ContainsFunc(frames[:callee], func(f stack.FrameID) bool { return ask.with[f] }) {
@@ -432,6 +435,12 @@ func (l *look) isDirect(v *view, frames []stack.FrameID) bool {
 	return !slices.ContainsFunc(frames, func(f stack.FrameID) bool {
 		return v.origins[f] == stack.Standard && !slices.Contains(l.through, stack.Package(v.t.Frame(f).Func))
 	})
+}
+
+// calledByUser tells whether the first frame outside of the standard library is the user's, or that of a function which is called for
+// what it does.
+func (l *look) calledByUser(v *view, frames []stack.FrameID, outside int) bool {
+	return outside < len(frames) && (v.origins[frames[outside]] == stack.User || strings.Contains(strings.ToLower(lastName(v.t.Frame(frames[outside]).Func)), l.byUser))
 }
 
 // next is the position of the first frame from one on that is of this origin
@@ -598,6 +607,29 @@ func (h *hit) where() string {
 		return ": " + text
 	}
 	return fmt.Sprintf("; %s of it at %s", unit.Percent(float64(top.Weight)/float64(h.weight)), text)
+}
+
+// libraryOf is the package of the standard library that calls the function for most of a line; empty where the line calls it itself.
+func libraryOf(line *hitLine) string {
+	for pkg, w := range line.library {
+		if float64(w) >= halfOfAll*float64(line.Weight) {
+			return pkg
+		}
+	}
+	return ""
+}
+
+// namedReason is the heaviest reason of the line that a finding names, so that its advice is for that; of one that names no line, that
+// of all together.
+func namedReason(h *hit) string {
+	if top := h.lines[0]; top.Caller.Func != "" && !h.isSlight(top) {
+		for _, x := range byWeight(top.reasons) {
+			if slices.ContainsFunc(h.reasons, func(r weighed) bool { return r.name == x.name }) {
+				return x.name
+			}
+		}
+	}
+	return h.reasons[0].name
 }
 
 // evidence shows the heaviest lines.

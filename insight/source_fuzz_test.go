@@ -177,7 +177,8 @@ func askWork(c *code, f stack.Frame) {
 	contextGrowsAround(c, f)
 	sortedAppendAt(c, f)
 	sortKeyAt(c, []stack.Frame{f, f}, []bool{true, true})
-	tellSkips(c, f, &Finding{})
+	skippable(c, f)
+	lateFilterAt(c, f)
 	if g, ok := stepGrowthAt(c, f); ok {
 		keptBeside(c, f, lastName(g.of))
 	}

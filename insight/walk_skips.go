@@ -26,29 +26,34 @@ type skipWalk struct {
 // skipNames are names of functions that tell what is to be left out.
 var skipNames = regexp.MustCompile(`(?i:ignor|skip|exclud|hidden)`)
 
-// skippable finds the walk that a line begins whose callback leaves out folders, going by the source, and lets the walk go
-// through them: it never returns fs.SkipDir or fs.SkipAll.
-func skippable(c *code, at stack.Frame) (w skipWalk, ok bool) {
+// walkAt is the call on a line that walks through a tree, with its callback; that is nil where the line has none.
+func walkAt(c *code, at stack.Frame) (walk *ast.CallExpr, cb *skipCall) {
 	s := c.parse(at.File)
 	s.onLine(at.Line, func(n ast.Node, _ []ast.Node) {
 		call, is := n.(*ast.CallExpr)
-		if !is || ok {
+		if !is || cb != nil {
 			return
 		}
-		name := types.ExprString(call.Fun)
-		if line, _ := s.lines(call); line != at.Line || !slices.Contains([]string{"filepath.Walk", "filepath.WalkDir", "fs.WalkDir"}, name) || len(call.Args) < 2 {
-			return
-		}
-		cb := skipCallback(c, s, at.File, call.Args[len(call.Args)-1])
-		if cb == nil || cb.mayskip() {
-			return
-		}
-		if node, byNames := cb.leavesOut(cb.body.List, false); node != nil {
-			line, _ := cb.s.lines(node)
-			w, ok = skipWalk{cb.file, line, name == "filepath.Walk", byNames}, true
+		line, _ := s.lines(call)
+		if line == at.Line && slices.Contains([]string{"filepath.Walk", "filepath.WalkDir", "fs.WalkDir"}, types.ExprString(call.Fun)) && len(call.Args) > 1 {
+			walk, cb = call, skipCallback(c, s, at.File, call.Args[len(call.Args)-1])
 		}
 	})
-	return w, ok
+	return walk, cb
+}
+
+// skippable finds the walk that a line begins whose callback leaves out folders, going by the source, and lets the walk go
+// through them: it never returns fs.SkipDir or fs.SkipAll.
+func skippable(c *code, at stack.Frame) (w skipWalk, ok bool) {
+	call, cb := walkAt(c, at)
+	if cb == nil || cb.mayskip() {
+		return w, false
+	}
+	if node, byNames := cb.leavesOut(cb.body.List, false); node != nil {
+		line, _ := cb.s.lines(node)
+		return skipWalk{cb.file, line, types.ExprString(call.Fun) == "filepath.Walk", byNames}, true
+	}
+	return w, false
 }
 
 // skipCall is a callback.
@@ -275,18 +280,23 @@ func (cb *skipCall) leavesFolders(call *ast.CallExpr) bool {
 	return !ends && (parts || skipNames.MatchString(name))
 }
 
+// walksStat is what to do about a walk that examines each file.
+const walksStat = " Use filepath.WalkDir instead of Walk: it stats a file only when Info is called."
+
 // tellSkips says of a finding about the calls of a walk that folders could be skipped.
-func tellSkips(c *code, at stack.Frame, f *Finding) {
+func tellSkips(in *Input, at stack.Frame, f *Finding) {
+	c := in.code
 	w, ok := skippable(c, at)
 	if !ok {
+		tellLateFilter(in, at, f)
 		return
 	}
 	f.Summary += fmt.Sprintf("; the folders that the callback leaves out at %s are gone through as well: it returns nil for them, and never fs.SkipDir", fileLine(w.file, w.line))
 	f.Advice = fmt.Sprintf("Return fs.SkipDir where a folder is left out (%s: if it is a folder, return fs.SkipDir, else nil), so that nothing below it is listed or examined.", fileLine(w.file, w.line))
 	if w.stats {
-		f.Advice += " Use filepath.WalkDir instead of Walk: it stats a file only when Info is called."
+		f.Advice += walksStat
 	}
-	f.Advice += " Cache what does not change."
+	f.Advice += " Keep what was found until it may have changed."
 	f.Evidence = append(f.Evidence, c.shownAt(w.file, w.line, "leaves out folders, too"))
 	if w.byNames {
 		f.Doubts = append(f.Doubts, "what is below such a folder is asked by its own name now: with fs.SkipDir it is left out, too")

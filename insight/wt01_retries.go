@@ -86,7 +86,7 @@ func adviseTries(w *waiting, in *Input, t *traced, f *Finding) {
 		f.Advice = elsewhereAdvice
 	}
 	if w.kind == "file_call" {
-		tellSkips(in.code, w.site.Frame, f)
+		tellSkips(in, w.site.Frame, f)
 	}
 }
 

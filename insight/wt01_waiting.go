@@ -574,7 +574,7 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 
 // bufferAdvice is what to do about a great many short reads or writes of files by the units themselves.
 func (w *waiting) bufferAdvice(t *traced) string {
-	if w.kind != "file_call" || w.count < manyShort*max(1, w.group.Wall.Count) || w.time/time.Duration(w.count) > shortCall {
+	if !manyShortCalls(w) || !unbuffered(w.calledFrames(t)) {
 		return ""
 	}
 	what := fmt.Sprintf("a call takes only %s, so that most of the time is the cost of calling, not of the disk", unit.Duration(w.time/time.Duration(w.count)))
@@ -587,6 +587,11 @@ func (w *waiting) bufferAdvice(t *traced) string {
 	return ""
 }
 
+// manyShortCalls tells whether the units themselves make a great many short system calls on files.
+func manyShortCalls(w *waiting) bool {
+	return w.kind == "file_call" && w.count >= manyShort*max(1, w.group.Wall.Count) && w.time/time.Duration(w.count) <= shortCall
+}
+
 // From manyShort system calls in a unit on, none longer than shortCall on average, they are what
 // a buffer is for.
 const (
@@ -596,7 +601,7 @@ const (
 
 // elsewhere says who spends the time of a wait for what is outside of the program.
 func (w *waiting) elsewhere(t *traced, reason string) string {
-	if w.bufferAdvice(t) != "" {
+	if manyShortCalls(w) {
 		return "the trace makes short system calls longer: without it they are a smaller share of the time"
 	}
 	if reason == "file_call" {

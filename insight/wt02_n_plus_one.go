@@ -219,6 +219,8 @@ func manyCallsAdvice(t *traced, o *outward) string {
 		return fileCallOf(t.Frames(o.stack)).advice()
 	case o.kind == "file_call" && fileCallOf(t.Frames(o.stack)) == fileOpens:
 		return "If it is the same file each time, open it once, before the loop. If each is another one, keep in memory those that are read again, and write only those whose content has changed."
+	case o.kind == "file_call" && fileCallOf(t.Frames(o.stack)) == fileLists:
+		return "If it is the same folder each time, list it once, before the loop, and keep the result. If each is another one, go through them once for all that is wanted of them."
 	case o.kind == "file_call":
 		return "If it is the same file each time, open and read it once, before the loop, and keep the result. If each is another one, keep those that are read again in memory, or read several at once, with a limit (errgroup with SetLimit)."
 	}

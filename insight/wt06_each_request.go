@@ -105,7 +105,7 @@ func eachRequestFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, c *fac
 	if c.Kind.Key() == "file_call" {
 		f.Severity = Info // a server of files does what it is there for
 		switch call := fileCallOf(t.Frames(c.Stack)); call {
-		case fileExamines, fileWalks:
+		case fileExamines, fileWalks, fileLists:
 			f.Advice = "Keep what was found out about the files, and examine them again when they may have changed, or from time to time."
 		case fileWrites, fileMakes:
 			f.Advice = call.advice()

@@ -40,8 +40,8 @@ const (
 	partOfCall = 0.6                   // of a function's time that lies within another whose calls repeat
 )
 
-// countsOf are those of a recording. An error wraps [session.ErrNone] where it has none.
-func countsOf(s *session.Session) (*repeats.Set, error) {
+// Counts are those of a recording. An error wraps [session.ErrNone] where it has none.
+func Counts(s *session.Session) (*repeats.Set, error) {
 	e, ok := s.Manifest().Main(recording.Repeats)
 	if !ok {
 		return nil, fmt.Errorf("counts of calls that repeat: %w", session.ErrNone)
@@ -62,7 +62,7 @@ func countsOf(s *session.Session) (*repeats.Set, error) {
 // In are such functions, those first whose repetition takes the largest part of what is around. What is called
 // by one of them alone is not told again. An error is that the recording has no counts.
 func In(s *session.Session) (all []Call, set *repeats.Set, err error) {
-	set, err = countsOf(s)
+	set, err = Counts(s)
 	if err != nil {
 		return nil, nil, err
 	}
