@@ -54,7 +54,7 @@ func fmtReason(t *stack.Table, frames []stack.FrameID) string {
 }
 
 func tellFmt(h *hit, f *Finding) {
-	switch h.reasons[0].name {
+	switch namedReason(h) {
 	case "errors":
 		f.Advice = "Create the error once, as a package variable, or use a type whose Error method formats only when called; find out why the failing path runs so often."
 		f.Doubts = append(f.Doubts, "if errors are rare in production, the load of this recording may have caused too many of them")

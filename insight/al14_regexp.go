@@ -18,9 +18,9 @@ var al14 = &Rule{
 		g0,
 	},
 	Check: check(
-		&look{of: facts.CPU, sample: "samples", limit: "cpu", warn: "warn", set: "regexp", skip: []string{"startup"},
+		&look{of: facts.CPU, sample: "samples", limit: "cpu", warn: "warn", set: "regexp", skip: []string{"startup"}, direct: true, through: []string{"regexp"},
 			what: "went into compiling regular expressions", tell: tellRegexp, with: "regexp.compile"},
-		&look{of: facts.Allocations, sample: "alloc_space", limit: "bytes", warn: "warn", set: "regexp", skip: []string{"startup"},
+		&look{of: facts.Allocations, sample: "alloc_space", limit: "bytes", warn: "warn", set: "regexp", skip: []string{"startup"}, direct: true, through: []string{"regexp"},
 			what: "came from compiling regular expressions", tell: tellRegexp, with: "regexp.compile"},
 	),
 }

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"slices"
 	"strings"
 
 	"loupe/analysis/facts"
@@ -20,9 +21,17 @@ var cp06 = &Rule{
 		flat: true, named: "copier", reason: moveReason, what: "went into copying and clearing memory", tell: tellMoves}),
 }
 
+// movesBytes are the packages that copy because they are asked to; what others copy is a part of what they do.
+var movesBytes = []string{"bytes", "strings", "bufio", "io", "os", "slices", "maps", "sort", "sync", "sync/atomic", "reflect", "unsafe", "main"}
+
 // moveReason says for what memory was copied or cleared.
 func moveReason(t *stack.Table, frames []stack.FrameID) string {
 	allocates := false
+	for _, f := range frames {
+		if p := stack.Package(t.Frame(f).Func); stack.CategoryOf(t.Frame(f).Func) != stack.Allocate && !stack.IsRuntime(p) && stack.IsStandard(p) && !slices.Contains(movesBytes, p) && !strings.HasPrefix(p, "internal/") {
+			return "library"
+		}
+	}
 	for _, f := range frames {
 		name := t.Frame(f).Func
 		switch {
@@ -52,7 +61,10 @@ func tellMoves(h *hit, f *Finding) {
 			return
 		}
 	}
-	switch h.reasons[0].name {
+	switch namedReason(h) {
+	case "library":
+		f.Severity = Info
+		f.Advice = "The copying is a part of what the library does for these lines: it becomes less with fewer or smaller calls (less data, an option of the library, a result that is kept), not by copying otherwise here. CP01 and the findings about the library show what it is."
 	case "grow":
 		f.Advice = "Slices and buffers grow and are copied each time: preallocate them at their final size, or an estimate near the usual one (make with a capacity, Grow)."
 	case "convert":

@@ -1,6 +1,8 @@
 package insight
 
 import (
+	"fmt"
+
 	"loupe/analysis/facts"
 )
 
@@ -17,6 +19,9 @@ var cp12 = &Rule{
 	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "clock", skip: []string{"startup"},
 		what: "went into reading the clock", tell: func(h *hit, f *Finding) {
 			f.Advice = "Read the clock once per request or batch and pass the time on; check a deadline only every hundredth item; measure one call in many."
+			if by := libraryOf(h.lines[0]); by != "" {
+				f.Advice = fmt.Sprintf("It is package %s that reads the clock for this line: call it less often (one deadline or one message for several), or have a cheaper clock.", by)
+			}
 			f.Doubts = append(f.Doubts, "on a machine with another clock source the share differs: see /sys/devices/system/clocksource/clocksource0/current_clocksource; tsc and kvm-clock are cheap")
 		}}),
 }

@@ -18,7 +18,7 @@ var cp17 = &Rule{
 		g0,
 	},
 	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "hash", named: "map", skip: []string{"startup"},
-		flat: true, reason: hashReason, what: "went into hashing keys", tell: tellHash}),
+		flat: true, direct: true, through: []string{"maps", "sync", "internal/sync", "internal/runtime/maps"}, reason: hashReason, what: "went into hashing keys", tell: tellHash}),
 }
 
 // hashReason is the kind of key; hashes that no map has asked for do not
@@ -51,7 +51,7 @@ func hashReason(t *stack.Table, frames []stack.FrameID) string {
 }
 
 func tellHash(h *hit, f *Finding) {
-	switch h.reasons[0].name {
+	switch namedReason(h) {
 	case "interface":
 		f.Advice = "Use a concrete key type: for an interface key every hash inspects the type and follows a pointer to the value."
 	case "struct":

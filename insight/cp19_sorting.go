@@ -16,7 +16,7 @@ var cp19 = &Rule{
 		{"warn", 0.25, "share of CPU time", "chosen"},
 		{"samples", 30, "samples", "chosen: for a large share the interval is narrow enough with fewer samples than elsewhere"},
 	},
-	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "sort", skip: []string{"startup"}, below: true,
+	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "sort", skip: []string{"startup"}, below: true, direct: true, through: []string{"sort", "slices"}, byUser: "sort",
 		what: "went into sorting", tell: func(h *hit, f *Finding) {
 			f.Advice = "Sort once, after the last change or on first use; insert a single element at the position found by binary search (slices.BinarySearchFunc, slices.Insert); if only " +
 				"the first few are needed, use a heap; and compute sort keys once per element, not in each comparison."

@@ -19,9 +19,9 @@ var cp21 = &Rule{
 		g0,
 	},
 	Check: check(
-		&look{of: facts.Allocations, sample: "alloc_objects", limit: "objects", warn: "warn", set: "failures", named: "tries", skip: []string{"startup"},
+		&look{of: facts.Allocations, sample: "alloc_objects", limit: "objects", warn: "warn", set: "failures", named: "tries", skip: []string{"startup"}, direct: true, through: []string{"time", "strconv"},
 			reason: triesReason, what: "are errors of failed attempts", tell: tellTries},
-		&look{of: facts.CPU, sample: "samples", limit: "cpu", warn: "warn", set: "failures", named: "tries", skip: []string{"startup"},
+		&look{of: facts.CPU, sample: "samples", limit: "cpu", warn: "warn", set: "failures", named: "tries", skip: []string{"startup"}, direct: true, through: []string{"time", "strconv"},
 			reason: triesReason, what: "went into errors of failed attempts", tell: tellTries},
 	),
 }
@@ -38,10 +38,10 @@ func triesReason(t *stack.Table, frames []stack.FrameID) string {
 
 func tellTries(h *hit, f *Finding) {
 	switch {
-	case h.reasons[0].name == "time":
+	case namedReason(h) == "time":
 		f.Advice = "Do not try one layout after another: choose it by the length of the text and a few characters (a T, a comma, a letter at the end), and try the layout that matched last first. " +
 			"Each layout that does not match costs a parse, and an error with copies of text and layout."
-	case strings.HasSuffix(h.reasons[0].name, "strconv"):
+	case strings.HasSuffix(namedReason(h), "strconv"):
 		f.Advice = "Check before converting: the first byte distinguishes most texts from numbers. A failed conversion allocates an error with a copy of the text."
 	}
 	f.Verify = "Record again under the same load: the errors should be gone from the allocs profile."
