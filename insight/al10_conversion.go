@@ -39,10 +39,17 @@ func isConversion(s *allocSite, c *why.Cause) bool {
 func tellConversion(in *Input, r *reasons, g *reasonLine, f *Finding) {
 	inner, c := g.sites[0].Frames[0].Func, &g.sites[0].Causes[0]
 	where := r.storedAt(in, g, c)
+	library, byLibrary := ownText(inner, where != nil || outlives(c))
 	if where != nil || outlives(c) || keepsConverted(in.code, g.at) {
 		// Something may have to hold the text: only where the bytes are not used
 		// again could they be it.
 		f.Severity = Info
+		if byLibrary {
+			f.Advice = library
+			tellStoredAt(in, g, where, f)
+			f.Doubts = append(f.Doubts, "the text is needed where it is kept")
+			return
+		}
 		f.Doubts = append(f.Doubts, "the copy is needed if it is kept while the bytes are used for something else, as a reader or a scanner reads the next ones into them")
 		if where == nil && outlives(c) {
 			f.Advice = "Return the other type where callers can use it, or append to a buffer of the caller's (func(dst []byte) []byte), and convert only where the other type is needed. If the same text recurs, look it up (m[string(b)] copies nothing) and share one string."
@@ -52,28 +59,36 @@ func tellConversion(in *Input, r *reasons, g *reasonLine, f *Finding) {
 		if strings.HasSuffix(g.sites[0].Runtime, "stringtoslicebyte") {
 			f.Advice = "If nobody changes the bytes, keep the string itself; or have the text as bytes from the start, if those are not used for anything else."
 		}
-		if where != nil {
-			f.Summary += "; " + where.Text
-			f.Evidence = append(f.Evidence, *where)
-			if l := livesOn(in, g.at); l.share >= keptShare && l.surely() {
-				f.Summary += fmt.Sprintf(", and %s of what the line allocated were still in use in the heap profile", unit.BytesOf(float64(l.kept)))
-			}
-		}
+		tellStoredAt(in, g, where, f)
 		return
 	}
 	switch {
-	case inner == "bytes.(*Buffer).String":
-		f.Advice = "Use a strings.Builder, whose String method does not copy, or write the buffer's bytes to their destination."
+	case byLibrary:
+		f.Advice = library
+		f.Doubts = append(f.Doubts, "where something needs the text itself, it is made in any case: then only fewer of them save anything")
+		return
 	case strings.HasSuffix(g.sites[0].Runtime, "stringtoslicebyte"):
 		f.Advice = "Write the string itself (io.WriteString, WriteString, append(b, s...)), or keep the data as bytes from the start."
 	default:
 		f.Advice = "Use only one of the two types: package bytes has nearly all of package strings; look up with m[string(b)] in one expression; convert once and pass the result on."
 	}
 	doubt := "if a function needs the other type, it is that function that has to change"
-	if strings.HasSuffix(g.sites[0].Runtime, "slicebytetostring") && inner != "bytes.(*Buffer).String" {
+	if strings.HasSuffix(g.sites[0].Runtime, "slicebytetostring") {
 		doubt += "; if it keeps the text while the bytes are used for something else, the copy is needed"
 	}
 	f.Doubts = append(f.Doubts, doubt)
+}
+
+// tellStoredAt says where the result of a line is put, if that is known, and whether it is still there.
+func tellStoredAt(in *Input, g *reasonLine, where *Evidence, f *Finding) {
+	if where == nil {
+		return
+	}
+	f.Summary += "; " + where.Text
+	f.Evidence = append(f.Evidence, *where)
+	if l := livesOn(in, g.at); l.share >= keptShare && l.surely() {
+		f.Summary += fmt.Sprintf(", and %s of what the line allocated were still in use in the heap profile", unit.BytesOf(float64(l.kept)))
+	}
 }
 
 // keepsConverted tells whether what a line converts becomes a part of something, as an element, a field
