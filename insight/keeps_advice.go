@@ -407,7 +407,7 @@ func (c sourceHolders) stored(s keepsAt) (h holding, ok bool) {
 	case intoList:
 		h = holding{advice: fmt.Sprintf("It goes into the list %s, in which each node refers to the one before: check whether that is ever cut, and bound it.", s.container), shows: shows}
 	case intoChannel:
-		h = holding{advice: fmt.Sprintf("It goes into the channel %s: check whether it is received as fast as it is sent, and bound the queue.", s.container), shows: shows}
+		h = c.channelHolds(s, shows)
 	default:
 		return h, false
 	}
@@ -420,6 +420,52 @@ func (c sourceHolders) stored(s keepsAt) (h holding, ok bool) {
 		c.tellLeft(s, &h)
 	}
 	return h, true
+}
+
+// channelHolds is what to do about a channel that holds memory: a queue, or one that is made for a single value, which holds the value
+// together with the goroutine that waits to send it.
+func (c sourceHolders) channelHolds(s keepsAt, shows []Evidence) holding {
+	at, ok := madeForOne(c.code, stack.Frame{File: s.file, Line: s.line}, s.container)
+	if !ok {
+		return holding{advice: fmt.Sprintf("It goes into the channel %s: check whether it is received as fast as it is sent, and bound the queue.", s.container), shows: shows}
+	}
+	return holding{advice: fmt.Sprintf("Each call makes a channel %s of its own, for one value: there is no queue that grows. If whoever receives has left (a time limit, an early return), the goroutine that sends waits forever and holds the value, unless the channel has room for it: "+
+		"make it with a capacity of one, make(chan T, 1), or let the send give up as well (a select with the context's Done).", s.container), shows: append(shows, c.shownAt(s.file, at, "the channel is made here, anew in each call"))}
+}
+
+// madeForOne tells of a send that it is the only one to a channel which a local variable of the same function has, as far as one call
+// goes: no loop that begins behind the making is around it. It gives the line that makes the channel.
+func madeForOne(c *code, send stack.Frame, channel string) (line int, ok bool) {
+	s, fn := c.parse(send.File), c.scopeAt(send)
+	for ; fn != nil && !ok; fn = fn.outer {
+		if fn.parameter(channel) >= 0 {
+			return 0, false
+		}
+		var made ast.Node
+		eachNode(fn.body, func(n ast.Node, around []ast.Node) {
+			call, is := n.(*ast.CallExpr)
+			if !is || len(around) == 0 || !isNamed(call.Fun, "make") || len(call.Args) == 0 {
+				return
+			}
+			_, isChannel := call.Args[0].(*ast.ChanType)
+			if id := definedAs(around[len(around)-1], call); isChannel && id != nil && id.Name == channel {
+				made = call
+			}
+		})
+		if made == nil {
+			continue
+		}
+		line, _ = s.lines(made)
+		ok = line < send.Line
+		eachNode(fn.body, func(n ast.Node, _ []ast.Node) {
+			switch n.(type) {
+			case *ast.ForStmt, *ast.RangeStmt:
+				ok = ok && (n.Pos() < made.Pos() || !s.covers(n, send.Line))
+			}
+		})
+		return line, ok
+	}
+	return 0, false
 }
 
 // mayTakeOut tells of a function, by its name, that it may take something out of a map: all but those of the sources that
