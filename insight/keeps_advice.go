@@ -407,7 +407,7 @@ func (c sourceHolders) stored(s keepsAt) (h holding, ok bool) {
 	case intoList:
 		h = holding{advice: fmt.Sprintf("It goes into the list %s, in which each node refers to the one before: check whether that is ever cut, and bound it.", s.container), shows: shows}
 	case intoChannel:
-		h = c.channelHolds(s, shows)
+		h = channelHolds(c.code, s, shows)
 	default:
 		return h, false
 	}
@@ -424,8 +424,8 @@ func (c sourceHolders) stored(s keepsAt) (h holding, ok bool) {
 
 // channelHolds is what to do about a channel that holds memory: a queue, or one that is made for a single value, which holds the value
 // together with the goroutine that waits to send it.
-func (c sourceHolders) channelHolds(s keepsAt, shows []Evidence) holding {
-	at, ok := madeForOne(c.code, stack.Frame{File: s.file, Line: s.line}, s.container)
+func channelHolds(c *code, s keepsAt, shows []Evidence) holding {
+	at, ok := madeForOne(c, stack.Frame{File: s.file, Line: s.line}, s.container)
 	if !ok {
 		return holding{advice: fmt.Sprintf("It goes into the channel %s: check whether it is received as fast as it is sent, and bound the queue.", s.container), shows: shows}
 	}

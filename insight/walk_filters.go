@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"loupe/analysis/repetition"
-	tally "loupe/format/repeats"
 	"loupe/value/stack"
 	"loupe/value/unit"
 )
@@ -195,34 +194,19 @@ const mostlyOut = 0.5
 
 // counts are those of a filter within the function that walks, by the counts of the program's functions; not ok where they do not tell.
 func (l lateFilter) counts(in *Input, walker string) (s sifted, ok bool) {
-	set, err := repetition.Counts(in.Session)
-	if err != nil || len(l.next) == 0 {
+	if len(l.next) == 0 {
 		return s, false
 	}
-	within := func(d declaration) (n int64) {
+	made := func(d declaration) (within, all int64, ok bool) {
 		first, _ := in.code.parse(d.file).lines(d.FuncDecl)
-		for _, w := range set.Within {
-			call, around := set.Functions[w.Call], set.Functions[w.In]
-			if isCounted(walker, around.Name) && countedAs(call, d.file, first) {
-				n = max(n, w.Calls)
-			}
-		}
-		return n
+		return repetition.Made(in.Session, func(name string) bool { return isCounted(walker, name) }, d.file, first)
 	}
-	if s = (sifted{asked: within(l.asks), kept: within(l.next[0])}); s.kept == 0 { // wherever it is called
-		first, _ := in.code.parse(l.next[0].file).lines(l.next[0].FuncDecl)
-		at := slices.IndexFunc(set.Functions, func(f tally.Func) bool { return countedAs(f, l.next[0].file, first) })
-		if at < 0 {
-			return s, false
-		}
-		s.kept, s.bound = set.Functions[at].Calls, true
+	asked, _, known := made(l.asks)
+	kept, all, ok := made(l.next[0])
+	if s = (sifted{asked: asked, kept: kept}); kept == 0 { // wherever it is called
+		s.kept, s.bound = all, true
 	}
-	return s, s.asked > 0 && s.kept <= s.asked
-}
-
-// countedAs tells of a counted function that it is declared there, and that all of its calls were counted.
-func countedAs(f tally.Func, file string, line int) bool {
-	return f.Caller == "" && !f.Cut && f.File == file && f.Line == line
+	return s, known && ok && s.asked > 0 && s.kept <= s.asked
 }
 
 // tellLateFilter says of a finding about the calls of a walk that what it lists is filtered afterwards, where most is left out.

@@ -46,7 +46,7 @@ const (
 // GrowingIn are such functions, those first that take the most. Of functions that call each other, the one is told that has the
 // time itself. An error is that the recording has no counts.
 func GrowingIn(s *session.Session) (all []Growing, set *repeats.Set, err error) {
-	set, err = Counts(s)
+	set, err = countsOf(s)
 	if err != nil {
 		return nil, nil, err
 	}

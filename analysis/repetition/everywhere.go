@@ -33,7 +33,7 @@ const (
 // told as well, see [Everywhere.PartOf]. An error is that the recording has no counts. There are none without a load: a run is no
 // series of requests.
 func EverywhereIn(s *session.Session) (all []Everywhere, err error) {
-	set, err := Counts(s)
+	set, err := countsOf(s)
 	if err != nil || !set.Loaded {
 		return nil, err
 	}

@@ -40,8 +40,8 @@ const (
 	partOfCall = 0.6                   // of a function's time that lies within another whose calls repeat
 )
 
-// Counts are those of a recording. An error wraps [session.ErrNone] where it has none.
-func Counts(s *session.Session) (*repeats.Set, error) {
+// countsOf are those of a recording. An error wraps [session.ErrNone] where it has none.
+func countsOf(s *session.Session) (*repeats.Set, error) {
 	e, ok := s.Manifest().Main(recording.Repeats)
 	if !ok {
 		return nil, fmt.Errorf("counts of calls that repeat: %w", session.ErrNone)
@@ -59,10 +59,29 @@ func Counts(s *session.Session) (*repeats.Set, error) {
 	})
 }
 
+// Made is how often the function that is declared on a line was called: within calls of functions with names that are asked for, and
+// altogether. It is false where that was not counted, or not all of it.
+func Made(s *session.Session, around func(name string) bool, file string, line int) (within, all int64, ok bool) {
+	set, err := countsOf(s)
+	if err != nil {
+		return 0, 0, false
+	}
+	at := slices.IndexFunc(set.Functions, func(f repeats.Func) bool { return f.Caller == "" && !f.Cut && f.File == file && f.Line == line })
+	if at < 0 {
+		return 0, 0, false
+	}
+	for _, w := range set.Within {
+		if w.Call == at && around(set.Functions[w.In].Name) {
+			within = max(within, w.Calls)
+		}
+	}
+	return within, set.Functions[at].Calls, true
+}
+
 // In are such functions, those first whose repetition takes the largest part of what is around. What is called
 // by one of them alone is not told again. An error is that the recording has no counts.
 func In(s *session.Session) (all []Call, set *repeats.Set, err error) {
-	set, err = Counts(s)
+	set, err = countsOf(s)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -36,7 +36,7 @@ const (
 // TogetherIn are such functions, those first that take the most. What is called by one of them alone is not told again. An error is that
 // the recording has no counts. Only under load several do the same at once that nobody has planned.
 func TogetherIn(s *session.Session) (all []Together, set *repeats.Set, err error) {
-	if set, err = Counts(s); err != nil || !set.Loaded {
+	if set, err = countsOf(s); err != nil || !set.Loaded {
 		return nil, set, err
 	}
 	entry, _ := s.Manifest().Main(recording.Repeats)
