@@ -24,14 +24,22 @@ var cp06 = &Rule{
 // movesBytes are the packages that copy because they are asked to; what others copy is a part of what they do.
 var movesBytes = []string{"bytes", "strings", "bufio", "io", "os", "slices", "maps", "sort", "sync", "sync/atomic", "reflect", "unsafe", "main"}
 
-// moveReason says for what memory was copied or cleared.
+// moveReason says for what memory was copied or cleared. New memory of a library is made because the program asks for it; what a
+// library copies is a part of what it does.
 func moveReason(t *stack.Table, frames []stack.FrameID) string {
-	allocates := false
-	for _, f := range frames {
-		if p := stack.Package(t.Frame(f).Func); stack.CategoryOf(t.Frame(f).Func) != stack.Allocate && !stack.IsRuntime(p) && stack.IsStandard(p) && !slices.Contains(movesBytes, p) && !strings.HasPrefix(p, "internal/") {
-			return "library"
-		}
+	reason := movedFor(t, frames)
+	if reason != "new" && slices.ContainsFunc(frames, func(f stack.FrameID) bool {
+		p := stack.Package(t.Frame(f).Func)
+		return stack.IsStandard(p) && !stack.IsRuntime(p) && !slices.Contains(movesBytes, p) && !strings.HasPrefix(p, "internal/")
+	}) {
+		return "library"
 	}
+	return reason
+}
+
+// movedFor says for what memory was copied or cleared.
+func movedFor(t *stack.Table, frames []stack.FrameID) string {
+	allocates := false
 	for _, f := range frames {
 		name := t.Frame(f).Func
 		switch {
