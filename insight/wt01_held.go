@@ -10,7 +10,7 @@ import (
 // heldFor is the part of a wait in which what the finding names first held: of the pause of another goroutine that of the
 // waits which it ended, since the same line may wait for other things as well; else all of it.
 func heldFor(w *waiting, reason string) time.Duration {
-	if !w.ofAnother(reason) || w.gang != nil || len(w.causes) == 0 {
+	if !w.ofAnother(reason) && (w.limit == nil || reason == w.kind) || w.gang != nil || len(w.causes) == 0 {
 		return w.time
 	}
 	first, sum := w.causes[0].Cause, time.Duration(0)

@@ -127,6 +127,17 @@ func endedByClients(t *traced, b *sched.Block) (n int64) {
 // cancels tells whether a stack is of who ends a context.
 func (t *traced) cancels(id stack.ID) bool { return t.through(id, "context.(*cancelCtx).cancel") }
 
+// tellTimeLimit says of a finding what is to be done about calls of peers that a time limit has ended.
+func tellTimeLimit(in *Input, t *traced, w *waiting, reason string, f *Finding) {
+	if reason != "time_limit" || w.limit != nil {
+		return
+	}
+	if mostInTime(w.count, madeCalls(t, w)) {
+		f.Advice = tailAdvice
+	}
+	tellLimit(f, in.code, w.calledFrames(t), w.time/time.Duration(max(1, w.count)), w.group.All.Wall/unitCount(w.group))
+}
+
 // tellLimit adds to a finding where the source sets the time limit of calls with a stack, which
 // have taken so long on average when it ended them, in units that take so long as a whole.
 func tellLimit(f *Finding, c *code, frames []stack.Frame, took, whole time.Duration) {

@@ -234,14 +234,19 @@ func hasNode(top ast.Node, wanted func(ast.Node) bool) (found bool) {
 // timeouts are the statuses of HTTP that say that something took too long.
 var timeouts = regexp.MustCompile(`Status(GatewayTimeout|RequestTimeout|ServiceUnavailable)|\b(408|503|504)\b`)
 
-// endsWell tells of a clause of a select, with the nodes around that, that the function ends after it
-// and reports no error.
-func endsWell(clause *ast.CommClause, sel ast.Node, around []ast.Node) bool {
+// failsAtEnd tells of a clause of a select that it reports an error.
+func failsAtEnd(clause *ast.CommClause) bool {
 	body := &ast.BlockStmt{List: clause.Body}
-	fails := failsIn(body) || hasNode(body, func(n ast.Node) bool {
+	return failsIn(body) || hasNode(body, func(n ast.Node) bool {
 		x, ok := n.(ast.Expr)
 		return ok && timeouts.MatchString(types.ExprString(x))
 	})
+}
+
+// endsWell tells of a clause of a select, with the nodes around that, that the function ends after it
+// and reports no error.
+func endsWell(clause *ast.CommClause, sel ast.Node, around []ast.Node) bool {
+	fails := failsAtEnd(clause)
 	if endsInReturn(clause.Body) {
 		return !fails
 	}

@@ -50,6 +50,7 @@ type waiting struct {
 	pace   *pace            // of a limiter that makes it wait; nil where that is unknown
 	vain   *vain            // tries that fail again, whose pauses it is; else nil
 	gang   *gang            // those that end it, where they are held up elsewhere than the last of them; else nil
+	limit  *answerLimit     // of the source, which ends it or the wait of who does; else nil
 }
 
 // share is the part of the group's time.
@@ -318,7 +319,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 			text += fmt.Sprintf(" for the pieces of %s", plurals(calls, "answer"))
 		}
 	}
-	if w.kind == "time_limit" {
+	if w.kind == "time_limit" && w.limit == nil {
 		text += w.limited(t)
 	}
 	idle, pushes := w.pushes(t)
@@ -353,12 +354,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		again = nil
 	}
 	adviseTries(w, in, t, &f)
-	if reason == "time_limit" {
-		if mostInTime(w.count, madeCalls(t, w)) {
-			f.Advice = tailAdvice
-		}
-		tellLimit(&f, in.code, w.calledFrames(t), w.time/time.Duration(max(1, w.count)), g.All.Wall/unitCount(g))
-	}
+	tellTimeLimit(in, t, w, reason, &f)
 	if again != nil {
 		f.Advice = againAdvice
 		f.Evidence = append(f.Evidence, t.seen(again.Site.Stack, "called again after each pause"))
@@ -415,6 +411,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 // group itself, where other units come by the same lines.
 func ownStacks(in *Input, t *traced, w *waiting) {
 	gangOf(w, t)
+	ownLimit(in, w)
 	w.site.Stack = stackIn(in, t, w.group, w.site)
 	for i := range w.causes {
 		if at := &w.causes[i].Cause.Site; at.Frame.Func != "" {
@@ -523,7 +520,10 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 	if (reason == "sleep" || reason == "timer") && reason != w.kind && w.kind != "lock" && g.Unit.String() == "request" {
 		f.Doubts = append(f.Doubts, "a request that is meant to wait for an event (long polling) loses nothing")
 	}
-	if reason == "time_limit" {
+	switch {
+	case w.limit != nil:
+		w.limit.tell(in, t, f)
+	case reason == "time_limit":
 		f.Doubts = append(f.Doubts, "a call that waits for an event (long polling) may be meant to end so")
 		tellPoll(in.code, w.calledFrames(t), f)
 	}
