@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"loupe/analysis/facts"
+	"loupe/recording"
 	"loupe/value/stack"
 )
 
@@ -217,14 +219,27 @@ func actionBefore(before []ast.Stmt) (name string) {
 	return ""
 }
 
+// pollsOutside tells of a loop that the units of a wait, or the goroutine whose pause it is, ask somebody outside of the program in it.
+func pollsOutside(in *Input, t *traced, w *waiting, l asking, pause stack.Frame) bool {
+	if w.site.Frame == pause {
+		return slices.ContainsFunc(outwards(w.group), func(o *outward) bool { return l.around(t.Frames(o.stack)) || l.around(o.path) })
+	}
+	traces, _ := in.Facts.WaitsOf(recording.ExecTrace)
+	return len(traces) > 0 && slices.ContainsFunc(traces[0].All, func(x facts.Wait) bool {
+		n := slices.IndexFunc(x.Frames, func(f stack.Frame) bool { return l.around([]stack.Frame{f}) })
+		return n >= 0 && waitsForIO(&x, n)
+	})
+}
+
 // pausesBeforeLook makes a finding about a pause say that the look should come first, where a loop behind it asks somebody
 // outside of the program, going by the trace.
 func pausesBeforeLook(in *Input, t *traced, w *waiting, f *Finding) bool {
-	if w.kind != "sleep" && w.kind != "timer" {
+	at, ok := w.pause(f.waitsFor)
+	if !ok {
 		return false
 	}
-	p, ok := pausesBefore(in.code, w.site.Frame)
-	if !ok || !slices.ContainsFunc(outwards(w.group), func(o *outward) bool { return p.loop.around(t.Frames(o.stack)) || p.loop.around(o.path) }) {
+	p, ok := pausesBefore(in.code, at.Frame)
+	if !ok || !pollsOutside(in, t, w, p.loop, at.Frame) {
 		return false
 	}
 	f.Advice = lookFirst

@@ -8,8 +8,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"loupe/analysis/facts"
+	"loupe/analysis/sched"
 	"loupe/value/stack"
 )
 
@@ -175,6 +177,43 @@ func pausesFirst(c *code, at stack.Frame) bool {
 		found = ends && !a.follows
 	})
 	return found && !comparesLooks(l) && !keepsRate(c, at)
+}
+
+// pause is where a wait is a pause: its own, or that of the goroutine which ends it.
+func (w *waiting) pause(reason string) (at facts.UnitSite, ok bool) {
+	switch {
+	case w.kind == "sleep", w.kind == "timer":
+		return w.site, true
+	case w.ofAnother(reason):
+		return w.causes[0].Cause.Site, true
+	}
+	return at, false
+}
+
+// endsPolls tells of the loop around a pause that a wait for the goroutine that pauses there ends after the loop: one that serves others
+// in each of its turns has no first look which they wait for.
+func (w *waiting) endsPolls(c *code, t *traced, pause stack.Frame) bool {
+	if w.site.Frame == pause {
+		return true
+	}
+	loops := loopsAround(c, pause)
+	if len(loops) == 0 {
+		return false
+	}
+	first, last := loops[len(loops)-1].source.lines(loops[len(loops)-1].stmt)
+	polls := asking{at: pause, first: first, last: last}
+	in, all := time.Duration(0), time.Duration(0)
+	for _, b := range t.OwnBlocks(func(b *sched.Block) bool { return t.Site(b.Stack) == w.site.Frame }) {
+		for _, by := range b.Wakers {
+			if by.Stack == 0 {
+				continue
+			}
+			if all += by.Time; polls.around(t.Frames(by.Stack)) {
+				in += by.Time
+			}
+		}
+	}
+	return all > 0 && in < all/2
 }
 
 // comparesLooks tells of a loop that one look cannot end it: an exit asks for what the look before has given, as where it

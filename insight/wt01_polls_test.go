@@ -1,8 +1,11 @@
 package insight
 
 import (
+	"strings"
 	"testing"
+	"time"
 
+	"loupe/analysis/account/accounttest"
 	"loupe/value/stack"
 )
 
@@ -53,6 +56,40 @@ func TestAwaits(t *testing.T) {
 		c, at := lineFive(text)
 		if got, _ := awaits(c, []stack.Frame{at}); got != want {
 			t.Errorf("%s: %q", text, got.says)
+		}
+	}
+}
+
+// TestLooksFirstElsewhere: the goroutine that a request waits for pauses before it looks; one that serves others in each of its turns does not.
+func TestLooksFirstElsewhere(t *testing.T) {
+	const flush = "for {\n\t\ttime.Sleep(d)\n\t\tlist := q.take()\n\t\tsend(list)\n\t\tif q.closed() {\n\t\t\treturn nil\n\t\t}\n\t}"
+	for _, c := range []struct {
+		name, loop, wakes string
+		want              bool
+	}{
+		{"a poll", "for {\n\t\ttime.Sleep(d)\n\t\tif ready(id) {\n\t\t\treturn nil\n\t\t}\n\t}", "main.work@a.go:30", true},
+		{"a poll that looks first", "for !ready(id) {\n\t\ttime.Sleep(d)\n\t}", "main.work@a.go:30", false},
+		{"one that gathers", flush, "main.send@a.go:40;main.wait@a.go:7;main.work@a.go:30", false},
+	} {
+		i := 0
+		r := served(t, 20, func(p *accounttest.Program) {
+			g := 100 + i
+			i++
+			p.Create(g, "main.work", accounttest.In("main.handle@a.go:50"))
+			p.Block("chan receive", accounttest.In("runtime.chanrecv1@chan.go:1", "main.handle@a.go:51"))
+			p.Start(g)
+			p.Block("sleep", "time.Sleep@time.go:1;main.wait@a.go:5;main.work@a.go:30")
+			p.Pass(100 * time.Millisecond)
+			p.Wake(g, "")
+			p.Start(g)
+			p.Wake(5, "runtime.chansend1@chan.go:1;"+c.wakes)
+			p.End()
+			p.Start(5)
+		})
+		withSource(r, "a.go", "package main\n\nfunc wait(id string) error {\n\t"+c.loop+"\n}\n")
+		f := answers(t, r, "WT01")[0]
+		if f.State != Found || !strings.Contains(f.Summary, "sleeping in main.wait at a.go:5") || (f.Advice == lookFirst) != c.want {
+			t.Errorf("%s: %s %s\n%s", c.name, f.State, f.Summary, f.Advice)
 		}
 	}
 }

@@ -347,7 +347,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	if asks {
 		f.Advice = asking.advice()
 	}
-	if (w.kind == "sleep" || w.kind == "timer") && pausesFirst(in.code, w.site.Frame) {
+	if at, ok := w.pause(reason); ok && pausesFirst(in.code, at.Frame) && w.endsPolls(in.code, t, at.Frame) {
 		f.Advice, again = lookFirst, nil
 	}
 	if tellLimiter(w, in, t, &f) {
