@@ -199,8 +199,11 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 	f.Advice = narrowAdvice(q, q.ofDatabase(t))
 	f.Verify = "Record again under the same load with more at once: this wait should shrink, and requests per second grow, until what is behind it is the limit."
 	f.Doubts = in.traceDoubts(t, "the limit may be there to protect what is behind it: then that has to become faster, or the load is too high")
-	if q.tellServers(in, t, &f) {
+	limit := len(f.Doubts) - 1
+	if title := f.Title; q.tellServers(in, t, &f) {
 		f.Title = "Requests queue for the worker that their key belongs to"
+	} else if f.Title != title {
+		f.Doubts = slices.Delete(f.Doubts, limit, limit+1) // they are enough
 	}
 	if q.computes() {
 		f.Severity = Info
@@ -228,6 +231,10 @@ func (q *narrow) tellServers(in *Input, t *traced, f *Finding) (chosen bool) {
 		f.Evidence = append(f.Evidence, belongs.Evidence)
 		f.Verify = "Record again under the same load: this wait should shrink, and requests per second grow."
 		return true
+	}
+	if d, ok := q.dealt(in, t); ok {
+		d.tell(t, f)
+		return false
 	}
 	if servers, several := q.crew(t); several && servers.mostlyIdle() {
 		f.Advice = "Find out why so few of them serve those who wait here, while others have nothing to do. If each has a channel of its own, let all of them receive from one, so that whoever is free takes the next."
