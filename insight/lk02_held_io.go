@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"loupe/analysis/facts"
@@ -48,6 +49,17 @@ type ioLine struct {
 	stack []stack.Frame
 	time  time.Duration
 	count int64
+	// wrote is the part of the time in calls that write something.
+	wrote   time.Duration
+	writing []stack.Frame // one of them
+}
+
+// writes tells whether the line mostly writes something, to a file or a connection.
+func (l *ioLine) writes(c *code) bool {
+	if l.from == nil {
+		return strings.HasPrefix(lastName(l.what), "Write")
+	}
+	return 2*l.wrote >= l.time && writesKept(c, l.writing)
 }
 
 func checkHeldIO(r *Rule, in *Input) []Finding {
@@ -221,6 +233,9 @@ func (s *stampede) add(from *facts.AllWaits, x *facts.Wait, n int) {
 	if s.io[i].from == from {
 		s.io[i].time += x.Time
 		s.io[i].count += x.Count
+		if putsOut(x.Frames[:n]) {
+			s.io[i].wrote, s.io[i].writing = s.io[i].wrote+x.Time, x.Frames
+		}
 	}
 }
 
@@ -291,7 +306,9 @@ func stampedeFinding(r *Rule, in *Input, w *facts.AllWaits, s *stampede) Finding
 	for _, l := range s.io[:min(3, len(s.io))] {
 		f.Evidence = append(f.Evidence, s.shows(in, w, l))
 	}
-	f.Advice = heldAdvice
+	if f.Advice = heldAdvice; first.writes(in.code) {
+		f.Advice = keepsOrder
+	}
 	f.Verify = "Record again under the same load: this line should be gone from loupe pprof -top -cum of the block profile, and the high percentiles of the latency should fall."
 	f.Doubts = append(in.doubts(), "the lock may be there to serialise this on purpose, as with writes to one file")
 	holder := first.stack

@@ -153,9 +153,11 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 		f.Evidence = append(f.Evidence, t.seen(holder, "here the holder lets it go"))
 	}
 	f.Evidence = append(f.Evidence, seenIn(in, t, g, l.site, "waits for the lock, %s in each", unit.Duration(l.all()/unitCount(g))))
-	f.Advice = heldAdvice
-	if elsewhere && l.inBackground(t) {
+	switch f.Advice = heldAdvice; {
+	case elsewhere && l.inBackground(t):
 		f.Advice = heldElsewhereAdvice
+	case writesKept(in.code, t.Frames(workAt(g, &l.does))):
+		f.Advice = keepsOrder
 	}
 	if sync {
 		f.Advice = syncAdvice

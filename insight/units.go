@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"loupe/analysis/facts"
@@ -130,4 +131,27 @@ func unitGroups(r *Rule, in *Input, u *facts.Units) (groups []facts.UnitGroup, o
 		otherwise = say(r.short("the trace has %s from start to end; %g are needed", unit.Plural(few, u.Judged[0].Unit.String()), r.param("units")))
 	}
 	return groups, otherwise
+}
+
+// titled is a finding whose title names the units that there are, where these are no requests or tasks: a tool has main alone.
+func titled(f Finding, g facts.UnitGroup) Finding {
+	name := g.Unit.String()
+	if name == "request" || name == "task" {
+		return f
+	}
+	plural := strings.ToUpper(name[:1]) + name[1:]
+	if name != "main" {
+		plural += "s"
+	}
+	if rest, ok := strings.CutPrefix(f.Title, "Requests or tasks spend much of their "); ok {
+		if f.Title = plural + " spend much of their " + rest; name == "main" {
+			f.Title = "Main spends much of its " + rest
+		}
+	}
+	if rest, ok := strings.CutPrefix(f.Title, "Requests queue for "); ok {
+		if f.Title = plural + " queue for " + rest; name == "main" {
+			f.Title = "Main waits in a queue for " + rest
+		}
+	}
+	return f
 }

@@ -338,7 +338,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	if slow := slowShare(w); g.Slow.Units > 0 && g.Wall.Count > 1 && (slow > w.share()+0.1 || slow < w.share()-0.1) {
 		text += fmt.Sprintf("; in the slowest %s it is %s", unit.Count(g.Slow.Units), unit.Percent(slow))
 	}
-	f := r.answer(Found, "%s", text)
+	f := titled(r.answer(Found, "%s", text), g)
 	held := g.All.Share(heldFor(w, reason))
 	f.Impact = exactly(ofAll(in, g, held), "share of the "+timeOfUnits(g))
 	f.Score = score(held, r.param("share"), 0.9)
@@ -760,8 +760,8 @@ func waitAdvice(in *Input, reason string, w *waiting, many bool, t *traced) stri
 		text = "It makes one call after another (N+1 queries): ask for all at once (a batch, a join, one query with many keys), or make independent calls concurrently."
 	case w.ofAnother(reason):
 		text = anotherPauses
-	case w.kind == "cond" && syncs(w.calledFrames(t)):
-		text = "They wait until another goroutine has made a file reach the disk, as in a group commit: what is left is the disk. Larger groups need fewer syncs; or answer before the data is on the disk, if it may be lost when the machine fails."
+	case w.kind == "cond" && syncs(w.calledFrames(t)), w.groupedSyncs(t):
+		text = groupedAdvice
 	case !w.outside() && w.kind != "lock" && reason == "network":
 		text = "The goroutines waited for here are waiting for a peer's responses: look at the peer; and where only some of them ask at a time, let more ask at once, as far as the peer can handle it."
 	}

@@ -214,11 +214,7 @@ func pickedIn(c *code, fn *scope, x ast.Expr, way []stack.Frame, depth int) bool
 	if made := fn.made(root); made != nil && !mentions(made, root) {
 		return pickedIn(c, fn, made, way, depth)
 	}
-	ranges := hasNode(fn.body, func(n ast.Node) bool {
-		r, ok := n.(*ast.RangeStmt)
-		return ok && r.Value != nil && isNamed(r.Value, root)
-	})
-	if ranges {
+	if rangesOver(fn.body, root) {
 		return true
 	}
 	i := fn.parameter(root)

@@ -217,7 +217,7 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 		}
 	}
 	f.waits = q.rows
-	return f
+	return titled(f, g)
 }
 
 // tellServers says what the source and the trace know of who serves the queue: whether each item
