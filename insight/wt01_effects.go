@@ -22,7 +22,7 @@ func putsOut(frames []stack.Frame) bool {
 }
 
 // groupedSyncs tells of waits for another goroutine which makes files reach the disk that one of its syncs ends several of them.
-func (w *waiting) groupedSyncs(t *traced) bool {
+func groupedSyncs(w *waiting, t *traced) bool {
 	if len(w.causes) == 0 || w.kind != "channel" && w.kind != "cond" || w.reason() != "file_call" || !syncs(w.calledFrames(t)) {
 		return false
 	}
@@ -97,8 +97,11 @@ func writesKept(c *code, frames []stack.Frame) bool {
 		}
 		for _, x := range append([]ast.Expr{sel.X}, call.Args[:min(1, len(call.Args))]...) {
 			root := rootName(x)
-			made, opened := fn.made(root).(*ast.CallExpr)
-			opened = opened && slices.ContainsFunc([]string{"os.Create", "os.Open", "net.Dial", "tls.Dial"}, func(p string) bool { return strings.HasPrefix(types.ExprString(made.Fun), p) })
+			opened := hasNode(fn.body, func(n ast.Node) bool {
+				a, ok := n.(*ast.AssignStmt)
+				return ok && slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool { return isNamed(x, root) }) &&
+					slices.ContainsFunc([]string{"os.Create", "os.Open", "net.Dial", "tls.Dial"}, func(p string) bool { return strings.HasPrefix(types.ExprString(a.Rhs[0]), p) })
+			})
 			if opened || rangesOver(fn.body, root) {
 				return false
 			}

@@ -234,7 +234,7 @@ func pollsOutside(in *Input, t *traced, w *waiting, l asking, pause stack.Frame)
 // pausesBeforeLook makes a finding about a pause say that the look should come first, where a loop behind it asks somebody
 // outside of the program, going by the trace.
 func pausesBeforeLook(in *Input, t *traced, w *waiting, f *Finding) bool {
-	at, ok := w.pause(f.waitsFor)
+	at, ok := pauseSite(w, f.waitsFor)
 	if !ok {
 		return false
 	}

@@ -179,8 +179,8 @@ func pausesFirst(c *code, at stack.Frame) bool {
 	return found && !comparesLooks(l) && !keepsRate(c, at)
 }
 
-// pause is where a wait is a pause: its own, or that of the goroutine which ends it.
-func (w *waiting) pause(reason string) (at facts.UnitSite, ok bool) {
+// pauseSite is where a wait is a pause: its own, or that of the goroutine which ends it.
+func pauseSite(w *waiting, reason string) (at facts.UnitSite, ok bool) {
 	switch {
 	case w.kind == "sleep", w.kind == "timer":
 		return w.site, true
@@ -192,7 +192,7 @@ func (w *waiting) pause(reason string) (at facts.UnitSite, ok bool) {
 
 // endsPolls tells of the loop around a pause that a wait for the goroutine that pauses there ends after the loop: one that serves others
 // in each of its turns has no first look which they wait for.
-func (w *waiting) endsPolls(c *code, t *traced, pause stack.Frame) bool {
+func endsPolls(w *waiting, c *code, t *traced, pause stack.Frame) bool {
 	if w.site.Frame == pause {
 		return true
 	}

@@ -347,7 +347,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	if asks {
 		f.Advice = asking.advice()
 	}
-	if at, ok := w.pause(reason); ok && pausesFirst(in.code, at.Frame) && w.endsPolls(in.code, t, at.Frame) {
+	if at, ok := pauseSite(w, reason); ok && pausesFirst(in.code, at.Frame) && endsPolls(w, in.code, t, at.Frame) {
 		f.Advice, again = lookFirst, nil
 	}
 	if tellLimiter(w, in, t, &f) {
@@ -760,7 +760,7 @@ func waitAdvice(in *Input, reason string, w *waiting, many bool, t *traced) stri
 		text = "It makes one call after another (N+1 queries): ask for all at once (a batch, a join, one query with many keys), or make independent calls concurrently."
 	case w.ofAnother(reason):
 		text = anotherPauses
-	case w.kind == "cond" && syncs(w.calledFrames(t)), w.groupedSyncs(t):
+	case w.kind == "cond" && syncs(w.calledFrames(t)), groupedSyncs(w, t):
 		text = groupedAdvice
 	case !w.outside() && w.kind != "lock" && reason == "network":
 		text = "The goroutines waited for here are waiting for a peer's responses: look at the peer; and where only some of them ask at a time, let more ask at once, as far as the peer can handle it."
