@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"time"
 
@@ -132,15 +133,38 @@ func (k keepable) finding(r *Rule, in *Input) Finding {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, doubt)
 	}
+	k.weigh(r, in, &f, remark)
+	if x.All.Partial {
+		f.Doubts = append(f.Doubts, "its arguments were compared as far as they can be seen: not what maps and channels hold, or what a connection or a file has")
+	}
+	f.Doubts = append(f.Doubts, "the run that counts lasts for seconds: what changes less often than that looks the same")
+	return f
+}
+
+// forItsTime are names of functions that are called for the time that they take.
+var forItsTime = regexp.MustCompile(`(?i)dummy|decoy|fake|noop|warm|burn|spin|probe|bench|self_?test`)
+
+// weigh says what else than the counts speaks against one result for all.
+func (k keepable) weigh(r *Rule, in *Input, f *Finding, remark func(doubt string)) {
+	x, name := k.all, ownName(k.call.callee)
 	if k.call.unsure != "" {
 		remark(k.call.unsure)
 	}
 	if k.asksOthers(r) {
 		remark("it asks others, whose answer may have to be up to date for each request")
 	}
-	if x.All.Partial {
-		f.Doubts = append(f.Doubts, "its arguments were compared as far as they can be seen: not what maps and channels hold, or what a connection or a file has")
+	if x.Func.Caller == "" {
+		why, files := unsteadyCall(in.code, k.call.at, stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line})
+		if why != "" {
+			remark("another request may need another result: " + why)
+		} else if files {
+			f.Doubts = append(f.Doubts, "it reads files: what is kept is of the time before they change")
+		}
 	}
-	f.Doubts = append(f.Doubts, "the run that counts lasts for seconds: what changes less often than that looks the same")
-	return f
+	if where := changesResult(in.code, k.call.at, name); where != "" {
+		remark("what it returns may be changed, or is handed on, at " + where + ": whoever changes it needs a copy of his own")
+	}
+	if forItsTime.MatchString(name) || isTimed(in.code, k.call.at, name) {
+		remark("its name, a clock around it, or a result that is not used says that it may be called for the time that it takes")
+	}
 }

@@ -15,6 +15,7 @@ func TestCP28(t *testing.T) {
 	const (
 		handler  = "func (s *server) handle(w http.ResponseWriter, r *http.Request) { // 3\n\tdo(r)\n\tlist := s.rank(s.goods) // 5\n\tshow(w, list)\n}\n"
 		ranks    = "\nfunc (s *server) rank(goods []string) string { // 9\n\treturn sum(goods)\n}\n"
+		rest     = "\nfunc sum(goods []string) (all string) {\n\tfor _, g := range goods {\n\t\tall += strings.ToUpper(g)\n\t}\n\treturn all\n}\n\ntype server struct {\n\tgoods []string\n}\n\nfunc do(any) {}\n\nfunc show(http.ResponseWriter, string) {}\n"
 		function = `{"name":"main.(*server).rank","file":"/src/main.go","line":9,"calls":200,"time_ns":700000000,"everywhere":{"calls":200,"time_ns":700000000,"distinct":1,"again":199,"again_ns":690000000%s}}`
 	)
 	for _, c := range []struct {
@@ -38,9 +39,17 @@ func TestCP28(t *testing.T) {
 		{"a connection", handler + ranks, `,"handles":true`, true, Found, Info, "main.(*server).rank"},
 		{"in a run", handler + ranks, "", false, Fine, "", ""},
 		{"without the source", "", "", true, Fine, "", ""},
+		{"a helper changes an element by its address", handler + ranks + "\nfunc (s *server) put(w http.ResponseWriter, r *http.Request) {\n\tset(&s.goods[0], r.URL.Path)\n}\n\nfunc set(at *string, to string) { *at = to }\n", "", true, Found, Info, "main.(*server).rank"},
+		{"a part of it is sorted", handler + ranks + "\nfunc (s *server) put(w http.ResponseWriter, r *http.Request) {\n\tx := s.goods[1:]\n\tsort(x)\n}\n\nfunc sort(x []string) { x[0] = x[1] }\n", "", true, Found, Info, "main.(*server).rank"},
+		{"others only read it", handler + ranks + "\nfunc (s *server) get(w http.ResponseWriter, r *http.Request) {\n\tx := s.goods[1:]\n\tfor _, g := range x {\n\t\tshow(w, g)\n\t}\n}\n", "", true, Found, Warning, "main.(*server).rank"},
+		{"by a function in a field", handler + strings.Replace(ranks, "sum(goods)", "s.by(goods)", 1) + "\ntype byName struct{ by func([]string) string }\n", "", true, Found, Info, "main.(*server).rank"},
+		{"it asks the clock", handler + strings.Replace(ranks, "sum(goods)", "sum(goods) + time.Now().Format(\"2006\")", 1), "", true, Found, Info, "main.(*server).rank"},
+		{"it asks the environment", handler + strings.Replace(ranks, "sum(goods)", "sum(goods) + os.Getenv(\"X\")", 1), "", true, Found, Info, "main.(*server).rank"},
+		{"it waits for another", handler + strings.Replace(ranks, "return", "go do(s)\n\treturn", 1), "", true, Found, Info, "main.(*server).rank"},
+		{"it is done for its time", strings.Replace(handler, "list := s.rank(s.goods)", "_ = s.rank(s.goods)", 1) + ranks, "", true, Found, Info, "main.(*server).rank"},
 	} {
 		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\nphase cpu 5s..9s profiler=cpu\n")
-		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte("package main\n\n"+c.source))
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte("package main; import (\"net/http\"; \"strings\")\n\n"+c.source+rest))
 		withProfile(r, recording.CPU, "cpu", column{"net/http.(*conn).serve:/go/server.go:1 main.(*server).handle:/src/main.go:5 main.(*server).rank:/src/main.go:10 main.sum:/src/sum.go:5", []int64{70}},
 			column{"net/http.(*conn).serve:/go/server.go:1 main.(*server).handle:/src/main.go:6", []int64{30}})
 		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, fmt.Appendf(nil, `{"schema":"loupe.repeats/1","loaded":%v,"ns":4000000000,"functions":[{"name":"main.(*server).handle","file":"/src/main.go","line":3,"calls":200,"time_ns":1000000000},%s],

@@ -17,13 +17,14 @@ type scope struct {
 	receiver string
 	of       string // the type of the receiver
 	params   *ast.FieldList
+	results  *ast.FieldList // nil where there are none
 	body     *ast.BlockStmt
 	outer    *scope // the function around one without a name
 }
 
 // scopeOf is that of a declaration with a body.
 func scopeOf(d *ast.FuncDecl) *scope {
-	fn := &scope{name: d.Name.Name, of: receiverType(d), params: d.Type.Params, body: d.Body}
+	fn := &scope{name: d.Name.Name, of: receiverType(d), params: d.Type.Params, results: d.Type.Results, body: d.Body}
 	if d.Recv != nil && len(d.Recv.List) == 1 && len(d.Recv.List[0].Names) == 1 {
 		fn.receiver = d.Recv.List[0].Names[0].Name
 	}
@@ -39,7 +40,7 @@ func (c *code) scopeAt(f stack.Frame) (fn *scope) {
 				fn = scopeOf(n)
 			}
 		case *ast.FuncLit:
-			fn = &scope{params: n.Type.Params, body: n.Body, outer: fn}
+			fn = &scope{params: n.Type.Params, results: n.Type.Results, body: n.Body, outer: fn}
 		}
 	})
 	return fn
@@ -131,9 +132,9 @@ func (fn *scope) anew(name string) bool {
 	return false
 }
 
-// declares tells whether a name is one of the function's parameters or variables.
+// declares tells whether a name is one of the function's parameters, results or variables.
 func (fn *scope) declares(name string) (found bool) {
-	if fn.parameter(name) >= 0 || declares(fn.body, name) {
+	if fn.parameter(name) >= 0 || givenNames(fn.results)[name] || declares(fn.body, name) {
 		return true
 	}
 	ast.Inspect(fn.body, func(n ast.Node) bool {
