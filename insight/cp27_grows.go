@@ -42,14 +42,21 @@ func checkGrowing(r *Rule, in *Input) []Finding {
 	return found
 }
 
-// squares is the power from which on the time of all calls is said to grow with the square of their number.
-const squares = 0.8
+// squares is the power from which on the time of all calls is said to grow with the square of their number, cubes that from which on
+// it grows faster.
+const (
+	squares = 0.8
+	cubes   = 1.3
+)
 
 // growingFinding says how the calls of a function grow.
 func growingFinding(r *Rule, in *Input, x repetition.Growing) Finding {
 	name, around := stack.Short(x.Func.Name), stack.Short(x.Within.Name)
 	how := "faster than the number of calls"
-	if x.Power >= squares {
+	switch {
+	case x.Power >= cubes:
+		how = "faster than the square of the number of calls"
+	case x.Power >= squares:
 		how = "with the square of the number of calls"
 	}
 	f := r.answer(Found, "within one call of %s, %s takes longer the more often it is called: %s each in the first %s calls, %s from the %s on, so that its time grows %s; it takes %s of the time of %s",
@@ -65,9 +72,25 @@ func growingFinding(r *Rule, in *Input, x repetition.Growing) Finding {
 	f.costs, f.waits, f.saves, f.grows = c.costs, c.rows, true, true
 	f.Advice = fmt.Sprintf("Look at what %s goes through: something that earlier calls have added to, or that is skipped up to where the last call ended. Go on from there (keep the place, not an offset), keep an index or "+
 		"a running result beside it, or do it once behind all calls.", name)
+	decl := stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line}
+	if growsByInput(in.code, decl, c.site) {
+		f.Severity, f.saves = Info, false
+		f.Doubts = append(f.Doubts, "by the source it goes through, or counts to, what each turn of the loop gives it anew: if that becomes larger from turn to turn, the time is that of the inputs")
+	}
+	if waitsMost(in, &c, decl) {
+		f.Severity, f.saves = Info, false
+		f.Doubts = append(f.Doubts, "most of its time it waits for other goroutines, or for time to pass: these take longer, not what it does itself")
+	}
+	if asksSlower(in.code, &c, decl) {
+		f.Severity, f.saves = Info, false
+		f.Doubts = append(f.Doubts, "most of its time it waits for a peer, and is given the same each time: it may be the peer that becomes slower")
+	}
 	if x.FirstSize > 0 && x.LastSize >= 2*x.FirstSize {
 		f.Doubts = append(f.Doubts, fmt.Sprintf("what it is given grows as well: %s elements of texts, slices and maps in the first calls, %s in the last; if these are the inputs, in the order of their size, the time is theirs", unit.Number(x.FirstSize), unit.Number(x.LastSize)))
 		f.Advice = fmt.Sprintf("What %s is given grows with each call, and it goes through all of it. Give it what is new alone, and keep what was made of the rest; or call it once, behind the loop.", name)
+	}
+	if f.Severity == Warning && len(f.Doubts) == 0 {
+		f.Doubts = append(f.Doubts, "if it is given more to do from call to call, or has to do with all that there is by then, the time is needed")
 	}
 	f.Verify = "Record again: calls should take the same time from the first to the last (-phases repeats)."
 	if x.Func.Cut {

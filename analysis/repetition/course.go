@@ -74,18 +74,10 @@ func GrowingIn(s *session.Session) (all []Growing, set *repeats.Set, err error) 
 // shareOf is the part that a function takes of the calls around it. Where it was counted no more, that is of all of them, by
 // the later calls that were looked at.
 func shareOf(f repeats.Func, w repeats.Within) float64 {
-	if took := courseTime(w); f.Cut && took > w.Time && w.WholeTime > w.AroundTime {
+	if took := w.CourseTime(); f.Cut && took > w.Time && w.WholeTime > w.AroundTime {
 		return min(1, float64(took)/float64(w.WholeTime))
 	}
 	return min(1, float64(w.Time)/float64(max(1, w.AroundTime)))
-}
-
-// courseTime is what all calls of a course took.
-func courseTime(w repeats.Within) (sum time.Duration) {
-	for _, x := range w.Course {
-		sum += x.Time
-	}
-	return sum
 }
 
 // grows tells whether calls take longer the more there have been, by the steps of their course.
@@ -105,7 +97,11 @@ func grows(w repeats.Within) (g Growing, ok bool) {
 	for len(points) > 0 && points[len(points)-1].calls*8 < points[0].calls {
 		points = points[:len(points)-1]
 	}
-	if len(points) < fewSteps || max(w.Time, courseTime(w)) < leastGrown {
+	// What is constant in a call hides the growth of the first ones.
+	for len(points) > fewSteps && points[1].mean < leastStep*points[0].mean {
+		points = points[1:]
+	}
+	if len(points) < fewSteps || max(w.Time, w.CourseTime()) < leastGrown {
 		return g, false
 	}
 	first, last := points[0], points[len(points)-1]

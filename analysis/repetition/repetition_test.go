@@ -156,6 +156,7 @@ func TestGrowingIn(t *testing.T) {
 		{"one step", course(10, 10, 10, 10, 10, 100, 100, 100), false},
 		{"a busy end", course(10, 10, 10, 11, 12, 14, 16, 300), false},
 		{"few calls", course(9, 9, 10, 20, 40, 80), false},
+		{"constant at first", course(90, 90, 91, 92, 90, 95, 120, 200, 380, 740, 1400), true},
 		{"flat at the end", course(9, 9, 10, 20, 40, 80, 160, 160), false},
 	} {
 		all, _, err := GrowingIn(counted(t, true, func(s *repeats.Set) {

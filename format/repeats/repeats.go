@@ -232,9 +232,17 @@ func ReadCounts(r io.Reader, funcs []Func) (*Set, error) {
 // weight is what a row may have to say something about: the time of calls that repeat, and all of it where there is a course.
 func (w *Within) weight() time.Duration {
 	if len(w.Course) > 0 || w.Again == 0 {
-		return w.Time
+		return max(w.Time, w.CourseTime())
 	}
 	return w.AgainTime
+}
+
+// CourseTime is what all calls of the course took, with those for which others stand.
+func (w *Within) CourseTime() (sum time.Duration) {
+	for _, x := range w.Course {
+		sum += x.Time
+	}
+	return sum
 }
 
 // counter reads lines of counts into a set.
@@ -262,7 +270,7 @@ func (s *counter) count(line string) error {
 		f.Calls, f.Time, f.Cut = v[1], time.Duration(v[2]), v[4] > 0
 	case kind == "p" && len(v) == pairFields && known(v[0]) && known(v[1]):
 		// Of pairs without one those are kept that show what a call consists of.
-		if s.kept = v[8] > 0 || v[6] >= v[4]/10; !s.kept {
+		if s.kept = v[8] > 0 || v[6] >= v[4]/10 || v[16] > v[4]; !s.kept { // the last: counting has ended before the calls around
 			return nil
 		}
 		if v[2] == 0 {

@@ -12,7 +12,7 @@ import (
 
 var funcs = []repeats.Func{{Name: "main.main", File: "/a.go", Line: 3}, {Name: "main.load", File: "/a.go", Line: 9}, {Name: "main.idle", File: "/a.go", Line: 20}}
 
-const counts = "loupe repeats 1 5000\np 0 1 0 2 900 10 600 2 8 480 1 3 0 6 5 65 1000\nc 10 600 7 59000\np 0 2 1 1 900 10 50 10 0 0 0 0 0 10 1 0 1000\nc 1 2 3 4\nf 0 2 950 7 0\nf 1 10 600 30 77\nt 1 4 300 1 3\ns 0 1 9 2\ne 1 12 700 3 9 500 1 0 65\nend\n"
+const counts = "loupe repeats 1 5000\np 0 1 0 2 900 10 600 2 8 480 1 3 0 6 5 65 1000\nc 10 600 7 59000\np 0 2 1 1 900 10 50 10 0 0 0 0 0 10 1 0 900\nc 1 2 3 4\nf 0 2 950 7 0\nf 1 10 600 30 77\nt 1 4 300 1 3\ns 0 1 9 2\ne 1 12 700 3 9 500 1 0 65\nend\n"
 
 // What the counting code writes becomes a set, which its file keeps.
 func TestReadCounts(t *testing.T) {

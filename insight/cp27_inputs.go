@@ -1,0 +1,131 @@
+package insight
+
+import (
+	"go/ast"
+	"regexp"
+	"slices"
+	"time"
+
+	"loupe/value/stack"
+)
+
+// Calls also take longer because they are given more to do, or because what they wait for does: then earlier calls have nothing to do with it.
+
+// skips are names of numbers that say how much is skipped, and not how much there is to do.
+var skips = regexp.MustCompile(`(?i)^(off|skip|from|start|page|cursor|pos|after|begin|since)|(offset|skip|page|pos|cursor)$`)
+
+// growsByInput tells of a function, which is called on the line of a site, that all its loops go through, or count to, what the loop around
+// the call gives it anew in each turn: an item, a number. decl is where the function begins.
+func growsByInput(c *code, decl, site stack.Frame) bool {
+	d, around := c.function(decl), loopsAround(c, site)
+	call := callOf(c, site, d)
+	if call == nil || len(around) == 0 {
+		return false
+	}
+	anew := func(x ast.Expr) bool { return isAnew(around, x) }
+	fn := scopeOf(d)
+	given, other := false, false
+	note := func(name string, number bool) {
+		switch at := fn.parameter(name); {
+		case name == "":
+		case at >= 0 && at < len(call.Args):
+			if anew(call.Args[at]) && !(number && skips.MatchString(name)) {
+				given = true
+			} else {
+				other = true
+			}
+		case name == fn.receiver:
+			if anew(receiverOf(call)) {
+				given = true
+			} else {
+				other = true
+			}
+		default:
+			other = other || isPackageVariable(c, name) && !fn.declares(name)
+		}
+	}
+	names := func(x ast.Node, number bool) {
+		eachNode(x, func(n ast.Node, around []ast.Node) {
+			sel, selected := parent(around).(*ast.SelectorExpr)
+			if id, ok := n.(*ast.Ident); ok && !(selected && sel.Sel == id) {
+				note(id.Name, number && !selected)
+			}
+		})
+	}
+	ast.Inspect(d.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.RangeStmt:
+			names(n.X, true)
+		case *ast.ForStmt:
+			if n.Cond != nil {
+				names(n.Cond, true)
+			}
+			if set, ok := n.Init.(*ast.AssignStmt); ok {
+				for _, x := range set.Rhs {
+					names(x, true)
+				}
+			}
+		}
+		return true
+	})
+	return given && !other
+}
+
+// callOf is the call of a function on a line; nil where there is none.
+func callOf(c *code, site stack.Frame, d *ast.FuncDecl) *ast.CallExpr {
+	if d == nil {
+		return nil
+	}
+	all := c.lineCalls(site)
+	if i := slices.IndexFunc(all, func(call *ast.CallExpr) bool { return ownCallName(call) == d.Name.Name }); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+// isAnew tells of an expression that it is another one in each turn of a loop.
+func isAnew(around []loop, x ast.Expr) bool {
+	if hasNode(x, func(n ast.Node) bool { _, lit := n.(*ast.CompositeLit); return lit }) {
+		return true
+	}
+	return slices.ContainsFunc(around, func(l loop) bool {
+		own := l.variables()
+		return hasNode(x, func(n ast.Node) bool {
+			id, ok := n.(*ast.Ident)
+			return ok && (own[id.Name] || setInTurn(l, id.Name))
+		})
+	})
+}
+
+// asksSlower tells whether a counted function, which begins at decl, mostly waits for somebody across a network, and is given the same each time: then it
+// is the peer that takes longer.
+func asksSlower(c *code, counted *countedCall, decl stack.Frame) bool {
+	waits, all := time.Duration(0), time.Duration(0)
+	for _, row := range counted.rows {
+		if all += row.Time; row.Kind.Network() {
+			waits += row.Time
+		}
+	}
+	call := callOf(c, counted.site, c.function(decl))
+	around := loopsAround(c, counted.site)
+	return waits > all/2 && call != nil && len(around) > 0 && !slices.ContainsFunc(call.Args, func(x ast.Expr) bool { return isAnew(around, x) })
+}
+
+// waitsOwn are waits that a function makes for other goroutines, or for time to pass.
+var waitsOwn = []string{"sleep", "timer", "channel", "wait_group", "cond", "lock", "select"}
+
+// waitsMost tells whether a counted function, which begins at decl, mostly waits for other goroutines or for time to pass: by the trace, or by the
+// source where that does not have it.
+func waitsMost(in *Input, c *countedCall, decl stack.Frame) bool {
+	if len(c.rows) == 0 {
+		_, what := effectOfCall(in.code, decl, false)
+		return slices.Contains([]string{"lets time pass", "sends to a channel", "receives from a channel"}, what)
+	}
+	waits, all := time.Duration(0), time.Duration(0)
+	for _, row := range c.rows {
+		if all += row.Time; slices.Contains(waitsOwn, row.Kind.Key()) {
+			waits += row.Time
+		}
+	}
+	return waits > all/2
+}
