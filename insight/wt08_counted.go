@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"regexp"
 
 	"loupe/analysis/repetition"
@@ -26,11 +27,58 @@ func checkStampedes(r *Rule, in *Input) []Finding {
 		return found
 	}
 	for _, x := range all {
-		if x.Share >= r.param("share") {
+		if x.Share >= r.param("share") && (!x.Outer.Void || refreshes(in.code, x)) {
 			return []Finding{newJoined(in, x).finding(r, in)}
 		}
 	}
 	return found
+}
+
+// refreshes tells of a function that returns nothing, or an error alone, that it sets what its caller asks for before it makes the call, by the source: what is
+// kept is renewed.
+func refreshes(c *code, x repetition.Together) bool {
+	fn := c.function(stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line})
+	caller := c.function(stack.Frame{Func: x.Caller.Name, File: x.Caller.File, Line: x.Caller.Line})
+	if fn == nil || caller == nil {
+		return false
+	}
+	sets := map[string]bool{}
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		for _, y := range changedBy(n) {
+			if root, fields := chain(y); len(fields) > 0 && outlivesCalls(declaration{fn, x.Func.File}, y) {
+				sets[fields[len(fields)-1]] = true
+			} else if isPackageVariable(c, root) {
+				sets[root] = true
+			}
+		}
+		return true
+	})
+	asks := func(cond ast.Node) bool {
+		return hasNode(cond, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Ident:
+				return sets[n.Name]
+			case *ast.CallExpr:
+				of := c.functions()[ownCallName(n)]
+				return len(of) > 0 && len(of) <= effectNames && hasNode(of[0].Body, func(m ast.Node) bool {
+					id, ok := m.(*ast.Ident)
+					return ok && sets[id.Name]
+				})
+			}
+			return false
+		})
+	}
+	at := token.Pos(0)
+	ast.Inspect(caller.Body, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok && ownCallName(call) == fn.Name.Name {
+			at = call.Pos()
+		}
+		return at == 0
+	})
+	return hasNode(caller.Body, func(n ast.Node) bool {
+		s, ok := n.(*ast.IfStmt)
+		return ok && s.Pos() < at && asks(s.Cond)
+	})
 }
 
 // joinedCall is a function that several call at once for the same.
@@ -45,8 +93,8 @@ func newJoined(in *Input, x repetition.Together) *joinedCall {
 
 func (j *joinedCall) finding(r *Rule, in *Input) Finding {
 	x, name, around := j.Func, stack.Short(j.Func.Name), stack.Short(j.Caller.Name)
-	f := r.answer(Found, "%s of %s of %s began while another goroutine was in one with the same arguments, up to %s at once, and returned the same; of %s of %s that had the arguments of others %s made the call, and the rest found it done: these take %s of the time of %s",
-		unit.Count(x.Together), unit.Plural(x.Calls, "call"), name, unit.Count(x.AtOnce), unit.Plural(j.Inner.Same, "call"), around, unit.Count(j.Inner.Made), unit.Percent(j.Share), stack.Short(j.Unit.Name))
+	f := r.answer(Found, "%s of %s of %s began while another goroutine was in one with the same arguments, up to %s at once, and %s the same; of %s of %s that had the arguments of others %s made the call, and the rest found it done: these take %s of the time of %s",
+		unit.Count(x.Together), unit.Plural(x.Calls, "call"), name, unit.Count(x.AtOnce), map[bool]string{false: "returned", true: "did"}[j.Outer.Void], unit.Plural(j.Inner.Same, "call"), around, unit.Count(j.Inner.Made), unit.Percent(j.Share), stack.Short(j.Unit.Name))
 	f.Impact = exactly(j.Share, "share of the time of "+stack.Short(j.Unit.Name))
 	f.Score = score(j.Share, r.param("share"), 0.5)
 	f.Severity = Info

@@ -210,7 +210,7 @@ func TestTogetherIn(t *testing.T) {
 		{"all that ask make the call", true, func(s *repeats.Set) { s.Within[0].Made = 290 }, 0},
 		{"nobody knows who asks for the same", true, func(s *repeats.Set) { s.Within[0].Same, s.Within[0].Made = 0, 0 }, 0},
 		{"each request makes it", true, func(s *repeats.Set) { s.Functions[handle].Calls = 700 }, 0},
-		{"it returns nothing", true, func(s *repeats.Set) { s.Within[0].Void = true }, 0},
+		{"it returns nothing: who tells it looks at the source", true, func(s *repeats.Set) { s.Within[0].Void = true }, 1},
 		{"its counting has ended", true, func(s *repeats.Set) { s.Functions[open].Cut = true }, 0},
 		{"one does the work for all", true, func(s *repeats.Set) {
 			s.Functions[read].Calls = 200

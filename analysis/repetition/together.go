@@ -12,7 +12,7 @@ import (
 )
 
 // Together is a function that several goroutines call with the same arguments at the same time, where others that ask for the
-// same find it done: somebody remembers what it returns.
+// same find it done: somebody remembers what it returns, or what it did (Outer.Void).
 type Together struct {
 	Entry recording.Entry
 	// Func is the function, Caller the one around it whose calls with the same arguments do without it for the most part, and Unit the
@@ -48,7 +48,7 @@ func TogetherIn(s *session.Session) (all []Together, set *repeats.Set, err error
 			continue
 		}
 		x := Together{Entry: entry, Func: f, Caller: set.Functions[ways[inner].In], Unit: set.Functions[outer.In], Inner: ways[inner], Outer: outer}
-		x.Share = min(1, float64(f.TogetherTime)/float64(max(1, outer.AroundTime)))
+		x.Share = min(1, float64(f.TogetherTime)/float64(max(1, outer.AroundTime, x.Unit.Time)))
 		all = append(all, x)
 	}
 	slices.SortFunc(all, func(a, b Together) int {
@@ -66,7 +66,7 @@ func TogetherIn(s *session.Session) (all []Together, set *repeats.Set, err error
 func goesOnTogether(f repeats.Func, outer repeats.Within, unit repeats.Func) bool {
 	t := outer.Traits
 	switch {
-	case t.Void, t.Writes, t.Fails, t.Vague && t.Handles:
+	case t.Writes, t.Fails, t.Vague && t.Handles:
 		return false
 	case f.Together < fewTogether, float64(f.Together) < partTogether*float64(f.Calls), float64(f.Apart) > mostApart*float64(f.Together):
 		return false

@@ -285,8 +285,12 @@ func (w *writer) function(fn *ast.FuncDecl) {
 	switch {
 	case fn.Name.Name == "init" && fn.Recv == nil, !works(fn.Body):
 		return
-	case fn.Name.Name == "main" && fn.Recv == nil && w.path == "main", returnsNothing(fn.Type):
+	case fn.Name.Name == "main" && fn.Recv == nil && w.path == "main":
 		w.scope(w.id(name, fn.Pos()), fn.Body)
+		return
+	case returnsNothing(fn.Type):
+		w.add(fn.Body.Lbrace+1, fmt.Sprintf(" if loupeG := %s.Enter(%d); loupeG != nil { loupeG.Begins(%s); defer loupeG.Leave(false) };",
+			local, w.id(name, fn.Pos()), strings.Join(parameters(fn), ", ")))
 		return
 	}
 	id := w.id(name, fn.Pos())

@@ -22,6 +22,7 @@ const calls = `package calls
 type Goroutine struct{}
 func Enter(uint32) *Goroutine { return nil }
 func (*Goroutine) Args(...any) {}
+func (*Goroutine) Begins(...any) {}
 func (*Goroutine) Leave(bool, ...any) {}
 type Site struct{}
 func At(uint32, ...any) *Site { return nil }
@@ -120,8 +121,8 @@ func TestCopies(t *testing.T) {
 		{"one that others have", "func (t *T) f() map[int]int { if t.m == nil { t.m = make(map[int]int) }; g(); return t.m }", "func (t *T) f() (loupeR1 map[int]int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Args(t); defer func() { loupeG.Leave(false, loupeR1) }() }; if t.m == nil { t.m = make(map[int]int) }; g(); return t.m }"},
 		{"one that it keeps as well", "func (t *T) f() map[int]int { m := make(map[int]int); t.m = m; g(); return m }", "func (t *T) f() (loupeR1 map[int]int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Args(t); defer func() { loupeG.Leave(false, loupeR1) }() }; m := make(map[int]int); t.m = m; g(); return m }"},
 		{"one that it hands on", "func f() map[int]int { m := map[int]int{}; g(m); return m }", "func f() (loupeR1 map[int]int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Args(); defer func() { loupeG.Leave(false, loupeR1) }() }; m := map[int]int{}; g(m); return m }"},
-		{"nothing is returned", "func f(a int) { g(a) }", "func f(a int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { defer loupeG.Leave(false) }; g(a) }"},
-		{"an error alone", "func f(a int) error { return g(a) }", "func f(a int) error { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { defer loupeG.Leave(false) }; return g(a) }"},
+		{"nothing is returned", "func f(a int) { g(a) }", "func f(a int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Begins(a); defer loupeG.Leave(false) }; g(a) }"},
+		{"an error alone", "func f(a int) error { return g(a) }", "func f(a int) error { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Begins(a); defer loupeG.Leave(false) }; return g(a) }"},
 		{"it does no work", "func f(a int) int { return len(x) + a }", none},
 		{"it has a directive", "//go:nosplit\nfunc f(a int) int { return g(a) }", none},
 		{"no body", "func f(a int) int", none},

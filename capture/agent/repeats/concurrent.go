@@ -16,6 +16,8 @@ type concurrent struct {
 	// Of all arguments those are kept whose hash ends in level zeros.
 	level uint
 	kept  map[uint64]*askedFor
+	// shared are arguments, by where they lie, with which calls have gone on at once: what has that place is the same for many.
+	shared map[uint64]bool
 	sums
 }
 
@@ -51,8 +53,8 @@ const (
 // together tells of a function that calls with the same arguments have gone on at once.
 var together [MaxFuncs]atomic.Bool
 
-// beginConcurrent notes the begin of a call: its arguments by what they hold, and by where it lies what they lead to.
-func (top *frame) beginConcurrent(f *fn, args []any) {
+// beginConcurrent notes the begin of a call: its arguments by what they hold, if look tells so, and by where it lies what they lead to.
+func (top *frame) beginConcurrent(f *fn, args []any, look bool) {
 	if !top.outer || top.thin {
 		return
 	}
@@ -62,19 +64,20 @@ func (top *frame) beginConcurrent(f *fn, args []any) {
 	h, key := hasher{near: true, places: true}, hasher{near: true, places: true}
 	for i, a := range args {
 		h.any(a)
-		key.near = i == 0
-		key.any(a)
+		if key.near = i == 0 || !look; look || i == 0 {
+			key.any(a)
+		}
 	}
 	all := f.concurrent.Load()
 	if all == nil {
-		all = &concurrent{now: map[uint64]*sameCalls{}, kept: map[uint64]*askedFor{}}
+		all = &concurrent{now: map[uint64]*sameCalls{}, kept: map[uint64]*askedFor{}, shared: map[uint64]bool{}}
 		if !f.concurrent.CompareAndSwap(nil, all) {
 			all = f.concurrent.Load()
 		}
 	}
 	top.near, top.asked = h.sum(), key.sum()
 	// Where what is asked for can be seen: a place that others have after it is no name.
-	top.named = len(args) > 1 && !key.partial
+	top.named = look && len(args) > 1 && !key.partial
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	x := all.now[top.near]
@@ -86,7 +89,10 @@ func (top *frame) beginConcurrent(f *fn, args []any) {
 		all.now[top.near] = x
 	}
 	top.sameCalls = x
-	top.joins = x.running > 0
+	if top.joins = x.running > 0; top.joins && len(all.shared) < mostSameCalls {
+		all.shared[top.near] = true
+	}
+	top.named = top.named || all.shared[top.near]
 	x.running++
 	all.most = max(all.most, x.running)
 }

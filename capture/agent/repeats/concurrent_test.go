@@ -79,3 +79,39 @@ func TestWithout(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// TestBegins: calls that return nothing go on together, and who asks for the same at one place is known once several have.
+func TestBegins(t *testing.T) {
+	reset()
+	one := &node{}
+	work := func(wait func()) func() []any {
+		return func() []any {
+			gr := Enter(1)
+			gr.Begins(one)
+			wait()
+			gr.Leave(false)
+			return []any{"y"}
+		}
+	}
+	var begun, all sync.WaitGroup
+	begun.Add(3)
+	for range 3 {
+		all.Go(func() {
+			counted(0, []any{one}, work(func() {
+				begun.Done()
+				begun.Wait()
+			}))
+		})
+	}
+	all.Wait()
+	for range 6 { // found done
+		counted(0, []any{one}, func() []any { return []any{"y"} })
+	}
+	fl := fns[1].concurrent.Load()
+	if fl.together != 2 || fl.most != 3 || fl.apart != 0 {
+		t.Errorf("%+v", fl.sums)
+	}
+	if got := fns[0].concurrent.Load().without()[1]; got[0] < 6 || got[1] < 1 || got[1] > 3 || got[0]-got[1] != 6 {
+		t.Errorf("%v", got)
+	}
+}

@@ -214,7 +214,18 @@ func (gr *Goroutine) Args(args ...any) {
 		top.traits |= Partial
 	}
 	top.key, top.size, top.args, top.judged = h.sum(), h.size, args, true
-	top.beginConcurrent(f, args)
+	top.beginConcurrent(f, args, true)
+	gr.spend(f, t)
+}
+
+// Begins tells the arguments of the call that was entered last, of a function that returns nothing, or an error alone: it is made for
+// what it does, and may do the same as another that goes on.
+func (gr *Goroutine) Begins(args ...any) {
+	t := now()
+	top := &gr.stack[len(gr.stack)-1]
+	f := &fns[top.id]
+	defer safely()()
+	top.beginConcurrent(f, args, false)
 	gr.spend(f, t)
 }
 
@@ -246,11 +257,11 @@ func (gr *Goroutine) Leave(fresh bool, results ...any) {
 	if top.judged {
 		c.result(fresh, results)
 		c.given(top.args, top.key, top.traits)
-		top.endConcurrent(f, net, c.got)
 		if top.outer {
 			f.countEverywhere(c)
 		}
 	}
+	top.endConcurrent(f, net, c.got)
 	gr.mu.Lock()
 	gr.stack[last] = frame{}
 	gr.stack = gr.stack[:last]
