@@ -30,10 +30,26 @@ var al11 = &Rule{
 	},
 	Check: check(
 		&look{of: facts.CPU, sample: "samples", limit: "cpu", warn: "warn", set: "fmt", skip: []string{"startup", "logging", "syscall"}, direct: true,
-			reason: fmtReason, what: "went into package fmt", tell: tellFmt},
+			unless: writesOn, reason: fmtReason, what: "went into package fmt", tell: tellFmt},
 		&look{of: facts.Allocations, sample: "alloc_objects", limit: "objects", warn: "warn", set: "fmt", skip: []string{"startup", "logging"}, direct: true,
-			reason: fmtReason, what: "came from package fmt", tell: tellFmt},
+			unless: writesOn, reason: fmtReason, what: "came from package fmt", tell: tellFmt},
 	),
+}
+
+// writesOn tells of a stack that package fmt has done its work and hands the text on to a writer: what that does, such as compressing or
+// a system call, is no formatting.
+func writesOn(t *stack.Table, frames []stack.FrameID, outside int) bool {
+	for i := 1; i < len(frames) && i <= outside; i++ {
+		if !strings.HasPrefix(t.Frame(frames[i]).Func, "fmt.Fprint") {
+			continue
+		}
+		switch pkg := stack.Package(t.Frame(frames[i-1]).Func); pkg {
+		case "fmt", "sync", "runtime", "reflect", "unicode/utf8", "strconv", "internal/fmtsort":
+		default:
+			return true
+		}
+	}
+	return false
 }
 
 // scanners read with package fmt.

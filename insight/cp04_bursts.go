@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/types"
 	"slices"
+	"strings"
 
 	"loupe/analysis/facts"
 	"loupe/analysis/sched"
@@ -28,12 +29,18 @@ type burst struct {
 	bytes float64 // of a write of the program, on average
 }
 
-// burstOf looks at the heaviest line of a hit: most of its time is direct writes, the goroutines that write there rarely read or wait for
-// anything, the program's writes are small on average, and the source shows no loop that goes through connections.
+// burstOf looks at the function of the heaviest line of a hit: most of its time is direct writes, the goroutines that write there rarely read or wait
+// for anything, the program's writes are small on average, and the source shows no loop that goes through connections.
 func burstOf(h *hit) (b burst, ok bool) {
-	line := h.lines[0]
-	at := lineOnly(line.Caller)
-	if float64(directCalls(h)[line].writes) < halfOfAll*float64(h.weight) || !bufferable(h, line.Caller) {
+	line, direct, writes := h.lines[0], directCalls(h), int64(0)
+	lines := map[stack.Frame]bool{}
+	for _, l := range h.lines {
+		if l.Caller.Func == line.Caller.Func {
+			writes += direct[l].writes
+			lines[lineOnly(l.Caller)] = true
+		}
+	}
+	if float64(writes) < halfOfAll*float64(h.weight) || direct[line].writes == 0 || !bufferable(h, line.Caller) {
 		return b, false
 	}
 	moved, err := facts.TransfersIn(h.in.Facts)
@@ -44,26 +51,29 @@ func burstOf(h *hit) (b burst, ok bool) {
 	if b.bytes = float64(moved.WriteBytes) / float64(moved.Writes); b.bytes > smallWrite {
 		return b, false
 	}
-	roots, writes, turns := map[string]bool{}, int64(0), int64(0)
-	for _, x := range t.OwnBlocks(func(x *sched.Block) bool { return x.State == exectrace.Syscall && lineOnly(t.Site(x.Stack)) == at }) {
+	roots, calls, turns := map[string]bool{}, int64(0), int64(0)
+	for _, x := range t.OwnBlocks(func(x *sched.Block) bool { return x.State == exectrace.Syscall && lines[lineOnly(t.Site(x.Stack))] }) {
 		roots[userRoot(t, x.Stack)] = true
-		writes += x.Wait.Count
+		calls += x.Wait.Count
 	}
 	for _, x := range t.OwnBlocks(func(x *sched.Block) bool { return roots[userRoot(t, x.Stack)] }) {
 		if x.State == exectrace.Waiting || slices.ContainsFunc(t.Frames(x.Stack), func(f stack.Frame) bool { return f.Func == "internal/poll.(*FD).Read" }) {
 			turns += x.Wait.Count
 		}
 	}
-	b.each = float64(writes) / float64(max(1, turns))
+	b.each = float64(calls) / float64(max(1, turns))
 	frames := facts.Frames(h.p.Stacks, line.heavy)
-	i := slices.IndexFunc(frames, func(f stack.Frame) bool { return lineOnly(f) == at })
-	return b, writes > 0 && b.each >= fewInBurst && i > 0 && oneTarget(h.in.code, ownFrames(h.in, frames[i:]), ownName(frames[i-1].Func))
+	i := slices.IndexFunc(frames, func(f stack.Frame) bool { return lineOnly(f) == lineOnly(line.Caller) })
+	return b, calls > 0 && b.each >= fewInBurst && i > 0 && oneTarget(h.in.code, ownFrames(h.in, frames[i:]), ownName(frames[i-1].Func))
 }
 
 // oneTarget tells of what is written to by the call of a function on the line of the first frame that no loop around, in the functions of the
 // way, takes another one in each turn.
 func oneTarget(c *code, way []stack.Frame, callee string) bool {
 	arg := -1 // the place of what is written to among the arguments; -1 is the receiver
+	if strings.HasPrefix(callee, "Fprint") {
+		arg = 0
+	}
 	for _, f := range way {
 		fn := c.scopeAt(f)
 		if fn == nil {
@@ -105,8 +115,9 @@ func setInTurn(l loop, name string) bool {
 	})
 }
 
-// tellBurst says of system calls on connections that they are small pieces of what could be one write; it is false where they are not.
-func tellBurst(h *hit, f *Finding) bool {
+// tellBurst says of system calls on a connection or a file that they are small pieces of what could be one write; it is false where they are
+// not.
+func tellBurst(h *hit, f *Finding, what string) bool {
 	b, ok := burstOf(h)
 	if !ok {
 		return false
@@ -116,5 +127,14 @@ func tellBurst(h *hit, f *Finding) bool {
 	f.Advice = "Put the pieces together: a bufio.Writer in front of the connection, which is flushed when the answer is complete or when somebody waits for what was written (and its error checked), or net.Buffers for several pieces in one call."
 	f.Doubts = append(f.Doubts, "what has to reach the other side at once, piece by piece, must be flushed each time", "what is in the buffer is lost if the program dies before it is flushed")
 	f.saves = true
+	if what != "file" {
+		return true
+	}
+	f.Advice = "Put the pieces together: a bufio.Writer in front of the file, which is flushed at the end, or when somebody has to see what was written (and its error checked). What is drawn for somebody to look at, such as the progress of the work, need not be drawn for each item: a few times a second is enough."
+	at := h.lines[0].Caller
+	if keptRecords.MatchString(stack.Short(at.Func)+" "+baseName(at.File)) || appends(h.in.code) {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, "if it keeps records that must not be lost, or that other processes append to as well, each of them may need a write of its own")
+	}
 	return true
 }

@@ -97,3 +97,15 @@ func some(conns []*conn, b []byte) {
 		}
 	}
 }
+
+// TestKeptRecords: names of what keeps records are told from names that only have such letters.
+func TestKeptRecords(t *testing.T) {
+	for name, want := range map[string]bool{
+		"status.(*Display).draw status.go": false, "pack.(*Writer).add pack.go": false, "track.Feedback track.go": false, "walk.Files walk.go": false,
+		"wal.(*Log).append wal.go": true, "store.(*Journal).Write x.go": true, "queue.(*Conn).sendAck conn.go": true, "queue.Ack x.go": true, "db.(*WALFile).put x.go": true,
+	} {
+		if got := keptRecords.MatchString(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -206,7 +206,7 @@ func tellFlushed(h *hit, f *Finding) bool {
 	if line == 0 {
 		return false
 	}
-	if keptRecords.MatchString(at.Func + " " + baseName(at.File)) {
+	if keptRecords.MatchString(stack.Short(at.Func) + " " + baseName(at.File)) {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, "by its name it keeps records that must not be lost: who is told that one is written may rely on it")
 	}
@@ -242,7 +242,7 @@ func goesOnWriting(h *hit) bool {
 }
 
 // keptRecords are words of names of what writes records that somebody relies on once they are written.
-var keptRecords = regexp.MustCompile(`(?i)wal\b|wal[A-Z_.)]|journal|ledger|commit|ack|audit|durable`)
+var keptRecords = regexp.MustCompile(`(?i:wal\b|wal[_.)]|journal|ledger|commit|audit|durable|\backs?\b)|wal[A-Z]|Wal[A-Z]|WAL|[a-z.]Ack|^Ack`)
 
 // movedOn is how many bytes a read or write on a line moves, where the source says it; 0 where it does not.
 func movedOn(d *derivations, at stack.Frame, reads bool) int64 {

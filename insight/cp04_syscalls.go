@@ -89,7 +89,7 @@ func tellKernel(h *hit, f *Finding) {
 		if f.Impact.Low >= partSmall {
 			f.Severity = Warning
 		}
-		if tellSmall(h, f, "connection") || goesOnWriting(h) && tellFlushed(h, f) || tellBurst(h, f) {
+		if tellSmall(h, f, "connection") || goesOnWriting(h) && tellFlushed(h, f) || tellBurst(h, f, "connection") {
 			return
 		}
 		f.Severity = Info
@@ -105,6 +105,12 @@ func tellKernel(h *hit, f *Finding) {
 	case "random":
 		f.Advice = "Read random bytes in larger pieces, through a bufio.Reader around crypto/rand.Reader; where they need not be unpredictable, use math/rand/v2."
 	case "write":
+		if severity := f.Severity; f.Impact.Low >= partSmall {
+			if f.Severity = Warning; tellBurst(h, f, "file") {
+				return
+			}
+			f.Severity = severity
+		}
 		if tellSmall(h, f, "file") || tellFlushed(h, f) {
 			return
 		}

@@ -568,6 +568,8 @@ func (h *hit) costs() (all []cost) {
 				c.within, c.without = h.set, "profiler.block"
 			case slices.Contains(h.skip, "descriptor"):
 				c.without = "descriptor"
+			case h.set == "fmt":
+				c.formats = true
 			}
 			all = append(all, c)
 		}

@@ -33,6 +33,8 @@ type cost struct {
 	// itself is a set of functions of which one has to be the leaf, or to call the runtime: what it asks others for, as the
 	// reader that it is given, does not count; empty is anything.
 	itself string
+	// formats leaves out stacks in which package fmt hands its text on to a writer.
+	formats bool
 }
 
 // spent is the CPU time of a recording by stack, for what is asked of many findings.
@@ -161,7 +163,7 @@ func (s *spent) asked(c cost) costFrames {
 // has tells whether a stack, the leaf first, is of the cost.
 func (a costFrames) has(v *view, frames []stack.FrameID) bool {
 	below := func(of []stack.FrameID) bool {
-		if a.without != nil && slices.ContainsFunc(of, func(f stack.FrameID) bool { return a.without[f] }) {
+		if a.without != nil && slices.ContainsFunc(of, func(f stack.FrameID) bool { return a.without[f] }) || a.formats && writesOn(v.t, of, len(of)) {
 			return false
 		}
 		in := func(marks []bool) bool {

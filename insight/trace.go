@@ -177,7 +177,7 @@ func (in *Input) traceDoubts(t *traced, more ...string) []string {
 	} else if t.Entry.Partial {
 		doubts = append(doubts, "the trace was cut off: its end is missing")
 	}
-	if t.Length() < time.Second {
+	if t.Length() < time.Second && !facts.EndsByItself(in.Session) { // else it has a whole run
 		doubts = append(doubts, fmt.Sprintf("the trace is short, %s: it may cover only the program's startup", unit.Duration(t.Length())))
 	}
 	return append(doubts, more...)

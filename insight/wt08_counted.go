@@ -124,6 +124,16 @@ func (j *joinedCall) finding(r *Rule, in *Input) Finding {
 // waiters are methods that wait for other goroutines.
 var waiters = regexp.MustCompile(`^(Lock|RLock|Wait|Do|DoChan|Acquire)$`)
 
+// runsOnce tells of a method Do that it may be one which runs a function for all who ask: it is given a key and a function, and is none of the
+// program's own, as that of a client is.
+func runsOnce(c *code, call *ast.CallExpr) bool {
+	if len(call.Args) != 2 {
+		return false
+	}
+	_, lit := call.Args[1].(*ast.FuncLit)
+	return lit || len(c.functions()["Do"]) == 0
+}
+
 // waitsWithin finds a line of a function at which it may wait for another goroutine.
 func waitsWithin(c *code, at stack.Frame) (line int, waits bool) {
 	fn := c.function(at)
@@ -139,7 +149,7 @@ func waitsWithin(c *code, at stack.Frame) (line int, waits bool) {
 		case *ast.UnaryExpr:
 			waits = n.Op.String() == "<-"
 		case *ast.CallExpr:
-			waits = isMethodCall(n) && waiters.MatchString(calledName(n)) && !(calledName(n) == "Do" && len(n.Args) == 1) // http.Client.Do
+			waits = isMethodCall(n) && waiters.MatchString(calledName(n)) && (calledName(n) != "Do" || runsOnce(c, n))
 		}
 		if waits {
 			line, _ = s.lines(n)

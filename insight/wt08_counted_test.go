@@ -41,6 +41,8 @@ func TestWT08Counted(t *testing.T) {
 		{"it fails, and that is not kept", []string{"%TRAITS", `,"fails":true`}, source, ""},
 		{"it asks the context who it is for", nil, strings.Replace(source, "return fetch(k)", "return fetch(k, ctx.Value(user))", 1), Info},
 		{"it was counted no longer", []string{"%TOGETHER", `240,"cut":true`}, source, ""},
+		{"a client's method", nil, strings.Replace(source, "return fetch(k)", "return kv.Do(\"GET\", k)", 1) + "\nfunc (c *client) Do(what string, k int) img { return 0 }\n", Warning},
+		{"a group's method", nil, strings.Replace(source, "return fetch(k)", "return group.Do(key, load)", 1), Info},
 		{"it may wait for who has begun", nil, strings.Replace(source, "return fetch(k)", "return <-begun(k)", 1), Info},
 	} {
 		with := strings.NewReplacer(append(c.with, "%CALLS", "3000", "%TOGETHER", "240", "%APART", "0", "%WORKS", "300", "%SAME", "2900", "%TRAITS", "")...)

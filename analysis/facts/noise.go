@@ -119,15 +119,15 @@ func noiseOf(runs []recording.Run, parts ...[]metrics.OSSample) *Noise {
 	return n
 }
 
-// usedBetween is the CPU time of the program and of what has come from it between two samples. A program that has ended before the second
-// shows nothing there; what it had used by then, with the children that it has waited for, is what its run has.
+// usedBetween is the CPU time of the program and of what has come from it between two samples. A program that has ended between them
+// shows nothing at the second; what it had used by then, with the children that it has waited for, is what its run has.
 func usedBetween(runs []recording.Run, a, b *metrics.OSSample) time.Duration {
 	before, after := a.User+a.System, b.User+b.System
 	used := familyBetween(a, b)
 	if a.PID == b.PID && after >= before {
 		return used + after - before
 	}
-	if i := slices.IndexFunc(runs, func(r recording.Run) bool { return r.PID == a.PID && a.PID > 0 && r.Span.Start <= a.At }); i >= 0 {
+	if i := slices.IndexFunc(runs, func(r recording.Run) bool { return r.PID == a.PID && a.PID > 0 && r.Span.Start <= a.At && r.Span.End > a.At }); i >= 0 {
 		used += max(0, runs[i].User+runs[i].System-before-max(a.Family, a.Children))
 	}
 	if b.PID != a.PID {
