@@ -149,6 +149,35 @@ func cadenceIn(in *Input, at stack.Frame, l loop) *cadence {
 	return k
 }
 
+// takesAdvice is what to do about a loop that polls for something of the program itself which others have.
+const takesAdvice = "Wait for it instead of looking again after a pause: a channel with as many places as there are slots (or golang.org/x/sync/semaphore, or a sync.Cond that is signalled when one is given back) wakes the next goroutine at once, in the order in which they came. Shorter pauses lose less, and cost more looks."
+
+// manyAsleep is how many goroutines sleep at a line at once, on average, from which on they are in each other's way. Chosen.
+const manyAsleep = 1.5
+
+// asleepAt is how many goroutines sleep at the line of a wait at once, on average over the trace.
+func asleepAt(t *traced, w *waiting) float64 {
+	sum, at := time.Duration(0), lineOnly(w.site.Frame)
+	for _, b := range t.OwnBlocks(func(b *sched.Block) bool { return b.State == exectrace.Waiting && lineOnly(t.Site(b.Stack)) == at }) {
+		sum += b.Wait.Sum
+	}
+	return float64(sum) / float64(max(1, t.Length()))
+}
+
+// takesInTurn tells of a loop that a function of the program which it asks in each turn changes something when it succeeds: it takes what it asks for.
+func takesInTurn(c *code, l loop) (found bool) {
+	asked := func(n ast.Node) bool {
+		return hasCall(n, func(call *ast.CallExpr) bool {
+			return slices.ContainsFunc(c.functions()[ownCallName(call)], func(d declaration) bool {
+				return d.Body != nil && hasNode(d.Body, func(n ast.Node) bool {
+					return slices.ContainsFunc(changedBy(n), func(x ast.Expr) bool { return outlivesCalls(d, x) })
+				})
+			})
+		})
+	}
+	return slices.ContainsFunc(l.exits(), func(x exit) bool { return asked(x.cond) })
+}
+
 // tellCadence says of the pauses of a loop that polls what they cost at most: one for each time that it ended, where the rule
 // has nothing better to say of them.
 func tellCadence(r *Rule, w *waiting, in *Input, t *traced, generic string, f *Finding) {
@@ -157,6 +186,12 @@ func tellCadence(r *Rule, w *waiting, in *Input, t *traced, generic string, f *F
 	}
 	at, l, ok := pollsWith(in.code, t.Frames(w.site.Stack), t.Scope.IsUser)
 	if !ok {
+		return
+	}
+	if asleep := asleepAt(t, w); asleep >= manyAsleep && takesInTurn(in.code, l) {
+		f.Summary += fmt.Sprintf("; on average %s goroutines sleep there at once, and each looks by itself whether it can take what they all want: what is given back lies idle, or goes to who has just come, while the others sleep on", unit.Number(asleep))
+		f.Advice = takesAdvice
+		f.Doubts = append(f.Doubts, "if all of it is in use nearly all the time, they have to wait in any case: then more of it is needed, and waiting gains order alone")
 		return
 	}
 	k := cadenceIn(in, at, l)

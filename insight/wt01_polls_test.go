@@ -93,3 +93,23 @@ func TestLooksFirstElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// TestTakesInTurn: a poll that takes what it asks for is told from one that only looks.
+func TestTakesInTurn(t *testing.T) {
+	for text, want := range map[string]bool{
+		"for {\ntime.Sleep(d)\nif g.try() {\nreturn nil\n}\n}\n}\n\nfunc (g *gate) try() bool {\nif g.used >= g.size {\nreturn false\n}\ng.used++\nreturn true\n":                         true,
+		"for !g.try() {\ntime.Sleep(d)\n}\n}\n\nfunc (g *gate) try() bool {\nfor i, free := range g.free {\nif free {\ng.free[i] = false\nreturn true\n}\n}\nreturn false\n":              true,
+		"for {\ntime.Sleep(d)\nif g.done() {\nreturn nil\n}\n}\n}\n\nfunc (g *gate) done() bool {\nreturn g.state == finished\n":                                                          false,
+		"for {\ntime.Sleep(d)\nif st, err := get(id); err == nil && st.Done {\nreturn nil\n}\n}\n}\n\nfunc get(id int) (*status, error) {\nst := &status{}\nst.id = id\nreturn st, nil\n": false,
+	} {
+		c, at := lineFive(text)
+		loops := loopsAround(c, at)
+		if len(loops) == 0 {
+			t.Errorf("%s: no loop", text)
+			continue
+		}
+		if got := takesInTurn(c, loops[0]); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
