@@ -51,20 +51,55 @@ func burstOf(h *hit) (b burst, ok bool) {
 	if b.bytes = float64(moved.WriteBytes) / float64(moved.Writes); b.bytes > smallWrite {
 		return b, false
 	}
-	roots, calls, turns := map[string]bool{}, int64(0), int64(0)
+	w := writersAt(t, lines)
+	b.each = float64(w.calls) / float64(max(1, w.reads+w.waits))
+	return b, w.calls > 0 && b.each >= fewInBurst && !manyTargets(h, line, w)
+}
+
+// writerCounts are how often goroutines that write at some lines do so, read, and wait for something else, by the trace.
+type writerCounts struct{ calls, reads, waits int64 }
+
+func writersAt(t *traced, lines map[stack.Frame]bool) (w writerCounts) {
+	roots := map[string]bool{}
 	for _, x := range t.OwnBlocks(func(x *sched.Block) bool { return x.State == exectrace.Syscall && lines[lineOnly(t.Site(x.Stack))] }) {
 		roots[userRoot(t, x.Stack)] = true
-		calls += x.Wait.Count
+		w.calls += x.Wait.Count
 	}
 	for _, x := range t.OwnBlocks(func(x *sched.Block) bool { return roots[userRoot(t, x.Stack)] }) {
-		if x.State == exectrace.Waiting || slices.ContainsFunc(t.Frames(x.Stack), func(f stack.Frame) bool { return f.Func == "internal/poll.(*FD).Read" }) {
-			turns += x.Wait.Count
+		switch reads := slices.ContainsFunc(t.Frames(x.Stack), func(f stack.Frame) bool { return f.Func == "internal/poll.(*FD).Read" }); {
+		case reads:
+			w.reads += x.Wait.Count
+		case x.State == exectrace.Waiting:
+			w.waits += x.Wait.Count
 		}
 	}
-	b.each = float64(calls) / float64(max(1, turns))
+	return w
+}
+
+// fewTargets is up to how many open files and connections of the program one may be written to by itself. Chosen.
+const fewTargets = 16
+
+// manyTargets tells of the writes of a line that they may go to many connections, one after another: a loop takes another one in each turn by the
+// source, or who writes rests for something else than what it reads, as a hub does, in a program that has many.
+func manyTargets(h *hit, line *hitLine, w writerCounts) bool {
 	frames := facts.Frames(h.p.Stacks, line.heavy)
 	i := slices.IndexFunc(frames, func(f stack.Frame) bool { return lineOnly(f) == lineOnly(line.Caller) })
-	return b, calls > 0 && b.each >= fewInBurst && i > 0 && oneTarget(h.in.code, ownFrames(h.in, frames[i:]), ownName(frames[i-1].Func))
+	if i < 1 || !oneTarget(h.in.code, ownFrames(h.in, frames[i:]), ownName(frames[i-1].Func)) {
+		return true
+	}
+	return (w.waits > w.reads || w.calls == 0) && openAtMost(h.in) > fewTargets
+}
+
+// openAtMost is the largest number of open files and connections that a sample of the system has; 0 where none has it.
+func openAtMost(in *Input) (most int) {
+	samples, err := in.Session.OS()
+	if err != nil {
+		return 0
+	}
+	for _, s := range samples {
+		most = max(most, s.FDs)
+	}
+	return most
 }
 
 // oneTarget tells of what is written to by the call of a function on the line of the first frame that no loop around, in the functions of the
@@ -79,17 +114,18 @@ func oneTarget(c *code, way []stack.Frame, callee string) bool {
 		if fn == nil {
 			return false
 		}
-		i := slices.IndexFunc(c.lineCalls(f), func(call *ast.CallExpr) bool { return calledName(call) == callee && arg < len(call.Args) })
-		if i < 0 {
-			return false
+		calls := c.lineCalls(f)
+		i := slices.IndexFunc(calls, func(call *ast.CallExpr) bool { return calledName(call) == callee && arg < len(call.Args) })
+		if i < 0 { // by a variable: is that another one in each turn?
+			return !slices.ContainsFunc(calls, func(call *ast.CallExpr) bool { return anewInTurn(c, f, rootName(call.Fun)) })
 		}
-		call := c.lineCalls(f)[i]
+		call := calls[i]
 		x := receiverOf(call)
 		if arg >= 0 {
 			x = call.Args[arg]
 		}
 		name := rootName(x)
-		if slices.ContainsFunc(loopsAround(c, f), func(l loop) bool { return l.ranges(name) || setInTurn(l, name) }) {
+		if anewInTurn(c, f, name) {
 			return false
 		}
 		switch at := fn.parameter(name); {
@@ -105,6 +141,11 @@ func oneTarget(c *code, way []stack.Frame, callee string) bool {
 		}
 	}
 	return true
+}
+
+// anewInTurn tells of a variable that a loop around a line makes it another one in each turn.
+func anewInTurn(c *code, f stack.Frame, name string) bool {
+	return slices.ContainsFunc(loopsAround(c, f), func(l loop) bool { return l.ranges(name) || setInTurn(l, name) })
 }
 
 // setInTurn tells of a variable that a turn of a loop gives it a value.

@@ -55,16 +55,20 @@ func some(conns []*conn, b []byte) {
 		name  string
 		way   string // from the write on
 		reads int    // after how many writes it reads
+		rests int    // after how many it waits for something else; 0 is never
+		files int    // that are open
 		bytes int64  // of a write; 0 where the system does not count
 		burst bool
 	}{
-		{"rows of an answer", "main.(*conn).rows:main.go:15", 20, 60, true},
-		{"of two pieces", "main.(*conn).rows:main.go:15", 2, 60, false},
-		{"one for each read", "main.(*conn).rows:main.go:15", 1, 60, false},
-		{"large ones", "main.(*conn).rows:main.go:15", 20, 32 << 10, false},
-		{"nobody counts bytes", "main.(*conn).rows:main.go:15", 20, 0, false},
-		{"to all that listen", "main.all:main.go:21", 20, 60, false},
-		{"to all that listen, by their number", "main.some:main.go:28", 20, 60, false},
+		{"rows of an answer", "main.(*conn).rows:main.go:15", 20, 0, 400, 60, true},
+		{"of two pieces", "main.(*conn).rows:main.go:15", 2, 0, 400, 60, false},
+		{"one for each read", "main.(*conn).rows:main.go:15", 1, 0, 400, 60, false},
+		{"large ones", "main.(*conn).rows:main.go:15", 20, 0, 400, 32 << 10, false},
+		{"nobody counts bytes", "main.(*conn).rows:main.go:15", 20, 0, 400, 0, false},
+		{"by a hub to many", "main.(*conn).rows:main.go:15", 1000, 30, 400, 60, false},
+		{"by a tool to one", "main.(*conn).rows:main.go:15", 1000, 30, 9, 60, true},
+		{"to all that listen", "main.all:main.go:21", 20, 0, 400, 60, false},
+		{"to all that listen, by their number", "main.some:main.go:28", 20, 0, 400, 60, false},
 	} {
 		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\nphase cpu 5s..9s profiler=cpu\nphase trace 9s..11s profiler=trace\n")
 		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "main.go"}, []byte(source))
@@ -76,7 +80,7 @@ func some(conns []*conn, b []byte) {
 			if c.bytes == 0 {
 				n = 0
 			}
-			line, err := json.Marshal(metrics.OSSample{At: timeline.Time(i) * timeline.Time(time.Second), PID: 7, WriteCalls: n, WriteBytes: n * c.bytes})
+			line, err := json.Marshal(metrics.OSSample{At: timeline.Time(i) * timeline.Time(time.Second), PID: 7, WriteCalls: n, WriteBytes: n * c.bytes, FDs: c.files})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,6 +91,12 @@ func some(conns []*conn, b []byte) {
 		for n := range 300 {
 			p.Pass(time.Millisecond)
 			p.Call(10*time.Microsecond, write)
+			if c.rests > 0 && n%c.rests == c.rests-1 {
+				p.Block("sleep", "time.Sleep@sleep.go:1;main.serve@serve.go:4")
+				p.Pass(time.Millisecond)
+				p.Wake(1, "")
+				p.Start(1)
+			}
 			if n%c.reads == c.reads-1 {
 				p.Call(10*time.Microsecond, read)
 			}

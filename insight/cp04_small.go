@@ -390,6 +390,10 @@ func tellSmall(h *hit, f *Finding, what string) bool {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, "a file is opened with O_APPEND: if other processes write to it, too, each record has to go in one write, and no write may end within one")
 	}
+	if t := h.in.trace(); !reads && what == "connection" && t.Err == nil && manyTargets(h, small[0].line, writersAt(t, map[stack.Frame]bool{lineOnly(small[0].line.Caller): true})) {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, "who writes there may go from one connection to the next: then each gets one write, and a buffer puts nothing together")
+	}
 	for _, s := range small[1:min(len(small), 3)] {
 		f.Evidence = append(f.Evidence, h.in.code.shownAt(s.line.Caller.File, s.line.Caller.Line, "%s at a time here", unit.Plural(s.bytes, "byte")))
 	}

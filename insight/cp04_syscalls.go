@@ -47,6 +47,8 @@ func kernelReason(t *stack.Table, frames []stack.FrameID) string {
 			return "random"
 		case method == "Sync":
 			return "sync"
+		case method == "WriteAt" || method == "ReadAt":
+			return "places"
 		case method == "WriteTo": // os.File reads then, and who takes it may write to memory
 			return "files"
 		case slices.Contains(wholeFile, name):
@@ -116,6 +118,9 @@ func tellKernel(h *hit, f *Finding) {
 		}
 		f.Advice = "If one file or connection gets many small writes, put a bufio.Writer of 64 KB in front and flush it at the end, or when somebody is waiting for the output. If each file is written by one call, a buffer gains nothing: write fewer of them."
 		f.Doubts = append(f.Doubts, "a few large writes cannot be reduced further: check how many bytes each has (strace -c, or -e trace=write)", "what another process waits for, or writes to as well, may not stay in a buffer")
+	case "places":
+		f.Advice = "Each call is for a place in the file, so that a buffer in front of it is of no use: put together what lies side by side and write or read it in one call, keep what is used often in memory and write it back from time to time, or map the file."
+		f.Doubts = append(f.Doubts, "what is kept in memory is lost if the program dies before it is written")
 	case "whole":
 		f.Advice = wholeFilesAdvice
 	case "read":
