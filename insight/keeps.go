@@ -42,6 +42,8 @@ type keepsAt struct {
 	branch bool
 	// wraps tells of an index that it is a remainder: of a ring, which is as long as it was made.
 	wraps bool
+	// anew is, of a map that has a pointer to what was allocated in its key, the type of that: see [freshKey].
+	anew string
 }
 
 // storeKind is what a value goes into.
@@ -107,6 +109,8 @@ type keeper struct {
 	among  int  // how many functions a call that was followed may mean
 	branch bool // a call that was followed stands in a branch
 	wraps  bool // what is stored overwrites an older one
+	// fresh is the type of the object that the line makes anew each time, of which it gives a pointer on; anew is that of a key.
+	fresh, anew string
 	// What goes on without a call by name, and the fields whose channels have something.
 	sent     []passedOn
 	handed   []handed
@@ -185,10 +189,11 @@ func (k *keeper) begin(f stack.Frame, fn *ast.FuncDecl, vars map[string]taint) (
 		first, _ := s.lines(n)
 		switch n := n.(type) {
 		case *ast.AssignStmt:
-			if first != f.Line {
+			if first != f.Line && !makesPart(s, n.Rhs, f.Line) {
 				return
 			}
 			k.from, k.made = n, ""
+			noteFresh(k, n.Rhs)
 			for i, lhs := range n.Lhs {
 				switch lhs := lhs.(type) {
 				case *ast.Ident:
@@ -196,11 +201,18 @@ func (k *keeper) begin(f stack.Frame, fn *ast.FuncDecl, vars map[string]taint) (
 						k.made, vars[lhs.Name] = lhs.Name, whole
 					}
 				default:
+					if noteOwn(k, lhs) {
+						k.made = rootName(lhs)
+						vars[k.made] = whole
+					}
 					k.store(f.File, lhs, n.Rhs[min(i, len(n.Rhs)-1)], whole)
 				}
 			}
 		case *ast.ReturnStmt:
-			returned = returned || first == f.Line
+			if first == f.Line || makesPart(s, n.Results, f.Line) {
+				returned = true
+				noteFresh(k, n.Results)
+			}
 		case *ast.SendStmt:
 			k.send(f.File, n, whole)
 		case *ast.CallExpr:
@@ -362,7 +374,7 @@ func (k *keeper) send(file string, n *ast.SendStmt, t taint) {
 }
 
 func (k *keeper) add(kind storeKind, file string, container ast.Expr, at token.Pos, t taint) {
-	s := keepsAt{kind: kind, container: types.ExprString(container), file: file, line: k.lineOf(file, at), part: t.isPart(), name: nameOf(k, container), among: k.among, text: k.text, branch: k.branch || k.fn != nil && mayNotRun(k.fn.Body, container, ""), wraps: k.wraps}
+	s := keepsAt{kind: kind, container: types.ExprString(container), file: file, line: k.lineOf(file, at), part: t.isPart(), name: nameOf(k, container), among: k.among, text: k.text, branch: k.branch || k.fn != nil && mayNotRun(k.fn.Body, container, ""), wraps: k.wraps, anew: k.anew}
 	if s.part {
 		c := k.cuts[t-part]
 		s.expr, s.cutFile, s.cutLine, s.also, s.copied = c.expr, c.file, c.line, c.also, c.copied
@@ -414,7 +426,7 @@ func (k *keeper) pass(file string, call *ast.CallExpr, arg int, t taint) (stored
 		return true
 	}
 	if f, ok := call.Fun.(*ast.SelectorExpr); ok && len(call.Args) == 2 && (f.Sel.Name == "Store" || f.Sel.Name == "LoadOrStore") && len(k.fitting(call, arg)) == 0 {
-		k.add(intoSyncMap, file, f.X, call.Pos(), t)
+		addToSyncMap(k, file, call, arg, t)
 		return true
 	}
 	k.down(call, arg, t)
@@ -424,7 +436,7 @@ func (k *keeper) pass(file string, call *ast.CallExpr, arg int, t taint) (stored
 // down follows an argument into the function of the sources that is called, or those where
 // that is a method of an interface, and tells how what they return has to do with it.
 func (k *keeper) down(call *ast.CallExpr, arg int, t taint) (returned taint) {
-	all := k.fitting(call, arg)
+	all := thatRan(k.c, k.fitting(call, arg))
 	if len(all) == 0 || len(all) > maxFitting || call.Ellipsis.IsValid() {
 		return clean
 	}
@@ -473,34 +485,6 @@ func parameters(f *ast.FuncType) (names []string) {
 		}
 	}
 	return names
-}
-
-// callBack follows a value into a function that was handed down.
-func (k *keeper) callBack(f *ast.FuncLit, file string, n *ast.CallExpr, vars map[string]taint) {
-	own := map[string]taint{}
-	for i, p := range parameters(f.Type) {
-		if i < len(n.Args) {
-			own[p] = k.of(n.Args[i], vars)
-		}
-	}
-	k.body(declaration{&ast.FuncDecl{Name: ast.NewIdent("func"), Type: f.Type, Body: f.Body}, file}, own)
-}
-
-// fileOf is the file that a function is written in.
-func (k *keeper) fileOf(f *ast.FuncLit) string {
-	for file, s := range k.c.parsed {
-		if s != nil && s.file.FileStart <= f.Pos() && f.Pos() < s.file.FileEnd {
-			inside := false
-			ast.Inspect(s.file, func(n ast.Node) bool {
-				inside = inside || n == f
-				return !inside
-			})
-			if inside {
-				return file
-			}
-		}
-	}
-	return ""
 }
 
 // of tells how an expression has to do with what was allocated.

@@ -79,7 +79,8 @@ func (c sourceHolders) holder(at stack.Frame, frames []stack.Frame) (holding, bo
 // userFrames are those from the line on whose source is there.
 func userFrames(c *code, at stack.Frame, frames []stack.Frame) (own []stack.Frame) {
 	for _, f := range frames {
-		if (len(own) > 0 || f == at) && c.parse(f.File) != nil {
+		here := f.Func == at.Func && f.File == at.File && f.Line == at.Line // at another address of the same line, perhaps
+		if (len(own) > 0 || here) && c.parse(f.File) != nil {
 			own = append(own, f)
 		}
 	}
@@ -352,6 +353,7 @@ func (c sourceHolders) givesBack(f declaration, of string) (line int) {
 // does not.
 func (c sourceHolders) byStore(own []stack.Frame) (h holding, ok bool) {
 	all := c.storesOf(own)
+	slices.SortStableFunc(all, func(a, b keepsAt) int { return strings.Compare(b.anew, a.anew) }) // where nobody finds it again
 	for _, s := range all {
 		if s.part {
 			continue
@@ -359,6 +361,9 @@ func (c sourceHolders) byStore(own []stack.Frame) (h holding, ok bool) {
 		one, is := c.stored(s)
 		if !is {
 			continue
+		}
+		if s.anew != "" && one.lets.File == "" {
+			c.tellAnew(&one, s, c.shownAt(own[0].File, own[0].Line, ""))
 		}
 		one.into = s
 		if i := slices.IndexFunc(all, func(o keepsAt) bool { return o.part && o.kind != intoField }); i >= 0 && s.branch {
@@ -537,6 +542,9 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 	}
 	if !ok {
 		f.Advice = fails + otherwise
+		if otherwise == heldBy && !hasCore(in) {
+			f.Advice += " If that is not plain from the source, record with -phases core: the heap graph names what holds it."
+		}
 		return
 	}
 	if h.lets.File != "" && fails == "" && !standing && allInUse(in, at) {
@@ -550,5 +558,8 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 		if !shows(f, evidenceLine(e)) {
 			f.Evidence = append(f.Evidence, e)
 		}
+	}
+	if keepsAll(h) && doubt == "" && fails == "" {
+		tellKeepsFirst(f, h.shows[0])
 	}
 }

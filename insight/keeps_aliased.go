@@ -133,6 +133,10 @@ func addKey(k *keeper, file string, x *ast.IndexExpr, t taint) {
 		defer func(put bool) { k.cuts[t-part].put = put }(k.cuts[t-part].put)
 		k.cuts[t-part].put = false
 	}
+	if t == whole && freshKey(k, x.X, x.Index) {
+		k.anew = k.fresh
+		defer func() { k.anew = "" }()
+	}
 	k.add(intoMap, file, x.X, x.Pos(), t)
 }
 

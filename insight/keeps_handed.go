@@ -76,6 +76,34 @@ func takeHanded(k *keeper, file string, line int) {
 	})
 }
 
+// callBack follows a value into a function that was handed down.
+func (k *keeper) callBack(f *ast.FuncLit, file string, n *ast.CallExpr, vars map[string]taint) {
+	own := map[string]taint{}
+	for i, p := range parameters(f.Type) {
+		if i < len(n.Args) {
+			own[p] = k.of(n.Args[i], vars)
+		}
+	}
+	k.body(declaration{&ast.FuncDecl{Name: ast.NewIdent("func"), Type: f.Type, Body: f.Body}, file}, own)
+}
+
+// fileOf is the file that a function is written in.
+func (k *keeper) fileOf(f *ast.FuncLit) string {
+	for file, s := range k.c.parsed {
+		if s != nil && s.file.FileStart <= f.Pos() && f.Pos() < s.file.FileEnd {
+			inside := false
+			ast.Inspect(s.file, func(n ast.Node) bool {
+				inside = inside || n == f
+				return !inside
+			})
+			if inside {
+				return file
+			}
+		}
+	}
+	return ""
+}
+
 // receiveSent follows what has been sent on channels to where it is received, and forgets that the
 // channels have it where that finds what keeps it.
 func receiveSent(k *keeper) {

@@ -23,8 +23,9 @@ type code struct {
 	changed   []change
 	mentioned map[string][]callFrom
 	names     *declaredNames
-	types     *typeIndex // nil until it is asked for
-	checked   *typed     // nil until it is asked for
+	types     *typeIndex     // nil until it is asked for
+	checked   *typed         // nil until it is asked for
+	ran       map[ranAt]bool // the lines that profiles have seen at work; nil until it is asked for
 }
 
 func newCode(s *session.Session) *code { return &code{session: s, parsed: map[string]*syntax{}} }

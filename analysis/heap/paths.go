@@ -1,9 +1,15 @@
 package heap
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // paths are shortest ways from the roots. What nothing but goroutines leads to comes
-// after all else, so that a way begins at a goroutine only if there is no other.
+// after all else, so that a way begins at a goroutine only if there is no other. Last of all
+// are the tables of the runtime, such as that of those who wait for a lock: what they lead to
+// belongs to the program, which has another way to it, unless they alone hold it, as timers
+// hold their functions.
 type paths struct {
 	nodes  *nodes
 	parent []uint32 // by node
@@ -38,15 +44,36 @@ func (g *Graph) findPaths() (*paths, error) {
 	}
 	h.cache.drop()
 	giveBack(n)
-	p.parent = shortest(n, out, g.nodes.stacks())
+	p.parent = shortest(n, out, g.nodes.turn)
 	giveBack(n)
 	g.paths = p
 	return p, nil
 }
 
-// shortest finds a shortest path to each node, from node 0 on: first without the
-// nodes from stacks on that node 0 leads to.
-func shortest(n uint32, out adjacency, stacks uint32) []uint32 {
+// turns is how many turns there are, see [nodes.turn].
+const turns = 4
+
+// turn is when the ways from a root are looked for: those of the program's variables first, those
+// of the main goroutine, which lives as long as they do, those of other goroutines, of which
+// some only wait for what they point to, and those of the runtime's variables in the end.
+func (x *nodes) turn(node uint32) int {
+	r, ok := x.root(node)
+	switch {
+	case !ok:
+		return 0
+	case r.Kind == Goroutine && r.Func == "runtime.main":
+		return 1
+	case r.Kind == Goroutine:
+		return 2
+	case r.Kind == Global && strings.HasPrefix(strings.TrimLeft(r.Name, "*"), "runtime."):
+		return 3
+	}
+	return 0
+}
+
+// shortest finds a shortest path to each node, from node 0 on: first by the nodes of the
+// first turn that node 0 leads to, then by the others.
+func shortest(n uint32, out adjacency, turnOf func(node uint32) int) []uint32 {
 	parent := make([]uint32, n)
 	seen := newBitset(n)
 	seen.set(0)
@@ -66,10 +93,10 @@ func shortest(n uint32, out adjacency, stacks uint32) []uint32 {
 			now, next = next, now
 		}
 	}
-	for _, late := range []bool{false, true} {
+	for turn := range turns {
 		now = now[:0]
 		for e := out.start[0]; e < out.start[1]; e++ {
-			if w := out.to.at(e); (w >= stacks) == late {
+			if w := out.to.at(e); turnOf(w) == turn && !seen.has(w) {
 				seen.set(w)
 				now = append(now, w)
 			}
