@@ -170,8 +170,11 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 			does = "goes through all of " + s.loop.name + " to find the one that comes first"
 		}
 		does += ", over and over"
-		if s.loop.kind == searchPairs {
+		switch s.loop.kind {
+		case searchPairs:
 			does = pairsDo(s.loop)
+		case searchOwners:
+			does = fmt.Sprintf("looks for a match in %s of each element of %s, over and over", s.loop.name, s.loop.owners.name)
 		}
 		f := r.answer(Found, "%s of the CPU time goes into a loop%s that %s", unit.Percent(share.Estimate), atFrame(s.at), does)
 		f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
@@ -181,7 +184,10 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 		}
 		f.Evidence = []Evidence{in.lineAt(w.Entry, s.at, "%d of %d samples", s.samples, total)}
 		f.Verify = "Record again with the same input: the CPU time of this loop should vanish."
-		if adviseSearch(&f, s.loop, s.looped); f.saves && s.loop.kind != searchPairs {
+		if at := s.loop.owners.at; s.loop.kind == searchOwners {
+			f.Evidence = append(f.Evidence, in.lineAt(w.Entry, at, "for each search, this loop goes through all of %s", s.loop.owners.name))
+		}
+		if adviseSearch(&f, s.loop, s.looped); f.saves && s.loop.kind != searchPairs && s.loop.kind != searchOwners {
 			tellGrows(in.code, s.at, &f)
 		}
 		s.tellTurn(in, w, &f)
@@ -197,7 +203,7 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 // adviseSearch says what to do about a loop that searches, by what it goes through. Where a map
 // gains nothing for certain, or nobody can tell, it is an info.
 func adviseSearch(f *Finding, l handLoop, looped bool) {
-	if l.kind != searchMany && l.kind != searchFirst && l.kind != searchPairs {
+	if !slices.Contains([]handKind{searchMany, searchFirst, searchPairs, searchOwners}, l.kind) {
 		f.Severity = Info
 		f.Verify = "Record again with the same input: the CPU time of this loop should be less."
 	}
@@ -216,6 +222,8 @@ func adviseSearch(f *Finding, l handLoop, looped bool) {
 		f.Doubts = []string{"ten elements or so are compared faster than a heap is kept in order"}
 	case searchPairs:
 		advisePairs(f, l)
+	case searchOwners:
+		adviseOwners(f, l)
 	case searchEach:
 		f.Advice = "Another list is searched in each turn of the loop, so building a map of one costs more than searching it once. A map gains only if the lists are long and each is searched again before it changes: then keep it beside the list."
 		f.Doubts = []string{fewDoubt}

@@ -18,6 +18,8 @@ type Holding struct {
 	Advice   string
 	Evidence []Evidence
 	Doubts   []string
+	// Keeps tells that the first evidence is the line that keeps it, by the source, which takes nothing out there.
+	Keeps bool
 	// Bounded tells that the source takes something out when a length is reached, so that it
 	// may be a cache that is still filling.
 	Bounded bool
@@ -51,7 +53,7 @@ func HoldingOf(in *Input, at stack.Frame, frames []stack.Frame) Holding {
 		h.By = by
 	}
 	shorten(in, []Finding{f})
-	h.Advice, h.Evidence, h.Doubts = f.Advice, f.Evidence, f.Doubts
+	h.Advice, h.Evidence, h.Doubts, h.Keeps = f.Advice, f.Evidence, f.Doubts, f.keeps
 	return h
 }
 

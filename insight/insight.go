@@ -153,6 +153,8 @@ type Finding struct {
 	crowded bool
 	// lets is, of memory that is kept, where the source takes something out of what keeps it.
 	lets Evidence
+	// keeps tells that the first evidence is the line that keeps memory, see [keepsAll].
+	keeps bool
 	// bounds is, of such memory, where the source shortens what keeps it beside what adds to it.
 	bounds Evidence
 	// waits are the parts of the time of units that it is about.

@@ -363,7 +363,7 @@ func (c sourceHolders) byStore(own []stack.Frame) (h holding, ok bool) {
 			continue
 		}
 		if s.anew != "" && one.lets.File == "" {
-			c.tellAnew(&one, s, c.shownAt(own[0].File, own[0].Line, ""))
+			tellAnew(c.code, &one, s, c.shownAt(own[0].File, own[0].Line, ""))
 		}
 		one.into = s
 		if i := slices.IndexFunc(all, func(o keepsAt) bool { return o.part && o.kind != intoField }); i >= 0 && s.branch {
@@ -561,5 +561,6 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 	}
 	if keepsAll(h) && doubt == "" && fails == "" {
 		tellKeepsFirst(f, h.shows[0])
+		f.keeps = true
 	}
 }

@@ -173,13 +173,13 @@ func addToSyncMap(k *keeper, file string, call *ast.CallExpr, arg int, t taint) 
 
 // tellAnew says of a map from which nothing is deleted that its key is a pointer to an object that a line makes anew each
 // time. An object that is looked up as long as it lives is found by its pointer: then only its end is missing.
-func (c sourceHolders) tellAnew(h *holding, s keepsAt, made Evidence) {
+func tellAnew(c *code, h *holding, s keepsAt, made Evidence) {
 	const aside = " If it is looked up by the same pointer while it is in use, delete the entry when that ends."
 	at := fileLine(made.File, made.Line)
 	h.says += fmt.Sprintf(", by a pointer to a new %s of each call (%s): a later call, with another one, does not find it, and nothing in the source deletes it", s.anew, at)
 	h.advice = fmt.Sprintf("It goes into %s, and nothing in the source deletes from a map of this name. Its key is a pointer to a %s made anew at %s in each call, so a later call with an equal one does not find the entry: "+
 		"key it by what identifies the %s (a string or a struct of its fields), or do not remember it at all.", s.container, s.anew, at, s.anew)
-	if line := c.looksUpBefore(s); line > 0 {
+	if line := looksUpBefore(c, s); line > 0 {
 		h.shows = append(h.shows, c.shownAt(s.file, line, "it is looked up here before, by the same pointer"))
 		return
 	}
@@ -188,7 +188,7 @@ func (c sourceHolders) tellAnew(h *holding, s keepsAt, made Evidence) {
 
 // looksUpBefore is the line at which the function that stores something into a map looks into it before; 0 where it does
 // not.
-func (c sourceHolders) looksUpBefore(s keepsAt) (line int) {
+func looksUpBefore(c *code, s keepsAt) (line int) {
 	x := c.parse(s.file)
 	x.onLine(s.line, func(n ast.Node, _ []ast.Node) {
 		fn, ok := n.(*ast.FuncDecl)

@@ -64,6 +64,9 @@ func (s *searchScan) search(frames []stack.FrameID) (x searchLine, ok bool) {
 		if l.kind == searchNone || (k > 0 || l.by > matchEqual || l.works) && !l.compares(at.Line) {
 			continue // what else is done for each element is no comparison
 		}
+		if l.kind == searchOwners && !repeatsOwners(s, l, frames[i:]) {
+			l.kind = searchEach
+		}
 		if looped = looped || len(loopsAround(s.in.code, at)) > 1; looped || served {
 			return searchLine{at, l, looped, lineOnly(turn), turn == caller}, true
 		}
@@ -102,4 +105,22 @@ func (s *searchScan) ask(x searchAt) handLoop {
 		s.known[x] = l
 	}
 	return l
+}
+
+// repeatsOwners tells whether the loop through the elements that have the lists is run more than once, by the frames from the
+// search on.
+func repeatsOwners(s *searchScan, l handLoop, frames []stack.FrameID) bool {
+	at := 0
+	if l.owners.called {
+		if at = nextUser(s.v, frames, 1); at < 0 {
+			return false
+		}
+	}
+	around := len(loopsAround(s.in.code, s.v.t.Frame(frames[at])))
+	if around > 2 || l.owners.called && around > 1 {
+		return true
+	}
+	above := frames[at+1:]
+	looped, _, _ := s.looped(above)
+	return looped || len(above) > 0 && repeatsAbove(s.in.code, s.v, above)
 }

@@ -82,15 +82,16 @@ func setBy(loop ast.Node, x ast.Expr) bool {
 type handKind int
 
 const (
-	searchNone  handKind = iota
-	searchMany           // through as many as there are
-	searchFew            // through a literal of a few elements
-	searchFront          // what was found moves to the front
-	searchTable          // it begins where what it looks for belongs: a hash table
-	searchFirst          // for the first of all by an order, which is taken out
-	searchLeast          // for the first of all by an order, which is taken out at times
-	searchEach           // through another one in each turn of the loop around
-	searchPairs          // each of one list is compared with each of another, or of the same
+	searchNone   handKind = iota
+	searchMany            // through as many as there are
+	searchFew             // through a literal of a few elements
+	searchFront           // what was found moves to the front
+	searchTable           // it begins where what it looks for belongs: a hash table
+	searchFirst           // for the first of all by an order, which is taken out
+	searchLeast           // for the first of all by an order, which is taken out at times
+	searchEach            // through another one in each turn of the loop around
+	searchPairs           // each of one list is compared with each of another, or of the same
+	searchOwners          // through the own list of each element of one that lives on
 )
 
 // handLoop is a loop that searches.
@@ -110,6 +111,8 @@ type handLoop struct {
 	takes bool
 	// same is what it takes for equal.
 	same sameBy
+	// owners are, of searchOwners, the elements that have the lists.
+	owners owners
 }
 
 // compares tells whether a line is that of the comparison.
@@ -180,6 +183,7 @@ func searchByHand(c *code, f, caller stack.Frame, looped bool) (x handLoop) {
 		switch few := literalSize(c, g.fn, over); {
 		case g.beginsAt(terms):
 			x.kind = searchTable
+		case indexOfOwners(x.by) != "" && ofOwners(g, over, terms, &x):
 		case few > 0 && few <= fewElements && m != matchEqual:
 			return handLoop{}
 		case few > 0 && few <= fewElements:

@@ -15,7 +15,7 @@ import (
 // tellTurn shows the loop of a caller that repeats the search; where it looks up the keys of what is searched, their values
 // are to be kept beside them.
 func (s *handSearch) tellTurn(in *Input, w *facts.Weights, f *Finding) {
-	if len(s.turns) == 0 || len(loopsAround(in.code, s.at)) > 1 {
+	if len(s.turns) == 0 || s.loop.kind == searchOwners || len(loopsAround(in.code, s.at)) > 1 {
 		return
 	}
 	at := heaviestFrame(s.turns)

@@ -168,6 +168,9 @@ func (d *decider) hold(c *Cause, at stack.Frame, frames []stack.Frame) {
 	h := insight.HoldingOf(d.in, at, frames)
 	c.Bounded, c.Holder, c.Advice = h.Bounded, h.By, h.Advice
 	c.Evidence, c.Doubts = append(c.Evidence, h.Evidence...), append(c.Doubts, h.Doubts...)
+	if n := len(c.Evidence) - len(h.Evidence); h.Keeps && n > 0 { // the line to change comes first
+		c.Evidence = slices.Insert(slices.Delete(c.Evidence, n, n+1), 0, h.Evidence[0])
+	}
 }
 
 // use takes the rule that has found the same as a cause.
