@@ -262,6 +262,10 @@ func (k *keeper) body(fn declaration, vars map[string]taint) (returned taint) {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			k.assign(fn.file, n, vars)
+		case *ast.IncDecStmt:
+			if x, ok := n.X.(*ast.IndexExpr); ok && k.of(x.Index, vars) > clean {
+				addKey(k, fn.file, x, k.of(x.Index, vars))
+			}
 		case *ast.RangeStmt:
 			if t := k.of(n.X, vars); t > clean {
 				each := n.Value
@@ -500,7 +504,7 @@ func (k *keeper) of(e ast.Expr, vars map[string]taint) (t taint) {
 		}
 	case *ast.KeyValueExpr:
 		t = k.of(e.Value, vars)
-		if key, ok := e.Key.(*ast.Ident); ok && t > clean && k.text {
+		if key, ok := e.Key.(*ast.Ident); ok && t > clean {
 			k.fields[key.Name] = true
 		}
 		return t
@@ -522,7 +526,7 @@ func (k *keeper) of(e ast.Expr, vars map[string]taint) (t taint) {
 		if t, ok := k.channels[e.Sel.Name]; ok {
 			return t
 		}
-		if k.text && k.fields[e.Sel.Name] {
+		if k.fields[e.Sel.Name] {
 			return k.of(e.X, vars)
 		}
 	case *ast.SliceExpr:

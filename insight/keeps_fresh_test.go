@@ -72,6 +72,48 @@ type book struct { known map[string]*unit }`, "nothing in the source deletes fro
 	b.known[p] = u
 }
 type book struct { known map[*peer]*unit }`, "nothing in the source deletes from a map of this name: give it a bound", 5, nil},
+		{"over a channel, by a callback", `func accept(b *book) { for { u := &unit{
+	tags: make([]string, 9),
+}
+	b.queue <- u
+} }
+func (b *book) run() {
+	for u := range b.queue {
+		b.each(u, func(v *unit) { b.known[v]++ })
+	}
+}
+func (b *book) each(u *unit, f func(*unit)) { f(u) }
+type book struct { queue chan *unit; known map[*unit]int }`, "goes into", 0, nil},
+		{"over a channel", `func accept(b *book) { for { u := &unit{
+	tags: make([]string, 9),
+}
+	b.queue <- u
+} }
+func (b *book) run() {
+	for u := range b.queue {
+		b.note(u)
+	}
+}
+func (b *book) note(u *unit) { b.known[u] = 1 }
+type book struct { queue chan *unit; known map[*unit]int }`, anew + "unit", 13, nil},
+		{"in a struct that goes over a channel", `func accept(b *book) { u := &unit{
+	tags: make([]string, 9),
+}
+	b.queue <- item{of: u, n: 1}
+}
+func (b *book) run() {
+	for x := range b.queue {
+		b.known[x.of] = x.n
+	}
+}
+type item struct { of *unit; n int }
+type book struct { queue chan item; known map[*unit]int }`, anew + "unit", 10, nil},
+		{"counted by ++", `func count(b *book) { u := &unit{
+	tags: make([]string, 9),
+}
+	b.known[u]++
+}
+type book struct { known map[*unit]int }`, anew + "unit", 6, nil},
 		{"in a function that stands in a literal", `func of(b *book) { b.later = &job{run: func() int {
 	x := make([]int, 9); return len(x)
 }} }
