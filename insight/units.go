@@ -42,8 +42,30 @@ func onUnits(look unitLook) func(r *Rule, in *Input) []Finding {
 		case otherwise != nil:
 			return []Finding{*otherwise}
 		}
+		if cut := cutAway(u); cut != "" {
+			return []Finding{r.answer(TooLittle, "%s; but %s", fine, cut)}
+		}
 		return []Finding{r.answer(Fine, "%s", fine)}
 	})
+}
+
+// manyCut is the part of all requests from which on those that are not wholly in the trace may be what is slow. Chosen: of
+// requests that take a tenth of the trace as many are cut off.
+const manyCut = 0.1
+
+// cutAway says that many requests are not judged, as they are not wholly in the trace: long ones are cut off more often than others;
+// empty where they are few.
+func cutAway(u *facts.Units) string {
+	counted := int64(0)
+	for _, g := range u.Groups {
+		if g.Unit.String() == "request" {
+			counted += g.Seen.Count
+		}
+	}
+	if counted == 0 || float64(u.Cut) < manyCut*float64(counted+u.Cut) {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s began before the trace or ended after it: these may be the slow ones, which a longer trace has (-phases trace:20s)", unit.Count(u.Cut), unit.Plural(counted+u.Cut, "request"))
 }
 
 // overUnits says over how many units figures are averages: " on average over 7", or where
