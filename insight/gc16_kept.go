@@ -65,7 +65,7 @@ func checkKept(r *Rule, in *Input) []Finding {
 	text := fmt.Sprintf("of %s in use%s, %s were allocated at %s:%d in %s", unit.BytesOf(float64(kept.Bytes)), when, unit.Percent(share), baseName(top.At.File), top.At.Line, stack.Short(top.At.Func))
 	switch {
 	case float64(kept.Bytes) < r.param("least")*(1<<20) || share < r.param("share"):
-		return []Finding{r.answer(Fine, "%s, at others less", text)}
+		return []Finding{gatheredOrFine(r, in, kept, text+", at others less")}
 	case float64(kept.Samples) < r.param("samples") && kept.Doubt > r.param("doubt"):
 		return []Finding{r.answer(TooLittle, "%s, which rests on %d samples; %g are needed", text, kept.Samples, r.param("samples"))}
 	}
@@ -95,6 +95,11 @@ func checkKept(r *Rule, in *Input) []Finding {
 	tellWaste(r, in, all, top, &f)
 	tellPieces(r, in, all, top, &f)
 	tellBuffer(r, in, all, top, &f)
+	if f.Severity == Info {
+		if x, ok := mostGathered(r, in, kept); ok {
+			x.tell(r, in, kept, &f)
+		}
+	}
 	if f.Severity.AtLeast(Warning) {
 		f.felt = share * min(1, float64(top.Weight)/(r.param("fills")*(1<<20)))
 	}

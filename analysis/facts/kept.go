@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -185,6 +186,17 @@ func keptIn(f *Facts, p *profile.Profile, entry recording.Entry) (*InUse, error)
 // Lines are the lines of the user's code that have allocated what is in use, the most
 // first. A stack counts for the line nearest to the leaf.
 func (k *InUse) Lines() []*Line { return lines(k.profile, k.index, k.scope) }
+
+// EachStack are the stacks that have allocated what is in use, the leaf first, with how much of it.
+func EachStack(k *InUse) iter.Seq2[[]stack.Frame, int64] {
+	return func(yield func([]stack.Frame, int64) bool) {
+		for id, w := range k.profile.Samples(k.index) {
+			if w > 0 && !yield(Frames(k.profile.Stacks, id), w) {
+				return
+			}
+		}
+	}
+}
 
 // At is how much of what is in use was allocated through a line.
 func (k *InUse) At(at stack.Frame) (kept int64) {

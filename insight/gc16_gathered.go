@@ -1,0 +1,140 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+
+	"loupe/analysis/facts"
+	"loupe/value/stack"
+	"loupe/value/unit"
+)
+
+// gatheredTitle is the title of a list of which most of the live heap is, and that is only gone through in the end.
+const gatheredTitle = "All items are gathered before the first one is handled"
+
+// gatheredHeap is a list that a loop gathers, with what is in use of all that its turns have allocated.
+type gatheredHeap struct {
+	*gathered
+	d      *derivations
+	bytes  int64
+	depth  int         // how many functions of the program are below the loop, at least
+	at     stack.Frame // the line of the turns that has most of it
+	frames []stack.Frame
+	most   int64
+}
+
+// mostGathered finds the list that has most of what is in use, with all that the turns of its loop have allocated for it, at
+// whichever lines. Of several, one within the turns of another, it is the innermost that nothing speaks against.
+func mostGathered(r *Rule, in *Input, kept *facts.Look) (best *gatheredHeap, ok bool) {
+	if float64(kept.Bytes) < r.param("least")*(1<<20) || float64(kept.Samples) < r.param("samples") && kept.Doubt > r.param("doubt") {
+		return nil, false
+	}
+	d := newDerivations(in.code)
+	lists := map[string][]*gathered{}
+	by := map[*gathered]*gatheredHeap{}
+	var all []*gatheredHeap
+	isUser := in.Session.Scope().IsUser
+	for frames, w := range facts.EachStack(kept.InUse) {
+		counted := map[*gathered]bool{}
+		depth := 0
+		for i, f := range frames {
+			if !isUser(f) {
+				continue
+			}
+			depth++
+			fn, found := d.at(f)
+			if !found {
+				continue
+			}
+			key := d.placeOf(fn.decl).text() + fn.file
+			if _, known := lists[key]; !known {
+				lists[key] = gatheredLists(d, fn.decl)
+			}
+			for _, g := range lists[key] {
+				if counted[g] || !g.inWhole(d, f.File, f.Line) || !g.feedsFrom(d, f.Line) {
+					continue
+				}
+				counted[g] = true
+				x := by[g]
+				if x == nil {
+					x = &gatheredHeap{gathered: g, d: d, depth: depth}
+					by[g], all = x, append(all, x)
+				}
+				x.bytes, x.depth = x.bytes+w, min(x.depth, depth)
+				if w > x.most {
+					x.most, x.at, x.frames = w, f, frames[i:]
+				}
+			}
+		}
+	}
+	all = slices.DeleteFunc(all, func(x *gatheredHeap) bool { return float64(x.bytes) < r.param("share")*float64(kept.Bytes) })
+	for _, x := range all {
+		if best == nil || (x.against == "") != (best.against == "") && x.against == "" || (x.against == "") == (best.against == "") && x.depth < best.depth {
+			best = x
+		}
+	}
+	return best, best != nil
+}
+
+// gatheredOrFine is what the rule says where no single line has most of what is in use.
+func gatheredOrFine(r *Rule, in *Input, kept *facts.Look, text string) Finding {
+	x, ok := mostGathered(r, in, kept)
+	if !ok {
+		return r.answer(Fine, "%s", text)
+	}
+	if x.against != "" || x.keeps != "" {
+		why := x.against
+		if why == "" {
+			why = x.keeps
+		}
+		return r.answer(Fine, "%s; %s has allocated %s of it for %s, but an item cannot simply be handled when it comes: %s", text, x.turnsText(x.d), unit.Percent(x.share(kept)), x.of.Name(), why)
+	}
+	f := r.answer(Found, "")
+	f.Score = score(x.share(kept)*float64(kept.Bytes), 64<<20, 1<<30)
+	f.Impact = exactly(x.share(kept), "share of what is in use")
+	f.Severity = Info
+	x.tell(r, in, kept, &f)
+	return f
+}
+
+// share is its part of what is in use.
+func (x *gatheredHeap) share(kept *facts.Look) float64 {
+	return float64(x.bytes) / float64(max(1, kept.Bytes))
+}
+
+// tell makes a finding say that the items could be handled as they come. Where something speaks against it, no more is said than what.
+func (x *gatheredHeap) tell(r *Rule, in *Input, kept *facts.Look, f *Finding) {
+	add, last := x.d.placeOf(x.adds[0]), x.whereLast(x.d)
+	if x.against != "" || x.keeps != "" {
+		if x.against == "" {
+			f.Doubts = append(f.Doubts, fmt.Sprintf("%s has gathered it in %s, and goes on to handle one item after the other; but %s", x.turnsText(x.d), x.of.Name(), x.keeps))
+		}
+		return
+	}
+	f.Title = gatheredTitle
+	f.Summary = fmt.Sprintf("of %s in use%s, %s were allocated by the turns of %s for the items that %s appends to %s; according to the source the list is local, and ", unit.BytesOf(float64(kept.Bytes)), map[bool]string{true: " near the peak"}[kept.Peak],
+		unit.Percent(x.share(kept)), x.turnsText(x.d), add.text(), x.of.Name())
+	handle := "Handle each item when it comes, in the loop that reads it, instead of gathering all of them first; or a batch of some hundreds at a time, if handling them together is cheaper. Then the peak no longer grows with their number."
+	if x.measured() {
+		first := x.d.placeOf(x.passes[0].loop)
+		f.Summary += fmt.Sprintf("is gone through twice: at %s only to find how long the longest texts are, and at %s to handle them", first.text(), last.text())
+		handle = "Write the items in batches of some hundreds, each laid out by its own widths or by those of the first batch, or in a format that needs no widths (tab-separated values, a line per item): then the peak no longer grows with their number. If the widths have to be exact, go through the source twice instead of keeping all."
+		f.Doubts = append(f.Doubts, "the widths are known only when all items are: written in batches, the columns may change on the way, or a text may be too long for its column")
+	} else {
+		f.Summary += fmt.Sprintf("is only gone through once, at %s: no item needs another one", last.text())
+	}
+	f.Evidence = []Evidence{
+		in.fileAt(kept.Entry, stack.Frame{Func: x.frames[0].Func, File: add.file, Line: add.line}, x.frames[1:], "all items are gathered here: %s in use", unit.BytesOf(float64(x.bytes))),
+		in.code.shownAt(last.file, last.line, "only here they are handled, one after the other"),
+	}
+	if len(x.frames) > 0 && x.at.Line != add.line {
+		f.Evidence = append(f.Evidence, in.fileAt(kept.Entry, x.at, x.frames, "%s of it were allocated by way of this line", unit.BytesOf(float64(x.most))))
+	}
+	f.Advice = handle
+	f.Verify = "Record again: the peak heap should be lower, and no longer grow with the number of items."
+	f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return d == oneMoment })
+	f.Doubts = append(f.Doubts, "if reading fails in the middle, some items have been handled by then; and as long as they are handled, what they are read from stays open")
+	if float64(x.bytes) >= r.param("grows")*(1<<20) {
+		f.Severity, f.Score = Warning, max(f.Score, 50)
+	}
+}
