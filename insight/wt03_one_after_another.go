@@ -24,6 +24,7 @@ var wt03 = &Rule{
 		{"share", 0.2, "share of the time", "chosen: the gain if independent calls are made concurrently"},
 		{"warning", 0.3, "share of the time", "chosen: requests then take two thirds of the time"},
 		{"part", 0.05, "share of the time", "chosen: per call; less is not worth a goroutine"},
+		{"phase", 0.25, "share of the time", "chosen: of each of two phases that could overlap; less would hardly be felt"},
 		{"units", 10, "requests or tasks", "chosen: fewer are a momentary effect"},
 		groupParam,
 	},
@@ -45,6 +46,14 @@ func checkSideBySide(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []
 	if name := g.Unit.String(); name == "benchmark" || name == "test" {
 		return nil, "a " + name + " makes its calls in the order that it is meant to test"
 	}
+	defer func() { // what overlaps gains whatever is made concurrently: it comes where that has nothing to say
+		if len(found) > 0 {
+			return
+		}
+		if f, ok := phasesFinding(r, in, t, g); ok {
+			found = []Finding{f}
+		}
+	}()
 	var best *series
 	for _, s := range seriesOf(r, g) {
 		s.weigh(in, t)
