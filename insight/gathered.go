@@ -64,9 +64,6 @@ func gatheredLists(d *derivations, decl *ast.FuncDecl) (all []*gathered) {
 			g = &gathered{decl: decl, of: v}
 			by[v] = g
 		}
-		if g.whole != nil && g.whole != whole {
-			g.against = fmt.Sprintf("several loops add to %s", v.Name())
-		}
 		g.whole, g.lit = whole, lit
 		g.adds = append(g.adds, a)
 		if g.whole != nil && !slices.Contains(all, g) {
@@ -258,11 +255,10 @@ func (f *gatheredUse) uses(decl *ast.FuncDecl, v types.Object, from token.Pos, d
 }
 
 // ordering are functions that need all of a list, whatever else they do with it.
-var ordering = regexp.MustCompile(`(?i)sort|reverse|shuffle|uniq|compact|dedup|backward|max|min$`)
+var ordering = regexp.MustCompile(`(?i)sort|reverse|shuffle|uniq|compact|dedup|backward|\.max|\.min`)
 
 // given is a call that has the list among its arguments.
 func (f *gatheredUse) given(decl *ast.FuncDecl, call *ast.CallExpr, id *ast.Ident, around []ast.Node, depth int) {
-	name := calledName(call)
 	switch {
 	case isNamed(call.Fun, "len"):
 		if b, ok := around[len(around)-2].(*ast.BinaryExpr); !ok || !isZero(b.X) && !isZero(b.Y) || b.Op == token.SUB || b.Op == token.ADD {
@@ -277,7 +273,7 @@ func (f *gatheredUse) given(decl *ast.FuncDecl, call *ast.CallExpr, id *ast.Iden
 		}
 		f.speaks(call, "it goes on into another list")
 		return
-	case ordering.MatchString(name):
+	case ordering.MatchString(types.ExprString(call.Fun)):
 		f.speaks(call, "it needs all of them: "+types.ExprString(call.Fun))
 		return
 	case loopsSince(around, f.g.of.Pos()) && depth == 0:
