@@ -36,6 +36,7 @@ func FuzzSource(f *testing.F) {
 		"p := strings.Split(a, b)\nif len(p) == 2 {\nq := p[1:]\nfor i := 1; i < len(p); i++ {\nuse(p[i], p[len(p)-1], strings.Join(q, b))\n}\n}\nif v, ok := m[K{a, time.Now()}]; ok {\nreturn v + f(a[1:], b) + f(a, b[1:])\n}\nfor {\nselect {\ncase <-time.After(10):\ncase <-c:\nuse(r.URL.Query().Get(a), r.URL.Query())\n}\nh := sha256.New()\nh.Write(b)\nh.Sum(nil)\n}\n}\ntype K struct { a string; t time.Time }\nfunc g(k K) int {\nreturn g(k) + g(K{k.a, k.t})",
 		"k := fmt.Sprintf(a, b)\nm[k] = fmt.Sprintf()\ndelete(m, k)\nk, n = k, m\nx.k = x.k.Clone()\nx.k = bytes.Clone(x.k[:1])\nx.k, y, _ = strings.Cut(x.k, a)\nfor _, z := range strings.Split(a, b) {\nm[z%len(m)] = z\nm = append(m[:0:0], m[1:]...)\nm = slices.Delete(m)\n}\nreturn fmt.Sprintf(a)",
 		"d, err := io.ReadAll(f)\nfor len(d) > 0 {\nx, rest, _ := bytes.Cut(d, []byte(\"\\n\"))\ng(d[:n], x)\nd = rest\n}\n}\nfunc g(b ...[]byte) {\nfor i := 0; i < len(b); i += n {\nh(b[i:min(i+n, len(b))])\n}\nb, _ = os.ReadFile()\nfor _, l := range strings.Split(string(b), \"\\n\") {\nl = l[1:]\nm[l] = append(l, strings.Fields(l)...)\n}\n}\nfunc h() []byte {\nreturn io.ReadAll()",
+		"var x, y []T\nfor z := range a {\nx = append(x, z)\nfunc() { y = append(y, z) }()\ng(func(v T) { y = append(y, v, z) })\n}\nfor i := 0; i < len(x); i++ {\nuse(x[i])\nx.y[i] = x[i]\n}\nreturn g(x, len(x) > 0, x...)\n}\nfunc g(x []T, y ...int) []T {\nfor _, z := range slices.Chunk(x, 2) {\nq <- z\nw = max(w, len(z))\nh.Add(z)\n}\nvar a, b = g(x), g\nx, _ = g(x)\nreturn x\n}\ntype T struct { y []T",
 		"x := &http.Transport{}\nc.Do(&http.Client{Transport: x})\nl := rate.NewLimiter()\nfor _, p := range ps {\nm := p.fs.table()\nselect {\ncase <-p.done:\ncase <-ctx.Done():\n}\nclose()\nclose(p.done)\n}\n}\nfunc (p *T) table() map[string]T {\nm := map[string]T{}\nfilepath.Walk()\nes, _ := os.ReadDir(p.dir)\nfor _, e := range es {\nm[e.Name()] = *p.Clone()\n}\nreturn m\n}\ntype T struct { dir string; fs *T; done chan int }\nfunc (p *T) Clone() *T {\nq := &T{dir: p.dir}\nq.fs = p.fs.Clone()\nreturn q",
 	} {
 		f.Add(text)
@@ -161,6 +162,9 @@ func askWays(c *code, way []stack.Frame) {
 	for _, decl := range d.t.decls {
 		isCloner(d, decl)
 		setsFieldsAlone(d, decl, nil)
+		for _, g := range gatheredLists(d, decl) {
+			g.feedsFrom(d, way[0].Line)
+		}
 		if f, ok := tableMade(d, decl); ok {
 			tableTurnsOf(d, f, way, []bool{true, true, true})
 		}
