@@ -192,7 +192,23 @@ func followGathered(d *derivations, g *gathered) {
 		f.between(g.decl, g.whole.End(), g.passes[0].loop.Pos())
 	}
 	f.shares(last)
+	if startsFrom(last.body) { // without a limit, all items would be in use by goroutines instead
+		g.keeps = fmt.Sprintf("each turn starts a goroutine (%s), which has the item until it ends", d.placeOf(last.loop).text())
+	}
 	f.keepsOf(last.body, itemVars(last.item), 0)
+}
+
+// startsFrom tells of the body of a loop that it starts goroutines.
+func startsFrom(body ast.Node) (found bool) {
+	eachNode(body, func(n ast.Node, around []ast.Node) {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			found = true
+		case *ast.FuncLit:
+			found = found || startsGoroutine(n, around)
+		}
+	})
+	return found
 }
 
 // gatheredUse follows a list.

@@ -37,7 +37,7 @@ func TestGathered(t *testing.T) {
 		{"by their numbers", gatherLoop + "for i := range all {\nk.write(all[i])\n}\n", "", ""},
 		{"by a counter", gatherLoop + "for i := 0; i < len(all); i++ {\nk.write(all[i])\n}\n", "", ""},
 		{"in batches", gatherLoop + "for batch := range slices.Chunk(all, 100) {\nuse(batch)\n}\n", "", ""},
-		{"on goroutines", gatherLoop + "for _, x := range all {\nwg.Go(func() { k.write(x) })\n}\n", "", ""},
+		{"on goroutines", gatherLoop + "for _, x := range all {\nwg.Go(func() { k.write(x) })\n}\n", "", "each turn starts a goroutine"},
 		{"added up", gatherLoop + "n := 0\nfor _, x := range all {\nn += x.size\n}\n", "", ""},
 		{"handed to a function", gatherLoop + "show(k, all)\n", "", ""},
 		{"none at all", gatherLoop + "if len(all) == 0 {\nreturn\n}\n" + handle, "", ""},
@@ -148,6 +148,7 @@ func TestGC16Gathered(t *testing.T) {
 		{"very little", read + handle + rest, [4]int64{4, 4, 2, 0}, Fine, "", "", "at others less"},
 		{"sorted", read + "\tsort.Slice(all, less)\n" + handle + rest, [4]int64{45, 45, 10, 0}, Fine, "", "", "but an item cannot simply be handled when it comes: it needs all of them: sort.Slice"},
 		{"one line, sorted", read + "\tsort.Slice(all, less)\n" + handle + rest, [4]int64{80, 10, 10, 0}, Found, gc16.Title, Info, "80.0% were allocated at a.go:7"},
+		{"one line, never gone through", read + "\tw.n = len(all)\n}\n\n\n" + rest, [4]int64{80, 10, 10, 0}, Found, gc16.Title, Info, "80.0% were allocated at a.go:7"},
 		{"returned", strings.Replace(read, "w *out) {", "w *out) []*row {", 1) + "\treturn all\n}\n" + rest, [4]int64{45, 45, 10, 0}, Fine, "", "", "it is returned"},
 		{"another thing of the turns", read + handle + rest, [4]int64{20, 15, 5, 60}, Found, gc16.Title, Info, "60.0% were allocated at a.go:27"},
 	} {

@@ -104,13 +104,13 @@ func (x *gatheredHeap) share(kept *facts.Look) float64 {
 
 // tell makes a finding say that the items could be handled as they come. Where something speaks against it, no more is said than what.
 func (x *gatheredHeap) tell(r *Rule, in *Input, kept *facts.Look, f *Finding) {
-	add, last := x.d.placeOf(x.adds[0]), x.whereLast(x.d)
 	if x.against != "" || x.keeps != "" {
 		if x.against == "" {
 			f.Doubts = append(f.Doubts, fmt.Sprintf("%s has gathered it in %s, and goes on to handle one item after the other; but %s", x.turnsText(x.d), x.of.Name(), x.keeps))
 		}
 		return
 	}
+	add, last := x.d.placeOf(x.adds[0]), x.whereLast(x.d)
 	f.Title = gatheredTitle
 	f.Summary = fmt.Sprintf("of %s in use%s, %s were allocated by the turns of %s for the items that %s appends to %s; according to the source the list is local, and ", unit.BytesOf(float64(kept.Bytes)), map[bool]string{true: " near the peak"}[kept.Peak],
 		unit.Percent(x.share(kept)), x.turnsText(x.d), add.text(), x.of.Name())

@@ -134,14 +134,12 @@ func inPass(d *derivations, p passThrough, f stack.Frame, row *facts.UnitRow) bo
 }
 
 // handsOver tells of the body of a loop that it starts goroutines or sends.
-func handsOver(body ast.Node) (found bool) {
-	eachNode(body, func(n ast.Node, around []ast.Node) {
-		switch n := n.(type) {
-		case *ast.SendStmt, *ast.GoStmt:
-			found = true
-		case *ast.FuncLit:
-			found = found || startsGoroutine(n, around)
-		}
+func handsOver(body ast.Node) bool {
+	found := startsFrom(body)
+	ast.Inspect(body, func(n ast.Node) bool {
+		_, sends := n.(*ast.SendStmt)
+		found = found || sends
+		return !found
 	})
 	return found
 }
