@@ -99,6 +99,9 @@ func countsTurns(d *derivations, n ast.Node) bool {
 		if n.Value != nil {
 			return false
 		}
+		if _, points := n.X.(*ast.StarExpr); points && n.Key == nil && d.t.typeOf(n.X) == nil {
+			return true // a flag
+		}
 		b, number := d.t.typeOf(n.X).(*types.Basic)
 		if lit, ok := n.X.(*ast.BasicLit); !(ok && lit.Kind == token.INT) && !(number && b.Info()&types.IsInteger != 0) {
 			return false

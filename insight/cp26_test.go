@@ -41,6 +41,7 @@ func TestCP26(t *testing.T) {
 		{"what never ends under load", rows(0, 10, 10, 590, 650e6, `,"open":true`), source, true, Fine, "", "no function"},
 		{"a whole run", rows(0, 1, 1, 599, 650e6, `,"open":true`), source, false, Found, Warning, "600 times in each call of main.list"},
 		{"rounds of a benchmark", rows(0, 1, 1, 599, 650e6, ""), strings.Replace(source, "_, x := range items", "range 600", 1), false, Found, Info, "main.open"},
+		{"rounds, by a flag", rows(0, 1, 1, 599, 650e6, ""), strings.Replace(source, "_, x := range items", "range *turns", 1) + "\nvar turns = flag.Int(\"turns\", 600, \"\")\n", false, Found, Info, "main.open"},
 		{"rounds, by a counter that is not used", rows(0, 1, 1, 599, 650e6, ""), strings.Replace(source, "_, x := range items", "i := 0; i < 600; i++", 1), false, Found, Info, "main.open"},
 		{"items by their number", rows(0, 1, 1, 599, 650e6, ""), strings.NewReplacer("_, x := range items", "i := 0; i < 600; i++", "show(x)\n\t}", "show(items[i])\n\t}").Replace(source), false, Found, Warning, "main.open"},
 		{"it reads the next part of a file", rows(0, 10, 10, 590, 650e6, `,"partial":true`), strings.Replace(source, "return read(name)", "io.ReadFull(name, b[:]); return read(b)", 1), true, Found, Info, "main.open"},
