@@ -277,7 +277,7 @@ func (w *writer) id(name string, at token.Pos) int {
 func (w *writer) function(fn *ast.FuncDecl) {
 	name := cmp.Or(debuginfo.Symbol(fn), fn.Name.Name)
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
-		if lit, ok := n.(*ast.FuncLit); ok && works(lit.Body) && len(lit.Body.List) > 1 {
+		if lit, ok := n.(*ast.FuncLit); ok && works(lit.Body) && (len(lit.Body.List) > 1 || servesRequest(lit.Type)) {
 			w.scope(w.id(name+".func", lit.Pos()), lit.Body)
 		}
 		return true
@@ -297,6 +297,18 @@ func (w *writer) function(fn *ast.FuncDecl) {
 	results := w.results(fn.Type)
 	w.add(fn.Body.Lbrace+1, fmt.Sprintf(" if loupeG := %s.Enter(%d); loupeG != nil { loupeG.Args(%s); defer func() { loupeG.Leave(%v%s) }() };",
 		local, id, strings.Join(parameters(fn), ", "), returnsOwnMap(fn.Body), results))
+}
+
+// servesRequest tells of a function that it is given a request to answer, by its parameters: what it calls is called for that request.
+func servesRequest(t *ast.FuncType) bool {
+	return slices.ContainsFunc(t.Params.List, func(f *ast.Field) bool {
+		p, ok := f.Type.(*ast.StarExpr)
+		if !ok {
+			return false
+		}
+		sel, ok := p.X.(*ast.SelectorExpr)
+		return ok && sel.Sel.Name == "Request"
+	})
 }
 
 // scope counts what is called in a function alone.

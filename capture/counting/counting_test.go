@@ -128,6 +128,8 @@ func TestCopies(t *testing.T) {
 		{"no body", "func f(a int) int", none},
 		{"a name that is used in what is added", "func f(nil int, false string) string { return g(false) }", none},
 		{"init", "func init() { g(1) }", none},
+		{"a handler of one statement", "var h = func() any { return nil }\n\nfunc init() { on(func(w http.ResponseWriter, r *http.Request) { g(r) }) }", "var h = func() any { return nil }\n\nfunc init() { on(func(w http.ResponseWriter, r *http.Request) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { defer loupeG.Leave(false) }; g(r) }) }"},
+		{"another function of one statement", "func init() { on(func(a int) { g(a) }) }", none},
 	} {
 		name := filepath.Join(t.TempDir(), "a.go")
 		if err := os.WriteFile(name, []byte("package p\n\n"+test.src+"\n"), 0o600); err != nil {
