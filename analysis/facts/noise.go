@@ -127,7 +127,9 @@ func usedBetween(runs []recording.Run, a, b *metrics.OSSample) time.Duration {
 	if a.PID == b.PID && after >= before {
 		return used + after - before
 	}
-	if i := slices.IndexFunc(runs, func(r recording.Run) bool { return r.PID == a.PID && a.PID > 0 && r.Span.Start <= a.At && r.Span.End > a.At }); i >= 0 {
+	if i := slices.IndexFunc(runs, func(r recording.Run) bool {
+		return r.PID == a.PID && a.PID > 0 && r.Span.Start <= a.At && r.Span.End > a.At
+	}); i >= 0 {
 		used += max(0, runs[i].User+runs[i].System-before-max(a.Family, a.Children))
 	}
 	if b.PID != a.PID {
