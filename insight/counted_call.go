@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"loupe/analysis/facts"
 	"loupe/recording"
@@ -95,6 +96,17 @@ func (r *countedCall) waited(in *Input) {
 			}
 		}
 	}
+}
+
+// partOfRows is the part of the time of some rows that those wanted have; 0 where there are none.
+func partOfRows(rows []*facts.UnitRow, wanted func(*facts.UnitRow) bool) float64 {
+	part, all := time.Duration(0), time.Duration(0)
+	for _, row := range rows {
+		if all += row.Time; wanted(row) {
+			part += row.Time
+		}
+	}
+	return float64(part) / float64(max(1, all))
 }
 
 // calledAt finds the line that calls the function, or what calls it, in the loop that repeats it: on a way that was seen, else in

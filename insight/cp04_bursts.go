@@ -3,7 +3,6 @@ package insight
 import (
 	"fmt"
 	"go/ast"
-	"go/types"
 	"slices"
 	"strings"
 
@@ -117,17 +116,17 @@ func oneTarget(c *code, way []stack.Frame, callee string) bool {
 		calls := c.lineCalls(f)
 		i := slices.IndexFunc(calls, func(call *ast.CallExpr) bool { return calledName(call) == callee && arg < len(call.Args) })
 		if i < 0 { // by a variable: is that another one in each turn?
-			return !slices.ContainsFunc(calls, func(call *ast.CallExpr) bool { return anewInTurn(c, f, rootName(call.Fun)) })
+			return !slices.ContainsFunc(calls, func(call *ast.CallExpr) bool { return isAnew(loopsAround(c, f), call.Fun) })
 		}
 		call := calls[i]
 		x := receiverOf(call)
 		if arg >= 0 {
 			x = call.Args[arg]
 		}
-		name := rootName(x)
-		if anewInTurn(c, f, name) {
+		if isAnew(loopsAround(c, f), x) {
 			return false
 		}
+		name := rootName(x)
 		switch at := fn.parameter(name); {
 		case fn.receiver == name && name != "":
 			arg = -1
@@ -141,19 +140,6 @@ func oneTarget(c *code, way []stack.Frame, callee string) bool {
 		}
 	}
 	return true
-}
-
-// anewInTurn tells of a variable that a loop around a line makes it another one in each turn.
-func anewInTurn(c *code, f stack.Frame, name string) bool {
-	return slices.ContainsFunc(loopsAround(c, f), func(l loop) bool { return l.ranges(name) || setInTurn(l, name) })
-}
-
-// setInTurn tells of a variable that a turn of a loop gives it a value.
-func setInTurn(l loop, name string) bool {
-	return hasNode(l.body, func(n ast.Node) bool {
-		a, ok := n.(*ast.AssignStmt)
-		return ok && slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool { return types.ExprString(x) == name })
-	})
 }
 
 // tellBurst says of system calls on a connection or a file that they are small pieces of what could be one write; it is false where they are

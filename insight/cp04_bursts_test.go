@@ -42,6 +42,8 @@ func all(conns []*conn, b []byte) {
 	}
 }
 
+func each(h *hub, b []byte) { for i := range h.conns { h.conns[i].packet(b) } }
+
 func some(conns []*conn, b []byte) {
 	for i := range conns {
 		c := conns[i]
@@ -68,7 +70,8 @@ func some(conns []*conn, b []byte) {
 		{"by a hub to many", "main.(*conn).rows:main.go:15", 1000, 30, 400, 60, false},
 		{"by a tool to one", "main.(*conn).rows:main.go:15", 1000, 30, 9, 60, true},
 		{"to all that listen", "main.all:main.go:21", 20, 0, 400, 60, false},
-		{"to all that listen, by their number", "main.some:main.go:28", 20, 0, 400, 60, false},
+		{"to each of a hub, by its number", "main.each:main.go:25", 20, 0, 400, 60, false},
+		{"to all that listen, by their number", "main.some:main.go:30", 20, 0, 400, 60, false},
 	} {
 		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\nphase cpu 5s..9s profiler=cpu\nphase trace 9s..11s profiler=trace\n")
 		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "main.go"}, []byte(source))

@@ -4,8 +4,8 @@ import (
 	"go/ast"
 	"regexp"
 	"slices"
-	"time"
 
+	"loupe/analysis/facts"
 	"loupe/value/stack"
 )
 
@@ -83,32 +83,12 @@ func callOf(c *code, site stack.Frame, d *ast.FuncDecl) *ast.CallExpr {
 	return nil
 }
 
-// isAnew tells of an expression that it is another one in each turn of a loop.
-func isAnew(around []loop, x ast.Expr) bool {
-	if hasNode(x, func(n ast.Node) bool { _, lit := n.(*ast.CompositeLit); return lit }) {
-		return true
-	}
-	return slices.ContainsFunc(around, func(l loop) bool {
-		own := l.variables()
-		return hasNode(x, func(n ast.Node) bool {
-			id, ok := n.(*ast.Ident)
-			return ok && (own[id.Name] || setInTurn(l, id.Name))
-		})
-	})
-}
-
 // asksSlower tells whether a counted function, which begins at decl, mostly waits for somebody across a network, and is given the same each time: then it
 // is the peer that takes longer.
 func asksSlower(c *code, counted *countedCall, decl stack.Frame) bool {
-	waits, all := time.Duration(0), time.Duration(0)
-	for _, row := range counted.rows {
-		if all += row.Time; row.Kind.Network() {
-			waits += row.Time
-		}
-	}
 	call := callOf(c, counted.site, c.function(decl))
 	around := loopsAround(c, counted.site)
-	return waits > all/2 && call != nil && len(around) > 0 && !slices.ContainsFunc(call.Args, func(x ast.Expr) bool { return isAnew(around, x) })
+	return partOfRows(counted.rows, func(row *facts.UnitRow) bool { return row.Kind.Network() }) > 0.5 && call != nil && len(around) > 0 && !slices.ContainsFunc(call.Args, func(x ast.Expr) bool { return isAnew(around, x) })
 }
 
 // waitsOwn are waits that a function makes for other goroutines, or for time to pass.
@@ -121,11 +101,5 @@ func waitsMost(in *Input, c *countedCall, decl stack.Frame) bool {
 		_, what := effectOfCall(in.code, decl, false)
 		return slices.Contains([]string{"lets time pass", "sends to a channel", "receives from a channel"}, what)
 	}
-	waits, all := time.Duration(0), time.Duration(0)
-	for _, row := range c.rows {
-		if all += row.Time; slices.Contains(waitsOwn, row.Kind.Key()) {
-			waits += row.Time
-		}
-	}
-	return waits > all/2
+	return partOfRows(c.rows, func(row *facts.UnitRow) bool { return slices.Contains(waitsOwn, row.Kind.Key()) }) > 0.5
 }

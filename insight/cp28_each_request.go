@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"time"
 
 	"loupe/analysis/facts"
 	"loupe/analysis/repetition"
@@ -88,14 +87,7 @@ func newKeepable(in *Input, x repetition.Everywhere) (k keepable, ok bool) {
 
 // asksOthers tells whether much of the waits within the function are for what is outside of the program, files aside.
 func (k keepable) asksOthers(r *Rule) bool {
-	waits, outside := time.Duration(0), time.Duration(0)
-	for _, row := range k.rows {
-		waits += row.Time
-		if row.Kind.Outside() && row.Kind.Key() != "file_call" {
-			outside += row.Time
-		}
-	}
-	return waits > 0 && float64(outside) >= r.param("outside")*float64(waits)
+	return partOfRows(k.rows, func(row *facts.UnitRow) bool { return row.Kind.Outside() && row.Kind.Key() != "file_call" }) >= r.param("outside")
 }
 
 func (k keepable) finding(r *Rule, in *Input) Finding {
@@ -118,7 +110,7 @@ func (k keepable) finding(r *Rule, in *Input) Finding {
 	if x.Func.Caller != "" {
 		which = ""
 	}
-	k.loop = 0
+	k.loop = 0 // it is the request that repeats the call
 	k.evidence(in, &f, x.Entry, stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line},
 		fmt.Sprintf("%s, %s of them with arguments that had been there", unit.Plural(x.All.Calls, "call"), unit.Count(x.All.Again)), which)
 	f.Advice = fmt.Sprintf("Call %s once and keep the result where all requests find it: a field of what serves them, or sync.OnceValue. If what it is made of can change, make it again when that does, or after a time for which users may see the old one, on one goroutine alone.", name)

@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"go/ast"
+	"go/types"
 	"iter"
 	"regexp"
 	"slices"
@@ -235,4 +236,27 @@ func (c *code) loopAbove(t *stack.Table, above []stack.FrameID, known map[stack.
 		}
 	}
 	return ""
+}
+
+// isAnew tells of an expression that it is another one in each turn of one of some loops: it has a variable of the loop, one that a turn sets, or
+// makes a value.
+func isAnew(loops []loop, x ast.Expr) bool {
+	if hasNode(x, func(n ast.Node) bool { _, lit := n.(*ast.CompositeLit); return lit }) {
+		return true
+	}
+	return slices.ContainsFunc(loops, func(l loop) bool {
+		own := l.variables()
+		return hasNode(x, func(n ast.Node) bool {
+			id, ok := n.(*ast.Ident)
+			return ok && (own[id.Name] || setInTurn(l, id.Name))
+		})
+	})
+}
+
+// setInTurn tells of a variable that a turn of a loop gives it a value.
+func setInTurn(l loop, name string) bool {
+	return hasNode(l.body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		return ok && slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool { return types.ExprString(x) == name })
+	})
 }
