@@ -19,7 +19,7 @@ type Everywhere struct {
 	Share      float64
 	// Outer are the counts within Unit, All those of the whole run.
 	Outer  repeats.Within
-	All    repeats.Everywhere
+	All    repeats.Counts
 	within map[[2]int]time.Duration
 }
 
@@ -63,7 +63,7 @@ func (x Everywhere) PartOf(o Everywhere) bool {
 }
 
 // sameEverywhere tells whether nearly all calls had the arguments of an earlier one, took time, and returned the same.
-func sameEverywhere(e *repeats.Everywhere) bool {
+func sameEverywhere(e *repeats.Counts) bool {
 	t := e.Traits
 	switch {
 	case t.Void, t.Alters, t.Writes, t.Fails, t.Plain && t.Partial:

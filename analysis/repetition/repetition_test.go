@@ -41,7 +41,8 @@ func counted(t *testing.T, loaded bool, change func(*repeats.Set)) *session.Sess
 
 // again are 600 calls of one function within 10 calls of another that took a second, of which 590 had the arguments of an earlier one.
 func again(in, call int) repeats.Within {
-	return repeats.Within{In: in, Call: call, Around: 10, AroundTime: time.Second, Calls: 600, Time: 700 * time.Millisecond, Distinct: 10, Again: 590, AgainTime: 650 * time.Millisecond, Most: 60, MostOne: 60}
+	return repeats.Within{In: in, Call: call, Around: 10, AroundTime: time.Second, Most: 60, MostOne: 60,
+		Counts: repeats.Counts{Calls: 600, Time: 700 * time.Millisecond, Distinct: 10, Again: 590, AgainTime: 650 * time.Millisecond}}
 }
 
 // but is a row with a change.
@@ -111,11 +112,11 @@ func TestInLines(t *testing.T) {
 		{"arguments that were not seen", func(s *repeats.Set) { s.Within[0].Partial = true }, 0},
 		{"of a function of the program, by an interface", func(s *repeats.Set) {
 			s.Functions[read].Name = "main.(*file).String"
-			s.Within = append(s.Within, repeats.Within{In: list, Call: read, Around: 10, Calls: 600, Distinct: 600})
+			s.Within = append(s.Within, repeats.Within{In: list, Call: read, Around: 10, Counts: repeats.Counts{Calls: 600, Distinct: 600}})
 		}, 0},
 		{"of the same name elsewhere", func(s *repeats.Set) {
 			s.Functions[read].Name = "main.(*file).String"
-			s.Within = append(s.Within, repeats.Within{In: handle, Call: read, Around: 10, Calls: 600, Distinct: 600})
+			s.Within = append(s.Within, repeats.Within{In: handle, Call: read, Around: 10, Counts: repeats.Counts{Calls: 600, Distinct: 600}})
 		}, 1},
 	} {
 		all, _, err := In(counted(t, true, func(s *repeats.Set) {
@@ -160,7 +161,7 @@ func TestGrowingIn(t *testing.T) {
 		{"flat at the end", course(9, 9, 10, 20, 40, 80, 160, 160), false},
 	} {
 		all, _, err := GrowingIn(counted(t, true, func(s *repeats.Set) {
-			s.Within = []repeats.Within{{In: handle, Call: open, Around: 10, AroundTime: time.Second, Calls: 2550, Time: 700 * time.Millisecond, Course: c.course}}
+			s.Within = []repeats.Within{{In: handle, Call: open, Around: 10, AroundTime: time.Second, Counts: repeats.Counts{Calls: 2550, Time: 700 * time.Millisecond}, Course: c.course}}
 		}))
 		if err != nil {
 			t.Fatal(err)
@@ -177,14 +178,14 @@ func TestGrowingIn(t *testing.T) {
 	// A function of which counting has ended is judged by the calls that were looked at later, and its share by the whole of what is around.
 	cut, _, err := GrowingIn(counted(t, false, func(s *repeats.Set) {
 		s.Functions[open].Cut = true
-		s.Within = []repeats.Within{{In: handle, Call: open, Open: true, Around: 1, AroundTime: 100 * time.Millisecond, WholeTime: time.Second, Calls: 63, Time: 5 * time.Millisecond, Course: linear}}
+		s.Within = []repeats.Within{{In: handle, Call: open, Open: true, Around: 1, AroundTime: 100 * time.Millisecond, WholeTime: time.Second, Counts: repeats.Counts{Calls: 63, Time: 5 * time.Millisecond}, Course: linear}}
 	}))
 	if want := 0.54; err != nil || len(cut) != 1 || cut[0].Share < want || cut[0].Share > want+0.01 {
 		t.Errorf("cut: %+v, %v", cut, err)
 	}
 	all, _, err := GrowingIn(counted(t, false, func(s *repeats.Set) {
 		row := func(in, call int) repeats.Within {
-			return repeats.Within{In: in, Call: call, Around: 1, AroundTime: time.Second, Calls: 2550, Time: 700 * time.Millisecond, Course: linear}
+			return repeats.Within{In: in, Call: call, Around: 1, AroundTime: time.Second, Counts: repeats.Counts{Calls: 2550, Time: 700 * time.Millisecond}, Course: linear}
 		}
 		s.Within = []repeats.Within{row(handle, list), row(handle, open), row(list, open)}
 	}))
@@ -214,17 +215,17 @@ func TestTogetherIn(t *testing.T) {
 		{"its counting has ended", true, func(s *repeats.Set) { s.Functions[open].Cut = true }, 0},
 		{"one does the work for all", true, func(s *repeats.Set) {
 			s.Functions[read].Calls = 200
-			s.Within = append(s.Within, repeats.Within{In: open, Call: read, Around: 600, Calls: 200, Time: 650 * time.Millisecond})
+			s.Within = append(s.Within, repeats.Within{In: open, Call: read, Around: 600, Counts: repeats.Counts{Calls: 200, Time: 650 * time.Millisecond}})
 		}, 0},
 		{"each does its work", true, func(s *repeats.Set) {
-			s.Within = append(s.Within, repeats.Within{In: open, Call: read, Around: 600, Calls: 600, Time: 650 * time.Millisecond})
+			s.Within = append(s.Within, repeats.Within{In: open, Call: read, Around: 600, Counts: repeats.Counts{Calls: 600, Time: 650 * time.Millisecond}})
 		}, 1},
 	} {
 		all, _, err := TogetherIn(counted(t, c.loaded, func(s *repeats.Set) {
 			s.Functions[handle].Calls = 3000
 			f := &s.Functions[open]
 			f.Together, f.TogetherTime, f.AtOnce = 400, 500*time.Millisecond, 8
-			s.Within = []repeats.Within{{In: handle, Call: open, Around: 600, AroundTime: time.Second, Calls: 600, Time: 700 * time.Millisecond, Distinct: 600, Same: 300, Made: 100}}
+			s.Within = []repeats.Within{{In: handle, Call: open, Around: 600, AroundTime: time.Second, Counts: repeats.Counts{Calls: 600, Time: 700 * time.Millisecond, Distinct: 600}, Same: 300, Made: 100}}
 			c.change(s)
 		}))
 		if err != nil || len(all) != c.want {

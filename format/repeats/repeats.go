@@ -55,8 +55,9 @@ type Func struct {
 	TogetherTime time.Duration `json:"together_ns,omitempty"`
 	Apart        int64         `json:"apart,omitempty"`
 	AtOnce       int64         `json:"at_once,omitempty"`
-	// Everywhere are its calls in the whole run, whatever was around them; nil where none had the arguments of an earlier one.
-	Everywhere *Everywhere `json:"everywhere,omitempty"`
+	// Everywhere are its calls in the whole run, on all goroutines and whatever was around them; nil where none had the arguments of an
+	// earlier one. Calls shorter than 4 µs on average are not followed so.
+	Everywhere *Counts `json:"everywhere,omitempty"`
 }
 
 // Cut is how many functions were counted no more from some moment on.
@@ -69,11 +70,10 @@ func (s *Set) Cut() (n int64) {
 	return n
 }
 
-// Everywhere are all calls of a function, on all goroutines. Calls shorter than 4 µs on average are not followed
-// so.
-type Everywhere struct {
-	// Calls took Time together. Distinct is how many different arguments they had; Again the calls that had those of an
-	// earlier one, and AgainTime what they took: estimates where Sampled.
+// Counts are what was counted of some calls of a function.
+type Counts struct {
+	// Calls took Time together. Distinct is how many different arguments they had, Again how many had those of an
+	// earlier one, and AgainTime what these took: estimates where Sampled.
 	Calls     int64         `json:"calls"`
 	Time      time.Duration `json:"time_ns"`
 	Distinct  int64         `json:"distinct"`
@@ -83,6 +83,11 @@ type Everywhere struct {
 	// Differ is how many of Again returned something else than the first with the same arguments.
 	Differ int64 `json:"differ,omitempty"`
 	Traits
+}
+
+// possible tells that counts do not contradict each other.
+func (c *Counts) possible() bool {
+	return sane(c.Calls, int64(c.Time), c.Distinct, c.Again, int64(c.AgainTime), c.Differ) && c.Distinct <= c.Calls && c.Again <= c.Calls && c.AgainTime <= c.Time
 }
 
 // Within are the calls of one function during calls of another on the same goroutine, directly or
@@ -99,19 +104,10 @@ type Within struct {
 	AroundTime time.Duration `json:"around_ns"`
 	// WholeTime is what the calls around took, however long the calls in them were counted; 0 in files that do not have it.
 	WholeTime time.Duration `json:"whole_ns,omitempty"`
-	// Calls took Time together. Distinct is how many different arguments they had in each call
-	// around, summed up over these; Again the calls that had those of an earlier one, and
-	// AgainTime what they took: estimates where Sampled.
-	Calls     int64         `json:"calls"`
-	Time      time.Duration `json:"time_ns"`
-	Distinct  int64         `json:"distinct"`
-	Again     int64         `json:"again"`
-	AgainTime time.Duration `json:"again_ns"`
-	Sampled   bool          `json:"sampled,omitempty"`
-	// Differ is how many of Again returned something else than the first with the same
-	// arguments, and Changed how many are of a result that was changed after it was returned, of
+	// Counts are of the calls in all of those around: Distinct and Again are counted in each of them, and summed up.
+	Counts
+	// Changed is how many of Again are of a result that was changed after it was returned, of
 	// the few that were looked at again.
-	Differ  int64 `json:"differ,omitempty"`
 	Changed int64 `json:"changed,omitempty"`
 	// Most is the largest number of calls in one call around, MostOne that of calls with the
 	// same arguments.
@@ -125,7 +121,6 @@ type Within struct {
 	// four, and so on, each step with twice as many numbers. It is empty where there were few. Where a function is counted no
 	// more, one call in 64 stands for all of them, in calls around that had begun before.
 	Course []Step `json:"course,omitempty"`
-	Traits
 }
 
 // Step are calls with numbers that have as many binary digits.
@@ -277,16 +272,18 @@ func (s *counter) count(line string) error {
 			s.rows[[2]int64{v[0], v[1]}] = len(s.Within)
 		}
 		s.Within = append(s.Within, Within{
-			In: int(v[0]), Call: int(v[1]), Open: v[2] > 0, Around: v[3], AroundTime: time.Duration(v[4]),
-			Calls: v[5], Time: time.Duration(v[6]), Distinct: v[7], Again: v[8], AgainTime: time.Duration(v[9]),
-			Differ: v[10], Changed: v[11], Sampled: v[12] > 0, Most: v[13], MostOne: v[14], Traits: traitsOf(v[15]),
-			WholeTime: time.Duration(v[16]),
+			In: int(v[0]), Call: int(v[1]), Open: v[2] > 0, Around: v[3], AroundTime: time.Duration(v[4]), WholeTime: time.Duration(v[16]),
+			Counts: Counts{
+				Calls: v[5], Time: time.Duration(v[6]), Distinct: v[7], Again: v[8], AgainTime: time.Duration(v[9]),
+				Differ: v[10], Sampled: v[12] > 0, Traits: traitsOf(v[15]),
+			},
+			Changed: v[11], Most: v[13], MostOne: v[14],
 		})
 	case kind == "t" && len(v) == 5 && known(v[0]):
 		f := &s.Functions[v[0]]
 		f.Together, f.TogetherTime, f.Apart, f.AtOnce = v[1], time.Duration(v[2]), v[3], v[4]
 	case kind == "e" && len(v) == 9 && known(v[0]):
-		s.Functions[v[0]].Everywhere = &Everywhere{
+		s.Functions[v[0]].Everywhere = &Counts{
 			Calls: v[1], Time: time.Duration(v[2]), Distinct: v[3], Again: v[4], AgainTime: time.Duration(v[5]), Differ: v[6], Sampled: v[7] > 0, Traits: traitsOf(v[8]),
 		}
 	case kind == "s" && len(v) == 4 && known(v[0]) && known(v[1]):
@@ -387,7 +384,7 @@ func sane(all ...int64) bool {
 
 // possible tells that what is said of a function does not contradict itself.
 func (f *Func) possible() bool {
-	if e := f.Everywhere; e != nil && (!sane(e.Calls, int64(e.Time), e.Distinct, e.Again, int64(e.AgainTime), e.Differ) || e.Distinct > e.Calls || e.Again > e.Calls || e.AgainTime > e.Time) {
+	if f.Everywhere != nil && !f.Everywhere.possible() {
 		return false
 	}
 	return sane(f.Calls, int64(f.Time), f.Together, int64(f.TogetherTime), f.Apart, f.AtOnce) && f.Together <= f.Calls && f.Apart <= f.Together
@@ -403,6 +400,6 @@ func (s *Set) possible(p Within) bool {
 			return false
 		}
 	}
-	return p.Around >= 1 && sane(p.Around, int64(p.AroundTime), int64(p.WholeTime), p.Calls, int64(p.Time), p.Distinct, p.Again, int64(p.AgainTime), p.Differ, p.Changed, p.Most, p.MostOne) &&
-		sane(p.Same, p.Made) && p.Made <= p.Same && p.Distinct <= p.Calls && p.Again <= p.Calls && p.Most <= p.Calls && p.MostOne <= p.Calls && p.AgainTime <= p.Time
+	return p.Around >= 1 && p.Counts.possible() && sane(p.Around, int64(p.AroundTime), int64(p.WholeTime), p.Changed, p.Most, p.MostOne, p.Same, p.Made) &&
+		p.Made <= p.Same && p.Most <= p.Calls && p.MostOne <= p.Calls
 }

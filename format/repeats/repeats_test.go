@@ -20,15 +20,15 @@ func TestReadCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []repeats.Within{{In: 0, Call: 1, Around: 2, AroundTime: 900, WholeTime: 1000, Calls: 10, Time: 600, Distinct: 2, Again: 8, AgainTime: 480, Differ: 1, Changed: 3, Most: 6, MostOne: 5, Same: 9, Made: 2, Course: []repeats.Step{{Calls: 10, Time: 600, Size: 7, Digits: 59000}},
-		Traits: repeats.Traits{Partial: true, Refers: true}}}
+	want := []repeats.Within{{In: 0, Call: 1, Around: 2, AroundTime: 900, WholeTime: 1000, Changed: 3, Most: 6, MostOne: 5, Same: 9, Made: 2, Course: []repeats.Step{{Calls: 10, Time: 600, Size: 7, Digits: 59000}},
+		Counts: repeats.Counts{Calls: 10, Time: 600, Distinct: 2, Again: 8, AgainTime: 480, Differ: 1, Traits: repeats.Traits{Partial: true, Refers: true}}}}
 	if !reflect.DeepEqual(s.Within, want) || s.For != 5*time.Microsecond {
 		t.Errorf("%v, %+v", s.For, s.Within)
 	}
 	if f := s.Functions[1]; f.Calls != 10 || f.Time != 600 || !f.Cut || f.Together != 4 || f.TogetherTime != 300 || f.Apart != 1 || f.AtOnce != 3 || f.Name != "main.load" {
 		t.Errorf("%+v", f)
 	}
-	if e := s.Functions[1].Everywhere; e == nil || *e != (repeats.Everywhere{Calls: 12, Time: 700, Distinct: 3, Again: 9, AgainTime: 500, Differ: 1, Traits: repeats.Traits{Partial: true, Refers: true}}) {
+	if e := s.Functions[1].Everywhere; e == nil || *e != (repeats.Counts{Calls: 12, Time: 700, Distinct: 3, Again: 9, AgainTime: 500, Differ: 1, Traits: repeats.Traits{Partial: true, Refers: true}}) {
 		t.Errorf("%+v", e)
 	}
 	s.Loaded = true
