@@ -1,10 +1,12 @@
 package insight
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -56,10 +58,9 @@ func unsteadyCall(c *code, at, decl stack.Frame) (why string, files bool) {
 			})
 		}
 	})
-	for obj := range s.reads {
-		if s.why == "" {
-			s.changed(obj)
-		}
+	byPlace := func(a, b types.Object) int { return cmp.Compare(a.Pos(), b.Pos()) } // the same reason each time
+	for _, obj := range slices.SortedFunc(maps.Keys(s.reads), byPlace) {
+		s.changed(obj)
 	}
 	return s.why, s.files
 }
