@@ -192,6 +192,7 @@ func followGathered(d *derivations, g *gathered) {
 		f.between(g.decl, g.whole.End(), g.passes[0].loop.Pos())
 	}
 	f.shares(last)
+	f.needsAll(last)
 	if startsFrom(last.body) { // without a limit, all items would be in use by goroutines instead
 		g.keeps = fmt.Sprintf("each turn starts a goroutine (%s), which has the item until it ends", d.placeOf(last.loop).text())
 	}
@@ -235,6 +236,9 @@ func (f *gatheredUse) uses(decl *ast.FuncDecl, v types.Object, from token.Pos, d
 		id, ok := n.(*ast.Ident)
 		if !ok || f.d.t.info.Uses[id] != v || id.Pos() < from || id.Pos() < within {
 			return
+		}
+		if slices.ContainsFunc(around, func(n ast.Node) bool { _, lit := n.(*ast.FuncLit); return lit && n.Pos() > from }) {
+			f.speaks(id, "a function without a name has it, which may run more than once")
 		}
 		parent := around[len(around)-1]
 		if loop, ok := passOf(f.d, id, around); ok {
@@ -436,11 +440,100 @@ func (f *gatheredUse) between(decl *ast.FuncDecl, from, to token.Pos) {
 			return
 		}
 		switch calledName(call) {
-		case "Unlock", "RUnlock", "Commit", "Rollback":
+		case "Unlock", "RUnlock", "Commit", "Rollback", "Release", "Remove", "RemoveAll":
 			f.speaks(call, "what they are taken from is released before they are handled: "+types.ExprString(call.Fun))
+		case "Rename":
+			f.speaks(call, "something is put in its place before they are handled: "+types.ExprString(call.Fun))
 		case "Close":
 			f.g.closes = true
 		}
+	})
+}
+
+// opensByName and savesByName are names of functions that read a whole file, and that write it anew.
+var (
+	opensByName = regexp.MustCompile(`(?i)^(open|load|read)`)
+	savesByName = regexp.MustCompile(`(?i)^(create|save|write|openfile|rename|truncate)`)
+)
+
+// needsAll looks for what a turn gives besides the list that the handling of the first item needs: another variable that it sets, an earlier item
+// that a later turn changes, and a file that is read before it is written anew.
+func (f *gatheredUse) needsAll(last passThrough) {
+	d, whole := f.d, f.g.whole
+	outer := func(v types.Object) bool { return v != nil && (v.Pos() < whole.Pos() || v.Pos() > whole.End()) }
+	set := map[types.Object]bool{}
+	ast.Inspect(whole, func(n ast.Node) bool {
+		var to []ast.Expr
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			if n.Tok != token.DEFINE {
+				to = n.Lhs
+			}
+		case *ast.IncDecStmt:
+			to = []ast.Expr{n.X}
+		}
+		for _, x := range to {
+			v := d.variable(innermost(x))
+			if v == f.g.of || v != nil && isError(v.Name()) {
+				continue
+			}
+			if sel, ok := x.(*ast.SelectorExpr); ok && (outer(v) || f.handedOut(v)) {
+				f.speaks(sel, types.ExprString(x)+" is set by the turns: a later one may change an earlier item")
+			}
+			if outer(v) {
+				set[v] = true
+			}
+		}
+		return true
+	})
+	until := f.g.decl.Body.End()
+	if last.decl == f.g.decl {
+		until = last.loop.End()
+	}
+	ast.Inspect(f.g.decl.Body, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && whole.End() < id.Pos() && id.Pos() < until && set[d.t.info.Uses[id]] {
+			f.speaks(id, id.Name+", which the turns set, is used before all have been handled")
+		}
+		return true
+	})
+	for _, decl := range []*ast.FuncDecl{f.g.decl, last.decl} {
+		f.sameFile(decl)
+	}
+	for _, call := range callsTo(d, f.g.decl) {
+		for _, caller := range d.t.decls {
+			if caller.Body != nil && covers(caller.Body, call) {
+				f.sameFile(caller)
+			}
+		}
+	}
+}
+
+// handedOut tells of a variable of a turn that it may be another name for what an earlier turn has made: it is taken from a map or a list.
+func (f *gatheredUse) handedOut(v types.Object) bool {
+	if v == nil {
+		return false
+	}
+	return slices.ContainsFunc(f.d.definitions(f.g.decl)[v], func(def definition) bool {
+		_, index := def.x.(*ast.IndexExpr)
+		return index || def.part || def.ranged
+	})
+}
+
+// sameFile looks for an expression by which a function both reads a file and writes it anew.
+func (f *gatheredUse) sameFile(decl *ast.FuncDecl) {
+	read := map[string]bool{}
+	ast.Inspect(decl.Body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || len(call.Args) == 0 {
+			return true
+		}
+		switch name, arg := calledName(call), types.ExprString(call.Args[0]); {
+		case savesByName.MatchString(name) && read[arg]:
+			f.speaks(call, arg+" is what they are read from")
+		case opensByName.MatchString(name):
+			read[arg] = true
+		}
+		return true
 	})
 }
 

@@ -76,6 +76,9 @@ func mostGathered(r *Rule, in *Input, kept *facts.Look) (best *gatheredHeap, ok 
 	return best, best != nil
 }
 
+// allOrNothing is what may need all of a list, and no source shows.
+const allOrNothing = "if nothing may be done where a later item is bad, or cannot be read, all have to be looked at first; or what is done has to be put in place at the end alone"
+
 // gatheredOrFine is what the rule says where no single line has most of what is in use.
 func gatheredOrFine(r *Rule, in *Input, kept *facts.Look, text string) Finding {
 	x, ok := mostGathered(r, in, kept)
@@ -133,7 +136,7 @@ func (x *gatheredHeap) tell(r *Rule, in *Input, kept *facts.Look, f *Finding) {
 	f.Advice = handle
 	f.Verify = "Record again: the peak heap should be lower, and no longer grow with the number of items."
 	f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return d == oneMoment })
-	f.Doubts = append(f.Doubts, "if reading fails in the middle, some items have been handled by then; and as long as they are handled, what they are read from stays open")
+	f.Doubts = append(f.Doubts, allOrNothing, "as long as they are handled, what they are read from stays open; a peer that reads nothing before it has sent all would wait for ever")
 	if float64(x.bytes) >= r.param("grows")*(1<<20) {
 		f.Severity, f.Score = Warning, max(f.Score, 50)
 	}

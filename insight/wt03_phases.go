@@ -189,7 +189,7 @@ func phasesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup) (f Finding,
 		f.Advice = fmt.Sprintf("Let the two overlap: handle each item on another goroutine while the next one is asked for: hand it over where %s is appended to now (%s), by a channel with a bound, which is closed when all are there.", p.of.Name(), add.text())
 	}
 	f.Verify = "Record again under the same load: the time should come close to that of the longer phase."
-	f.Doubts = append(in.traceDoubts(t), "according to the source the second phase needs one item at a time; but if the first one fails in the middle, some items have been handled by then")
+	f.Doubts = append(in.traceDoubts(t), "according to the source the second phase needs one item at a time", allOrNothing)
 	if p.closes {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, "something is closed before the items are handled: overlapped it would stay open for as long")
