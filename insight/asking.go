@@ -351,8 +351,8 @@ func pausesOn(c *code, at stack.Frame) (found bool) {
 	return found
 }
 
-// timed tells whether a condition asks for the time.
-func timed(cond ast.Expr) (found bool) {
+// timed tells whether a condition, or a body, asks for the time.
+func timed(cond ast.Node) (found bool) {
 	if cond == nil {
 		return false
 	}

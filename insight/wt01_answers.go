@@ -81,6 +81,9 @@ func limitedSelect(c *code, fn *scope, s *syntax, at stack.Frame, sel *ast.Selec
 		return a, false
 	}
 	answer := answers[0]
+	if failsAtEnd(answer) && !slices.ContainsFunc(timers, failsAtEnd) {
+		return a, false // what comes is a failure, and the timer is the good end
+	}
 	name := types.ExprString(receivedFrom(answer.Comm))
 	for _, timer := range timers {
 		leaves := endsInReturn(timer.Body) || leavesClause(timer.Body)

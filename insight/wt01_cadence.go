@@ -164,13 +164,20 @@ func asleepAt(t *traced, w *waiting) float64 {
 	return float64(sum) / float64(max(1, t.Length()))
 }
 
-// takesInTurn tells of a loop that a function of the program which it asks in each turn changes something when it succeeds: it takes what it asks for.
+// takesInTurn tells of a loop that a function of the program which it asks in each turn changes something when it succeeds, and that another one
+// changes that as well: one takes what the other gives back. What only time gives back, as the tokens of a rate, is not waited for by a signal.
 func takesInTurn(c *code, l loop) (found bool) {
+	givenBack := func(d declaration, x ast.Expr) bool {
+		_, fields := chain(x)
+		return len(fields) > 0 && slices.ContainsFunc(changesOf(c), func(change change) bool {
+			return !change.starts && change.in.FuncDecl != d.FuncDecl && len(change.fields) > 0 && change.fields[len(change.fields)-1] == fields[len(fields)-1]
+		})
+	}
 	asked := func(n ast.Node) bool {
 		return hasCall(n, func(call *ast.CallExpr) bool {
 			return slices.ContainsFunc(c.functions()[ownCallName(call)], func(d declaration) bool {
-				return d.Body != nil && hasNode(d.Body, func(n ast.Node) bool {
-					return slices.ContainsFunc(changedBy(n), func(x ast.Expr) bool { return outlivesCalls(d, x) })
+				return d.Body != nil && !timed(d.Body) && hasNode(d.Body, func(n ast.Node) bool {
+					return slices.ContainsFunc(changedBy(n), func(x ast.Expr) bool { return outlivesCalls(d, x) && givenBack(d, x) })
 				})
 			})
 		})

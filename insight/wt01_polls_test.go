@@ -97,10 +97,12 @@ func TestLooksFirstElsewhere(t *testing.T) {
 // TestTakesInTurn: a poll that takes what it asks for is told from one that only looks.
 func TestTakesInTurn(t *testing.T) {
 	for text, want := range map[string]bool{
-		"for {\ntime.Sleep(d)\nif g.try() {\nreturn nil\n}\n}\n}\n\nfunc (g *gate) try() bool {\nif g.used >= g.size {\nreturn false\n}\ng.used++\nreturn true\n":                         true,
-		"for !g.try() {\ntime.Sleep(d)\n}\n}\n\nfunc (g *gate) try() bool {\nfor i, free := range g.free {\nif free {\ng.free[i] = false\nreturn true\n}\n}\nreturn false\n":              true,
-		"for {\ntime.Sleep(d)\nif g.done() {\nreturn nil\n}\n}\n}\n\nfunc (g *gate) done() bool {\nreturn g.state == finished\n":                                                          false,
-		"for {\ntime.Sleep(d)\nif st, err := get(id); err == nil && st.Done {\nreturn nil\n}\n}\n}\n\nfunc get(id int) (*status, error) {\nst := &status{}\nst.id = id\nreturn st, nil\n": false,
+		"for {\ntime.Sleep(d)\nif g.try() {\nreturn nil\n}\n}\n}\n\nfunc (g *gate) try() bool {\nif g.used >= g.size {\nreturn false\n}\ng.used++\nreturn true\n}\n\nfunc (g *gate) release() {\ng.used--\n":                     true,
+		"for !g.try() {\ntime.Sleep(d)\n}\n}\n\nfunc (g *gate) try() bool {\nfor i, free := range g.free {\nif free {\ng.free[i] = false\nreturn true\n}\n}\nreturn false\n}\n\nfunc (g *gate) put(i int) {\ng.free[i] = true\n": true,
+		"for !g.take() {\ntime.Sleep(d)\n}\n}\n\nfunc (g *bucket) take() bool {\ng.have += time.Since(g.last).Seconds()\nif g.have < 1 {\nreturn false\n}\ng.have--\nreturn true\n}\n\nfunc (g *bucket) reset() {\ng.have = 9\n": false,
+		"for !g.take() {\ntime.Sleep(d)\n}\n}\n\nfunc (g *bucket) take() bool {\nif g.have < 1 {\nreturn false\n}\ng.have--\nreturn true\n":                                                                                      false,
+		"for {\ntime.Sleep(d)\nif g.done() {\nreturn nil\n}\n}\n}\n\nfunc (g *gate) done() bool {\nreturn g.state == finished\n":                                                                                                 false,
+		"for {\ntime.Sleep(d)\nif st, err := get(id); err == nil && st.Done {\nreturn nil\n}\n}\n}\n\nfunc get(id int) (*status, error) {\nst := &status{}\nst.id = id\nreturn st, nil\n":                                        false,
 	} {
 		c, at := lineFive(text)
 		loops := loopsAround(c, at)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
+	"go/token"
+	"go/types"
 	"slices"
 	"strings"
 	"time"
@@ -36,7 +38,7 @@ type dealt struct {
 	lost  float64     // the part of the waiting in queues in which one of them was idle
 	at    stack.Frame // the line that hands over work to them, by the trace
 	stack stack.ID    // of it
-	turns bool        // the source picks the channel there from several
+	turns bool        // the source picks the channel there from several, by a count or by chance
 	key   affinity    // by which the source picks it; how is empty where it does not
 }
 
@@ -67,7 +69,7 @@ func (q *narrow) dealt(in *Input, t *traced) (d dealt, ok bool) {
 	}
 	frames := t.Frames(d.stack)
 	d.key, _ = affinityAt(in.code, d.at, frames)
-	d.turns = picksChannel(in.code, d.at, frames)
+	d.turns = picksChannel(in.code, d.at, frames) && picksByTurn(in.code, d.at, frames)
 	return d, true
 }
 
@@ -249,6 +251,79 @@ func returnsPicked(c *code, at stack.Frame, call *ast.CallExpr) bool {
 	})
 }
 
+// picksByTurn tells of a line that sends that the channel is picked by a count or by chance, in the function of the line, in what that calls there, or
+// in its callers on the way: then no job belongs to a certain worker.
+func picksByTurn(c *code, at stack.Frame, frames []stack.Frame) bool {
+	way := []stack.Frame{at}
+	if i := slices.Index(frames, at); i >= 0 {
+		way = frames[i:]
+	}
+	for _, f := range way[:min(len(way), maxHandedDown+1)] {
+		fn := c.scopeAt(f)
+		if fn == nil {
+			return false
+		}
+		if indexesByCount(fn.body) || slices.ContainsFunc(c.lineCalls(f), func(call *ast.CallExpr) bool {
+			all := methodsOf(c, c.function(f), call.Fun)
+			return len(all) == 1 && all[0].Body != nil && indexesByCount(all[0].Body)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// indexesByCount tells of a body that an element is taken from a list by a number that it counts up, or draws.
+func indexesByCount(body *ast.BlockStmt) bool {
+	counted := map[string]bool{}
+	counts := func(x ast.Expr) bool {
+		return hasNode(x, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			return ok && (calledName(call) == "Add" && len(call.Args) == 1 || strings.HasPrefix(types.ExprString(call.Fun), "rand.") || strings.HasPrefix(types.ExprString(call.Fun), "atomic.Add"))
+		})
+	}
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.IncDecStmt:
+			counted[types.ExprString(n.X)] = true
+		case *ast.AssignStmt:
+			for i, x := range n.Lhs {
+				y, text := n.Rhs[min(i, len(n.Rhs)-1)], types.ExprString(x)
+				if n.Tok == token.ADD_ASSIGN || n.Tok == token.ASSIGN && mentionsText(y, text) || counts(y) {
+					counted[text] = true
+				}
+			}
+		}
+		return true
+	})
+	for grown := true; grown; { // i := n % len(list)
+		grown = false
+		ast.Inspect(body, func(n ast.Node) bool {
+			if a, ok := n.(*ast.AssignStmt); ok && a.Tok == token.DEFINE && len(a.Lhs) == 1 && len(a.Rhs) == 1 && !counted[types.ExprString(a.Lhs[0])] {
+				for text := range counted {
+					if mentionsText(a.Rhs[0], text) {
+						counted[types.ExprString(a.Lhs[0])], grown = true, true
+						return true
+					}
+				}
+			}
+			return true
+		})
+	}
+	return hasNode(body, func(n ast.Node) bool {
+		x, ok := n.(*ast.IndexExpr)
+		if !ok {
+			return false
+		}
+		for text := range counted {
+			if mentionsText(x.Index, text) {
+				return true
+			}
+		}
+		return counts(x.Index)
+	})
+}
+
 // says is the clause for it.
 func (d *dealt) says() string {
 	return fmt.Sprintf("%s of the %d goroutines that run %s are idle on average while requests wait for others of them, and an idle one could have begun for %s of that waiting", unit.Number(d.idle), d.members, stack.Short(d.name), unit.Percent(d.lost))
@@ -275,7 +350,9 @@ func (d *dealt) tell(t *traced, f *Finding) {
 		f.Advice = dealtAdvice
 		f.Title = "Requests queue for one worker while others are idle"
 	default:
-		f.Advice = "Find out why those who wait here are not served by the workers that have nothing to do. If each has a channel of its own, let all of them receive from one, so that whoever is free takes the next."
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, "the source does not show that a job is dealt by turns or by chance: if it belongs to its worker, by a key, an order, a lane of its own or what the worker has warm, it has to wait for that one")
+		f.Advice = "Find out why those who wait here are not served by the workers that have nothing to do. If each has a channel of its own, and no job belongs to a certain one, let all of them receive from one, so that whoever is free takes the next."
 		f.Title = "Requests queue for some workers while others are idle"
 	}
 	if f.Rule == "WT01" {

@@ -71,7 +71,9 @@ func TestWT04Dealt(t *testing.T) {
 	}{
 		{"in turn", "p.lanes[p.n.Add(1)%4] <- j", "one worker while others are idle", dealtAdvice, "each job is dealt to one", Warning},
 		{"by a hash", "p.lanes[hash(j.key)%4] <- j", "their key belongs to", "Leave each item with its worker", "chooses the channel by a hash", Info},
-		{"in ways that the source does not show", "p.in <- j", "some workers while others are idle", "Find out why", "handed to the workers here", Warning},
+		{"in ways that the source does not show", "p.in <- j", "some workers while others are idle", "Find out why", "handed to the workers here", Info},
+		{"by a function of the job", "p.lanes[slot(j.key, 4)] <- j", "", "", "", Info},
+		{"by chance", "p.lanes[rand.IntN(4)] <- j", "one worker while others are idle", dealtAdvice, "each job is dealt to one", Warning},
 	} {
 		const idle, deals = "runtime.chanrecv2@chan.go:1;main.serve@main.go:29", "runtime.chansend1@chan.go:1;main.(*pool).put@a.go:5;main.handle@main.go:6"
 		round := 0
@@ -101,6 +103,26 @@ func TestWT04Dealt(t *testing.T) {
 		f := answers(t, r, "WT04")[0]
 		if f.State != Found || f.Severity != c.severity || !strings.Contains(f.Title, c.title) || !strings.HasPrefix(f.Advice, c.advises) || !strings.Contains(f.Evidence[0].Text, c.first) {
 			t.Errorf("%s: %s %s: %s: %s\n%s", c.name, f.Severity, f.Title, f.Summary, f.Advice, f.Evidence[0].Text)
+		}
+	}
+}
+
+// TestIndexesByCount: a number that is counted or drawn is told from one that is made of the job.
+func TestIndexesByCount(t *testing.T) {
+	for text, want := range map[string]bool{
+		"p.n++\nreturn p.lanes[p.n%8]":                                                    true,
+		"i := p.n.Add(1)\nreturn p.lanes[i%8]":                                            true,
+		"p.next = (p.next + 1) % 8\nreturn p.lanes[p.next]":                               true,
+		"n++\ni := n % 8\nreturn p.lanes[i]":                                              true,
+		"return p.lanes[rand.IntN(8)]":                                                    true,
+		"return p.lanes[slot(j.key, 8)]":                                                  false,
+		"i := owner(j.key)\np.dealt++\nreturn p.lanes[i]":                                 false,
+		"i := sort.Search(8, func(i int) bool { return p.h[i] >= h })\nreturn p.lanes[i]": false,
+		"return p.lanes[j.id/100%8]":                                                      false,
+	} {
+		c, at := lineFive(text)
+		if got := indexesByCount(c.scopeAt(stack.Frame{Func: at.Func, File: at.File, Line: 4}).body); got != want {
+			t.Errorf("%s: %v", text, got)
 		}
 	}
 }

@@ -34,18 +34,24 @@ func checkStampedes(r *Rule, in *Input) []Finding {
 	return found
 }
 
-// refreshes tells of a function that returns nothing, or an error alone, that it sets what its caller asks for before it makes the call, by the source: what is
-// kept is renewed.
+// refreshes is renewsAsked of counted calls.
 func refreshes(c *code, x repetition.Together) bool {
 	fn := c.function(stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line})
 	caller := c.function(stack.Frame{Func: x.Caller.Name, File: x.Caller.File, Line: x.Caller.Line})
-	if fn == nil || caller == nil {
-		return false
-	}
+	return fn != nil && caller != nil && renewsAsked(c, declaration{fn, x.Func.File}, caller)
+}
+
+// renewsAsked tells of a function that it sets what its caller asks for before it makes the call, by the source, to something that it has got or
+// counted: what is kept is renewed. A mark that is only taken away says nothing of what else the call does.
+func renewsAsked(c *code, fn declaration, caller *ast.FuncDecl) bool {
 	sets := map[string]bool{}
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
-		for _, y := range changedBy(n) {
-			if root, fields := chain(y); len(fields) > 0 && outlivesCalls(declaration{fn, x.Func.File}, y) {
+		a, assigns := n.(*ast.AssignStmt)
+		for i, y := range changedBy(n) {
+			if assigns && isFixed(a.Rhs[min(i, len(a.Rhs)-1)]) {
+				continue
+			}
+			if root, fields := chain(y); len(fields) > 0 && outlivesCalls(fn, y) {
 				sets[fields[len(fields)-1]] = true
 			} else if isPackageVariable(c, root) {
 				sets[root] = true
@@ -79,6 +85,18 @@ func refreshes(c *code, x repetition.Together) bool {
 		s, ok := n.(*ast.IfStmt)
 		return ok && s.Pos() < at && asks(s.Cond)
 	})
+}
+
+// isFixed tells of an expression that it is a literal, true, false or nil.
+func isFixed(x ast.Expr) bool {
+	_, literal := x.(*ast.BasicLit)
+	return literal || isNamed(x, "true") || isNamed(x, "false") || isNamed(x, "nil")
+}
+
+// doesOnly tells of a function that it returns nothing, or an error alone: it is called for what it does.
+func doesOnly(fn *ast.FuncDecl) bool {
+	r := fn.Type.Results
+	return r == nil || len(r.List) == 0 || len(r.List) == 1 && len(r.List[0].Names) < 2 && isNamed(r.List[0].Type, "error")
 }
 
 // joinedCall is a function that several call at once for the same.

@@ -214,6 +214,13 @@ func rushFinding(r *Rule, in *Input, t *traced, s *rush) Finding {
 	f.Advice = "Let one request do it, and the others wait for the first one's answer (golang.org/x/sync/singleflight, by key). Or refresh the answer in the background before it expires, and serve the stale one meanwhile; if many expire at the same moment, spread their expiry times."
 	f.Verify = "Record again under the same load: loupe trace requests should show one call here instead of a burst, and the 99th percentile should fall."
 	f.Doubts = in.traceDoubts(t, "the trace does not show whether all of them ask for the same thing: if each asks for something else that expired at the same time, one call for all may do")
+	if i := slices.Index(s.Path, at); i > 0 {
+		fn, caller := in.code.function(s.Path[i-1]), in.code.function(at)
+		if fn != nil && caller != nil && doesOnly(fn) && !renewsAsked(in.code, declaration{fn, s.Path[i-1].File}, caller) {
+			f.Severity = Info
+			f.Doubts = append(f.Doubts, fmt.Sprintf("%s returns nothing that could be shared: if each call is made for what it does, such as a record or a payment, each is needed", stack.Short(s.Path[i-1].Func)))
+		}
+	}
 	f.costs = []cost{{file: at.File, line: at.Line}} // what it saves is waiting: the CPU time is no measure of it
 	for i := range g.All.Rows {
 		if row := &g.All.Rows[i]; row.Site.Frame == s.Path[0] && row.Kind.Key() != "running" {
