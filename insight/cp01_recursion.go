@@ -140,7 +140,7 @@ func settlesOther(d *derivations, body ast.Node, a, b *ast.CallExpr) bool {
 // asksError tells of a condition that it compares an error with nil in one way, and asks for nothing else.
 func asksError(cond ast.Expr, op token.Token) bool {
 	x, ok := ast.Unparen(cond).(*ast.BinaryExpr)
-	return ok && x.Op == op && isNamed(x.Y, "nil") && isError(rootName(x.X))
+	return ok && x.Op == op && isNamed(x.Y, "nil") && isError(lastName(types.ExprString(x.X)))
 }
 
 // leavesBy tells of a statement that it may leave the function by a condition.

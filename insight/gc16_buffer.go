@@ -29,6 +29,11 @@ type localBuffer struct {
 	// a call depends on its size. at is where.
 	streams bool
 	at      Evidence
+	// parts tells that a stream goes through it whose pieces may be what somebody counts on: what is looked at in it, written
+	// only at the end, or given on as a part.
+	parts bool
+	// grows tells of the buffer of a scanner: it may begin small, and its limit is another argument.
+	grows bool
 }
 
 // localBufferAt finds what a line makes. It is false where the source shows no local variable that holds it.
@@ -50,12 +55,13 @@ func localBufferAt(c *code, at stack.Frame) (b localBuffer, ok bool) {
 		switch name := calledName(call); {
 		case d.t.fromPackage(call.Fun) == "bufio" && (name == "NewReaderSize" || name == "NewWriterSize") && len(call.Args) == 2:
 			b, ok = sizedBuffer(d, call.Args[1]), true
-			b.streams, b.at = true, c.shownAt(at.File, at.Line, "a stream goes through it here")
+			b.streams = name == "NewReaderSize" && onlyReadFrom(d, in.decl, d.variable(definedAs(parent, call)))
+			b.parts, b.at = !b.streams, c.shownAt(at.File, at.Line, "a stream goes through it here")
 		case isNamed(call.Fun, "make") && len(call.Args) > 1:
 			b = sizedBuffer(d, call.Args[len(call.Args)-1])
 			if outer, is := parent.(*ast.CallExpr); is {
 				ok = givenToCopy(d, outer, call) && isBytes(d, call.Args[0])
-				b.streams, b.at = ok, c.shownAt(at.File, at.Line, "a stream goes through it here")
+				b.streams, b.grows, b.at = ok, calledName(outer) == "Buffer", c.shownAt(at.File, at.Line, "a stream goes through it here")
 				return
 			}
 			id := definedAs(parent, call)
@@ -66,7 +72,8 @@ func localBufferAt(c *code, at stack.Frame) (b localBuffer, ok bool) {
 			b.name, ok = v.Name(), true
 			if through := streamThrough(d, in.decl, v); through != nil && isBytes(d, call.Args[0]) {
 				_, line, _ := d.t.at(through.Pos())
-				b.streams, b.at = true, c.shownAt(at.File, line, "a stream goes through it here, a piece at a time")
+				b.parts = givesParts(d, in.decl, v)
+				b.streams, b.at = !b.parts, c.shownAt(at.File, line, "a stream goes through it here, a piece at a time")
 			}
 		}
 	})
@@ -166,6 +173,45 @@ func streamThrough(d *derivations, decl *ast.FuncDecl, v types.Object) (through 
 	return through
 }
 
+// readMethods are methods of a bufio.Reader that do not need what they read to be in its buffer at once.
+var readMethods = []string{"Read", "ReadByte", "UnreadByte", "ReadRune", "UnreadRune", "ReadString", "ReadBytes", "WriteTo", "Buffered"}
+
+// onlyReadFrom tells of a variable that holds a bufio.Reader that it is only read, by its methods or by packages io and bufio: Peek, ReadSlice and ReadLine
+// need room for what they return, and of other functions it is not known.
+func onlyReadFrom(d *derivations, decl *ast.FuncDecl, v types.Object) bool {
+	only := v != nil
+	eachNode(decl, func(n ast.Node, around []ast.Node) {
+		id, is := n.(*ast.Ident)
+		if !only || !is || d.t.info.Uses[id] != v || len(around) == 0 {
+			return
+		}
+		switch p := around[len(around)-1].(type) {
+		case *ast.SelectorExpr:
+			only = slices.Contains(readMethods, p.Sel.Name)
+		case *ast.CallExpr:
+			from := d.t.fromPackage(p.Fun)
+			only = from == "io" || from == "bufio"
+		default:
+			only = false
+		}
+	})
+	return only
+}
+
+// givesParts tells of a buffer that a piece of it is given to a call other than Write, append and copy: to whom it may matter
+// how large the piece is, as a part of an upload or a block that is encrypted.
+func givesParts(d *derivations, decl *ast.FuncDecl, v types.Object) (gives bool) {
+	eachNode(decl, func(n ast.Node, around []ast.Node) {
+		x, is := n.(*ast.SliceExpr)
+		if gives || !is || d.t.info.Uses[rootIdent(x.X)] != v {
+			return
+		}
+		call, is := around[len(around)-1].(*ast.CallExpr)
+		gives = !is || !slices.Contains([]string{"Write", "append", "copy", "string", "Read"}, calledName(call))
+	})
+	return gives
+}
+
 // orZero is where a slice begins.
 func orZero(low ast.Expr) ast.Expr {
 	if low == nil {
@@ -205,8 +251,13 @@ func (b localBuffer) says() string {
 	case b.sized != "":
 		what += ", of " + b.sized
 	}
-	if b.streams {
+	switch {
+	case b.streams && b.grows:
+		what += fmt.Sprintf(", which the scanner at %s makes larger where a token needs it", fileLine(b.at.File, b.at.Line))
+	case b.streams:
 		what += fmt.Sprintf(", and data goes through it at %s, each piece over the one before: any size would do", fileLine(b.at.File, b.at.Line))
+	case b.parts:
+		what += fmt.Sprintf(", and data goes through it at %s", fileLine(b.at.File, b.at.Line))
 	}
 	return "according to the source, " + what
 }
@@ -214,6 +265,10 @@ func (b localBuffer) says() string {
 // advice is what to do about it.
 func (b localBuffer) advice() string {
 	switch {
+	case b.grows:
+		return "Let it begin small, with 64 KiB: the scanner grows it up to its limit. The limit is the other argument of Buffer, or the size of this buffer if that is larger: keep it, as longer tokens end the scan with an error."
+	case b.parts:
+		return fmt.Sprintf("Check what needs pieces of this size: a stream takes 64 KiB to 1 MiB as well. If each piece is a part of its own (of an upload), or has to fit as a whole (what Peek returns, what is written only after a success), it has to be of a size for that; then %s is to be checked against the data.", b.sized)
 	case b.streams:
 		return "Make the buffer smaller: with 64 KiB to 1 MiB the calls cost next to nothing beside the data. io.Copy does it with 32 KiB, or without a buffer where the kernel can copy; io.CopyBuffer takes a buffer that serves for all files or requests. " +
 			"All of a large buffer has to be mapped, and cleared where the memory was used before, however short the data is."
@@ -246,7 +301,7 @@ func tellBuffer(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f *Fi
 	}
 	f.Summary += "; " + b.says()
 	f.Advice = b.advice()
-	if b.streams && !shows(f, evidenceLine(b.at)) {
+	if (b.streams || b.parts) && !shows(f, evidenceLine(b.at)) {
 		f.Evidence = append(f.Evidence, b.at)
 	}
 	f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return d == oneMoment }) // whether it grows is not the question

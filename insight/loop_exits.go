@@ -336,8 +336,7 @@ func failureStatus(x ast.Expr) bool {
 
 // errorCheck tells of a condition that it asks whether an error is there, and nothing else.
 func errorCheck(cond ast.Expr) bool {
-	x, ok := cond.(*ast.BinaryExpr)
-	return ok && (x.Op == token.NEQ || x.Op == token.EQL) && isError(lastName(types.ExprString(x.X))) && isNamed(x.Y, "nil")
+	return asksError(cond, token.NEQ) || asksError(cond, token.EQL)
 }
 
 // decides tells whether a condition that leaves the loop when it has a value asks for what a

@@ -205,7 +205,7 @@ func underConversions(x ast.Expr) ast.Expr {
 func doesNothing(s ast.Stmt) bool {
 	switch s := s.(type) {
 	case *ast.IfStmt:
-		return s.Init == nil && s.Else == nil && onlyErrors(s.Cond)
+		return s.Init == nil && s.Else == nil && asksError(s.Cond, token.NEQ)
 	case *ast.DeclStmt, *ast.EmptyStmt:
 		return makesOnly(s)
 	case *ast.AssignStmt:

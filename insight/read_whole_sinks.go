@@ -179,7 +179,7 @@ func (k *readSinks) unconditional(s ast.Stmt, last bool) bool {
 			}
 			switch a := a.(type) {
 			case *ast.IfStmt:
-				fine = fine && (a.Init != nil && inner == ast.Node(a.Init) || last && inner == ast.Node(a.Cond)) && (last || onlyErrors(a.Cond))
+				fine = fine && (a.Init != nil && inner == ast.Node(a.Init) || last && inner == ast.Node(a.Cond)) && (last || asksError(a.Cond, token.NEQ))
 			case *ast.BinaryExpr:
 				fine = fine && a.Op != token.LAND && a.Op != token.LOR
 			case *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt, *ast.LabeledStmt, *ast.BlockStmt:

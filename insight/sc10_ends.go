@@ -275,7 +275,7 @@ func (e endSearch) lines(what, does string, ends func(d *ast.FuncDecl, call *ast
 // was done before: calling its function may do nothing.
 func guardedEnd(d *ast.FuncDecl, call *ast.CallExpr, what string) bool {
 	decides := func(cond ast.Expr) bool {
-		return !onlyErrors(cond) && !onceNames.MatchString(strings.ReplaceAll(types.ExprString(cond), lastName(what), ""))
+		return !asksError(cond, token.NEQ) && !onceNames.MatchString(strings.ReplaceAll(types.ExprString(cond), lastName(what), ""))
 	}
 	nodes := append(nodesAround(d.Body, call), call)
 	for i, n := range nodes[:len(nodes)-1] {

@@ -53,7 +53,7 @@ func guardsIn(decl *ast.FuncDecl, n, next ast.Node) (all []guardOf) {
 		if before == next {
 			break
 		}
-		if x, ok := before.(*ast.IfStmt); ok && (leavesLoop(x.Body.List) || goesOn(x.Body.List)) && !onlyErrors(x.Cond) {
+		if x, ok := before.(*ast.IfStmt); ok && (leavesLoop(x.Body.List) || goesOn(x.Body.List)) && !asksError(x.Cond, token.NEQ) {
 			all = append(all, guardOf{decl, x, nil})
 		}
 	}
@@ -507,16 +507,10 @@ func guardedBy(nodes []ast.Node, passes func(cond ast.Expr) bool) bool {
 			if before == next {
 				break
 			}
-			if x, ok := before.(*ast.IfStmt); ok && (leavesLoop(x.Body.List) || goesOn(x.Body.List)) && !onlyErrors(x.Cond) && passes == nil {
+			if x, ok := before.(*ast.IfStmt); ok && (leavesLoop(x.Body.List) || goesOn(x.Body.List)) && !asksError(x.Cond, token.NEQ) && passes == nil {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// onlyErrors tells of a condition that it asks for an error and for nothing else.
-func onlyErrors(cond ast.Expr) bool {
-	b, ok := cond.(*ast.BinaryExpr)
-	return ok && b.Op == token.NEQ && isError(types.ExprString(b.X)) && isNamed(b.Y, "nil")
 }

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"regexp"
+	"strings"
 
 	"loupe/analysis/repetition"
 	"loupe/value/stack"
@@ -152,7 +153,8 @@ func runsOnce(c *code, call *ast.CallExpr) bool {
 	return lit || len(c.functions()["Do"]) == 0
 }
 
-// waitsWithin finds a line of a function at which it may wait for another goroutine.
+// waitsWithin finds a line of a function at which it may wait for another goroutine that does the work for it. Behind a lock that needs a question: who
+// takes it to set the result, or does the work under it in any case, has nothing done by another one.
 func waitsWithin(c *code, at stack.Frame) (line int, waits bool) {
 	fn := c.function(at)
 	if fn == nil {
@@ -167,7 +169,15 @@ func waitsWithin(c *code, at stack.Frame) (line int, waits bool) {
 		case *ast.UnaryExpr:
 			waits = n.Op.String() == "<-"
 		case *ast.CallExpr:
-			waits = isMethodCall(n) && waiters.MatchString(calledName(n)) && (calledName(n) != "Do" || runsOnce(c, n))
+			switch name := calledName(n); {
+			case !isMethodCall(n) || !waiters.MatchString(name):
+			case name == "Do":
+				waits = runsOnce(c, n)
+			case strings.HasSuffix(name, "Lock") || name == "Acquire":
+				waits = asksBehind(fn.Body, n.End())
+			default:
+				waits = true
+			}
 		}
 		if waits {
 			line, _ = s.lines(n)
@@ -175,4 +185,17 @@ func waitsWithin(c *code, at stack.Frame) (line int, waits bool) {
 		return !waits
 	})
 	return line, waits
+}
+
+// asksBehind tells of a body that behind a position something is asked that is no error.
+func asksBehind(body *ast.BlockStmt, pos token.Pos) bool {
+	return hasNode(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.IfStmt:
+			return n.Pos() > pos && !errorCheck(n.Cond)
+		case *ast.SwitchStmt, *ast.SelectStmt:
+			return n.Pos() > pos
+		}
+		return false
+	})
 }

@@ -43,6 +43,8 @@ func TestWT08Counted(t *testing.T) {
 		{"it was counted no longer", []string{"%TOGETHER", `240,"cut":true`}, source, ""},
 		{"a client's method", nil, strings.Replace(source, "return fetch(k)", "return kv.Do(\"GET\", k)", 1) + "\nfunc (c *client) Do(what string, k int) img { return 0 }\n", Warning},
 		{"a group's method", nil, strings.Replace(source, "return fetch(k)", "return group.Do(key, load)", 1), Info},
+		{"it takes a lock to set what is kept", nil, strings.Replace(source, "return fetch(k)", "x := fetch(k)\nmu.Lock()\nkept[k] = x\nmu.Unlock()\nreturn x", 1), Warning},
+		{"it looks again under the lock", nil, strings.Replace(source, "return fetch(k)", "mu.Lock()\ndefer mu.Unlock()\nif x, ok := kept[k]; ok {\nreturn x\n}\nreturn fetch(k)", 1), Info},
 		{"it may wait for who has begun", nil, strings.Replace(source, "return fetch(k)", "return <-begun(k)", 1), Info},
 	} {
 		with := strings.NewReplacer(append(c.with, "%CALLS", "3000", "%TOGETHER", "240", "%APART", "0", "%WORKS", "300", "%SAME", "2900", "%TRAITS", "")...)
