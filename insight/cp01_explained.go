@@ -18,7 +18,7 @@ func explainHot(in *Input, w *facts.Weights, h *hotFunction, share stats.Interva
 	at := h.line.Caller
 	d := newDerivations(in.code)
 	if o, ok := recursesOver(d, at); ok {
-		f.Title = "A function asks itself for the same results again and again"
+		f.Title = recursionTitle
 		f.Summary += fmt.Sprintf("; each call makes up to %s of itself, two of which come to the same arguments, and keeps no result: the number of calls grows exponentially", unit.Plural(int64(o.calls), "call"))
 		f.Advice = "Keep the results by the arguments (a map, or a table that is filled from the smallest case on), or go on with a loop over the two last ones: then each case is computed once. The function computes its result from its arguments alone, so that a kept one is the same."
 		f.Evidence = append(f.Evidence, in.code.shownAt(at.File, o.line, "it calls itself here"))

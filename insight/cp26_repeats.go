@@ -31,7 +31,7 @@ func checkRepeats(r *Rule, in *Input) []Finding {
 	if err != nil {
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
-	var found []Finding
+	found := repeatsWithin(r, in)
 	for _, x := range all {
 		if x.Share >= r.param("share") && len(found) < 3 {
 			found = append(found, newRepeated(in, x).finding(r, in))

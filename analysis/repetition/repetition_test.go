@@ -250,3 +250,50 @@ func TestNoCounts(t *testing.T) {
 		t.Errorf("garbage: %v", err)
 	}
 }
+
+// recursive are the counts of main.open within its own calls: 600, of which 590 had the arguments of one that had ended.
+func recursive() *repeats.Recursion {
+	return &repeats.Recursion{Around: 1, AroundTime: 700 * time.Millisecond, Calls: 600, Distinct: 10, Again: 590, Tops: 30, TopsTime: 650 * time.Millisecond, Same: 590, Results: 10, Most: 600, MostDistinct: 10}
+}
+
+// TestRecursionsIn: a function that asks itself again is told where that takes its time and nothing that was counted says that each call has
+// to be made.
+func TestRecursionsIn(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*repeats.Recursion)
+		told   bool
+	}{
+		{"as counted", func(*repeats.Recursion) {}, true},
+		{"nothing is returned", func(r *repeats.Recursion) { r.Void, r.Same, r.Results = true, 0, 1 }, true},
+		{"what lies behind differs, and results are many", func(r *repeats.Recursion) { r.Same = 100 }, true},
+		{"what lies behind differs, and results are few", func(r *repeats.Recursion) { r.Same, r.Results = 100, 2 }, false},
+		{"few results, and nothing behind", func(r *repeats.Recursion) { r.Results = 2 }, true},
+		{"results differ", func(r *repeats.Recursion) { r.Differ = 1 }, false},
+		{"few again", func(r *repeats.Recursion) { r.Again, r.Same = 90, 90 }, false},
+		{"many arguments", func(r *repeats.Recursion) { r.Distinct, r.Again, r.Same = 300, 300, 300 }, false},
+		{"the leaves of a tree, which are cheap", func(r *repeats.Recursion) { r.Tops, r.TopsTime = 400, time.Millisecond }, false},
+		{"little of the time", func(r *repeats.Recursion) { r.TopsTime = 300 * time.Millisecond }, false},
+		{"what it is given is changed", func(r *repeats.Recursion) { r.Alters = true }, false},
+		{"it writes", func(r *repeats.Recursion) { r.Writes = true }, false},
+		{"it fails", func(r *repeats.Recursion) { r.Fails = true }, false},
+	} {
+		s := counted(t, false, func(set *repeats.Set) {
+			set.Functions[open].Recursion = recursive()
+			c.change(set.Functions[open].Recursion)
+		})
+		all, err := RecursionsIn(s)
+		if err != nil || (len(all) == 1) != c.told || c.told && (all[0].Func.Name != "main.open" || all[0].Share < 0.9) {
+			t.Errorf("%s: %+v, error %v", c.name, all, err)
+		}
+	}
+	// Of two that call each other the one that takes longer is told.
+	s := counted(t, false, func(set *repeats.Set) {
+		set.Functions[open].Recursion, set.Functions[read].Recursion = recursive(), recursive()
+		set.Functions[read].Recursion.AroundTime = 690 * time.Millisecond
+		set.Within = append(set.Within, but(again(open, read), func(w *repeats.Within) { w.Around, w.AroundTime = 1, 700*time.Millisecond }))
+	})
+	if all, err := RecursionsIn(s); err != nil || len(all) != 1 || all[0].Func.Name != "main.open" {
+		t.Errorf("%+v, error %v", all, err)
+	}
+}

@@ -276,9 +276,14 @@ func (w *writer) id(name string, at token.Pos) int {
 // function counts a function, and those in it that have no name.
 func (w *writer) function(fn *ast.FuncDecl) {
 	name := cmp.Or(debuginfo.Symbol(fn), fn.Name.Name)
+	recursive := callThemselves(fn.Body)
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		if lit, ok := n.(*ast.FuncLit); ok && works(lit.Body) && (len(lit.Body.List) > 1 || servesRequest(lit.Type)) {
-			w.scope(w.id(name+".func", lit.Pos()), lit.Body)
+			if id := w.id(name+".func", lit.Pos()); recursive[lit] {
+				w.nested(id, lit)
+			} else {
+				w.scope(id, lit.Body)
+			}
 		}
 		return true
 	})
@@ -290,13 +295,13 @@ func (w *writer) function(fn *ast.FuncDecl) {
 		return
 	case returnsNothing(fn.Type):
 		w.add(fn.Body.Lbrace+1, fmt.Sprintf(" if loupeG := %s.Enter(%d); loupeG != nil { loupeG.Begins(%s); defer loupeG.Leave(false) };",
-			local, w.id(name, fn.Pos()), strings.Join(parameters(fn), ", ")))
+			local, w.id(name, fn.Pos()), strings.Join(named(fn.Recv, fn.Type.Params), ", ")))
 		return
 	}
 	id := w.id(name, fn.Pos())
 	results := w.results(fn.Type)
 	w.add(fn.Body.Lbrace+1, fmt.Sprintf(" if loupeG := %s.Enter(%d); loupeG != nil { loupeG.Args(%s); defer func() { loupeG.Leave(%v%s) }() };",
-		local, id, strings.Join(parameters(fn), ", "), returnsOwnMap(fn.Body), results))
+		local, id, strings.Join(named(fn.Recv, fn.Type.Params), ", "), returnsOwnMap(fn.Body), results))
 }
 
 // servesRequest tells of a function that it is given a request to answer, by its parameters: what it calls is called for that request.
@@ -314,6 +319,43 @@ func servesRequest(t *ast.FuncType) bool {
 // scope counts what is called in a function alone.
 func (w *writer) scope(id int, body *ast.BlockStmt) {
 	w.add(body.Lbrace+1, fmt.Sprintf(" if loupeG := %s.Enter(%d); loupeG != nil { defer loupeG.Leave(false) };", local, id))
+}
+
+// nested counts what is called in a function literal, and its calls of itself.
+func (w *writer) nested(id int, lit *ast.FuncLit) {
+	results := ""
+	if lit.Type.Results != nil && len(lit.Type.Results.List) > 0 {
+		results = w.results(lit.Type)
+	}
+	w.add(lit.Body.Lbrace+1, fmt.Sprintf(" if loupeG := %s.Enter(%d); loupeG != nil { loupeG.Nested(%s); defer func() { loupeG.Leave(false%s) }() };",
+		local, id, strings.Join(named(lit.Type.Params), ", "), results))
+}
+
+// callThemselves are the function literals of a body that call the variable which they are assigned to.
+func callThemselves(body *ast.BlockStmt) map[*ast.FuncLit]bool {
+	out := map[*ast.FuncLit]bool{}
+	ast.Inspect(body, func(n ast.Node) bool {
+		set, ok := n.(*ast.AssignStmt)
+		if !ok || set.Tok != token.ASSIGN || len(set.Lhs) != 1 || len(set.Rhs) != 1 {
+			return true
+		}
+		id, isName := set.Lhs[0].(*ast.Ident)
+		lit, literal := set.Rhs[0].(*ast.FuncLit)
+		if !isName || !literal {
+			return true
+		}
+		ast.Inspect(lit.Body, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			called, ok := call.Fun.(*ast.Ident)
+			out[lit] = out[lit] || ok && called.Name == id.Name
+			return true
+		})
+		return true
+	})
+	return out
 }
 
 // works tells whether a function may take any time: it calls or loops.
@@ -353,11 +395,11 @@ func returnsNothing(t *ast.FuncType) bool {
 	})
 }
 
-// parameters are the names of the receiver and the parameters; what has none cannot matter.
-func parameters(fn *ast.FuncDecl) (names []string) {
-	take := func(list *ast.FieldList) {
+// named are the names of a receiver and parameters; what has none cannot matter.
+func named(lists ...*ast.FieldList) (names []string) {
+	for _, list := range lists {
 		if list == nil {
-			return
+			continue
 		}
 		for _, f := range list.List {
 			for _, n := range f.Names {
@@ -367,8 +409,6 @@ func parameters(fn *ast.FuncDecl) (names []string) {
 			}
 		}
 	}
-	take(fn.Recv)
-	take(fn.Type.Params)
 	return names
 }
 

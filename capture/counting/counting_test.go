@@ -23,6 +23,7 @@ type Goroutine struct{}
 func Enter(uint32) *Goroutine { return nil }
 func (*Goroutine) Args(...any) {}
 func (*Goroutine) Begins(...any) {}
+func (*Goroutine) Nested(...any) {}
 func (*Goroutine) Leave(bool, ...any) {}
 type Site struct{}
 func At(uint32, ...any) *Site { return nil }
@@ -128,6 +129,8 @@ func TestCopies(t *testing.T) {
 		{"no body", "func f(a int) int", none},
 		{"a name that is used in what is added", "func f(nil int, false string) string { return g(false) }", none},
 		{"init", "func init() { g(1) }", none},
+		{"a literal that calls itself", "func f() { var visit func(n int) int; visit = func(n int) int { h(n); return visit(n - 1) + 1 }; visit(9) }", "func f() { if loupeG := zz_loupe_repeats.Enter(1); loupeG != nil { loupeG.Begins(); defer loupeG.Leave(false) }; var visit func(n int) int; visit = func(n int) (loupeR1 int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Nested(n); defer func() { loupeG.Leave(false, loupeR1) }() }; h(n); return visit(n - 1) + 1 }; visit(9) }"},
+		{"one that returns nothing", "func f() { var visit func(n int); visit = func(n int) { h(n); visit(n - 1) }; visit(9) }", "func f() { if loupeG := zz_loupe_repeats.Enter(1); loupeG != nil { loupeG.Begins(); defer loupeG.Leave(false) }; var visit func(n int); visit = func(n int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Nested(n); defer func() { loupeG.Leave(false) }() }; h(n); visit(n - 1) }; visit(9) }"},
 		{"a handler of one statement", "var h = func() any { return nil }\n\nfunc init() { on(func(w http.ResponseWriter, r *http.Request) { g(r) }) }", "var h = func() any { return nil }\n\nfunc init() { on(func(w http.ResponseWriter, r *http.Request) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { defer loupeG.Leave(false) }; g(r) }) }"},
 		{"another function of one statement", "func init() { on(func(a int) { g(a) }) }", none},
 	} {

@@ -58,6 +58,8 @@ type Func struct {
 	// Everywhere are its calls in the whole run, on all goroutines and whatever was around them; nil where none had the arguments of an
 	// earlier one. Calls shorter than 4 µs on average are not followed so.
 	Everywhere *Counts `json:"everywhere,omitempty"`
+	// Recursion are its calls within its own; nil where none had the arguments of one that had ended.
+	Recursion *Recursion `json:"recursion,omitempty"`
 }
 
 // Cut is how many functions were counted no more from some moment on.
@@ -286,6 +288,8 @@ func (s *counter) count(line string) error {
 		s.Functions[v[0]].Everywhere = &Counts{
 			Calls: v[1], Time: time.Duration(v[2]), Distinct: v[3], Again: v[4], AgainTime: time.Duration(v[5]), Differ: v[6], Sampled: v[7] > 0, Traits: traitsOf(v[8]),
 		}
+	case kind == "r" && len(v) == recursionFields && known(v[0]):
+		s.Functions[v[0]].Recursion = recursionOf(v[1:])
 	case kind == "s" && len(v) == 4 && known(v[0]) && known(v[1]):
 		if i, ok := s.rows[[2]int64{v[0], v[1]}]; ok {
 			s.Within[i].Same, s.Within[i].Made = v[2], v[3]
@@ -384,7 +388,7 @@ func sane(all ...int64) bool {
 
 // possible tells that what is said of a function does not contradict itself.
 func (f *Func) possible() bool {
-	if f.Everywhere != nil && !f.Everywhere.possible() {
+	if f.Everywhere != nil && !f.Everywhere.possible() || f.Recursion != nil && !f.Recursion.possible() {
 		return false
 	}
 	return sane(f.Calls, int64(f.Time), f.Together, int64(f.TogetherTime), f.Apart, f.AtOnce) && f.Together <= f.Calls && f.Apart <= f.Together

@@ -12,7 +12,7 @@ import (
 
 var funcs = []repeats.Func{{Name: "main.main", File: "/a.go", Line: 3}, {Name: "main.load", File: "/a.go", Line: 9}, {Name: "main.idle", File: "/a.go", Line: 20}}
 
-const counts = "loupe repeats 1 5000\np 0 1 0 2 900 10 600 2 8 480 1 3 0 6 5 65 1000\nc 10 600 7 59000\np 0 2 1 1 900 10 50 10 0 0 0 0 0 10 1 0 900\nc 1 2 3 4\nf 0 2 950 7 0\nf 1 10 600 30 77\nt 1 4 300 1 3\ns 0 1 9 2\ne 1 12 700 3 9 500 1 0 65\nend\n"
+const counts = "loupe repeats 1 5000\np 0 1 0 2 900 10 600 2 8 480 1 3 0 6 5 65 1000\nc 10 600 7 59000\np 0 2 1 1 900 10 50 10 0 0 0 0 0 10 1 0 900\nc 1 2 3 4\nf 0 2 950 7 0\nf 1 10 600 30 77\nt 1 4 300 1 3\ns 0 1 9 2\ne 1 12 700 3 9 500 1 0 65\nr 1 2 800 10 3 7 4 700 6 1 2 5 8 2 65\nend\n"
 
 // What the counting code writes becomes a set, which its file keeps.
 func TestReadCounts(t *testing.T) {
@@ -31,13 +31,17 @@ func TestReadCounts(t *testing.T) {
 	if e := s.Functions[1].Everywhere; e == nil || *e != (repeats.Counts{Calls: 12, Time: 700, Distinct: 3, Again: 9, AgainTime: 500, Differ: 1, Traits: repeats.Traits{Partial: true, Refers: true}}) {
 		t.Errorf("%+v", e)
 	}
+	recursion := repeats.Recursion{Around: 2, AroundTime: 800, Calls: 10, Distinct: 3, Again: 7, Tops: 4, TopsTime: 700, Same: 6, Differ: 1, Changed: 2, Results: 5, Most: 8, MostDistinct: 2, Traits: repeats.Traits{Partial: true, Refers: true}}
+	if r := s.Functions[1].Recursion; r == nil || *r != recursion {
+		t.Errorf("%+v", r)
+	}
 	s.Loaded = true
 	var b bytes.Buffer
 	if err := s.Encode(&b); err != nil {
 		t.Fatal(err)
 	}
 	again, err := repeats.Decode(b.Bytes())
-	if err != nil || !reflect.DeepEqual(again.Within, s.Within) || !again.Loaded || len(again.Functions) != 2 || again.Functions[again.Within[0].Call].Name != "main.load" || again.Functions[again.Within[0].Call].Everywhere == nil {
+	if err != nil || !reflect.DeepEqual(again.Within, s.Within) || !again.Loaded || len(again.Functions) != 2 || again.Functions[again.Within[0].Call].Name != "main.load" || again.Functions[again.Within[0].Call].Everywhere == nil || *again.Functions[again.Within[0].Call].Recursion != recursion {
 		t.Errorf("%+v, error %v", again, err)
 	}
 }
@@ -68,6 +72,8 @@ func TestDamaged(t *testing.T) {
 		{`{"schema":"loupe.repeats/1","functions":[{"name":"a"},{"name":"b"}],"within":[{"in":0,"call":1,"around":1},{"in":0,"call":1,"around":1}]}`, "possible"},
 		{`{"schema":"loupe.repeats/1","functions":[{"name":"a"},{"name":"b"}],"within":[{"in":0,"call":1,"around":1,"calls":5,"again":6}]}`, "possible"},
 		{`{"schema":"loupe.repeats/1","functions":[{"name":"a"},{"name":"b"}],"within":[{"in":0,"call":1,"around":1,"most":-5}]}`, "possible"},
+		{`{"schema":"loupe.repeats/1","functions":[{"name":"a","recursion":{"around":1,"calls":5,"again":6}}]}`, "function 0"},
+		{`{"schema":"loupe.repeats/1","functions":[{"name":"a","recursion":{"around":1,"around_ns":5,"tops_ns":6}}]}`, "function 0"},
 	} {
 		if _, err := repeats.Decode([]byte(test.text)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: %v, want %q", test.text, err, test.want)

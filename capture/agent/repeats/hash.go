@@ -18,6 +18,7 @@ type hasher struct {
 	places  bool  // where what cannot be hashed lies counts
 	all     bool  // much more is looked at, and what sync/atomic holds
 	near    bool  // where pointers and maps lead to counts, and not what is there
+	lists   bool  // where slices lie counts, but of numbers and texts what they hold
 	partial bool  // something could not be hashed, or might not be
 	refers  bool  // there were pointers, slices or maps
 	maps    bool  // there were maps
@@ -247,6 +248,8 @@ func (h *hasher) list(v reflect.Value, depth int) {
 	case n == 0:
 	case k >= reflect.Bool && k <= reflect.Float64:
 		h.memory(v.UnsafePointer(), uintptr(n)*v.Type().Elem().Size())
+	case h.lists && k != reflect.String:
+		h.word(uint64(v.Pointer()))
 	default:
 		for i := 0; i < n && !h.full(); i++ {
 			h.value(v.Index(i), depth)

@@ -28,6 +28,7 @@ type fn struct {
 
 	concurrent atomic.Pointer[concurrent]
 	everywhere atomic.Pointer[everywhere]
+	recursion  atomic.Pointer[recursion]
 }
 
 var fns [MaxFuncs]fn
@@ -94,6 +95,14 @@ type frame struct {
 	named     bool
 	sameCalls *sameCalls // nil where that is not followed
 	joins     bool       // others of it went on when the call began
+	// Of a call within another one of the function:
+	literal   bool    // its results may come from more than its arguments
+	recurs    bool    // its arguments were told
+	own       uint64  // a hash of them by where what they lead to lies
+	outermost int     // the place of the outermost one
+	again     bool    // it has the arguments of one that has ended, or is within one that has
+	within    bool    // the latter
+	nested    *nested // of the outermost one: those within it
 }
 
 // Goroutine is one that is in a counted call.
@@ -215,6 +224,7 @@ func (gr *Goroutine) Args(args ...any) {
 	}
 	top.key, top.size, top.args, top.judged = h.sum(), h.size, args, true
 	top.beginConcurrent(f, args, true)
+	gr.beginNested(args)
 	gr.spend(f, t)
 }
 
@@ -226,6 +236,7 @@ func (gr *Goroutine) Begins(args ...any) {
 	f := &fns[top.id]
 	defer safely()()
 	top.beginConcurrent(f, args, false)
+	gr.beginNested(args)
 	gr.spend(f, t)
 }
 
@@ -260,12 +271,18 @@ func (gr *Goroutine) Leave(fresh bool, results ...any) {
 		if top.outer {
 			f.countEverywhere(c)
 		}
+	} else if top.literal {
+		c.result(false, results)
+	}
+	if top.nested != nil {
+		top.nested.ends(f)
 	}
 	top.endConcurrent(f, net, c.got)
 	gr.mu.Lock()
 	gr.stack[last] = frame{}
 	gr.stack = gr.stack[:last]
 	gr.told(top.id, &c)
+	gr.endNested(&top, &c, t)
 	d := now() - t
 	gr.over += d
 	gr.mu.Unlock()

@@ -25,6 +25,7 @@ func reset() {
 		f.ns.Store(0)
 		f.concurrent.Store(nil)
 		f.everywhere.Store(nil)
+		f.recursion.Store(nil)
 		f.later.Store(0)
 		together[i].Store(false)
 		f.spent.Store(-1 << 60) // nothing is cut because the machine is busy

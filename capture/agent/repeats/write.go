@@ -66,7 +66,8 @@ func keep(last bool) {
 // calls around have not ended. Behind it are the steps of its course, "c CALLS NS SIZE DIGITS", DIGITS in thousandths. Last come the
 // calls of a function that went on together, "t ID CALLS NS APART MOST", and of those around that had the same arguments as others and have made a
 // call or not, "s SCOPE ID CALLS MADE". Of all calls of a function, wherever they were, there is
-// "e ID CALLS NS DISTINCT AGAIN AGAINNS DIFFER SAMPLED TRAITS".
+// "e ID CALLS NS DISTINCT AGAIN AGAINNS DIFFER SAMPLED TRAITS", and of those within the function itself
+// "r ID AROUND NS CALLS DISTINCT AGAIN TOPS TOPSNS SAME DIFFER CHANGED RESULTS MOST MOSTKINDS TRAITS".
 func write(w io.Writer, last bool) {
 	fmt.Fprintf(w, "loupe repeats 1 %d\n", now())
 	pairsMu.Lock()
@@ -75,6 +76,7 @@ func write(w io.Writer, last bool) {
 	}
 	pairsMu.Unlock()
 	open := map[pair]*sum{}
+	own := map[uint32][]nested{}
 	for i := range shards {
 		s := &shards[i]
 		s.mu.Lock()
@@ -89,6 +91,9 @@ func write(w io.Writer, last bool) {
 			for j := range gr.stack {
 				f := &gr.stack[j]
 				foldInto(open, f, max(0, n-f.start-(gr.over-f.over)), last, false)
+				if f.nested != nil {
+					own[f.id] = append(own[f.id], nested{open: f.nested.open, recursed: f.nested.recursed})
+				}
 			}
 			gr.mu.Unlock()
 		}
@@ -103,6 +108,7 @@ func write(w io.Writer, last bool) {
 		}
 		writeConcurrent(w, i, f.concurrent.Load())
 		f.writeEverywhere(w, i)
+		f.writeRecursion(w, i, own[uint32(i)])
 	}
 	fmt.Fprintln(w, "end")
 }

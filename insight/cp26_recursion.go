@@ -1,0 +1,262 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/analysis/repetition"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/unit"
+)
+
+// recursionTitle is the title of a function that computes the same parts again, within one call of it.
+const recursionTitle = "A function asks itself for the same results again and again"
+
+// repeatsWithin are the findings about functions that ask themselves again.
+func repeatsWithin(r *Rule, in *Input) (found []Finding) {
+	all, err := repetition.RecursionsIn(in.Session)
+	if err != nil {
+		return nil
+	}
+	for _, x := range all {
+		share, measured := timeWithin(in, x)
+		if measured && share.Estimate >= r.param("share") && len(found) < 2 {
+			found = append(found, recursionFinding(r, in, x, share))
+		}
+	}
+	return found
+}
+
+// timeWithin is the part of the CPU time that the calls again take: that of the function in the profile, as far as its calls are such ones. It is false
+// without a profile.
+func timeWithin(in *Input, x repetition.Recursion) (share stats.Interval, ok bool) {
+	cpu, err := in.Facts.Weights(facts.CPU, "samples")
+	if err != nil {
+		return share, false
+	}
+	within, all := int64(0), int64(0)
+	for id, w := range cpu.Profile.Samples(cpu.Index) {
+		all += w
+		if slices.ContainsFunc(facts.Frames(cpu.Profile.Stacks, id), func(f stack.Frame) bool { return ofCounted(in.code, f, x) }) {
+			within += w
+		}
+	}
+	if all == 0 {
+		return share, false
+	}
+	share = stats.Wilson(float64(within), float64(all), compare.Confidence)
+	share.Estimate, share.Low, share.High = x.Share*share.Estimate, x.Share*share.Low, x.Share*share.High
+	return share, true
+}
+
+// ofCounted tells of a frame that it is of the function, which may be a literal within another one.
+func ofCounted(c *code, f stack.Frame, x repetition.Recursion) bool {
+	if !namesLiteral(x.Func.Name) {
+		return isCounted(f.Func, x.Func.Name)
+	}
+	if f.File != x.Func.File || f.Line < x.Func.Line || !strings.HasPrefix(bareGenerics(f.Func), x.Func.Name) {
+		return false
+	}
+	own := countedScope(c, stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line})
+	if own == nil {
+		return true
+	}
+	last := c.parse(x.Func.File).fset.PositionFor(own.body.End(), false).Line
+	return f.Line <= last
+}
+
+// namesLiteral tells of the name of a function that was counted that it is a literal in the one with that name.
+func namesLiteral(name string) bool { return strings.HasSuffix(name, ".func") }
+
+// countedScope is the function that begins on a line, with the name of the frame; nil where the source has no such one.
+func countedScope(c *code, decl stack.Frame) *scope {
+	if namesLiteral(decl.Func) {
+		return c.scopeAt(decl)
+	}
+	fn := c.function(decl)
+	if fn == nil || fn.Body == nil || fn.Name.Name != ownName(decl.Func) {
+		return nil
+	}
+	return scopeOf(fn)
+}
+
+func recursionFinding(r *Rule, in *Input, x repetition.Recursion, share stats.Interval) Finding {
+	name := stack.Short(x.Func.Name)
+	decl := stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line}
+	does := "and returned the same each time"
+	switch {
+	case x.Void:
+		does = "and returns nothing"
+	case x.Traits.Vague:
+		does = "and returned what looks the same each time"
+	}
+	least := ""
+	if x.Func.Cut {
+		least = "at least "
+	}
+	f := r.answer(Found, "%s calls itself: %s%s within one call from outside, with %s different arguments, %s; what had been computed before takes %s of its time, which is %s of the CPU time",
+		name, least, unit.Plural(x.Most, "call"), unit.Count(x.MostDistinct), does, unit.Percent(x.Share), unit.Percent(share.Estimate))
+	f.Title, f.Severity, f.Score = recursionTitle, Info, score(share.Estimate, 0.10, 0.40)
+	f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
+	f.costs = []cost{{function: x.Func.Name}}
+	if share.Low >= r.param("warn") {
+		f.Severity, f.saves = Warning, true
+	}
+	own := countedScope(in.code, decl)
+	at := decl
+	if own != nil {
+		if line := callsItself(in.code, own, decl); line > 0 {
+			at.Line = line
+		}
+	}
+	f.Evidence = []Evidence{in.fileAt(x.Entry, at, []stack.Frame{at}, "%s within %s of it, %s of them with arguments of one that had ended", unit.Plural(x.Calls, "call"), unit.Plural(x.Around, "call"), unit.Count(x.Again))}
+	f.Advice = "Keep the results by their arguments for as long as one call from outside lasts, in a map or in a field of what it is asked about, and look there first: then each is computed once. Or compute them in an order in which what is needed is there already."
+	if x.Void {
+		f.Advice = "If to do it once for each argument is enough, keep a set of those that are done for as long as one call from outside lasts, and return at once for them."
+	}
+	f.Verify = "Record again: the number of calls, and the function's share of the CPU time, should fall (-phases repeats)."
+	recursionDoubts(in, x, own, decl, &f)
+	return f
+}
+
+// recursionDoubts says what could make each of the calls necessary.
+func recursionDoubts(in *Input, x repetition.Recursion, own *scope, decl stack.Frame, f *Finding) {
+	remark := func(format string, args ...any) {
+		f.Severity, f.saves = Info, false
+		f.Doubts = append(f.Doubts, fmt.Sprintf(format, args...))
+	}
+	if own == nil {
+		remark("its source is not in the recording: what else it does is not known")
+		return
+	}
+	if x.Void {
+		remark("it is called for what it does: if each path to the same place has to do that, each call is needed")
+		return
+	}
+	state := undoes(own.body)
+	if fn := in.code.function(decl); fn != nil && own.body == fn.Body {
+		if at, what := effectOfCall(in.code, decl, x.Traits.Partial || !x.Given); what != "" && state == "" {
+			remark("it %s at %s: if each call has to do that, split it from what can be kept", what, at.text())
+		}
+		if why, _ := maybeOther(in.code, fn, decl.File); why != "" {
+			remark("another call may give another result: %s", why)
+		}
+	} else if set := setsOutside(own); set != "" && state == "" {
+		remark("it changes %s, which is not its own: if each call has to do that, split it from what can be kept", set)
+	}
+	switch {
+	case x.Changed > 0:
+		remark("what it returned was changed afterwards: whoever changes it needs a value of his own")
+	case x.Traits.Handles:
+		remark("what it returns has a connection, a file, a channel or a function in it: only one may be able to use that at a time")
+	case makesPointers(own):
+		remark("it returns pointers: if each has to lead to a value of its own, none can be kept for another call")
+	case x.Traits.Refers:
+		f.Doubts = append(f.Doubts, "what it returns has pointers, slices or maps: whoever changes what they hold needs a copy of his own")
+	}
+	switch {
+	case state != "":
+		f.Doubts = append(f.Doubts, fmt.Sprintf("it marks in %s where it is, and takes that back: here the same argument gave the same result on each path, but where paths come back to where they were (a cycle), a result may depend on the path, and must not be kept then", state))
+	case !x.Given:
+		f.Doubts = append(f.Doubts, "what lies behind its arguments, or around it, was not the same in all calls; the results were")
+	}
+}
+
+// makesPointers tells of a function that a result is a pointer, or a list or map of them.
+func makesPointers(own *scope) bool {
+	return own.results != nil && hasNode(own.results, func(n ast.Node) bool { _, ok := n.(*ast.StarExpr); return ok })
+}
+
+// callsItself is the first line of a function at which it calls itself: by its name, or by that of the variable which holds it.
+func callsItself(c *code, own *scope, decl stack.Frame) (line int) {
+	name := ownName(decl.Func)
+	s := c.parse(decl.File)
+	if namesLiteral(decl.Func) {
+		name = ""
+		s.onLine(decl.Line, func(n ast.Node, _ []ast.Node) {
+			if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 {
+				if lit, ok := a.Rhs[0].(*ast.FuncLit); ok && lit.Body == own.body {
+					name = types.ExprString(a.Lhs[0])
+				}
+			}
+		})
+	}
+	ast.Inspect(own.body, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok && line == 0 && name != "" && ownCallName(call) == name {
+			line, _ = s.lines(call)
+		}
+		return line == 0
+	})
+	return line
+}
+
+// undoes is what a function sets and takes back: entries of a map that it deletes again, or sets to another fixed value. It is empty where there is
+// nothing.
+func undoes(body *ast.BlockStmt) (what string) {
+	set := map[string]string{}
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i, x := range n.Lhs {
+				index, ok := x.(*ast.IndexExpr)
+				if !ok || len(n.Lhs) != len(n.Rhs) {
+					continue
+				}
+				key, value := types.ExprString(index), types.ExprString(n.Rhs[i])
+				if was, ok := set[key]; ok && was != value && isFixed(n.Rhs[i]) {
+					what = types.ExprString(index.X)
+				}
+				set[key] = value
+			}
+		case *ast.CallExpr:
+			if isNamed(n.Fun, "delete") && len(n.Args) == 2 {
+				if _, ok := set[types.ExprString(n.Args[0])+"["+types.ExprString(n.Args[1])+"]"]; ok {
+					what = types.ExprString(n.Args[0])
+				}
+			}
+		}
+		return what == ""
+	})
+	return what
+}
+
+// setsOutside is a variable that a function literal changes and that is not its own.
+func setsOutside(own *scope) (what string) {
+	names := givenNames(own.params)
+	for name := range givenNames(own.results) {
+		names[name] = true
+	}
+	ast.Inspect(own.body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, x := range n.Lhs {
+				if id, ok := x.(*ast.Ident); ok && n.Tok.String() == ":=" {
+					names[id.Name] = true
+				}
+			}
+		case *ast.RangeStmt:
+			for _, x := range []ast.Expr{n.Key, n.Value} {
+				if id, ok := x.(*ast.Ident); ok {
+					names[id.Name] = true
+				}
+			}
+		case *ast.ValueSpec:
+			for _, id := range n.Names {
+				names[id.Name] = true
+			}
+		}
+		for _, x := range changedBy(n) {
+			if root := rootName(x); root != "" && root != "_" && !names[root] && what == "" {
+				what = root
+			}
+		}
+		return what == ""
+	})
+	return what
+}
