@@ -24,7 +24,7 @@ var al13 = &Rule{
 		g0,
 	},
 	Check: check(&look{of: facts.Allocations, sample: "alloc_space", limit: "share", warn: "warn", set: "scratch", skip: []string{"startup", "logging", "encoders", "pool.get"},
-		direct: true, perLine: true, objects: 100,
+		direct: true, perLine: true, objects: 100, memory: true,
 		through: []string{"io", "fmt", "bufio", "bytes", "text/template", "html/template", "encoding/binary", "encoding/hex", "encoding/base64", "compress/gzip", "compress/flate", "compress/zlib"},
 		reason:  scratchReason, what: "came from buffers", tell: tellScratch}),
 }

@@ -95,6 +95,7 @@ func checkKept(r *Rule, in *Input) []Finding {
 	tellWaste(r, in, all, top, &f)
 	tellPieces(r, in, all, top, &f)
 	tellBuffer(r, in, all, top, &f)
+	tellQueue(r, in, top, &f)
 	if f.Severity == Info {
 		if x, ok := mostGathered(r, in, kept); ok {
 			x.tell(r, in, kept, &f)

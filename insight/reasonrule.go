@@ -355,6 +355,12 @@ func (rule *Rule) line(in *Input, r *reasons, g *reasonLine, tell telling) Findi
 	return f
 }
 
+// takesAlone are functions of the runtime in which all is done that an allocation takes, filling it included.
+var takesAlone = map[string]bool{
+	"slicebytetostring": true, "stringtoslicebyte": true, "slicerunetostring": true, "stringtoslicerune": true, "newobject": true,
+	"convT": true, "convT64": true, "convTstring": true, "convTslice": true,
+}
+
 // costs are the CPU time of taking the memory, and of what fills it: in the line itself, or in the function that
 // allocates for it.
 func (g *reasonLine) costs() (all []cost) {
@@ -362,6 +368,9 @@ func (g *reasonLine) costs() (all []cost) {
 		c := cost{file: g.at.File, line: g.at.Line, allocating: true}
 		if inner := s.Frames[0].Func; inner != g.at.Func {
 			c.maker = stack.FoldGenerics(inner)
+		}
+		if takesAlone[strings.TrimPrefix(s.Runtime, "runtime.")] { // what else the line allocates stays
+			c.callee = "runtime." + strings.TrimPrefix(s.Runtime, "runtime.")
 		}
 		if !slices.Contains(all, c) {
 			all = append(all, c)

@@ -54,6 +54,8 @@ type look struct {
 	// leaf takes every stack that ends in the user's own code: what a line
 	// does itself, or what a heap profile hides of the runtime below it.
 	leaf bool
+	// memory tells that what is saved is the memory that the function takes, and not the rest of what it does.
+	memory bool
 	// accept, which may be nil, looks at a line once more.
 	accept func(h *hit, line *hitLine) bool
 	// itself says that only what the functions do themselves, with the runtime below them, would be saved.
@@ -558,7 +560,7 @@ func (h *hit) finding(r *Rule) (Finding, bool) {
 func (h *hit) costs() (all []cost) {
 	for _, line := range h.lines {
 		if line.Caller.Func != "" {
-			c := cost{file: line.Caller.File, line: line.Caller.Line, callee: line.Callee, allocating: h.leaf}
+			c := cost{file: line.Caller.File, line: line.Caller.Line, callee: line.Callee, allocating: h.leaf || h.memory}
 			switch { // the rest of what is called stays
 			case h.itself:
 				c.itself = h.set
