@@ -198,6 +198,7 @@ type causal struct {
 	found []int // positions of the findings about the program
 	spent *spent
 	marks map[int][]bool // CPU samples that a finding is about; none where that is unknown
+	held  map[int][]bool // of findings about a lock: samples of the work that keeps it
 	rank  map[int]float64
 	under map[int]int // the finding that one goes under; -1 is none
 	full  bool        // the CPUs were all in use
@@ -223,6 +224,7 @@ func newCausal(in *Input, all []Finding) *causal {
 			c.marks[i] = m
 		}
 	}
+	c.held = lockWork(in, c)
 	for _, i := range c.found {
 		c.rank[i] = c.rankOf(i)
 	}
@@ -539,6 +541,10 @@ func (c *causal) follows(i, j int) bool {
 		return false // the program's profilers cost where it works, whatever is wrong there
 	case slices.Contains(follows[a.Rule], b.Rule) || b.Severity.AtLeast(Warning) && explains(b.Rule, a.Rule):
 		return true
+	case c.held[i] != nil && c.worksUnder(i, j):
+		return true // they wait for what is done under the lock
+	case c.held[j] != nil && c.worksUnder(j, i):
+		return false
 	case b.fills && (a.Rule == wt04.ID || a.Rule == lk06.ID):
 		return b.Severity.AtLeast(a.Severity) && b.Severity.AtLeast(Warning) && sharedWaits(a, b) >= halfOfAll // who queues for what the bursts fill
 	case b.Rule == ld06.ID && slotForDial(a, b):

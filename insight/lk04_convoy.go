@@ -45,6 +45,9 @@ func checkConvoy(r *Rule, in *Input, t *traced) []Finding {
 				f.Advice = heldElsewhereAdvice
 			}
 		}
+		if does := workAdvice(in, l.At); does != "" {
+			f.Advice = does
+		}
 		f.Verify = "Record again under the same load: the mean wait should fall, and fewer goroutines queue."
 		f.Doubts = in.traceDoubts(t, "if this line locks several mutexes, there are as many queues, and shorter ones",
 			"a trace does not show who holds a lock, nor for how long: a RWMutex may be held by a reader that never waited")

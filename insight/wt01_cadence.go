@@ -16,18 +16,22 @@ import (
 	"loupe/value/unit"
 )
 
-// A loop that polls with a fixed pause loses a part of the last pause each time: what it waits for was ready before. The
-// pauses before that one are no loss, since there was nothing yet.
+// A loop that polls loses a part of the last pause each time: what it waits for was ready before. The
+// pauses before that one are no loss, since there was nothing yet. The longer they grow, the longer is the last one.
 
 // cadence is how such a loop polled, as the trace has it.
 type cadence struct {
-	pauses int64 // that ended
-	series int64 // of pauses, each of which ended when the loop did
+	pauses int64         // that ended
+	series int64         // of pauses, each of which ended when the loop did
+	all    time.Duration // of the pauses of these series
+	last   time.Duration // of the last one of each
+	first  time.Duration // the shortest of all
+	most   time.Duration // the longest
 }
 
 // pollsWith finds, of the frames of a pause, the loop of the source that polls with it: it ends with what it learns in a turn,
-// and not with its items or its time, and its pause is the same in each turn.
-func pollsWith(c *code, frames []stack.Frame, isUser func(stack.Frame) bool) (at stack.Frame, l loop, ok bool) {
+// and not with its items or its time. grows tells that its pause is not the same in each turn.
+func pollsWith(c *code, frames []stack.Frame, isUser func(stack.Frame) bool) (at stack.Frame, l loop, grows, ok bool) {
 	for _, f := range frames {
 		if !isUser(f) {
 			continue
@@ -38,9 +42,9 @@ func pollsWith(c *code, frames []stack.Frame, isUser func(stack.Frame) bool) (at
 		}
 		l := loops[len(loops)-1]
 		line := selectsTimer(l, f.Line)
-		return f, l, (line != f.Line || pausesOn(c, f)) && learns(l) && !growsIn(l, line)
+		return f, l, growsIn(l, line), (line != f.Line || pausesOn(c, f)) && learns(l)
 	}
-	return at, l, false
+	return at, l, false, false
 }
 
 // selectsTimer is the line of the clause of a select on a line that a timer ends; the line itself where there is none.
@@ -123,8 +127,8 @@ func cadenceIn(in *Input, at stack.Frame, l loop) *cadence {
 		return nil
 	}
 	first, last := l.source.lines(l.stmt)
-	kinds, within := map[stack.ID]vainStay{}, map[exectrace.GoID]bool{}
-	k := &cadence{}
+	kinds := map[stack.ID]vainStay{}
+	k, running := &cadence{}, map[exectrace.GoID]*cadence{}
 	_, err = sched.Analyze(trace, sched.AnalyzeOptions{Each: func(r *exectrace.Reader, i *sched.Interval) {
 		if i.State != exectrace.Waiting && i.State != exectrace.Syscall || i.Stack == 0 {
 			return
@@ -137,16 +141,38 @@ func cadenceIn(in *Input, at stack.Frame, l loop) *cadence {
 		switch {
 		case kind == vainPause:
 			k.pauses++
-			within[i.G] = len(within) < vainOpen
-		case kind == vainBeyond && within[i.G]:
-			k.series++
-			delete(within, i.G)
+			if x := running[i.G]; x != nil {
+				x.add(i.End.Sub(i.Start))
+			} else if len(running) < vainOpen {
+				running[i.G] = &cadence{}
+				running[i.G].add(i.End.Sub(i.Start))
+			}
+		case kind == vainBeyond && running[i.G] != nil:
+			k.ended(running[i.G])
+			delete(running, i.G)
 		}
 	}})
 	if err != nil || k.series == 0 || k.pauses < k.series {
 		return nil
 	}
 	return k
+}
+
+// add adds a pause to a series that goes on.
+func (k *cadence) add(d time.Duration) {
+	if k.first == 0 || d < k.first {
+		k.first = d
+	}
+	k.all, k.last, k.most = k.all+d, d, max(k.most, d)
+}
+
+// ended adds a series that has ended.
+func (k *cadence) ended(x *cadence) {
+	k.series++
+	k.all, k.last, k.most = k.all+x.all, k.last+x.last, max(k.most, x.most)
+	if k.first == 0 || x.first < k.first {
+		k.first = x.first
+	}
 }
 
 // takesAdvice is what to do about a loop that polls for something of the program itself which others have.
@@ -191,7 +217,7 @@ func tellCadence(r *Rule, w *waiting, in *Input, t *traced, generic string, f *F
 	if w.kind != "sleep" && w.kind != "timer" || w.vain != nil || f.Advice != generic || f.Severity != Warning {
 		return
 	}
-	at, l, ok := pollsWith(in.code, t.Frames(w.site.Stack), t.Scope.IsUser)
+	at, l, grows, ok := pollsWith(in.code, t.Frames(w.site.Stack), t.Scope.IsUser)
 	if !ok {
 		return
 	}
@@ -205,15 +231,39 @@ func tellCadence(r *Rule, w *waiting, in *Input, t *traced, generic string, f *F
 	if k == nil {
 		return
 	}
+	if grows {
+		k.tellGrowing(r, w, in, f)
+		return
+	}
 	part := float64(k.series) / float64(k.pauses)
 	share, pause := w.share()*part, w.time/time.Duration(max(1, w.count))
 	f.Summary += fmt.Sprintf("; the loop polls with a pause of %s, %s for each of %s: one pause of each is the most that is lost, %s of the time",
 		unit.Duration(pause), plurals(1/part, "pause"), unit.Plural(k.series, "thing")+" waited for", unit.Percent(share))
 	f.Advice = fmt.Sprintf("It polls at a fixed pause of %s, and what is ready early is seen only after it: poll more often, or begin with short pauses that let themselves grow up to today's (backoff), unless the peer says when to ask again (Retry-After). Better still, have it say when it is ready (a long poll, a callback, a notification).", unit.Duration(pause))
 	f.Impact = exactly(ofAll(in, w.group, share), "share of the "+timeOfUnits(w.group))
+	judgeLost(r, share, f)
+}
+
+// judgeLost judges a finding about polling by the part of the time that its pauses lose at most.
+func judgeLost(r *Rule, share float64, f *Finding) {
 	f.Score = score(share, r.param("share"), 0.9)
 	if share < r.param("share") {
 		f.Severity = Info
 		f.Advice = "What it waits for takes longer than the pauses between two looks: make that faster, or wait for several at once. Shorter pauses gain little."
 	}
+}
+
+// growingTitle is the title of a loop that polls with pauses that grow.
+const growingTitle = "Pauses between polls grow: what is ready is seen late"
+
+// tellGrowing says of pauses that grow what the last ones cost at most.
+func (k *cadence) tellGrowing(r *Rule, w *waiting, in *Input, f *Finding) {
+	share := w.share() * float64(k.last) / float64(max(1, k.all))
+	last := k.last / time.Duration(k.series)
+	f.Summary += fmt.Sprintf("; the loop polls with pauses that grow, from %s to %s, %s for each of %s: the last pause of each, %s on average, is the most that is lost, %s of the time, and half of that where what is waited for is ready at any moment of it",
+		unit.Duration(k.first), unit.Duration(k.most), plurals(float64(k.pauses)/float64(k.series), "pause"), unit.Plural(k.series, "thing")+" waited for", unit.Duration(last), unit.Percent(share))
+	f.Advice = fmt.Sprintf("Its pauses grow, and what is ready early in a long one is seen only at its end: let them grow no further than to a tenth of what has been waited so far, or keep them equal and short (%s lose half of that for each), unless the peer limits how often it may be asked or says when to ask again (Retry-After). Better still, have it say when it is ready (a long poll, a callback, a notification).", unit.Duration(max(k.first, last/4)))
+	f.Impact = exactly(ofAll(in, w.group, share/2), "share of the "+timeOfUnits(w.group))
+	f.Title = growingTitle
+	judgeLost(r, share, f)
 }
