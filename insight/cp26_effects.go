@@ -248,6 +248,9 @@ func (r *repeatedCall) hold(in *Input, f *Finding) {
 	if why, _ := maybeOther(in.code, fn, decl.File); why != "" && !strings.HasSuffix(why, "reads a value of the context") {
 		remark("another call may give another result: %s", why)
 	}
+	if carriesContext(fn) {
+		remark("what it does with the context that it is given may differ from call to call: contexts were not compared")
+	}
 	if at, of := readsVariable(in.code, declaration{fn, decl.File}); of != "" {
 		remark("it reads %s, which is no argument and is changed at %s: another call may give another result", of, at)
 	}

@@ -77,7 +77,7 @@ func newKeepable(in *Input, x repetition.Everywhere) (k keepable, ok bool) {
 		return k, false
 	}
 	call, from := fixedCall(in.code, way[1:], way[0].Func)
-	if call == nil {
+	if call == nil || slices.ContainsFunc(call.Args, isContext) && carriesContext(in.code.function(decl)) {
 		return k, false
 	}
 	k.site = way[1]
