@@ -102,6 +102,9 @@ func handlesFile(name string) (handles, opens bool) {
 	return false, false
 }
 
+// makesFile are functions that open a file to write it.
+var makesFile = map[string]bool{"os.Create": true, "os.CreateTemp": true, "os.WriteFile": true, "os.(*Root).Create": true, "os.(*Root).WriteFile": true}
+
 // ofFiles are types of parameters that say which file is meant, or how much of it.
 var ofFiles = regexp.MustCompile(`^(string|bool|byte|rune|u?int\d*|error|context\.Context|(os|fs)\.(File(Info|Mode)|DirEntry|FS)|\*os\.(File|Root)|time\.\w+)$`)
 
@@ -170,11 +173,13 @@ func heaviestOpener(in *Input, p *profile.Profile, index int) (best *opener) {
 			continue
 		}
 		handles, opens := false, false
+		writes := false
 		for _, f := range frames[:user] {
-			h, o := handlesFile(p.Stacks.Frame(f).Func)
-			handles, opens = handles || h, opens || o
+			name := p.Stacks.Frame(f).Func
+			h, o := handlesFile(name)
+			handles, opens, writes = handles || h, opens || o, writes || makesFile[name]
 		}
-		if !handles {
+		if !handles || writes {
 			continue
 		}
 		name := p.Stacks.Frame(frames[user]).Func

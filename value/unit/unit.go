@@ -75,6 +75,15 @@ func Count(n int64) string {
 	return sign + s
 }
 
+// About prints a count that was estimated, with two significant digits: "about 290,000".
+func About(n int64) string {
+	round := int64(1)
+	for m := max(n, -n); m >= 100; m /= 10 {
+		round *= 10
+	}
+	return "about " + Count((n+round/2)/round*round)
+}
+
 // Plural is a number of things: "1 goroutine", "2,000 goroutines", "3 entries", "2 boxes".
 func Plural[N int | int64](n N, noun string) string {
 	if n == 1 {

@@ -107,3 +107,12 @@ func TestPlural(t *testing.T) {
 	f(3, "day", "3 days")
 	f(2, "P", "2 Ps")
 }
+
+// TestAbout: estimates have two digits.
+func TestAbout(t *testing.T) {
+	for n, want := range map[int64]string{0: "about 0", 7: "about 7", 42: "about 42", 128: "about 130", 995: "about 1,000", 288_873: "about 290,000", 999_999: "about 1,000,000"} {
+		if got := About(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
