@@ -25,7 +25,7 @@ func ExampleFlowWords() {
 	for i := range out.Diagnostics {
 		fmt.Println(why.FlowWords(&out.Diagnostics[i]))
 	}
-	// Output: put into ... argument, passed to fmt.Println
+	// Output: put into the slice of the variadic arguments, passed to fmt.Println
 }
 
 func ExampleMechanismsOf() {

@@ -8,6 +8,9 @@ import (
 	"loupe/format/compiler"
 )
 
+// variadic is what the compiler calls "... argument".
+const variadic = "the slice of the variadic arguments"
+
 // words says in words why a candidate allocates.
 func words(c *candidate, runtimeFunc string) string {
 	d := c.Diagnostic
@@ -15,13 +18,16 @@ func words(c *candidate, runtimeFunc string) string {
 		return operationWords(c, runtimeFunc)
 	}
 	subject := d.Text
+	if strings.HasPrefix(subject, "~r") { // a name of the compiler's
+		subject = "the result of a function that is inlined"
+	}
 	switch {
 	case d.Kind == compiler.MovedToHeap:
 		subject = "variable " + d.Text
 	case c.Mechanism == Interface:
-		subject = d.Text + " is boxed into an interface and"
+		subject += " is boxed into an interface and"
 	case d.Text == "... argument":
-		subject = "the slice of the variadic arguments"
+		subject = variadic
 	case d.Text == "func literal":
 		subject = "the closure"
 	}
@@ -140,6 +146,9 @@ func stepWords(s *compiler.Step) string {
 	case "captured by a closure":
 		return "captured by a closure"
 	case "struct literal element", "slice-literal-element", "array literal element":
+		if s.Expr == "... argument" {
+			return "put into " + variadic
+		}
 		return "put into " + expr
 	case "map literal key", "map literal value", "key of map put", "value of map put":
 		return "put into a map (" + expr + ")"
