@@ -1,6 +1,7 @@
 package why
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,9 +186,13 @@ func temporary(expr string) bool {
 	return defines && !slices.ContainsFunc(strings.Split(left, ", "), func(name string) bool { return !strings.Contains(name, ".") })
 }
 
+// inlinedResult is what the compiler calls the result of a function that is inlined.
+var inlinedResult = regexp.MustCompile(`~r\d+`)
+
 // short cuts an expression that would fill the line.
 func short(expr string) string {
 	const most = 70
+	expr = inlinedResult.ReplaceAllString(expr, "…")
 	if len(expr) <= most {
 		return expr
 	}
