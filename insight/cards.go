@@ -81,6 +81,7 @@ func Cards(in *Input, all []Finding) []Card {
 	}
 	c.capped(out)
 	c.leaksFirst(out)
+	c.preparingFirst(out)
 	slices.SortStableFunc(out, func(a, b Card) int {
 		fa, fb := all[a.Finding], all[b.Finding]
 		return cmp.Or(cmp.Compare(fb.Severity.rank(), fa.Severity.rank()), cmp.Compare(c.rank[b.Finding], c.rank[a.Finding]))
@@ -539,6 +540,10 @@ func (c *causal) follows(i, j int) bool {
 	switch {
 	case a.Rule == be05.ID || a.Rule == be11.ID:
 		return false // the program's profilers cost where it works, whatever is wrong there
+	case ofPreparing(a, b):
+		return true
+	case a.Rule == wt11.ID && slices.Contains(beforePreparing, b.Rule), a.Rule == "WT02" && b.Rule == wt11.ID:
+		return false
 	case slices.Contains(follows[a.Rule], b.Rule) || b.Severity.AtLeast(Warning) && explains(b.Rule, a.Rule):
 		return true
 	case c.held[i] != nil && c.worksUnder(i, j):

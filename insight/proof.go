@@ -133,7 +133,7 @@ var figures = map[string][]string{
 	"SC14": ofTail, "SC15": ofCPU, "SC16": ofCPU, "SC17": ofTime, "SC18": ofCPU,
 	"LK01": ofLocks, "LK02": ofLocks, "LK03": ofCPU, "LK04": ofLocks, "LK06": ofTime, "LK07": ofTime, "LK08": ofTime,
 	"WT01": ofTime, "WT02": ofTime, "WT03": ofTime, "WT04": ofTime, "WT05": ofTail, "WT06": ofTime, "WT07": ofTime,
-	"WT08": ofTail, "WT09": ofCPU, "WT10": ofTail,
+	"WT08": ofTail, "WT09": ofCPU, "WT10": ofTail, "WT11": ofTime,
 	"LD02": ofTail, "LD05": ofErrors, "LD06": ofCPU, "LD07": ofResident,
 	"BE05": ofCPU, "BE09": ofCPU, "BE10": ofCPU, "BE11": ofCPU, "SC19": ofCPU, "CP21": ofCPU, "CP22": ofCPU,
 }

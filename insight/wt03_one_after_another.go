@@ -38,6 +38,7 @@ type series struct {
 	calls []outward   // by line
 	lines []stack.Frame
 	known bool // the source says what needs what
+	needs []callSet
 	gain  time.Duration
 	key   string // that calls have in common which may have effects
 }
@@ -130,7 +131,7 @@ func (s *series) weigh(in *Input, t *traced) {
 	}
 	s.ofOneKey(in.code, needs, writes)
 	s.compares(in.code, needs)
-	s.known, s.gain = known, time.Duration(sum-longestWay(took, needs))
+	s.known, s.needs, s.gain = known, needs, time.Duration(sum-longestWay(took, needs))
 }
 
 // ofOneKey adds what has to stay in order since one of two calls changes something and both are given the same key: to
@@ -217,15 +218,14 @@ var changes = regexp.MustCompile(`(?i)(exec|insert|update|delete|remove|save|put
 
 func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) Finding {
 	n, share := unitCount(g), g.All.Share(s.gain)
-	var parts []string
+	things, needs := s.things()
 	sum, ordered := time.Duration(0), false
 	for i, c := range s.calls {
-		parts = append(parts, fmt.Sprintf("%s at line %d", unit.Duration(c.time/n), s.lines[i].Line))
 		sum += c.time
 		text := in.code.text(s.lines[i].File, s.lines[i].Line)
 		ordered = ordered || changes.MatchString(text)
 	}
-	text := fmt.Sprintf("%s makes %s one after another in %s (%s): %s of %s", unitOf(g), unit.Plural(int64(len(s.calls)), "call"), stack.Short(s.at.Func), listed(parts, 5),
+	text := fmt.Sprintf("%s makes %s one after another in %s (%s): %s of %s", unitOf(g), unit.Plural(int64(len(things)), "call"), stack.Short(s.at.Func), listed(s.parts(things, n), 5),
 		unit.Duration(sum/n), unit.Duration(g.All.Wall/n))
 	text += overUnits(g)
 	if s.key == "" {
@@ -248,7 +248,7 @@ func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) 
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, "the source is missing or unclear: this holds only if no call needs another's answer")
 	} else {
-		f.Doubts = append(f.Doubts, "judging by the variables, no call uses the result of another; effects on a peer may still require an order")
+		f.Doubts = append(f.Doubts, s.needDoubt(things, needs))
 	}
 	if s.key != "" {
 		f.Severity = Info

@@ -86,5 +86,5 @@ var RuleLabs = []RuleLab{
 	{Rule: "LD03", Record: bare, Load: strings.Fields("-c 4 -z 3s /"), Quiet: true},
 	{Rule: "LD04", Record: bare, Load: strings.Fields("-c 50 -z 2s /"), Quiet: true},
 	{Rule: "LD05", Record: bare, Load: strings.Fields("-c 4 -n 1000 /")},
-	{Rule: "WT05", Record: traced}, {Rule: "WT09", Record: traced},
+	{Rule: "WT05", Record: traced}, {Rule: "WT09", Record: traced}, {Rule: "WT11", Record: served, Load: fifty},
 }

@@ -20,6 +20,8 @@ type Call struct {
 	// recursion adds is left out. Stack is that of the one that took longest.
 	Path  []stack.Frame
 	Stack stack.ID
+	// Statement is its part in a query that package database/sql prepares by itself.
+	Statement Statement
 	// Count is how often it was made: an answer that comes in many pieces is one call.
 	// Time is how long the units waited for it together, Units how many of them made it,
 	// and Most how often one did.
@@ -56,6 +58,8 @@ type outView struct {
 	known bool
 	path  pathID
 	asks  asking
+	// statement is the part of a query that it is in.
+	statement Statement
 	// writes tells that it writes to a connection, which is not that of the unit's client.
 	writes bool
 	// connects tells that it is the call that makes a connection.
@@ -73,8 +77,9 @@ const (
 
 // callKey names a call.
 type callKey struct {
-	path pathID
-	kind Kind
+	path      pathID
+	kind      Kind
+	statement Statement
 }
 
 // called is a call of one unit.
@@ -136,7 +141,7 @@ func (w *words) out(id stack.ID) *outView {
 	v := &w.outs[id]
 	if !v.known {
 		frames := w.view(id)
-		*v = outView{known: true, path: w.path(id), asks: askingOf(frames)}
+		*v = outView{known: true, path: w.path(id), asks: askingOf(frames), statement: StatementOf(frames.frames)}
 		v.connects = frames.has("syscall.connect", "syscall.Connect", "internal/poll.(*FD).ConnectEx")
 		v.writes = frames.has(writers...) && frames.has("net.(*") && !frames.has(ownClients...)
 	}
@@ -205,7 +210,7 @@ func (f *follower) outside(t *track, kind Kind, id stack.ID, d, at timeline.Time
 		return
 	}
 	v := f.w.out(id)
-	c := called{key: callKey{v.path, kind}, stack: id, d: d, pieces: int64(t.sent), from: t.history.end(), to: at}
+	c := called{key: callKey{v.path, kind, v.statement}, stack: id, d: d, pieces: int64(t.sent), from: t.history.end(), to: at}
 	goesOn := t.asked == v.path+1 && !sent
 	if t.asked = 0; sent {
 		t.asked = v.path + 1
@@ -331,7 +336,7 @@ func (g *gathered) callsOf(w *words) (all []Call) {
 	wall := float64(g.wall.Sum) / n
 	spread := g.squares/n - wall*wall
 	for _, t := range g.calls {
-		c := Call{Kind: t.key.kind, Stack: t.stack, Count: t.n, Time: time.Duration(t.d), Units: t.units, Most: t.most,
+		c := Call{Kind: t.key.kind, Stack: t.stack, Statement: t.key.statement, Count: t.n, Time: time.Duration(t.d), Units: t.units, Most: t.most,
 			Delayed: t.delayed, DelayedTime: time.Duration(t.late), Pieces: t.pieces, Least: time.Duration(t.least)}
 		c.Path = w.framesOf(t.key.path)
 		mean := float64(t.n) / n
@@ -342,7 +347,7 @@ func (g *gathered) callsOf(w *words) (all []Call) {
 		all = append(all, c)
 	}
 	slices.SortFunc(all, func(a, b Call) int {
-		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Kind, b.Kind), comparePaths(a.Path, b.Path))
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Kind, b.Kind), comparePaths(a.Path, b.Path), cmp.Compare(a.Statement, b.Statement))
 	})
 	return all
 }

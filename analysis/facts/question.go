@@ -31,6 +31,9 @@ const (
 	Parallelism Question = "parallelism"
 	Goroutines  Question = "goroutines"
 
+	// What goroutines did, waits included where something tells of them.
+	Doing Question = "doing"
+
 	// The collector and the heap.
 	Collections Question = "collections"
 	Pauses      Question = "pauses"
@@ -77,6 +80,7 @@ var questions = map[Question]struct {
 
 	Scheduling:  {"what each goroutine did when", []recording.Kind{recording.ExecTrace}},
 	Parallelism: {"how many Ps worked at a time", []recording.Kind{recording.Stderr, recording.ExecTrace}},
+	Doing:       {"what goroutines did, or where the CPU time goes", []recording.Kind{recording.ExecTrace, recording.CPU}},
 	Goroutines:  {"how many goroutines there are, and where they stay", []recording.Kind{recording.ExecTrace, recording.GoroutineLeak, recording.Goroutine, recording.Metrics}},
 
 	Collections: {"what each collection did", []recording.Kind{recording.Stderr}},

@@ -186,6 +186,8 @@ type (
 	UnitGate = account.Gate
 	// UnitCall is a call of something outside of the program that they make.
 	UnitCall = account.Call
+	// UnitStatement is the part that a call has in a query which is prepared for it alone.
+	UnitStatement = account.Statement
 	// UnitStampede is calls that several of them make at once.
 	UnitStampede = account.Stampede
 	// UnitTries are connections that fail again and again.
@@ -195,3 +197,14 @@ type (
 	// UnitFan is goroutines that they start and wait for.
 	UnitFan = account.Fan
 )
+
+// The parts of a query for which package database/sql makes a statement of its own.
+const (
+	NoStatement      = account.NoStatement
+	PreparesToQuery  = account.Prepares
+	RunsStatement    = account.Runs
+	ClosesAfterQuery = account.Closes
+)
+
+// StatementOf tells by a stack, the leaf first, which part of such a query it is in.
+func StatementOf(frames []stack.Frame) UnitStatement { return account.StatementOf(frames) }

@@ -83,6 +83,7 @@ var programs = map[string]func(){
 	"SC19": sc19,
 	"WT05": wt05,
 	"WT09": wt09,
+	"WT11": wt11,
 }
 
 // stay makes what is kept known to a profile of the heap, which tells of what has survived

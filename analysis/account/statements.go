@@ -1,0 +1,49 @@
+package account
+
+import (
+	"slices"
+	"strings"
+
+	"loupe/value/stack"
+)
+
+// Statement is the part that a call has in a query for which package database/sql makes a statement of its own: where
+// the connection of a driver takes no query as it is, that package prepares it, runs it and closes it. A statement that
+// the program has prepared itself is none.
+type Statement uint8
+
+// The parts of such a query.
+const (
+	NoStatement Statement = iota
+	Prepares
+	Runs
+	Closes
+)
+
+// Functions of package database/sql, by what they do with a statement of their own.
+var (
+	queriesDirectly = []string{"database/sql.(*DB).queryDC", "database/sql.(*DB).execDC"}
+	runsStatement   = []string{"database/sql.rowsiFromStatement", "database/sql.resultFromStatement"}
+	endsStatement   = append([]string{"database/sql.(*Rows).close"}, queriesDirectly...)
+)
+
+// StatementOf tells by a stack, the leaf first, which part of such a query it is in. Whatever a program does with a
+// statement that it has prepared goes through other functions: [database/sql.DB.Prepare] does not come here, nor does
+// a statement close its rows with itself.
+func StatementOf(frames []stack.Frame) Statement {
+	for i, f := range frames[:max(0, len(frames)-1)] {
+		if !strings.HasPrefix(f.Func, "database/sql.") {
+			continue
+		}
+		by := enclosing(frames[i+1].Func)
+		switch {
+		case f.Func == "database/sql.ctxDriverPrepare" && slices.Contains(queriesDirectly, by):
+			return Prepares
+		case f.Func == "database/sql.(*driverStmt).Close" && slices.Contains(endsStatement, by):
+			return Closes
+		case slices.Contains(runsStatement, f.Func) && slices.Contains(queriesDirectly, by):
+			return Runs
+		}
+	}
+	return NoStatement
+}
