@@ -29,6 +29,8 @@ type outward struct {
 	slope  time.Duration
 	fit    float64
 	pieces int64
+	// statement is its part in a query that package database/sql prepares by itself; none where it has several.
+	statement facts.UnitStatement
 }
 
 // each is how often a unit makes it that does.
@@ -48,8 +50,11 @@ func outwards(g facts.UnitGroup) (all []*outward) {
 		key := fmt.Sprint(c.Path)
 		o := by[key]
 		if o == nil {
-			o = &outward{group: g, path: c.Path, stack: c.Stack, kind: c.Kind.Key()}
+			o = &outward{group: g, path: c.Path, stack: c.Stack, kind: c.Kind.Key(), statement: c.Statement}
 			by[key], all = o, append(all, o)
+		}
+		if c.Statement != o.statement {
+			o.statement = facts.NoStatement
 		}
 		if c.Count > o.calls {
 			o.calls, o.units, o.most, o.slope, o.fit = c.Count, c.Units, c.Most, c.Slope, c.Fit

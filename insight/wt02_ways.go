@@ -31,6 +31,10 @@ func withOtherWays(in *Input, t *traced, g facts.UnitGroup, o *outward) (all *ou
 		if asks || chained || x.each() < sameTurns*o.each() || sameTurns*x.each() > o.each() {
 			continue
 		}
+		if x.statement != o.statement && x.statement != facts.NoStatement && o.statement != facts.NoStatement {
+			sum.time += x.time // another part of the same queries
+			continue
+		}
 		ways = append(ways, x.each())
 		sum.calls += x.calls
 		sum.units = max(sum.units, x.units)
@@ -39,7 +43,7 @@ func withOtherWays(in *Input, t *traced, g facts.UnitGroup, o *outward) (all *ou
 		sum.fit = 0 // of one way alone
 	}
 	if len(ways) == 1 {
-		return o, nil
+		ways = nil
 	}
 	return &sum, ways
 }

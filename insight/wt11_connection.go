@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"go/ast"
+	"slices"
 	"strings"
 
 	"loupe/value/stack"
@@ -184,7 +185,7 @@ func tellConnection(in *Input, p *preparing, f *Finding) {
 		if inner, ok := wrappedConn(in.code, way); ok && inner.name != t.name {
 			tellWrapped(in.code, t, inner, p, iface, f)
 			f.Advice += " " + keep
-		} else if t.wraps {
+		} else if t.wraps || way.handsOn() {
 			f.Advice = fmt.Sprintf("Implement %s on %s, and pass the call on to the connection that it wraps where that has the method (a type assertion); return driver.ErrSkip where it has not. %s", iface, t.name, keep)
 		} else {
 			f.Advice = fmt.Sprintf("Implement %s on %s: send the query with its arguments in one message, without a statement. %s", iface, t.name, keep)
@@ -201,10 +202,19 @@ func tellConnection(in *Input, p *preparing, f *Finding) {
 	tellMySQL(way, f, " ")
 }
 
+// preparesByName tells of a method that it prepares a statement, by its name.
+func preparesByName(x stack.Frame) bool {
+	name := ownName(x.Func)
+	return name == "Prepare" || name == "PrepareContext"
+}
+
+// handsOn tells whether the connection asks another one to prepare.
+func (w preparedWay) handsOn() bool { return slices.ContainsFunc(w.more, preparesByName) }
+
 // wrappedConn is the type of the connection that another one asks to prepare, the innermost of which the sources have the type.
 func wrappedConn(c *code, way preparedWay) (inner connType, ok bool) {
 	for _, x := range way.more {
-		if name := ownName(x.Func); name != "Prepare" && name != "PrepareContext" {
+		if !preparesByName(x) {
 			continue
 		}
 		if t, is := connOf(c, x); is {

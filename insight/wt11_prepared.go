@@ -84,10 +84,10 @@ func preparedIn(t *traced, g facts.UnitGroup) (p preparing) {
 // add adds the stack of one that prepares.
 func (p *preparing) add(frames []stack.Frame, scope stack.Scope, d time.Duration) {
 	i := slices.IndexFunc(frames, func(f stack.Frame) bool { return f.Func == "database/sql.ctxDriverPrepare" })
-	if i < 0 {
+	if i <= 0 {
 		return
 	}
-	way := preparedWay{frames: frames, time: d}
+	way := preparedWay{frames: frames, time: d, conn: frames[i-1], more: frames[:i-1]}
 	for _, f := range frames[i+1:] {
 		p.queries = p.queries || f.Func == "database/sql.(*DB).queryDC"
 		p.execs = p.execs || f.Func == "database/sql.(*DB).execDC"
@@ -98,11 +98,8 @@ func (p *preparing) add(frames []stack.Frame, scope stack.Scope, d time.Duration
 			break
 		}
 	}
-	if i > 0 {
-		way.conn, way.more = frames[i-1], frames[:i-1]
-	}
 	if way.at.Func == "" {
-		way.at = frames[min(i+1, len(frames)-1)]
+		way.at = frames[len(frames)-1]
 	}
 	if j := slices.IndexFunc(p.ways, func(x preparedWay) bool { return x.at == way.at && x.conn.Func == way.conn.Func }); j >= 0 {
 		p.ways[j].time += d

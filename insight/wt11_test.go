@@ -233,3 +233,20 @@ func TestOwnStatements(t *testing.T) {
 		}
 	}
 }
+
+// TestWT11Counted: that a query is prepared, run and closed makes it no three calls.
+func TestWT11Counted(t *testing.T) {
+	for n, want := range map[int]string{2: "2 times", 6: "makes the same call to a peer 6 times, one after another, in main.(*conn).ask at conn.go:50, called in main.handle at main.go:5 in a loop: 99.9% of its time, 6.00 ms each"} {
+		r := served(t, 20, func(p *accounttest.Program) {
+			for range n {
+				for _, way := range [][2]string{{ownConn, prepareFrames}, {ownStmt, runFrames}, {ownEnd, closeFrames}} {
+					ask(p, 2*ms11, "main.(*conn).ask@conn.go:50", way[0], way[1], "main.handle@main.go:5")
+				}
+			}
+		})
+		withSource(r, "main.go", "package main\n\nfunc handle() {\n\tfor _, id := range ids {\n\t\tdb.QueryRow(text, id).Scan(&n)\n\t}\n}\n")
+		if f := answers(t, r, "WT02")[0]; !strings.Contains(f.Summary, want) || (f.State == Found) != (n == 6) {
+			t.Errorf("%d: %s: %s", n, f.State, f.Summary)
+		}
+	}
+}

@@ -37,13 +37,19 @@ func StatementOf(frames []stack.Frame) Statement {
 		}
 		by := enclosing(frames[i+1].Func)
 		switch {
-		case f.Func == "database/sql.ctxDriverPrepare" && slices.Contains(queriesDirectly, by):
+		case f.Func == "database/sql.ctxDriverPrepare" && within(by, queriesDirectly):
 			return Prepares
-		case f.Func == "database/sql.(*driverStmt).Close" && slices.Contains(endsStatement, by):
+		case f.Func == "database/sql.(*driverStmt).Close" && within(by, endsStatement):
 			return Closes
-		case slices.Contains(runsStatement, f.Func) && slices.Contains(queriesDirectly, by):
+		case slices.Contains(runsStatement, f.Func) && within(by, queriesDirectly):
 			return Runs
 		}
 	}
 	return NoStatement
+}
+
+// within tells whether a function is one of some, or is written in one, as a closure of it is that was inlined into another
+// function.
+func within(name string, functions []string) bool {
+	return slices.ContainsFunc(functions, func(f string) bool { return name == f || strings.HasPrefix(name, f+".") })
 }
