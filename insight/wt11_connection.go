@@ -195,6 +195,7 @@ func tellConnection(in *Input, p *preparing, f *Finding) {
 	}
 	f.Advice = fmt.Sprintf("Find out why the driver's connection (%s) does not take queries as they are: its %s returns driver.ErrSkip, it has none, or something that wraps it hides it. See which option of the driver sends the arguments with the query. %s",
 		typeOfMethod(way.conn.Func), needs, keep)
+	t.tellHas(ok, p, f)
 	if hider, ok := hidingConn(in.code, p); ok {
 		f.Evidence = append(f.Evidence, in.code.shownAt(hider.file, hider.line, "wraps any connection and has no %s: if it is in use here, that is why", needs))
 		f.Advice = fmt.Sprintf("If %s wraps the connection here, implement %s on it, and pass the call on (return driver.ErrSkip where the wrapped connection has no such method). Else see which option of the driver sends the arguments with the query. %s", hider.name, iface, keep)
@@ -245,6 +246,21 @@ func tellWrapped(c *code, outer, inner connType, p *preparing, iface string, f *
 	if len(not) > 0 {
 		f.Evidence = append(f.Evidence, c.shownAt(inner.file, inner.line, "the connection that it wraps has no %s either", strings.Join(not, " and ")))
 		f.Advice = fmt.Sprintf("Implement %s on both %s and the connection that it wraps, %s: there, send the query with its arguments in one message, without a statement.", iface, outer.name, inner.name)
+	}
+}
+
+// tellHas shows the methods that the connection has and that take no query here.
+func (t connType) tellHas(found bool, p *preparing, f *Finding) {
+	for _, exec := range []bool{false, true} {
+		if !found || !exec && !p.queries || exec && !p.execs {
+			continue
+		}
+		for _, d := range t.c.functions()[directMethods[exec][0]] {
+			if folderOf(d.file) == t.folder && receiverType(d.FuncDecl) == t.name {
+				line, _ := t.c.parse(d.file).lines(d.FuncDecl)
+				f.Evidence = append(f.Evidence, t.c.shownAt(d.file, line, "the connection has %s: it returns driver.ErrSkip for these queries, or something that wraps the connection hides it", directMethods[exec][0]))
+			}
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -121,6 +122,9 @@ func TestWT11(t *testing.T) {
 		state := Found
 		if c.severity == "" {
 			state = Fine
+		}
+		if shown := slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return strings.Contains(e.Text, "the connection has QueryContext: it returns") }); shown != (c.name == "it has the method") {
+			t.Errorf("%s: the method is shown: %v", c.name, shown)
 		}
 		if f.State != state || f.Severity != c.severity || !strings.Contains(f.Summary, c.says) || !strings.Contains(f.Advice, c.advises) || c.not != "" && strings.Contains(f.Advice, c.not) {
 			t.Errorf("%s: %s %s: %s\nadvice: %s\nwant %q and %q", c.name, f.State, f.Severity, f.Summary, f.Advice, c.says, c.advises)
