@@ -8,6 +8,7 @@ import (
 	"go/types"
 	"regexp"
 	"slices"
+	"strings"
 
 	"loupe/analysis/compare"
 	"loupe/analysis/facts"
@@ -63,9 +64,9 @@ type loggedFor struct {
 	most    int64
 	written int64 // samples in which the call writes
 	itself  int64 // samples of what the call does, beside making its arguments
-	// sinks are all calls that get what is made, where that goes through variables and functions; none where it is an
+	// flowEnds are all calls that get what is made, where that goes through variables and functions; none where it is an
 	// argument of the call itself.
-	sinks []textSink
+	flowEnds
 }
 
 // logs tells of a line that it is one of the calls.
@@ -97,7 +98,7 @@ func (l *look) arguments(r *Rule, in *Input) (found []Finding) {
 	for _, c := range calls {
 		part := float64(c.weight) / float64(max(1, total))
 		share := stats.Wilson(part*float64(all), float64(all), compare.Confidence)
-		if share.Low < r.param(l.limit) || c.samples < minHits || !c.thrownAway() {
+		if share.Low < r.param(l.limit) || c.samples < minHits || !c.thrownAway() || c.written == 0 && c.isPrinted(in) {
 			continue
 		}
 		found = append(found, c.finding(r, in, l, from.Entry.Path, from.Entry.Phase, share, all))
@@ -105,10 +106,20 @@ func (l *look) arguments(r *Rule, in *Input) (found []Finding) {
 	return found
 }
 
+// isPrinted tells of the calls that the program's output has the message of one of them: its level was on, at least for a while.
+func (c *loggedFor) isPrinted(in *Input) bool {
+	has, _ := inOutput(in, c.message)
+	for _, s := range c.sinks {
+		there, _ := inOutput(in, s.message)
+		has = has || there
+	}
+	return has
+}
+
 // logged adds up a profile by the log call that something is made for, the heaviest first.
 func (l *look) logged(in *Input, p *profile.Profile, index int, counts []int64) (calls []*loggedFor, total, all int64) {
 	type asked struct{ at, callee stack.FrameID }
-	v, known, by, texts := in.view(p), map[asked]*loggedFor{}, map[logCall]*loggedFor{}, newTextScan(in.code)
+	v, known, by, texts := in.view(p), map[asked]*loggedFor{}, map[codeLine]*loggedFor{}, newTextScan(in.code)
 	kept := facts.StillInUse(p)
 	for i, id := range p.StackIDs {
 		w := p.Values[index][i]
@@ -129,17 +140,20 @@ func (l *look) logged(in *Input, p *profile.Profile, index int, counts []int64) 
 			if !ok {
 				at, callee := p.Stacks.Frame(frames[n]), stack.FoldGenerics(p.Stacks.Frame(frames[n-1]).Func)
 				c, is := logsAround(in.code, at, callee)
-				var sinks []textSink
+				var ends flowEnds
 				if !is {
-					if sinks, is = texts.logged(at, callee); is {
-						c = logCall{file: sinks[0].file, first: sinks[0].first, last: sinks[0].last, text: types.ExprString(sinks[0].fun), fun: sinks[0].fun}
+					if ends, is = texts.logged(at, callee); is {
+						to := ends.sinks[0]
+						c = logCall{file: to.file, first: to.first, last: to.last, text: types.ExprString(to.fun), fun: to.fun, message: to.message}
 					}
 				}
 				if is {
-					if call = by[c]; call == nil {
-						call = &loggedFor{logCall: c, at: at, callees: map[string]int64{}, sinks: sinks}
-						by[c], calls = call, append(calls, call)
+					of := codeLine{c.file, c.first}
+					if call = by[of]; call == nil {
+						call = &loggedFor{logCall: c, at: at, callees: map[string]int64{}}
+						by[of], calls = call, append(calls, call)
 					}
+					call.join(ends)
 					call.costs = append(call.costs, cost{file: at.File, line: at.Line, callee: callee})
 				}
 				known[key] = call
@@ -152,9 +166,45 @@ func (l *look) logged(in *Input, p *profile.Profile, index int, counts []int64) 
 	}
 	if len(calls) > 0 {
 		countWritten(p, index, counts, calls)
+		l.countDirect(v, p, index, counts, calls)
 	}
 	slices.SortStableFunc(calls, func(a, b *loggedFor) int { return cmp.Compare(b.weight, a.weight) })
 	return calls, total, all
+}
+
+// countDirect adds what a call's own lines allocate: a profile of allocations does not show the conversion or the
+// concatenation that does.
+func (l *look) countDirect(v *view, p *profile.Profile, index int, counts []int64, calls []*loggedFor) {
+	if l.of != facts.Allocations {
+		return
+	}
+	kept := facts.StillInUse(p)
+	for i, id := range p.StackIDs {
+		frames := p.Stacks.Frames(id)
+		if p.Values[index][i] <= 0 || kept(i) || len(frames) == 0 || v.origins[frames[0]] != stack.User {
+			continue
+		}
+		at := p.Stacks.Frame(frames[0])
+		if c := slices.IndexFunc(calls, func(c *loggedFor) bool { return c.logs(at) }); c >= 0 {
+			calls[c].weight, calls[c].samples = calls[c].weight+p.Values[index][i], calls[c].samples+counts[i]
+			if one := (cost{file: at.File, line: at.Line}); !slices.Contains(calls[c].costs, one) {
+				calls[c].costs = append(calls[c].costs, one)
+			}
+		}
+	}
+}
+
+// join adds the calls that get what is made on another line.
+func (c *loggedFor) join(ends flowEnds) {
+	for _, s := range ends.sinks {
+		if !slices.ContainsFunc(c.sinks, func(o textSink) bool { return o.file == s.file && o.first == s.first }) {
+			c.sinks = append(c.sinks, s)
+		}
+	}
+	if ends.fails.line > 0 {
+		c.fails = ends.fails
+	}
+	c.answers = c.answers || ends.answers
 }
 
 // thrownAway tells of a call of which only the source says that it may do nothing that it does nothing: no sample writes.
@@ -278,6 +328,9 @@ func (c *loggedFor) tellLogged(in *Input, f *Finding) {
 	case c.samples >= enoughToTell:
 		f.Title = "Work for a log call whose level is off"
 		f.Summary += "; no sample shows the call writing anything, so its level is off and they are thrown away"
+		if _, known := inOutput(in, c.message); known {
+			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("what the program printed has no line with %q", c.message)})
+		}
 		f.Advice = "The arguments are made before the logger looks at its level. " + first
 		f.Doubts = append(f.Doubts, "a logger that hands its records to another goroutine writes them there")
 	default:
@@ -296,6 +349,17 @@ func (c *loggedFor) tellChanges(in *Input, f *Finding) {
 			f.Advice = fmt.Sprintf("%s changes %s (%s): whoever leaves the call out where nothing is written leaves that out, too. If something needs it, keep it apart, and make only the text for the log call.", fn.Name.Name, what, fileLine(made.File, line))
 			return
 		}
+	}
+	switch {
+	case c.answers:
+		f.Severity, f.saves = Info, false
+		f.Doubts = append(f.Doubts, fmt.Sprintf("where making them fails, the function says so to its caller (%s): that goes with it, and has to stay if somebody relies on it", c.fails.text()))
+	case c.fails.line > 0:
+		f.Doubts = append(f.Doubts, fmt.Sprintf("where making them fails, the function leaves (%s): what it does after that is then done, too", c.fails.text()))
+	}
+	if name := stack.FoldGenerics(made.Func); strings.HasPrefix(name, "net/http/httputil.Dump") {
+		f.Doubts = append(f.Doubts, fmt.Sprintf("%s also reads the body, if told to, and puts a copy in its place: without it, the body is read from the connection later, and nothing may rely on its being in memory, or on the error that comes with reading it", stack.Short(name)))
+		return
 	}
 	f.Doubts = append(f.Doubts, "if making them also changes something that is needed later, that has to stay")
 }

@@ -17,7 +17,8 @@ type textSink struct {
 	fun         ast.Expr
 	file        string
 	first, last int
-	asked       bool // the level is asked first
+	asked       bool   // the level is asked first
+	message     string // what each of its records has in it
 }
 
 // textScan follows the texts of one profile.
@@ -68,6 +69,16 @@ type textFlow struct {
 	sinks []textSink
 	steps int
 	other bool // they end elsewhere, too, or where is not known
+	// fails is where the function leaves if making them fails; with answers, its callers get that.
+	fails   codeLine
+	answers bool
+}
+
+// flowEnds are the log calls in which texts end.
+type flowEnds struct {
+	sinks   []textSink
+	fails   codeLine
+	answers bool
 }
 
 // mostTextSource is how many bytes of source are gone through for all texts of one profile: chosen, so that functions of any length
@@ -79,11 +90,11 @@ const mostTextSteps = 300
 
 // logged says of the call on a line that makes a text in which log calls that text ends; ok is false where it may end
 // elsewhere.
-func (s *textScan) logged(at stack.Frame, callee string) (sinks []textSink, ok bool) {
+func (s *textScan) logged(at stack.Frame, callee string) (ends flowEnds, ok bool) {
 	d := s.d
 	in, found := d.at(at)
 	if !found {
-		return nil, false
+		return ends, false
 	}
 	var made []ast.Expr
 	ast.Inspect(in.body(), func(n ast.Node) bool {
@@ -105,13 +116,16 @@ func (s *textScan) logged(at stack.Frame, callee string) (sinks []textSink, ok b
 		return true
 	})
 	if len(made) == 0 {
-		return nil, false
+		return ends, false
 	}
 	f := &textFlow{scan: s, d: d, seen: map[types.Object]bool{}, calls: map[*ast.CallExpr]bool{}}
 	for _, x := range made {
+		if around := nodesAround(in.decl, x); len(around) > 0 && asked(x, around[:len(around)-1]) {
+			return ends, false // made only where the level is on
+		}
 		f.follow(in.decl, x)
 	}
-	return f.sinks, !f.other && len(f.sinks) > 0
+	return flowEnds{f.sinks, f.fails, f.answers}, !f.other && len(f.sinks) > 0
 }
 
 // makeTexts are functions of the library that make a text of texts, or a list of them, by their packages; nothing is known of
@@ -122,6 +136,16 @@ var makeTexts = map[string]*regexp.Regexp{
 	"slices":  regexp.MustCompile(`^(Clone|Concat|Sorted)`),
 	"strconv": regexp.MustCompile(`^(Quote|Append|Format|Itoa)`),
 	"bytes":   regexp.MustCompile(`^(Join|Repeat|Replace|To[A-Z]|Title|Trim|Clone)`),
+
+	"net/http/httputil": regexp.MustCompile(`^Dump`),
+	"encoding/json":     regexp.MustCompile(`^Marshal`),
+	"encoding/xml":      regexp.MustCompile(`^Marshal`),
+	"encoding/hex":      regexp.MustCompile(`^(EncodeToString|Dump)$`),
+	"runtime/debug":     regexp.MustCompile(`^Stack$`),
+	"gopkg.in/yaml.v3":  regexp.MustCompile(`^Marshal`),
+	"google.golang.org/protobuf/encoding/protojson": regexp.MustCompile(`^(Marshal|Format)$`),
+	"google.golang.org/protobuf/encoding/prototext": regexp.MustCompile(`^(Marshal|Format)$`),
+	"github.com/davecgh/go-spew/spew":               regexp.MustCompile(`^(Sdump|Sprint)`),
 }
 
 // textual tells of an expression that it is text, bytes, or a list of these.
@@ -131,7 +155,11 @@ func textual(d *derivations, x ast.Expr) bool {
 			return names.MatchString(calledName(call))
 		}
 	}
-	return isTexts(d.t.typeOf(x))
+	t := d.t.typeOf(x)
+	if several, ok := t.(*types.Tuple); ok && several.Len() > 0 {
+		t = several.At(0).Type()
+	}
+	return isTexts(t)
 }
 
 // isTexts tells of a type that it is text, bytes, or a list of these.
@@ -189,6 +217,9 @@ func (f *textFlow) follow(decl *ast.FuncDecl, x ast.Expr) {
 			f.other = !slices.Contains(p.Lhs, x)
 		case len(p.Lhs) == len(p.Rhs):
 			f.into(decl, p.Lhs[i])
+		case len(p.Lhs) == 2 && len(p.Rhs) == 1:
+			f.into(decl, p.Lhs[0])
+			f.failing(decl, p, p.Lhs[1])
 		default:
 			f.other = true
 		}
@@ -238,6 +269,61 @@ func (f *textFlow) into(decl *ast.FuncDecl, lhs ast.Expr) {
 		return
 	}
 	f.uses(decl, v)
+}
+
+// failing looks at what a function does with the error of making a text: it may tell of it and leave.
+func (f *textFlow) failing(decl *ast.FuncDecl, set *ast.AssignStmt, lhs ast.Expr) {
+	if isNamed(lhs, "_") {
+		return
+	}
+	v := f.d.variable(lhs)
+	if v == nil || !isIdent(lhs) || !isLocal(decl, v) {
+		f.other = true
+		return
+	}
+	f.answers = f.answers || isResult(decl, v)
+	until := decl.End()
+	ast.Inspect(decl.Body, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok && a.Pos() > set.Pos() && a.Pos() < until && slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool { return f.d.variable(x) == v }) {
+			until = a.Pos()
+		}
+		return true
+	})
+	eachNode(decl, func(n ast.Node, around []ast.Node) {
+		id, ok := n.(*ast.Ident)
+		if !ok || f.d.t.info.Uses[id] != v || id.Pos() < set.End() || id.Pos() >= until {
+			return
+		}
+		i := slices.IndexFunc(around, func(n ast.Node) bool {
+			x, is := n.(*ast.IfStmt)
+			return is && x.End() > set.End() && f.tellsOf(decl, x, v)
+		})
+		f.other = f.other || i < 0
+	})
+}
+
+// tellsOf tells of an if about an error that it does no more than to log it and to leave, or to log where there is none.
+func (f *textFlow) tellsOf(decl *ast.FuncDecl, n *ast.IfStmt, err types.Object) bool {
+	cond, ok := ast.Unparen(n.Cond).(*ast.BinaryExpr)
+	if !ok || !isNamed(cond.Y, "nil") || f.d.variable(cond.X) != err || n.Else != nil {
+		return false
+	}
+	for _, stmt := range n.Body.List {
+		switch stmt := stmt.(type) {
+		case *ast.ExprStmt:
+			call, ok := stmt.X.(*ast.CallExpr)
+			if !ok || !isLevelled(call) && !(anyVerb.MatchString(ownCallName(call)) && isLogger.MatchString(types.ExprString(call.Fun))) {
+				return false
+			}
+		case *ast.ReturnStmt:
+			f.fails, f.answers = f.d.placeOf(stmt), f.answers || slices.ContainsFunc(stmt.Results, func(x ast.Expr) bool { return !isNamed(x, "nil") })
+		case *ast.BranchStmt:
+			f.fails = f.d.placeOf(stmt)
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // uses follows a variable to each place where it is read.
@@ -321,7 +407,7 @@ func parameterAt(d *derivations, decl *ast.FuncDecl, arg int) types.Object {
 // sink notes a log call.
 func (f *textFlow) sink(decl *ast.FuncDecl, call *ast.CallExpr, around []ast.Node) {
 	at := f.d.placeOf(call)
-	s := textSink{fun: call.Fun, file: at.file, first: at.line, asked: asked(call, around[:max(0, len(around)-1)])}
+	s := textSink{fun: call.Fun, file: at.file, first: at.line, asked: asked(call, around[:max(0, len(around)-1)]), message: messageOf(call, around[:max(0, len(around)-1)])}
 	_, s.last, _ = f.d.t.at(statementOf(call, around[:max(0, len(around)-1)]).End())
 	if !slices.ContainsFunc(f.sinks, func(o textSink) bool { return o.file == s.file && o.first == s.first }) {
 		f.sinks = append(f.sinks, s)

@@ -20,7 +20,8 @@ type logCall struct {
 	first, last int
 	text        string // "r.log.Debug"
 	fun         ast.Expr
-	guard       guard // of a function of the program's own of which only its source says so
+	guard       guard  // of a function of the program's own of which only its source says so
+	message     string // what each of its records has in it, by the source
 }
 
 // logVerb are the names of functions that log for who looks for a fault, those of wrappers among
@@ -47,7 +48,7 @@ func logsAround(c *code, at stack.Frame, callee string) (found logCall, ok bool)
 			}
 		}
 		first, last := s.lines(statementOf(outer, around))
-		found, ok = logCall{at.File, first, last, types.ExprString(outer.Fun), outer.Fun, g}, !asked(outer, around)
+		found, ok = logCall{at.File, first, last, types.ExprString(outer.Fun), outer.Fun, g, messageOf(outer, around)}, !asked(outer, around)
 		return true
 	}
 	s.onLine(at.Line, func(n ast.Node, around []ast.Node) {
@@ -231,7 +232,11 @@ func asksForLevel(n *ast.IfStmt, leaves bool) bool {
 	return asksIn(n.Cond, leaves)
 }
 
-// asksIn is the same of a part of a condition; not tells that the opposite of it is meant.
+// offNames are names of variables that are true where a level is off.
+var offNames = regexp.MustCompile(`(?i)(^|\.)_?(no|not|skip|without|disable|hide|quiet)|disabled|(off|quiet)$`)
+
+// asksIn is the same of a part of a condition; not tells that the opposite of it is meant. A variable that is true is a
+// level that is on, so that one which has to be false for a call is about something else, such as whether levels are looked at.
 func asksIn(x ast.Expr, not bool) bool {
 	switch x := ast.Unparen(x).(type) {
 	case *ast.UnaryExpr:
@@ -246,7 +251,11 @@ func asksIn(x ast.Expr, not bool) bool {
 			return asksIn(x.X, not) && asksIn(x.Y, not)
 		}
 	}
-	return asksLevel.MatchString(types.ExprString(x))
+	text := types.ExprString(x)
+	if _, field := ast.Unparen(x).(*ast.SelectorExpr); (field || isIdent(x)) && not && !offNames.MatchString(text) {
+		return false
+	}
+	return asksLevel.MatchString(text)
 }
 
 // endsEarly tells whether a block ends by leaving what is around it.
