@@ -30,6 +30,7 @@ const (
 	rereadHash
 	rereadSum // by a loop
 	rereadParse
+	rereadFold // by a function of the program
 )
 
 // rereads are functions that go through all of what they are given, or until they have found
@@ -43,7 +44,7 @@ func rereads(name string) readAgain {
 			return rereadCount
 		case strings.HasPrefix(f, "Index"), strings.HasPrefix(f, "Contains"):
 			return rereadSearch
-		case f == "Clone", strings.HasPrefix(f, "To"), strings.HasPrefix(f, "Replace"):
+		case f == "Clone", f == "Join", strings.HasPrefix(f, "To"), strings.HasPrefix(f, "Replace"):
 			return rereadCopy
 		}
 	case "utf8":
@@ -528,6 +529,12 @@ func rereadsFromStart(r *Rule, in *Input) (found []Finding) {
 		}
 		found = append(found, x.finding(r, in, w, share, where))
 	}
+	for _, x := range foldedLines(in.code, v, w) {
+		share := stats.Wilson(float64(x.samples), float64(w.Total()), compare.Confidence)
+		if where, same, known := x.sameAgain(in.code, x.way); share.Low >= r.param("share") && (same || !known) {
+			found = append(found, x.finding(r, in, w, share, where))
+		}
+	}
 	slices.SortFunc(found, func(a, b Finding) int { return b.Score - a.Score })
 	return found[:min(len(found), 3)]
 }
@@ -546,7 +553,7 @@ func (x *rereadLine) finding(r *Rule, in *Input, w *facts.Weights, share stats.I
 		does = "is made of " + types.ExprString(x.part) + " again"
 	}
 	title, quadratic := "Quadratic: what was read before is read again each time", "quadratic time: "
-	atTimes := (x.does == rereadHash || x.does == rereadCopy) && where != "" && onlyAtTimes(in.code, x.at)
+	atTimes := (x.does == rereadHash || x.does == rereadCopy || x.does == rereadFold) && where != "" && onlyAtTimes(in.code, x.at)
 	if where == "" || atTimes { // it may be another text, or a few turns of one
 		title, quadratic = "A part that grows is read from its start each time", ""
 		if x.rest {
@@ -566,6 +573,7 @@ func (x *rereadLine) finding(r *Rule, in *Input, w *facts.Weights, share stats.I
 		rereadSearch: "Go on from the last place: remember how far the search has come, and begin there next time; or build an index once.",
 		rereadCopy:   "Do not copy again what was copied before: append only what is new, or pass on a slice of the same memory.",
 		rereadHash:   "Keep the state of the hash (hash.Hash) and write only what is new to it.",
+		rereadFold:   "Keep what it makes of the part (a total, an extreme, the state of a hash) from one turn to the next, and add only what is new.",
 		rereadSum:    "Keep the running total, and add only what is new to it.",
 	}[x.does]
 	f.Verify = "Record again with the same input: the CPU time of this line should vanish. Twice the input should then take twice as long, not four times."
