@@ -334,6 +334,7 @@ func (c *loggedFor) tellLogged(in *Input, f *Finding) {
 		f.Advice = "The arguments are made before the logger looks at its level. " + first
 		f.Doubts = append(f.Doubts, "a logger that hands its records to another goroutine writes them there")
 	default:
+		f.Severity = Info
 		f.Summary += "; too few samples tell whether its level is on"
 		f.Advice = "The arguments are made before the logger looks at its level. " + first
 	}

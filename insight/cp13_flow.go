@@ -96,6 +96,7 @@ func (s *textScan) logged(at stack.Frame, callee string) (ends flowEnds, ok bool
 	if !found {
 		return ends, false
 	}
+	f := &textFlow{scan: s, d: d, seen: map[types.Object]bool{}, calls: map[*ast.CallExpr]bool{}}
 	var made []ast.Expr
 	ast.Inspect(in.body(), func(n ast.Node) bool {
 		if lit, inner := n.(*ast.FuncLit); inner && lit != in.lit {
@@ -110,7 +111,10 @@ func (s *textScan) logged(at stack.Frame, callee string) (ends flowEnds, ok bool
 		if call, is := x.(*ast.CallExpr); is {
 			_, own, _ = d.t.at(call.Lparen)
 		}
-		if (first == at.Line || own == at.Line) && textual(d, x) {
+		if first != at.Line && own != at.Line {
+			return true
+		}
+		if call, is := x.(*ast.CallExpr); is && f.bufferWritten(in.decl, call) != nil || textual(d, x) {
 			made = append(made, x)
 		}
 		return true
@@ -118,10 +122,15 @@ func (s *textScan) logged(at stack.Frame, callee string) (ends flowEnds, ok bool
 	if len(made) == 0 {
 		return ends, false
 	}
-	f := &textFlow{scan: s, d: d, seen: map[types.Object]bool{}, calls: map[*ast.CallExpr]bool{}}
 	for _, x := range made {
 		if around := nodesAround(in.decl, x); len(around) > 0 && asked(x, around[:len(around)-1]) {
 			return ends, false // made only where the level is on
+		}
+		if call, is := x.(*ast.CallExpr); is {
+			if v := f.bufferWritten(in.decl, call); v != nil {
+				f.written(in.decl, v)
+				continue
+			}
 		}
 		f.follow(in.decl, x)
 	}
@@ -358,6 +367,10 @@ func (f *textFlow) given(decl *ast.FuncDecl, call *ast.CallExpr, x ast.Expr, aro
 		default:
 			f.other = true
 		}
+		return
+	}
+	if v := f.bufferWritten(decl, call); v != nil {
+		f.written(decl, v)
 		return
 	}
 	if textual(d, call) && makeTexts[d.t.fromPackage(call.Fun)] != nil {

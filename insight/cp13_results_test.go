@@ -12,7 +12,7 @@ import (
 // dumping is a recording of a program whose function makes a text of a response by the call in the line that is marked; the call
 // costs what is said, and the program has printed a text.
 func dumping(body, callee, output string) *recordingtest.Recording {
-	source := "package main\n\nimport (\n\"fmt\"\n\"log/slog\"\n\"net/http\"\n\"net/http/httputil\"\n)\n\ntype client struct {\nlogger *slog.Logger\ncheckLevel, debugOff, debug bool\nfailures int\nlast string\nout chan string\n}\n\n" +
+	source := "package main\n\nimport (\n\"bytes\"\n\"encoding/json\"\n\"fmt\"\n\"log/slog\"\n\"net/http\"\n\"net/http/httputil\"\n\"strings\"\n)\n\ntype client struct {\nlogger *slog.Logger\ncheckLevel, debugOff, debug bool\nfailures int\nlast string\nout chan string\nout2 *strings.Builder\n}\n\n" +
 		"func shown(resp *http.Response) ([]byte, error) { return render(resp) }\n\nfunc (c *client) trace(resp *http.Response) error {\n" + body + "\nreturn nil\n}\n\nfunc main() { new(client).trace(nil) }\n"
 	line := 1 + strings.Count(source[:strings.Index(source, "/*work*/")], "\n")
 	r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
@@ -70,6 +70,44 @@ func TestResultsForLogs(t *testing.T) {
 		}
 		if got == "info" {
 			doubted(t, f, "the function says so to its caller (main.go:")
+		}
+	}
+}
+
+// TestBuffersForLogs: what is written to a buffer of which only a debug call gets the text is told; a buffer that others read, get or
+// ask for its length is not.
+func TestBuffersForLogs(t *testing.T) {
+	const (
+		fill  = "var b strings.Builder\nfor k, v := range resp.Header {\nfmt.Fprintf(&b, \"%s %v\", k, v)/*work*/\n}\n"
+		debug = "c.logger.Debug(\"response\", \"text\", b.String())"
+	)
+	for _, c := range []struct {
+		name, body string
+		found      bool
+	}{
+		{"a format for each", fill + debug, true},
+		{"cut before", fill + "c.logger.Debug(\"response\", \"text\", strings.TrimSpace(b.String()))", true},
+		{"more of it elsewhere", "b := &bytes.Buffer{}\nb.WriteString(\"head\")\n" + strings.TrimPrefix(strings.Replace(fill, "&b", "b", 1), "var b strings.Builder\n") + debug, true},
+		{"an argument of a write", "var b strings.Builder\nb.WriteString(fmt.Sprintf(\"%v\", resp))/*work*/\n" + debug, true},
+		{"an encoder", "var b bytes.Buffer\nif err := json.NewEncoder(&b).Encode(resp); err != nil {/*work*/\nc.logger.Warn(\"no\", \"error\", err)\nreturn nil\n}\n" + debug, true},
+
+		{"its text is answered, too", fill + debug + "\nc.last = b.String()", false},
+		{"its length is asked for", fill + debug + "\nif b.Len() > 9 {\nc.failures++\n}", false},
+		{"it is handed on", fill + debug + "\nshow(&b)", false},
+		{"it is a writer's", "b := c.out2\nfor k, v := range resp.Header {\nfmt.Fprintf(b, \"%s %v\", k, v)/*work*/\n}\n" + debug, false},
+		{"it is given", "b := buffer(resp)\nfmt.Fprintf(b, \"%v\", resp)/*work*/\n" + debug, false},
+		{"how much was written is counted", "var b strings.Builder\nn, _ := fmt.Fprintf(&b, \"%v\", resp)/*work*/\nc.failures += n\n" + debug, false},
+		{"asked first", "if c.logger.Enabled(nil, slog.LevelDebug) {\n" + fill + debug + "\n}", false},
+	} {
+		callee := "fmt.Fprintf"
+		for _, name := range []string{"fmt.Sprintf", "Encode"} {
+			if strings.Contains(c.body, name) {
+				callee = strings.Replace(name, "Encode", "encoding/json.(*Encoder).Encode", 1)
+			}
+		}
+		f := answers(t, dumping(c.body, callee, ""), "CP13")[0]
+		if off := f.State == Found && f.Severity == Warning && strings.Contains(f.Title, "level is off"); off != c.found {
+			t.Errorf("%s: %s %s: %s", c.name, f.State, f.Title, f.Summary)
 		}
 	}
 }
