@@ -46,8 +46,7 @@ func tellQueue(r *Rule, in *Input, top *facts.Line, f *Finding) {
 	}
 	f.Title, f.Severity, f.Score = queueTitle, Warning, max(f.Score, 50)
 	f.Summary += fmt.Sprintf("; the waits for room in it at %s add up to %s in a trace of %s: it is full then", fileLine(s.file, s.line), unit.Duration(waited), unit.Duration(t.Info.Span.Len()))
-	f.Evidence = slices.DeleteFunc(f.Evidence, func(e Evidence) bool { return evidenceLine(e) == evidenceLine(made) })
-	f.Evidence = slices.Insert(f.Evidence, 0, made)
+	putFirst(f, made)
 	f.Advice = fmt.Sprintf("Give the channel less room than %s (%s): a few items for each of those who receive, or as many as they take at a time. Who sends waits for them in any case, and what waits in the queue only takes memory.", size, fileLine(made.File, made.Line))
 	f.Verify = "Record again: the peak heap should be lower, and the run take as long as before."
 	f.Doubts = append(f.Doubts, "if those who receive come in bursts, a queue that is too short lets them wait: try sizes")

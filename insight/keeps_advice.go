@@ -44,6 +44,8 @@ type holding struct {
 	part   int64
 	result int
 	surely string
+	// first tells that what the first of shows says stands before the line that allocates: it is the one to change.
+	first bool
 	// forgotten tells of what is registered somewhere that nothing takes it back; expires is where, of what ends
 	// by itself after a time.
 	forgotten bool
@@ -558,6 +560,9 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 		if !shows(f, evidenceLine(e)) {
 			f.Evidence = append(f.Evidence, e)
 		}
+	}
+	if h.first {
+		putFirst(f, h.shows[0])
 	}
 	if keepsAll(h) && doubt == "" && fails == "" {
 		tellKeepsFirst(f, h.shows[0])

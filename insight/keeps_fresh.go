@@ -264,6 +264,12 @@ func keepsAll(h holding) bool {
 		h.lets.File == "" && h.bounds.File == "" && h.unless.File == "" && h.expires.File == "" && !h.fixed && h.wastes == noWaste && len(h.shows) > 0
 }
 
+// putFirst has a piece of evidence stand before the others.
+func putFirst(f *Finding, e Evidence) {
+	f.Evidence = slices.DeleteFunc(f.Evidence, func(x Evidence) bool { return x.File != "" && evidenceLine(x) == evidenceLine(e) })
+	f.Evidence = slices.Insert(f.Evidence, 0, e)
+}
+
 // tellKeepsFirst shows the line that keeps memory before those that allocate it: it is the one to change.
 func tellKeepsFirst(f *Finding, keeps Evidence) {
 	i := slices.IndexFunc(f.Evidence, func(e Evidence) bool { return e.File != "" && evidenceLine(e) == evidenceLine(keeps) })

@@ -110,6 +110,7 @@ func registered(in *Input, at stack.Frame) (h holding, ok bool) {
 	about := unit.About(n) // a profile has sampled them
 	h.shows = []Evidence{in.lineAt(entry, most.at, "%s objects in use were made here by %s", about, stack.Short(most.with))}
 	h.says = fmt.Sprintf("%s objects in use, made at %s:%d by %s, hold what they refer to", about, baseName(most.at.File), most.at.Line, stack.Short(most.with))
+	h.first = true
 	h.forgotten = forgets(in.code, most.at, most.with)
 	if h.forgotten {
 		h.says += ", and nothing in the source takes them back"
