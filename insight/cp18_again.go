@@ -267,9 +267,11 @@ func tellAgain(h *hit, f *Finding) {
 		return
 	}
 	if itemsOf(a.set, h.in.code, v, frames, at) == otherItem {
-		f.Severity, f.saves = Info, false
-		f.Advice = itemAdvice
-		f.Doubts = append(f.Doubts, itemDoubt)
+		if !tellItemsSeen(h, f) {
+			f.Severity, f.saves = Info, false
+			f.Advice = itemAdvice
+			f.Doubts = append(f.Doubts, itemDoubt)
+		}
 		return
 	}
 	if way, _ := v.program(frames[max(at, 0):]); len(way) > 0 {

@@ -42,7 +42,7 @@ func checkRepeats(r *Rule, in *Input) []Finding {
 		for _, f := range set.Functions {
 			calls += f.Calls
 		}
-		return []Finding{r.answer(Fine, "%s of %s were counted: no function takes much of the time with calls that had the arguments and the result of an earlier one", unit.Plural(calls, "call"), unit.Plural(int64(len(set.Functions)), "function"))}
+		return []Finding{r.answer(Fine, "%s of %s were counted: no function takes much of the time with calls that had the arguments and the result of an earlier one of the same request, task or run", unit.Plural(calls, "call"), unit.Plural(int64(len(set.Functions)), "function"))}
 	}
 	return found
 }

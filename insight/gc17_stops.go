@@ -106,7 +106,7 @@ func stopEvidence(t *traced, s *facts.Stops, keep func(*facts.Stop) bool) (out [
 func stopAdvice(what string) string {
 	switch what {
 	case "runtime.ReadMemStats":
-		return "Read runtime/metrics instead (metrics.Read of /gc/heap/live:bytes, /memory/classes/…): it does not stop the world. Or read the statistics every ten seconds, not on each request."
+		return "Read runtime/metrics instead, which does not stop the world (metrics.Read): /memory/classes/heap/objects:bytes is HeapAlloc, /memory/classes/total:bytes is Sys, /gc/heap/allocs:bytes is TotalAlloc, /gc/cycles/total:gc-cycles is NumGC. Or read the statistics every ten seconds, not on each request."
 	case "runtime.GOMAXPROCS", "debug.SetGCPercent", "debug.SetMemoryLimit", "a change of GOMAXPROCS, GOGC or the memory limit":
 		return "Set it once, at startup: each call that changes something stops the world. To read the setting, use runtime/metrics (/sched/gomaxprocs:threads, /gc/gogc:percent)."
 	case "debug.WriteHeapDump":

@@ -60,7 +60,7 @@ func checkOmission(r *Rule, in *Input, all []loadRound) []Finding {
 		return []Finding{r.answer(Fine, "the slowest of %s requests took %s, %s times the mean: on a schedule the 99th percentile would have been about %s instead of %s (an estimate)",
 			unit.Count(int64(worst.Load.Responses)), unit.Duration(q.Max), unit.Number(float64(q.Max)/float64(max(1, interval))), unit.Duration(estimate), unit.Duration(q.P99))}
 	}
-	f := r.answer(Found, "99%% of the requests took less than %s, but the slowest took %s, in which time a connection usually sends %s others: on a schedule of the same rate the 99th percentile would have been about %s (an estimate)",
+	f := r.answer(Found, "99%% of the requests took less than %s, but the slowest took %s, in which time a connection usually sends %s others: on a schedule of the same rate the 99th percentile would have been at least about %s (an estimate)",
 		unit.Duration(q.P99), unit.Duration(q.Max), unit.Number(float64(q.Max)/float64(max(1, interval))), unit.Duration(estimate))
 	f.Severity, f.Score = Info, score(ratio, 3, 20)
 	if ratio >= 5 {

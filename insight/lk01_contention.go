@@ -326,6 +326,8 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 	case waitsItself(cause.Kind) && syncs(t.Frames(cause.Site.Stack)):
 		f.Advice = syncAdvice + " " + f.Advice
 		f.Doubts = append(f.Doubts, heldSyncDoubt(c.in, t.Frames(cause.Site.Stack), p.At.Func)...)
+	case answersClient(t.Frames(cause.Site.Stack)):
+		f.Advice = answerAdvice
 	case waitsItself(cause.Kind):
 		if p := protectedBy(c.in.code, p.Frames, t.Frames(cause.Site.Stack), callsOutside(c.in)...); p != nil {
 			f.Summary, f.Advice = f.Summary+"; "+p.says, p.advice

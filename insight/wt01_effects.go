@@ -52,6 +52,8 @@ func effectAdvice(c *code, t *traced, w *waiting) string {
 	switch kind := cause.Cause.Kind.Key(); {
 	case syncs(frames):
 		return syncAdvice + " Do not just move it out of the lock: what is written could then come in another order than the changes."
+	case answersClient(frames):
+		return answerAdvice
 	case kind == "network_write", kind == "file_call" && putsOut(frames):
 		return keepsOrder
 	}
@@ -77,12 +79,20 @@ func effectAdvice(c *code, t *traced, w *waiting) string {
 // ownAnswers are functions through which a server writes to its own client.
 var ownAnswers = []string{"net/http.(*response).", "net/http.checkConnErrorWriter.", "net/http.(*chunkWriter).", "net/http.(*http2responseWriter", "net/http.(*http2serverConn).", "golang.org/x/net/http2.(*serverConn)."}
 
+// answersClient tells of a stack that a server writes to its own client there.
+func answersClient(frames []stack.Frame) bool {
+	return putsOut(frames) && slices.ContainsFunc(frames, func(f stack.Frame) bool {
+		return slices.ContainsFunc(ownAnswers, func(p string) bool { return strings.HasPrefix(f.Func, p) })
+	})
+}
+
+// answerAdvice is what to do where an answer is written under a lock.
+const answerAdvice = "Put the answer together in a buffer under the lock, and write it to the client after the lock is let go: a client that reads slowly then holds up nobody else. A deadline for writing (http.ResponseController.SetWriteDeadline) bounds how long one can."
+
 // writesKept tells of what a stack calls that it writes to a file or a connection which outlives the call: not to the client of the request
 // itself, to one of several that a loop goes through, nor to what the function opens. Of a connection the source has to show it.
 func writesKept(c *code, frames []stack.Frame) bool {
-	if !putsOut(frames) || slices.ContainsFunc(frames, func(f stack.Frame) bool {
-		return slices.ContainsFunc(ownAnswers, func(p string) bool { return strings.HasPrefix(f.Func, p) })
-	}) {
+	if !putsOut(frames) || answersClient(frames) {
 		return false
 	}
 	at := c.userFrame(frames)

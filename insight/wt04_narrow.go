@@ -180,7 +180,11 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 		if first.Cause.Site.User {
 			at = atPlace(first.Cause.Site)
 		}
-		text += fmt.Sprintf("; these are mostly %s%s meanwhile", first.Cause.Kind.Clause(), at)
+		how := "mostly"
+		if 2*first.Queued < q.queued {
+			how = "often"
+		}
+		text += fmt.Sprintf("; these are %s %s%s meanwhile", how, first.Cause.Kind.Clause(), at)
 	}
 	f := r.answer(Found, "%s", text)
 	f.Impact = exactly(ofAll(in, g, q.share()), "share of the "+timeOfUnits(g))
@@ -216,6 +220,7 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 			doubtLimit(in, &f, why)
 		}
 	}
+	q.tellPauses(t, &f)
 	f.waits = q.rows
 	return titled(f, g)
 }

@@ -73,3 +73,21 @@ func sameEverywhere(e *repeats.Counts) bool {
 	}
 	return float64(e.Again) >= partEverywhere*float64(e.Calls)
 }
+
+// SeenAt is what was counted of the calls of a library's function on a line of the program, by the last part of its name. It is false where
+// they were not counted, or not to the end, or did not return the same for the same arguments as far as that was seen.
+func SeenAt(s *session.Session, file string, line int, name string) (calls repeats.Counts, loaded, ok bool) {
+	set, err := countsOf(s)
+	if err != nil {
+		return calls, false, false
+	}
+	for _, f := range set.Functions {
+		if f.Caller == "" || f.File != file || f.Line != line || f.Name[strings.LastIndexByte(f.Name, '.')+1:] != name || f.Everywhere == nil || f.Cut {
+			continue
+		}
+		if e := f.Everywhere; e.Differ == 0 && !e.Alters && !e.Partial && !e.Fails {
+			return *e, set.Loaded, true
+		}
+	}
+	return calls, false, false
+}
