@@ -3,7 +3,9 @@ package insight
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -25,6 +27,9 @@ func repeatsWithin(r *Rule, in *Input) (found []Finding) {
 		return nil
 	}
 	for _, x := range all {
+		if x.Few && !asksNothingElse(in.code, x) {
+			continue
+		}
 		share, measured := timeWithin(in, x)
 		if measured && share.Estimate >= r.param("share") && len(found) < 2 {
 			found = append(found, recursionFinding(r, in, x, share))
@@ -111,8 +116,8 @@ func recursionFinding(r *Rule, in *Input, x repetition.Recursion, share stats.In
 	own := countedScope(in.code, decl)
 	at := decl
 	if own != nil {
-		if line := callsItself(in.code, own, decl); line > 0 {
-			at.Line = line
+		if lines := callsItself(in.code, own, decl); len(lines) > 0 {
+			at.Line = lines[0]
 		}
 	}
 	f.Evidence = []Evidence{in.fileAt(x.Entry, at, []stack.Frame{at}, "%s within %s of it, %s of them with arguments of one that had ended", unit.Plural(x.Calls, "call"), unit.Plural(x.Around, "call"), unit.Count(x.Again))}
@@ -140,6 +145,18 @@ func recursionDoubts(in *Input, x repetition.Recursion, own *scope, decl stack.F
 		return
 	}
 	state := undoes(own.body)
+	if given := callsGiven(own); given != "" {
+		remark("it calls %s, a function that it is given: if that has to be called each time, each call is needed", given)
+	}
+	if x.Traits.Refers {
+		for _, line := range callsItself(in.code, own, decl) {
+			at := stack.Frame{Func: strings.TrimSuffix(decl.Func, ".func"), File: decl.File, Line: line}
+			if where := changesResult(in.code, at, nameOfSelf(in.code, own, decl)); where != "" {
+				remark("what it returns may be changed, or is handed on, at %s: whoever changes it needs a copy of his own (slices.Clone), also where append may find room behind it", where)
+				break
+			}
+		}
+	}
 	if fn := in.code.function(decl); fn != nil && own.body == fn.Body {
 		if at, what := effectOfCall(in.code, decl, x.Traits.Partial || !x.Given); what != "" && state == "" {
 			remark("it %s at %s: if each call has to do that, split it from what can be kept", what, at.text())
@@ -173,27 +190,80 @@ func makesPointers(own *scope) bool {
 	return own.results != nil && hasNode(own.results, func(n ast.Node) bool { _, ok := n.(*ast.StarExpr); return ok })
 }
 
-// callsItself is the first line of a function at which it calls itself: by its name, or by that of the variable which holds it.
-func callsItself(c *code, own *scope, decl stack.Frame) (line int) {
-	name := ownName(decl.Func)
-	s := c.parse(decl.File)
-	if namesLiteral(decl.Func) {
-		name = ""
-		s.onLine(decl.Line, func(n ast.Node, _ []ast.Node) {
-			if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 {
-				if lit, ok := a.Rhs[0].(*ast.FuncLit); ok && lit.Body == own.body {
-					name = types.ExprString(a.Lhs[0])
-				}
+// callsItself are the lines of a function at which it calls itself: by its name, or by that of the variable which holds it.
+func callsItself(c *code, own *scope, decl stack.Frame) (lines []int) {
+	name, s := nameOfSelf(c, own, decl), c.parse(decl.File)
+	ast.Inspect(own.body, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok && name != "" && ownCallName(call) == name {
+			line, _ := s.lines(call)
+			lines = append(lines, line)
+		}
+		return true
+	})
+	return lines
+}
+
+// nameOfSelf is how a function calls itself; empty where a literal is in no variable.
+func nameOfSelf(c *code, own *scope, decl stack.Frame) (name string) {
+	if !namesLiteral(decl.Func) {
+		return ownName(decl.Func)
+	}
+	c.parse(decl.File).onLine(decl.Line, func(n ast.Node, _ []ast.Node) {
+		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 {
+			if lit, ok := a.Rhs[0].(*ast.FuncLit); ok && lit.Body == own.body {
+				name = types.ExprString(a.Lhs[0])
 			}
-		})
+		}
+	})
+	return name
+}
+
+// callsGiven is a function that a body is given as an argument, and calls; empty where there is none.
+func callsGiven(own *scope) (name string) {
+	given := map[string]bool{}
+	if own.params != nil {
+		for _, f := range own.params.List {
+			_, function := f.Type.(*ast.FuncType)
+			for _, id := range f.Names {
+				given[id.Name] = function
+			}
+		}
 	}
 	ast.Inspect(own.body, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok && line == 0 && name != "" && ownCallName(call) == name {
-			line, _ = s.lines(call)
+		if call, ok := n.(*ast.CallExpr); ok && name == "" {
+			if id, ok := call.Fun.(*ast.Ident); ok && given[id.Name] {
+				name = id.Name
+			}
 		}
-		return line == 0
+		return name == ""
 	})
-	return line
+	return name
+}
+
+// pureCalls are what a function may call that computes from its arguments alone.
+var pureCalls = regexp.MustCompile(`^(len|cap|min|max|append|string|byte|rune|u?int\d*|float\d\d|bool|\[\]byte|\[\]rune|(strings|bytes|unicode|utf8|math|bits|cmp)\.\w+)$`)
+
+// asksNothingElse tells of a function literal that it changes nothing but its own variables, and calls itself and what computes from arguments alone: what it
+// returns for the same arguments is the same as long as nobody changes the variables around it, which its own calls do not.
+func asksNothingElse(c *code, x repetition.Recursion) bool {
+	decl := stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line}
+	own := countedScope(c, decl)
+	if own == nil || !namesLiteral(decl.Func) || setsOutside(own) != "" {
+		return false
+	}
+	name := nameOfSelf(c, own, decl)
+	return name != "" && !hasNode(own.body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			text := types.ExprString(n.Fun)
+			return text != name && !pureCalls.MatchString(text)
+		case *ast.UnaryExpr:
+			return n.Op == token.ARROW
+		case *ast.SendStmt, *ast.GoStmt:
+			return true
+		}
+		return false
+	})
 }
 
 // undoes is what a function sets and takes back: entries of a map that it deletes again, or sets to another fixed value. It is empty where there is
@@ -236,7 +306,7 @@ func setsOutside(own *scope) (what string) {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			for _, x := range n.Lhs {
-				if id, ok := x.(*ast.Ident); ok && n.Tok.String() == ":=" {
+				if id, ok := x.(*ast.Ident); ok && n.Tok == token.DEFINE {
 					names[id.Name] = true
 				}
 			}

@@ -13,6 +13,7 @@ import (
 // TestCP26Recursion: a function that asks itself again is a warning where its source speaks against nothing; it is a remark where calls may be needed.
 func TestCP26Recursion(t *testing.T) {
 	const depth = "func (g *graph) depth(name string) int { // 5\n\tdeepest := 0\n\tfor _, dep := range g.edges[name] {\n\t\tdeepest = max(deepest, g.depth(dep)+1)\n\t}\n\treturn deepest\n}\n"
+	const lists = "func (g *graph) depth(name string) []string { // 5\n\tout := []string{name}\n\tfor _, dep := range g.edges[name] {\n\t\tp := g.depth(dep); p[0] = name; out = append(out, p...)\n\t}\n\treturn out\n}\n"
 	const literal = "func run(g *graph) { // 5\n\tvar visit func(name string) int\n\tvisit = func(name string) int { // 7\n\t\tdeepest := 0\n\t\tfor _, dep := range g.edges[name] {\n\t\t\tdeepest = max(deepest, visit(dep)+1)\n\t\t}\n\t\treturn deepest\n\t}\n\tvisit(root)\n}\n"
 	put := func(from, to string) string { return strings.Replace(depth, from, to, 1) }
 	for _, c := range []struct {
@@ -31,9 +32,12 @@ func TestCP26Recursion(t *testing.T) {
 		{"it returns pointers", put("name string) int {", "name string) *plan {"), `"same":590,"refers":true`, 80, Info, "returns pointers"},
 		{"it returns a list", put("name string) int {", "name string) []string {"), `"same":590,"refers":true`, 80, Warning, "needs a copy"},
 		{"its results are changed", put("name string) int {", "name string) []string {"), `"same":590,"refers":true,"changed":1`, 80, Info, "changed afterwards"},
+		{"it changes a part of a result", lists, `"same":590,"refers":true`, 80, Info, "may be changed"},
+		{"it calls what it is given", strings.Replace(put("name string) int", "name string, show func(string)) int"), "deepest := 0", "show(name); deepest := 0", 1), `"same":590`, 80, Info, "a function that it is given"},
 		{"it returns nothing", put(" int {", " {"), `"void":true`, 80, Info, "for what it does"},
 		{"another one's source", "func other() {}\n", `"same":590`, 80, Info, "not in the recording"},
 		{"a literal", literal, `"results":16`, 80, Warning, "around it"},
+		{"a literal of arguments alone", strings.Replace(literal, "range g.edges[name]", "range strings.Fields(name)", 1), `"results":1,"plain":true`, 80, Warning, ""},
 		{"a literal that counts", strings.Replace(literal, "deepest := 0", "calls++; deepest := 0", 1), `"results":16`, 80, Info, "it changes calls"},
 	} {
 		name, line, symbol := "main.(*graph).depth", 5, "main.(*graph).depth"

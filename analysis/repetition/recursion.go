@@ -22,6 +22,8 @@ type Recursion struct {
 	// Given tells that the arguments hold the same in nearly all calls again: what they return comes from nothing else, as far as
 	// that is seen. Otherwise they are the same but for what lies behind a pointer or in a map, as a set of what has been visited.
 	Given bool
+	// Few tells that they are not, and that there are so few different results that a search which puts back what it has tried may return them too.
+	Few bool
 	// Void tells that nothing, or an error alone, is returned: it is called for what it does.
 	Void bool
 	// Loaded tells that a load was put on the program.
@@ -54,9 +56,7 @@ func RecursionsIn(s *session.Session) (all []Recursion, err error) {
 		x := Recursion{Entry: entry, Func: f, Recursion: *f.Recursion, Void: f.Recursion.Traits.Void, Loaded: set.Loaded}
 		x.Share = min(1, float64(x.TopsTime)/float64(max(1, x.AroundTime)))
 		x.Given = float64(x.Same) >= nearlyGiven*float64(x.Again)
-		if !x.Given && !x.Void && x.Results < fewResults {
-			continue // a search that puts back what it has tried mostly returns the same
-		}
+		x.Few = !x.Given && !x.Void && x.Results < fewResults
 		at[f.Name] = i
 		all = append(all, x)
 	}

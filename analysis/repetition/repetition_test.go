@@ -267,7 +267,7 @@ func TestRecursionsIn(t *testing.T) {
 		{"as counted", func(*repeats.Recursion) {}, true},
 		{"nothing is returned", func(r *repeats.Recursion) { r.Void, r.Same, r.Results = true, 0, 1 }, true},
 		{"what lies behind differs, and results are many", func(r *repeats.Recursion) { r.Same = 100 }, true},
-		{"what lies behind differs, and results are few", func(r *repeats.Recursion) { r.Same, r.Results = 100, 2 }, false},
+		{"what lies behind differs, and results are few", func(r *repeats.Recursion) { r.Same, r.Results = 100, 2 }, true},
 		{"few results, and nothing behind", func(r *repeats.Recursion) { r.Results = 2 }, true},
 		{"results differ", func(r *repeats.Recursion) { r.Differ = 1 }, false},
 		{"few again", func(r *repeats.Recursion) { r.Again, r.Same = 90, 90 }, false},
@@ -283,7 +283,7 @@ func TestRecursionsIn(t *testing.T) {
 			c.change(set.Functions[open].Recursion)
 		})
 		all, err := RecursionsIn(s)
-		if err != nil || (len(all) == 1) != c.told || c.told && (all[0].Func.Name != "main.open" || all[0].Share < 0.9) {
+		if err != nil || (len(all) == 1) != c.told || c.told && (all[0].Func.Name != "main.open" || all[0].Share < 0.9 || all[0].Few != strings.HasSuffix(c.name, "and results are few")) {
 			t.Errorf("%s: %+v, error %v", c.name, all, err)
 		}
 	}

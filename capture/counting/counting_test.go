@@ -26,7 +26,8 @@ func (*Goroutine) Begins(...any) {}
 func (*Goroutine) Nested(...any) {}
 func (*Goroutine) Leave(bool, ...any) {}
 type Site struct{}
-func At(uint32, ...any) *Site { return nil }
+type Args = []any
+func At(uint32, func() Args) *Site { return nil }
 func (*Site) Returns(...any) {}
 func Returns1[A any](s *Site, a A) A { return a }
 `

@@ -240,7 +240,8 @@ func resultsOf(around []ast.Node) int {
 	return 0
 }
 
-// told are the receiver and the arguments of a call, as further arguments; false where it is not counted.
+// told are the receiver and the arguments of a call, as a further argument; false where it is not counted. They stand in a function, so that
+// nothing is made of them where the call is counted no more.
 func (s *sites) told(call *ast.CallExpr) (text string, ok bool) {
 	sel, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok || call.Ellipsis.IsValid() || len(call.Args) > mostArgs || slices.Contains(uncountedNames, sel.Sel.Name) {
@@ -258,7 +259,10 @@ func (s *sites) told(call *ast.CallExpr) (text string, ok bool) {
 		}
 		args = append([]ast.Expr{sel.X}, args...)
 	}
-	var out strings.Builder
+	if len(args) == 0 {
+		return ", nil", true
+	}
+	var parts []string
 	for _, x := range args {
 		if !s.again(x) {
 			return "", false
@@ -267,9 +271,9 @@ func (s *sites) told(call *ast.CallExpr) (text string, ok bool) {
 		if strings.ContainsAny(part, "\n\r") {
 			return "", false
 		}
-		out.WriteString(", " + part)
+		parts = append(parts, part)
 	}
-	return out.String(), true
+	return fmt.Sprintf(", func() %s.Args { return %s.Args{%s} }", local, local, strings.Join(parts, ", ")), true
 }
 
 func identName(id *ast.Ident) string {

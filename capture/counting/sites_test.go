@@ -13,15 +13,15 @@ import (
 func TestSites(t *testing.T) {
 	const one, two = "zz_loupe_repeats.Returns1(zz_loupe_repeats.At(1", "loupeS1 := zz_loupe_repeats.At(1"
 	for _, test := range []struct{ name, body, want string }{
-		{"a value", "x := strings.ToLower(a)\n\treturn x", "x := " + one + ", a), strings.ToLower(a))"},
-		{"what is returned alone", "return strings.ToLower(a)", "return " + one + ", a), strings.ToLower(a))"},
-		{"a method of what it has", "return t.re.ReplaceAllString(a, \"x\")", "return " + one + ", t.re, a, \"x\"), t.re.ReplaceAllString(a, \"x\"))"},
-		{"two values", "x, err := url.Parse(a)\n\treturn x.Path + err.Error()", two + ", a); x, err := url.Parse(a); loupeS1.Returns(x, err)"},
+		{"a value", "x := strings.ToLower(a)\n\treturn x", "x := " + one + ", func() zz_loupe_repeats.Args { return zz_loupe_repeats.Args{a} }), strings.ToLower(a))"},
+		{"what is returned alone", "return strings.ToLower(a)", "return " + one + ", func() zz_loupe_repeats.Args { return zz_loupe_repeats.Args{a} }), strings.ToLower(a))"},
+		{"a method of what it has", "return t.re.ReplaceAllString(a, \"x\")", "return " + one + ", func() zz_loupe_repeats.Args { return zz_loupe_repeats.Args{t.re, a, \"x\"} }), t.re.ReplaceAllString(a, \"x\"))"},
+		{"two values", "x, err := url.Parse(a)\n\treturn x.Path + err.Error()", two + ", func() zz_loupe_repeats.Args { return zz_loupe_repeats.Args{a} }); x, err := url.Parse(a); loupeS1.Returns(x, err)"},
 		{"one of two is dropped", "x, _ := url.Parse(a)\n\treturn x.Path", ""},
-		{"in a condition", "if strings.Contains(a, b) {\n\t\treturn a\n\t}\n\treturn b", "if " + one + ", a, b), strings.Contains(a, b)) {"},
+		{"in a condition", "if strings.Contains(a, b) {\n\t\treturn a\n\t}\n\treturn b", "if " + one + ", func() zz_loupe_repeats.Args { return zz_loupe_repeats.Args{a, b} }), strings.Contains(a, b)) {"},
 		{"two values of a condition", "if x, err := url.Parse(a); err == nil {\n\t\treturn x.Path\n\t}\n\treturn b", ""},
 		{"the argument of another, which may have more", "return f(strings.ToLower(a))", ""},
-		{"one of several arguments", "return g(b, strings.ToLower(a))", "g(b, " + one + ", a), strings.ToLower(a)))"},
+		{"one of several arguments", "return g(b, strings.ToLower(a))", "g(b, " + one + ", func() zz_loupe_repeats.Args { return zz_loupe_repeats.Args{a} }), strings.ToLower(a)))"},
 		{"an argument with an effect", "return strings.ToLower(f(a))", ""},
 		{"an argument over two lines", "return strings.Replace(a, \"x\", a+\n\t\tb, 1)", ""},
 		{"many", "return fmt.Sprint(list...)", ""},

@@ -25,6 +25,7 @@ type fn struct {
 	ns    atomic.Int64 // its calls have taken, without what counting took
 	spent atomic.Int64 // ns that counting it took
 	later atomic.Int64 // calls since it was cut
+	looks atomic.Int64 // ns that looking at some of those took
 
 	concurrent atomic.Pointer[concurrent]
 	everywhere atomic.Pointer[everywhere]
@@ -50,6 +51,10 @@ const (
 const mostOfAll = 12 * int64(time.Second)
 
 var spentOnAll atomic.Int64
+
+// mostLooks bounds what looking at later calls takes of one function: of one that is called a hundred million times one call in 64 would take
+// longer than the rest of the run.
+const mostLooks = 1500 * int64(time.Millisecond)
 
 // traits of a call are what limits what can be said of it.
 type traits uint16
@@ -158,7 +163,7 @@ var counting bool
 func Enter(id uint32) *Goroutine {
 	f := &fns[id]
 	thin := f.off.Load()
-	if !counting || thin && (f.later.Add(1)%seldom != 0 || spentOnAll.Load() > 2*mostOfAll) {
+	if !counting || thin && (f.later.Add(1)%seldom != 0 || f.looks.Load() > mostLooks || spentOnAll.Load() > 2*mostOfAll) {
 		return nil
 	}
 	t := now()
@@ -184,6 +189,9 @@ func Enter(id uint32) *Goroutine {
 // paid notes that counting a call has taken so many ns, and ends the counting of the function when that is too much. thin
 // tells that it has ended.
 func (f *fn) paid(ns int64, thin bool) {
+	if thin {
+		f.looks.Add(ns)
+	}
 	spent := f.spent.Add(ns)
 	if all := spentOnAll.Add(ns); thin || all <= mostOfAll && spent <= mostSpent && (spent <= enoughSpent || spent <= tooCheap*f.ns.Load()) {
 		return
@@ -202,6 +210,9 @@ func (gr *Goroutine) spend(f *fn, t int64) {
 	gr.mu.Lock()
 	gr.over += d
 	top := &gr.stack[len(gr.stack)-1]
+	if top.thin {
+		f.looks.Add(d)
+	}
 	top.start, top.over = n, gr.over
 	gr.mu.Unlock()
 }

@@ -28,8 +28,12 @@ const (
 
 var spentOnSites atomic.Int64
 
-// At begins a call with the receiver and the arguments; nil means that it is not counted: nothing around it is.
-func At(id uint32, args ...any) *Site {
+// Args are a receiver and arguments.
+type Args = []any
+
+// At begins a call with the receiver and the arguments, which given returns: they are made values of interfaces, which takes memory, only where
+// the call is counted. Nil means that it is not: nothing around it is.
+func At(id uint32, given func() Args) *Site {
 	f := &fns[id]
 	if !counting || f.off.Load() {
 		return nil
@@ -39,6 +43,10 @@ func At(id uint32, args ...any) *Site {
 		return nil
 	}
 	t := now()
+	var args Args
+	if given != nil {
+		args = given()
+	}
 	defer safely()()
 	h := hasher{places: true}
 	s := &Site{gr: gr, id: id, args: args}

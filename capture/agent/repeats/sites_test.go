@@ -17,12 +17,12 @@ func TestSites(t *testing.T) {
 		calls, distinct, differ int64
 		traits                  traits
 	}{
-		{"the same", func(int) { Returns1(At(1, "x"), "y") }, 4, 1, 0, 0},
-		{"other arguments", func(i int) { Returns1(At(1, i), "y") }, 4, 4, 0, 0},
-		{"other results", func(i int) { Returns1(At(1, "x"), i) }, 4, 1, 3, Plain},
-		{"two results", func(int) { s := At(1, "x"); s.Returns("y", errors.New("no")) }, 4, 1, 0, Fails},
-		{"it writes to what it is given", func(int) { s := At(1, buffer); buffer.WriteString("a"); Returns1(s, "y") }, 4, 4, 0, Writes | Alters},
-		{"it panics", func(int) { defer func() { recover() }(); At(1, "x"); panic("no") }, 0, 0, 0, 0},
+		{"the same", func(int) { Returns1(At(1, func() Args { return Args{"x"} }), "y") }, 4, 1, 0, 0},
+		{"other arguments", func(i int) { Returns1(At(1, func() Args { return Args{i} }), "y") }, 4, 4, 0, 0},
+		{"other results", func(i int) { Returns1(At(1, func() Args { return Args{"x"} }), i) }, 4, 1, 3, Plain},
+		{"two results", func(int) { s := At(1, func() Args { return Args{"x"} }); s.Returns("y", errors.New("no")) }, 4, 1, 0, Fails},
+		{"it writes to what it is given", func(int) { s := At(1, func() Args { return Args{buffer} }); buffer.WriteString("a"); Returns1(s, "y") }, 4, 4, 0, Writes | Alters},
+		{"it panics", func(int) { defer func() { recover() }(); At(1, func() Args { return Args{"x"} }); panic("no") }, 0, 0, 0, 0},
 	} {
 		reset()
 		around(func() {
@@ -42,7 +42,7 @@ func TestSites(t *testing.T) {
 		}
 	}
 	reset()
-	if At(1, "x") != nil {
+	if At(1, func() Args { return Args{"x"} }) != nil {
 		t.Error("a call outside of all others is counted")
 	}
 }
@@ -52,7 +52,7 @@ func TestSitesCut(t *testing.T) {
 	reset()
 	around(func() {
 		for range 10 * fewAtSite {
-			Returns1(At(1, "x"), "y")
+			Returns1(At(1, func() Args { return Args{"x"} }), "y")
 		}
 	})
 	if n := fns[1].calls.Load(); n != fewAtSite || fns[1].cut.Load() == 0 {
@@ -63,7 +63,7 @@ func TestSitesCut(t *testing.T) {
 	began := time.Now()
 	around(func() {
 		for range 20 {
-			Returns1(At(1, text), "y")
+			Returns1(At(1, func() Args { return Args{text} }), "y")
 		}
 	})
 	all, spent := int64(time.Since(began)), fns[1].spent.Load()
