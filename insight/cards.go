@@ -668,6 +668,9 @@ const (
 // line.
 func (c *causal) sameCost(i, j int) bool {
 	a, b := &c.all[i], &c.all[j]
+	if a.Severity.AtLeast(Warning) && !b.Severity.AtLeast(Warning) {
+		return false // what is known to be wrong is not told under a remark
+	}
 	if a.Rule == gc16.ID && b.Rule != gc08.ID {
 		return false // memory that is kept is another cost than the work of making it, and of collecting
 	}

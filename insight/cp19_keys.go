@@ -140,7 +140,7 @@ func sortKeyAt(c *code, way []stack.Frame, own []bool) (key sortKeyCall, ok bool
 		key.seldom = key.seldom || of.decides(fn.body, calls[0].Pos())
 		if one {
 			key.at, key.callee = way[at], way[at-1].Func
-			return key, sortKeyWorks(c, way[at-1], own[at-1])
+			return key, sortKeyWorks(c, way[at-1], own[at-1], filledHere(c, way[at-1], fn.body, calls[0]))
 		}
 		// Both are given to another function of the program, which may compute the keys.
 		if parts != 3 || len(calls) != 1 || !own[at-1] {
@@ -258,7 +258,7 @@ func (of sortParts) decides(body ast.Node, pos token.Pos) (found bool) {
 
 // sortKeyWorks tells of what a comparison calls that it computes something, the same each time for the same element: it
 // only returns nothing that the element has already, keeps nothing, and asks for no chance, lock or counter.
-func sortKeyWorks(c *code, f stack.Frame, own bool) bool {
+func sortKeyWorks(c *code, f stack.Frame, own bool, filled map[string]bool) bool {
 	if !own {
 		switch pkg := stack.Package(f.Func); pkg {
 		case "sync", "sync/atomic", "math/rand", "math/rand/v2", "crypto/rand", "runtime", "unsafe", "os", "net":
@@ -286,7 +286,7 @@ func sortKeyWorks(c *code, f stack.Frame, own bool) bool {
 		case *ast.AssignStmt:
 			for _, left := range n.Lhs {
 				id, plain := left.(*ast.Ident)
-				keeps = keeps || !plain && !declares(fn.body, rootName(left)) || plain && n.Tok != token.DEFINE && id.Name != "_" && !fn.declares(id.Name) && !isResultName(c, f, id.Name)
+				keeps = keeps || !plain && !declares(fn.body, rootName(left)) && !filled[rootName(left)] || plain && n.Tok != token.DEFINE && id.Name != "_" && !fn.declares(id.Name) && !isResultName(c, f, id.Name)
 			}
 		case *ast.IncDecStmt:
 			keeps = keeps || !declares(fn.body, rootName(n.X))
@@ -298,6 +298,21 @@ func sortKeyWorks(c *code, f stack.Frame, own bool) bool {
 
 // sortKeyKeepers are methods by which a function keeps what it has computed.
 var sortKeyKeepers = map[string]bool{"Do": true, "Store": true, "LoadOrStore": true, "Lock": true, "RLock": true, "Swap": true}
+
+// filledHere are the parameters of a function that a comparison gives values to which it has just made: what is put in there belongs to the key.
+func filledHere(c *code, f stack.Frame, body *ast.BlockStmt, call *ast.CallExpr) map[string]bool {
+	filled, fn := map[string]bool{}, c.scopeAt(f)
+	if fn == nil {
+		return filled
+	}
+	for i, name := range fieldNames(fn.params) {
+		if i < len(call.Args) {
+			id, ok := unrefer(call.Args[i]).(*ast.Ident)
+			filled[name] = ok && declares(body, id.Name)
+		}
+	}
+	return filled
+}
 
 // isResultName tells whether a name is one of the results of the function that a frame is in.
 func isResultName(c *code, f stack.Frame, name string) bool {

@@ -24,7 +24,8 @@ func TestSortKeyAt(t *testing.T) {
 		"func (e event) name() string {\nreturn e.kind // name\n}\n" +
 		"func (e *event) kept() string {\nif e.low == \"\" {\ne.low = strings.ToLower(e.kind) // kept\n}\nreturn e.low\n}\n" +
 		"func near(a, b event) int {\nreturn cmp.Compare(strings.ToLower(a.kind), strings.ToLower(b.kind)) // near\n}\n" +
-		"func dist(a, b event) int {\nfor i := range a.at {\nif a.at[i] != b.at[i] {\nreturn i // dist\n}\n}\nreturn 0\n}\n"
+		"func dist(a, b event) int {\nfor i := range a.at {\nif a.at[i] != b.at[i] {\nreturn i // dist\n}\n}\nreturn 0\n}\n" +
+		"func fill(id string, set map[string]bool) {\nfor _, c := range strings.Split(id, \".\") {\nset[c] = true // fill\n}\n}\n"
 	for _, test := range []struct {
 		what, text, leaf string // leaf: functions from the leaf on, below the comparison
 		want             string
@@ -37,6 +38,8 @@ func TestSortKeyAt(t *testing.T) {
 		{"a method of the program", "sort.Slice(es, func(i, j int) bool { return es[i].key() < es[j].key() }) // here", "main.event.key", "main.event.key", false},
 		{"in a function that compares", "slices.SortFunc(es, func(a, b event) int { return near(a, b) }) // here", "strings.ToLower main.near", "strings.ToLower", false},
 		{"where the first part is equal", "slices.SortFunc(es, func(a, b event) int {\nif a.n != b.n {\nreturn a.n - b.n\n}\nreturn cmp.Compare(strings.ToLower(a.kind), strings.ToLower(b.kind)) // here\n})", "strings.ToLower", "strings.ToLower", true},
+		{"it fills a map of the comparison", "slices.SortFunc(es, func(a, b event) int {\nx, y := map[string]bool{}, map[string]bool{}\nfill(a.at, x) // here\nfill(b.at, y)\nreturn len(x) - len(y)\n})", "main.fill", "main.fill", false},
+		{"it fills a map of the function", "x := map[string]bool{}\nslices.SortFunc(es, func(a, b event) int {\nfill(a.at, x) // here\nreturn len(x)\n})", "main.fill", "", false},
 		{"a method that returns a field", "sort.Slice(es, func(i, j int) bool { return es[i].name() < es[j].name() }) // here", "main.event.name", "", false},
 		{"a key that is kept", "sort.Slice(es, func(i, j int) bool { return es[i].kept() < es[j].kept() }) // here", "main.(*event).kept", "", false},
 		{"of both", "slices.SortFunc(es, func(a, b event) int { return strings.Compare(a.kind, b.kind) }) // here", "strings.Compare", "", false},

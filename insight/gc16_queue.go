@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ const longQueue = 256
 // case, so that a long queue only holds more.
 func tellQueue(r *Rule, in *Input, top *facts.Line, f *Finding) {
 	own, t := userFrames(in.code, top.At, top.Frames), in.trace()
-	if f.Severity != Info || len(own) == 0 || t.Err != nil || float64(top.Weight) < r.param("least")*(1<<20) {
+	if f.Severity != Info && f.wastes == noWaste || len(own) == 0 || t.Err != nil || float64(top.Weight) < r.param("least")*(1<<20) {
 		return
 	}
 	stores := in.code.storesOf(own)
@@ -50,6 +51,51 @@ func tellQueue(r *Rule, in *Input, top *facts.Line, f *Finding) {
 	f.Advice = fmt.Sprintf("Give the channel less room than %s (%s): a few items for each of those who receive, or as many as they take at a time. Who sends waits for them in any case, and what waits in the queue only takes memory.", size, fileLine(made.File, made.Line))
 	f.Verify = "Record again: the peak heap should be lower, and the run take as long as before."
 	f.Doubts = append(f.Doubts, "if those who receive come in bursts, a queue that is too short lets them wait: try sizes")
+	f.wastes = noWaste // whatever the items keep, there would be fewer of them
+	if at := drains(in.code, s); at != "" {
+		f.Severity, f.Title = Info, "A queue holds most of the live heap until it is drained"
+		f.Advice = "Whoever receives takes all that is there at once: then the room decides how much goes through each time. Let him receive more often, or as soon as something comes, if the queue is to be shorter."
+		f.Doubts = append(f.Doubts, "at "+at+" those who receive wait for a time, or ask how much there is: then a shorter queue lets less through")
+	}
+}
+
+// drains is a line of the package at which who receives from the channel waits for a time, or asks how much is in it: it is drained now and then, and not
+// received from as things come. It is empty where there is none.
+func drains(c *code, s keepsAt) (at string) {
+	dir := s.file[:strings.LastIndexByte(s.file, '/')+1]
+	same := func(x ast.Expr) bool { return lastName(types.ExprString(x)) == lastName(s.container) }
+	c.eachSource(func(file string, x *syntax) {
+		if file[:strings.LastIndexByte(file, '/')+1] != dir {
+			return
+		}
+		for _, d := range x.file.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Body == nil || !hasNode(fn.Body, func(n ast.Node) bool {
+				u, receives := n.(*ast.UnaryExpr)
+				return receives && u.Op == token.ARROW && same(u.X)
+			}) {
+				continue
+			}
+			ast.Inspect(fn.Body, func(n ast.Node) bool {
+				waits := false
+				switch n := n.(type) {
+				case *ast.CallExpr:
+					name := types.ExprString(n.Fun)
+					waits = name == "time.Sleep" || (name == "len" || name == "cap") && same(n.Args[0])
+				case *ast.UnaryExpr:
+					waits = n.Op == token.ARROW && (lastName(types.ExprString(n.X)) == "C" || strings.HasPrefix(types.ExprString(n.X), "time."))
+				case *ast.RangeStmt:
+					waits = lastName(types.ExprString(n.X)) == "C"
+				}
+				if waits && at == "" {
+					line, _ := x.lines(n)
+					at = fileLine(file, line)
+				}
+				return at == ""
+			})
+		}
+	})
+	return at
 }
 
 // queueMade finds where a channel with room is made that has the name of the one that something is sent to: in the same package, and at one place alone.

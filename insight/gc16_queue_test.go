@@ -28,6 +28,8 @@ func TestGC16Queue(t *testing.T) {
 		{"with room", source, "chan send", "12", false, 90_000, 40 << 20, Info},
 		{"or the end", with("select { // 12\n\t\tcase queue <- x:\n\t\tcase <-ctx.Done():\n\t\t}"), "select", "12", true, 90_000, 40 << 20, Warning},
 		{"or a tick", with("select { // 12\n\t\tcase queue <- x:\n\t\tcase <-tick:\n\t\t}"), "select", "12", true, 90_000, 40 << 20, Info},
+		{"it is drained now and then", source + "\nfunc work(queue chan *item) {\n\tfor range tick.C {\n\t\tuse(<-queue)\n\t}\n}\n", "chan send", "12", true, 90_000, 40 << 20, Info},
+		{"a part of each", strings.NewReplacer("x := &item{} // 11", "x := make([]byte, 4096) // 11", "queue <- x", "queue <- x[:n]", "chan *item", "chan []byte", "chan<- *item", "chan<- []byte").Replace(source), "chan send", "12", true, 10_000, 40 << 20, Warning},
 		{"something else waits", source, "chan send", "30", true, 90_000, 40 << 20, Info},
 		{"few large ones", source, "chan send", "12", true, 100, 40 << 20, Info},
 		{"hardly any memory", source, "chan send", "12", true, 9_000, 4 << 20, ""},
