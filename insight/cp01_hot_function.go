@@ -96,7 +96,7 @@ func hotFinding(r *Rule, in *Input, entry recording.Entry, report *calltree.Site
 	if h.line.Callee != "" {
 		calls += " calling " + stack.FoldGenerics(h.line.Callee)
 	}
-	f := r.answer(Found, "%s of the CPU time goes through %s; the heaviest line is %s:%d with %s%s",
+	f := r.answer(Found, "%s of the CPU time is spent in %s, with the libraries that it calls; the heaviest line is %s:%d with %s%s",
 		unit.Percent(share.Estimate), stack.Short(at.Func), baseName(at.File), at.Line,
 		unit.Percent(float64(h.line.Weight)/float64(report.Total)), calls)
 	f.Severity, f.Score = Info, score(share.Estimate, 0.20, 0.60)

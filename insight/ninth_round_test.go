@@ -41,7 +41,7 @@ runtime.memmove        runtime.mallocgc    runtime.memmove     runtime.memmove  
 // TestLineOfHotFunction: the samples of a line are those of all that it calls.
 func TestLineOfHotFunction(t *testing.T) {
 	f := expect(t, "two callees", spentIn("shop.f:/src/a.go:5 shop.f:/src/a.go:5 shop.f:/src/a.go:7 shop.g:/src/a.go:20\nruntime.efaceeq    runtime.mapaccess1\n= 40 20 30 10\n"), "CP01", Found,
-		"90.0% of the CPU time goes through shop.f; the heaviest line is a.go:5 with 60.0%, 40.0% calling runtime.efaceeq")
+		"90.0% of the CPU time is spent in shop.f, with the libraries that it calls; the heaviest line is a.go:5 with 60.0%, 40.0% calling runtime.efaceeq")
 	if want := "90 of 100 samples, 60 of them through this line"; f.Evidence[0].Text != want {
 		t.Errorf("%q, want %q", f.Evidence[0].Text, want)
 	}
