@@ -6,7 +6,7 @@ import (
 	"loupe/value/stack"
 )
 
-// What goes with statements that package database/sql prepares for single queries (WT11): whatever else is said of the same
+// What goes with statements that are prepared for single queries (WT11), by package database/sql or by the program: whatever else is said of the same
 // waits was measured with two or three round trips for each query.
 
 // ofPreparing tells whether a finding shows what one of WT11 is the cause of.
@@ -18,7 +18,13 @@ func ofPreparing(a, b *Finding) bool {
 	case wt01.ID, wt03.ID:
 		return sharedWaits(a, b) >= halfOfAll
 	case lk01.ID, lk04.ID:
-		return b.Severity.AtLeast(Warning) && b.Title == wt11.Title && waitsForRows(a)
+		switch {
+		case !b.Severity.AtLeast(Warning):
+			return false
+		case b.closesUnderLock:
+			return waitsForRows(a) || waitsForDB(a)
+		}
+		return b.Title == wt11.Title && waitsForRows(a)
 	}
 	return false
 }
@@ -42,6 +48,18 @@ func waitsForRows(f *Finding) bool {
 		return waits && i+1 < len(e.Stack) && e.Stack[i+1].Function == "database/sql.(*Rows).awaitDone"
 	}
 	return false
+}
+
+// waitsForDB tells of waits for a lock that they are for the one of a sql.DB, which is held while a statement of it is closed.
+func waitsForDB(f *Finding) bool {
+	if len(f.Evidence) == 0 {
+		return false
+	}
+	var frames []stack.Frame
+	for _, x := range f.Evidence[0].Stack {
+		frames = append(frames, stack.Frame{Func: x.Function})
+	}
+	return locksDB(frames)
 }
 
 // preparingFirst puts the card of WT11 before those that are about the same waits, or about a queue for the connections that

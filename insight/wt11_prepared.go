@@ -32,7 +32,7 @@ var wt11 = &Rule{
 func checkPrepared(r *Rule, in *Input) []Finding {
 	var waits []Finding
 	if len(in.Session.Manifest().Of(recording.ExecTrace)) > 0 {
-		waits = onUnits(checkPreparedUnits)(r, in)
+		waits = onUnits(checkStatements)(r, in)
 		if slices.ContainsFunc(waits, func(f Finding) bool { return f.State == Found }) {
 			return waits
 		}
@@ -108,6 +108,16 @@ func (p *preparing) add(frames []stack.Frame, scope stack.Scope, d time.Duration
 	p.ways = append(p.ways, way)
 }
 
+// checkStatements looks for both: statements of package database/sql, and those of the program.
+func checkStatements(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Finding, fine string) {
+	found, fine = checkPreparedUnits(r, in, t, g)
+	own, why := checkByHand(r, in, t, g)
+	if why != "" && preparedIn(t, g).made == 0 {
+		fine = why
+	}
+	return append(found, own...), fine
+}
+
 func checkPreparedUnits(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Finding, fine string) {
 	p := preparedIn(t, g)
 	share := g.All.Share(p.time)
@@ -175,7 +185,8 @@ const preparingDoubt = "what the database itself does to prepare a statement it 
 func rowsOfStatements(g facts.UnitGroup) (rows []*facts.UnitRow) {
 	lines := map[stack.Frame]bool{}
 	for i := range g.Calls {
-		if c := &g.Calls[i]; c.Statement != facts.NoStatement && len(c.Path) > 0 {
+		c := &g.Calls[i]
+		if slices.Contains([]facts.UnitStatement{facts.PreparesToQuery, facts.RunsStatement, facts.ClosesAfterQuery}, c.Statement) && len(c.Path) > 0 {
 			lines[c.Path[0]] = true
 		}
 	}

@@ -186,7 +186,7 @@ type (
 	UnitGate = account.Gate
 	// UnitCall is a call of something outside of the program that they make.
 	UnitCall = account.Call
-	// UnitStatement is the part that a call has in a query which is prepared for it alone.
+	// UnitStatement is the part that a call has in a query with a statement.
 	UnitStatement = account.Statement
 	// UnitStampede is calls that several of them make at once.
 	UnitStampede = account.Stampede
@@ -198,12 +198,15 @@ type (
 	UnitFan = account.Fan
 )
 
-// The parts of a query for which package database/sql makes a statement of its own.
+// The parts of a query for which package database/sql makes a statement of its own, and of one that the program prepares.
 const (
 	NoStatement      = account.NoStatement
 	PreparesToQuery  = account.Prepares
 	RunsStatement    = account.Runs
 	ClosesAfterQuery = account.Closes
+	ProgramPrepares  = account.UserPrepares
+	ProgramRuns      = account.UserRuns
+	ProgramCloses    = account.UserCloses
 )
 
 // StatementOf tells by a stack, the leaf first, which part of such a query it is in.
