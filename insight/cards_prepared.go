@@ -3,6 +3,7 @@ package insight
 import (
 	"slices"
 
+	"loupe/analysis/facts"
 	"loupe/value/stack"
 )
 
@@ -21,8 +22,8 @@ func ofPreparing(a, b *Finding) bool {
 		switch {
 		case !b.Severity.AtLeast(Warning):
 			return false
-		case b.closesUnderLock:
-			return waitsForRows(a) || waitsForDB(a)
+		case slices.ContainsFunc(b.waits, func(row *facts.UnitRow) bool { return row.Kind.Key() == "lock" }):
+			return waitsForRows(a) || waitsForDB(a) // the close of a statement is what it is held for
 		}
 		return b.Title == wt11.Title && waitsForRows(a)
 	}

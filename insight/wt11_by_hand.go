@@ -17,7 +17,7 @@ import (
 
 // The titles of these findings, by whether the text is known to be the same each time.
 const (
-	byHandTitle    = "Statement prepared again for each query instead of once"
+	byHandTitle    = "Statement prepared again and again instead of once"
 	otherTextTitle = "Statement prepared for a text that may differ each time"
 )
 
@@ -25,6 +25,7 @@ const (
 type byHand struct {
 	prepare, close, run time.Duration
 	made, closed, ran   int64
+	units               int64 // most that prepare by one way
 	// queue is the time of waits for the lock of the DB, which is held while a statement of it is closed.
 	queue time.Duration
 	rows  []*facts.UnitRow
@@ -51,7 +52,7 @@ func byHandIn(t *traced, g facts.UnitGroup) (p byHand) {
 		c := &g.Calls[i]
 		switch c.Statement {
 		case facts.ProgramPrepares:
-			p.prepare, p.made = p.prepare+c.Time, p.made+c.Count
+			p.prepare, p.made, p.units = p.prepare+c.Time, p.made+c.Count, max(p.units, c.Units)
 			p.add(t.Frames(c.Stack), t.Scope, c)
 		case facts.ProgramCloses:
 			p.close, p.closed = p.close+c.Time, p.closed+c.Count
@@ -119,10 +120,14 @@ func (p *byHand) add(frames []stack.Frame, scope stack.Scope, c *facts.UnitCall)
 	p.ways = append(p.ways, way)
 }
 
-// often tells of a group that its units prepare again and again: each of them does, or the only one does many times.
+// often tells of a group that its units prepare again and again: each of them does, or the few that there are do many times.
+// A goroutine that prepares once may keep the statement for all that it does.
 func (p *byHand) often(r *Rule, g facts.UnitGroup) bool {
 	made, n, many := float64(p.made), float64(unitCount(g)), r.param("units")
-	return made >= many && made >= mostUnits*n && (n >= many || made >= many*n)
+	if g.Unit.String() == "worker" && made < 2*n {
+		return false
+	}
+	return made >= many && made >= mostUnits*n && 2*float64(p.units) >= n && (n >= many || made >= many*n)
 }
 
 // mostUnits is the part of the units that have to prepare a statement: of fewer, others may use one that is kept. Chosen.
@@ -139,6 +144,10 @@ func checkByHand(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Find
 		return nil, fmt.Sprintf("%s waits %s for statements that the program prepares, %s of its time, %s", unitOf(g), unit.Duration(p.all()/n), unit.Percent(share), plurals(float64(p.made)/float64(n), "statement"))
 	}
 	way := p.ways[0]
+	kind, made := preparedText(in.code, way)
+	if kind == copyText {
+		return nil, unitOf(g) + " prepares statements that copy rows, each of which is for one copy"
+	}
 	closes := p.closed*2 >= p.made
 	if !closes && !closesStatement(in.code, way.at) {
 		return nil, unitOf(g) + " prepares statements which it may keep: no close of one is seen"
@@ -152,11 +161,11 @@ func checkByHand(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Find
 		f.Summary += fmt.Sprintf("; of that, %s are waits for the lock of the sql.DB, which is held while a statement is closed", unit.Duration(p.queue/n))
 	}
 	if p.run > 0 {
-		f.Summary += fmt.Sprintf("; to run the statements, %s, is not part of it", unit.Duration(p.run/n))
+		f.Summary += fmt.Sprintf("; to run the statements, %s%s, is not part of it", unit.Duration(p.run/n), p.runsEach())
 	}
 	f.Impact = exactly(ofAll(in, g, share), "share of the "+timeOfUnits(g))
 	f.Score, f.Severity = score(share, r.param("share"), 0.6), Warning
-	if share < r.param("warning") {
+	if p.sameShare(in)*share < r.param("warning") {
 		f.Severity = Info
 	}
 	for _, way := range p.ways[:min(3, len(p.ways))] {
@@ -164,7 +173,7 @@ func checkByHand(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Find
 	}
 	f.Verify = "Record again under the same load: no stack of a request should have database/sql.(*DB).prepareDC, and a query should be one wait (loupe trace requests)."
 	f.Doubts = in.traceDoubts(t)
-	p.advise(in, &f)
+	p.advise(in, &f, kind, made, float64(way.made)/float64(n) > 1.05)
 	namelessDoubt(in, g, &f)
 	f.waits = p.rows
 	return []Finding{f}, ""
@@ -173,9 +182,17 @@ func checkByHand(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Find
 // ofStatements is how many statements a unit prepares on average.
 func ofStatements(n float64) string {
 	if n > 0.85 && n < 1.05 {
-		return "a statement for its query"
+		return "a statement"
 	}
 	return timesOf(n) + " statements"
+}
+
+// runsEach says how often a statement is run, where that is more than once.
+func (p *byHand) runsEach() string {
+	if n := float64(p.ran) / float64(max(1, p.made)); n > 1.05 {
+		return fmt.Sprintf(" for %s each", plurals(n, "run"))
+	}
+	return ""
 }
 
 // moreLines says how many lines there are besides the first.
@@ -186,35 +203,50 @@ func (p *byHand) moreLines() string {
 	return ""
 }
 
-// advise says what to do: as often as the source shows the same text, to keep the statement.
-func (p *byHand) advise(in *Input, f *Finding) {
-	way := p.ways[0]
+// advise says what to do: if the source shows the same text each time, to keep the statement.
+func (p *byHand) advise(in *Input, f *Finding, kind textKind, made codeLine, turns bool) {
 	f.Title = byHandTitle
-	switch kind, made := preparedText(in.code, way); kind {
+	switch kind {
 	case otherText:
-		f.Title, f.Severity = otherTextTitle, Info
+		f.Title = otherTextTitle
 		f.Evidence = append(f.Evidence, in.code.shownAt(made.file, made.line, "makes the text of the query"))
-		f.Advice = fmt.Sprintf("The text of the query is made at %s: one that differs is another statement, and cannot be kept. Have placeholders in the text for what differs, and give the values as arguments; then prepare it once, or query directly (QueryContext or ExecContext with the text and its arguments).", fileLine(made.file, made.line))
+		f.Advice = fmt.Sprintf("The text of the query is made at %s: one that differs is another statement, and cannot be kept. Have placeholders in the text for what differs, and give the values as arguments; then prepare it once, or query directly (QueryContext or ExecContext with the text and its arguments).", made.text())
 		f.Doubts = append(f.Doubts, "if what is put together is the same each time, the statement can be kept as it is")
 		return
 	case unknownText:
-		f.Severity = Info
 		f.Doubts = append(f.Doubts, "the source does not show that the text of the query is the same each time: one that differs is another statement")
 	}
-	f.Advice = keepingAdvice(way)
-	f.Doubts = append(f.Doubts, "a kept statement of a sql.DB is prepared once on each connection: it gains little where connections do not last (SetMaxIdleConns is 2 unless it is set)")
+	advice, ofDB := keepingAdvice(p.ways[0], turns)
+	f.Advice = advice + " Or query directly, with the text and its arguments, if the driver takes these in one round trip (the connection's QueryContext and ExecContext)."
+	if ofDB {
+		f.Doubts = append(f.Doubts, "a kept statement of a sql.DB is prepared once on each connection: it gains little where connections do not last (SetMaxIdleConns is 2 unless it is set)")
+	}
 }
 
-// keepingAdvice says how to keep a statement, by what prepares it.
-func keepingAdvice(way byHandWay) string {
-	const directly = " Or query directly, with the text and its arguments, if the driver takes these in one round trip (the connection's QueryContext and ExecContext)."
-	for _, x := range way.frames[:way.from+1] {
-		switch {
-		case strings.HasPrefix(x.Func, "database/sql.(*Tx).Prepare"):
-			return "Prepare the statement once for the transaction, before the loop, and close it behind it. If each transaction has one query of it, keep a statement of the sql.DB and run tx.StmtContext(ctx, kept)." + directly
-		case strings.HasPrefix(x.Func, "database/sql.(*Conn).Prepare"):
-			return "Prepare the statement once for the connection, before the loop, and close it behind it; or keep one of the sql.DB, which is prepared once on each connection." + directly
+// sameShare is the part of the time to prepare that is for texts which are the same each time.
+func (p *byHand) sameShare(in *Input) float64 {
+	same, all := time.Duration(0), time.Duration(0)
+	for _, way := range p.ways {
+		all += way.time
+		if kind, _ := preparedText(in.code, way); kind == sameText {
+			same += way.time
 		}
 	}
-	return "Prepare the statement once and keep it: in a field that is set at the start (db.Prepare), or by sync.OnceValues; in a loop, before it. A sql.Stmt may be used by many goroutines at once; close it when the program ends." + directly
+	return float64(same) / float64(max(1, all))
+}
+
+// keepingAdvice says how to keep a statement, by what prepares it: turns tells that a unit does so several times. ofDB tells
+// that it is one of a sql.DB that is to be kept.
+func keepingAdvice(way byHandWay, turns bool) (advice string, ofDB bool) {
+	for _, x := range way.frames[:way.from+1] {
+		switch {
+		case strings.HasPrefix(x.Func, "database/sql.(*Tx).Prepare") && turns:
+			return "Prepare the statement once for the transaction, before the loop, and close it behind it (if each turn begins a transaction: keep one of the sql.DB, and run tx.StmtContext(ctx, kept)).", false
+		case strings.HasPrefix(x.Func, "database/sql.(*Tx).Prepare"):
+			return "Keep a statement of the sql.DB that is prepared at the start (db.Prepare), and run tx.StmtContext(ctx, kept) in the transaction; close the kept one when the program ends.", true
+		case strings.HasPrefix(x.Func, "database/sql.(*Conn).Prepare") && turns:
+			return "Prepare the statement once for the connection, before the loop, and close it behind it.", false
+		}
+	}
+	return "Prepare the statement once and keep it: in a field that is set at the start (db.Prepare), or by sync.OnceValues; in a loop, before it. A sql.Stmt may be used by many goroutines at once; close it when the program ends.", true
 }

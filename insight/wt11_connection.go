@@ -193,10 +193,16 @@ func tellConnection(in *Input, p *preparing, f *Finding) {
 		tellMySQL(way, f, " Besides, ")
 		return
 	}
+	hider, hides := hidingConn(in.code, p)
+	if ok && !hides && !t.wraps && !way.handsOn() && t.tellSkips(p, f) {
+		f.Advice += " " + keep
+		tellMySQL(way, f, " ")
+		return
+	}
 	f.Advice = fmt.Sprintf("Find out why the driver's connection (%s) does not take queries as they are: its %s returns driver.ErrSkip, it has none, or something that wraps it hides it. See which option of the driver sends the arguments with the query. %s",
 		typeOfMethod(way.conn.Func), needs, keep)
 	t.tellHas(ok, p, f)
-	if hider, ok := hidingConn(in.code, p); ok {
+	if hides {
 		f.Evidence = append(f.Evidence, in.code.shownAt(hider.file, hider.line, "wraps any connection and has no %s: if it is in use here, that is why", needs))
 		f.Advice = fmt.Sprintf("If %s wraps the connection here, implement %s on it, and pass the call on (return driver.ErrSkip where the wrapped connection has no such method). Else see which option of the driver sends the arguments with the query. %s", hider.name, iface, keep)
 	}

@@ -22,7 +22,7 @@ const (
 	directFrames  = "database/sql.ctxDriverQuery@ctxutil.go:3;database/sql.(*DB).queryDC.func1@sql.go:11;database/sql.withLock@sql.go:2;database/sql.(*DB).queryDC@sql.go:12;database/sql.(*DB).QueryContext@sql.go:4"
 	ownPrepare    = "database/sql.ctxDriverPrepare@ctxutil.go:1;database/sql.(*driverConn).prepareLocked@sql.go:13;database/sql.(*DB).prepareDC.func2@sql.go:14;database/sql.withLock@sql.go:2;database/sql.(*DB).prepareDC@sql.go:15;database/sql.(*DB).PrepareContext@sql.go:16"
 	ownRun        = "database/sql.ctxDriverStmtQuery@ctxutil.go:2;database/sql.rowsiFromStatement@sql.go:5;database/sql.(*Stmt).QueryContext.func1@sql.go:17;database/sql.(*Stmt).QueryContext@sql.go:18"
-	ownClose      = "database/sql.(*driverStmt).Close@sql.go:7;database/sql.(*driverConn).removeOpenStmt@sql.go:19;database/sql.(*Stmt).finalClose@sql.go:20;database/sql.(*Stmt).Close@sql.go:21"
+	ownClose      = "database/sql.(*driverStmt).Close@sql.go:7;database/sql.(*DB).noteUnusedDriverStatement@sql.go:19;database/sql.(*Stmt).finalClose@sql.go:20;database/sql.(*Stmt).Close@sql.go:21"
 	execPrepare   = "database/sql.ctxDriverPrepare@ctxutil.go:1;database/sql.(*DB).execDC.func3@sql.go:22;database/sql.withLock@sql.go:2;database/sql.(*DB).execDC@sql.go:23;database/sql.(*DB).ExecContext@sql.go:24"
 	execRun       = "database/sql.ctxDriverStmtExec@ctxutil.go:4;database/sql.resultFromStatement@sql.go:25;database/sql.(*DB).execDC@sql.go:26;database/sql.(*DB).ExecContext@sql.go:24"
 	execClose     = "database/sql.(*driverStmt).Close@sql.go:7;database/sql.(*DB).execDC.deferwrap1@sql.go:27;database/sql.(*DB).execDC@sql.go:28;database/sql.(*DB).ExecContext@sql.go:24"
@@ -97,11 +97,6 @@ func TestWT11(t *testing.T) {
 			p.Pass(2 * ms11)
 			p.Arrive(5)
 		}, wrapping, "", "of its time", "", ""},
-		{"the program prepares for each query", func(p *accounttest.Program) {
-			round(p, 2*ms11, ownConn, ownPrepare, "7")
-			round(p, 2*ms11, ownStmt, ownRun, "8")
-			round(p, 2*ms11, ownEnd, ownClose, "9")
-		}, wrapping, "", "waits for no statement", "", ""},
 		{"a statement is kept", func(p *accounttest.Program) { round(p, 2*ms11, ownStmt, ownRun, "8") }, wrapping, "", "waits for no statement", "", ""},
 		{"the driver takes queries", func(p *accounttest.Program) {
 			round(p, 2*ms11, "main.(*conn).QueryContext@conn.go:40", directFrames, "8")
@@ -226,7 +221,8 @@ func TestWT11CPU(t *testing.T) {
 // TestOwnStatements: the frames of package database/sql tell its own statements from those of the program.
 func TestOwnStatements(t *testing.T) {
 	for frames, want := range map[string]facts.UnitStatement{prepareFrames: facts.PreparesToQuery, execPrepare: facts.PreparesToQuery, runFrames: facts.RunsStatement, execRun: facts.RunsStatement,
-		closeFrames: facts.ClosesAfterQuery, execClose: facts.ClosesAfterQuery, directFrames: facts.NoStatement, ownPrepare: facts.NoStatement, ownRun: facts.NoStatement, ownClose: facts.NoStatement} {
+		closeFrames: facts.ClosesAfterQuery, execClose: facts.ClosesAfterQuery, directFrames: facts.NoStatement, ownPrepare: facts.ProgramPrepares, ownRun: facts.ProgramRuns, ownClose: facts.ProgramCloses, txPrepare: facts.ProgramPrepares,
+		txClose: facts.ProgramCloses, keptPrepare: facts.NoStatement, connClose: facts.NoStatement} {
 		var all []stack.Frame
 		for f := range strings.SplitSeq(frames, ";") {
 			name, _, _ := strings.Cut(f, "@")

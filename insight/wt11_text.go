@@ -17,6 +17,7 @@ const (
 	unknownText textKind = iota
 	sameText             // each time, or one of a few
 	otherText            // it is put together from what is not always the same
+	copyText             // it begins a copy of rows, which ends with the statement
 )
 
 // preparedText tells whether a line prepares the same text each time, and where the text is made if it may differ.
@@ -35,6 +36,9 @@ func preparedText(c *code, way byHandWay) (kind textKind, made codeLine) {
 			i = 1
 		}
 		if i < len(call.Args) {
+			if of, ok := ast.Unparen(call.Args[i]).(*ast.CallExpr); ok && strings.HasPrefix(calledName(of), "CopyIn") {
+				return copyText, made // pq.CopyIn
+			}
 			q := queryText{c: c, at: map[ast.Expr]textKind{}}
 			return q.of(call.Args[i], fn, way.frames[way.from:]), q.made
 		}
