@@ -15,7 +15,7 @@ import (
 var wt11 = &Rule{
 	ID: "WT11", Title: "Each query is prepared, run and closed: three round trips instead of one",
 	About: "Package database/sql gives a query to the connection of the driver as it is, if that has QueryContext (ExecContext for what returns no rows). Where a wrapper of the driver hides these methods, or they " +
-		"return driver.ErrSkip, it prepares a statement for each query, runs it and closes it: a database at the other end of a connection answers two or three times instead of once.",
+		"return driver.ErrSkip, it prepares a statement for each query, runs it and closes it: a database at the other end of a connection answers two or three times instead of once. A program that prepares by hand for one use pays the same.",
 	Asks: []facts.Question{facts.Doing},
 	Params: []Param{
 		{"share", 0.1, "share of the time", "chosen: less is rarely the first thing to change"},
