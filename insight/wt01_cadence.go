@@ -27,6 +27,23 @@ type cadence struct {
 	last   time.Duration // of the last one of each
 	first  time.Duration // the shortest of all
 	most   time.Duration // the longest
+	before time.Duration // the pause before the last one, of a series that goes on
+	began  time.Duration // the first ones of each series together
+	longer int           // pauses that were longer than the one before in their series, by more than chance
+	less   int           // those that were shorter
+}
+
+// Chosen: a pause is longer than the one before, and not by chance, from growsBy times on; and pauses grow from the shortest to
+// the longest of them by grownTimes at least.
+const (
+	growsBy    = 1.25
+	grownTimes = 2
+)
+
+// rises tells of pauses of which the source does not say how long they are that they grow, by the trace: the longest is twice the
+// shortest or more, and within the series they become longer, and hardly ever shorter, as those of chance do.
+func (k *cadence) rises() bool {
+	return k.most >= grownTimes*k.first && k.last >= grownTimes*k.began && int64(k.longer) >= k.series && 5*k.less <= k.longer
 }
 
 // pollsWith finds, of the frames of a pause, the loop of the source that polls with it: it ends with what it learns in a turn,
@@ -163,6 +180,15 @@ func (k *cadence) add(d time.Duration) {
 	if k.first == 0 || d < k.first {
 		k.first = d
 	}
+	switch {
+	case k.began == 0:
+		k.began = d
+	case float64(d) >= growsBy*float64(k.before):
+		k.longer++
+	case growsBy*float64(d) <= float64(k.before):
+		k.less++
+	}
+	k.before = d
 	k.all, k.last, k.most = k.all+d, d, max(k.most, d)
 }
 
@@ -170,6 +196,7 @@ func (k *cadence) add(d time.Duration) {
 func (k *cadence) ended(x *cadence) {
 	k.series++
 	k.all, k.last, k.most = k.all+x.all, k.last+x.last, max(k.most, x.most)
+	k.began, k.longer, k.less = k.began+x.began, k.longer+x.longer, k.less+x.less
 	if k.first == 0 || x.first < k.first {
 		k.first = x.first
 	}
@@ -214,11 +241,11 @@ func takesInTurn(c *code, l loop) (found bool) {
 // tellCadence says of the pauses of a loop that polls what they cost at most: one for each time that it ended, where the rule
 // has nothing better to say of them.
 func tellCadence(r *Rule, w *waiting, in *Input, t *traced, generic string, f *Finding) {
-	if w.kind != "sleep" && w.kind != "timer" || w.vain != nil || f.Advice != generic || f.Severity != Warning {
+	if w.kind != "sleep" && w.kind != "timer" || w.vain != nil || !w.there && (f.Advice != generic || f.Severity != Warning) {
 		return
 	}
 	at, l, grows, ok := pollsWith(in.code, t.Frames(w.site.Stack), t.Scope.IsUser)
-	if !ok {
+	if !ok && (!w.there || at.Func == "") || !w.there && tellPeerSays(w, in, t, f) {
 		return
 	}
 	if asleep := asleepAt(t, w); asleep >= manyAsleep && takesInTurn(in.code, l) {
@@ -231,7 +258,10 @@ func tellCadence(r *Rule, w *waiting, in *Input, t *traced, generic string, f *F
 	if k == nil {
 		return
 	}
-	if grows {
+	if w.there && w.share() >= r.param("warning") {
+		f.Severity = Warning // unless the pauses lose little
+	}
+	if grows || k.rises() {
 		k.tellGrowing(r, w, in, f)
 		return
 	}

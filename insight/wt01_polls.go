@@ -72,6 +72,9 @@ func awaits(c *code, frames []stack.Frame) (what awaited, ok bool) {
 			if followsEnd(l, f.Line) {
 				return ofMore, true
 			}
+			if waitsUntilThere(l, l.answers(f.Line).has) {
+				return ofThere, true
+			}
 		}
 		if fn := c.scopeAt(f); fn != nil && hasNode(fn.body, tellsNotReady) {
 			return ofReady, true

@@ -34,8 +34,16 @@ func (w *waiting) triesBetween(in *Input, t *traced) (tried, bool) {
 // fails as a rule: that is no passing trouble of whoever is asked.
 func (w *waiting) tellTries(in *Input, t *traced, a tried, f *Finding, info func(string)) {
 	f.Advice = againAdvice
+	if tellPeerSays(w, in, t, f) {
+		return
+	}
 	if what, ok := awaits(in.code, a.way); ok {
+		w.there = what == ofThere
 		what.tell(t, a.call, place(a.at), f)
+		return
+	}
+	if !a.showsFailure(in.code) {
+		tellHoped(a, t, f, info)
 		return
 	}
 	switch again := typically(w); {
@@ -76,7 +84,11 @@ func typically(w *waiting) float64 {
 // triedElsewhere tells whether the goroutine that ends the wait pauses between tries of
 // something that fails.
 func (w *waiting) triedElsewhere(in *Input) bool {
-	return len(w.causes) > 0 && w.ofAnother(w.reason()) && retriesAround(in.code, w.causes[0].Cause.Site.Frame)
+	if len(w.causes) == 0 || !w.ofAnother(w.reason()) {
+		return false
+	}
+	pause := w.causes[0].Cause.Site.Frame
+	return retriesAround(in.code, pause) && !pollsUntilThere(in.code, pause)
 }
 
 // adviseTries looks for tries of something that fails, between which the units, or the goroutine that they wait for, pause;

@@ -51,6 +51,7 @@ type waiting struct {
 	vain   *vain            // tries that fail again, whose pauses it is; else nil
 	gang   *gang            // those that end it, where they are held up elsewhere than the last of them; else nil
 	limit  *answerLimit     // of the source, which ends it or the wait of who does; else nil
+	there  bool             // it pauses until something exists, which has yet to be judged by the pauses
 }
 
 // share is the part of the group's time.
@@ -359,7 +360,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		f.Advice = againAdvice
 		f.Evidence = append(f.Evidence, t.seen(again.Site.Stack, "called again after each pause"))
 		if what, ok := awaits(in.code, []stack.Frame{again.Site.Frame}); ok {
-			f.Advice, f.Severity = what.advice, Info
+			f.Advice, f.Severity, w.there = what.advice, Info, what == ofThere
 			f.Summary += "; the call " + what.says + ", going by the source"
 		}
 	}

@@ -78,7 +78,7 @@ func heldInPause(w *waiting, in *Input, t *traced) (at stack.Frame) {
 		return at
 	}
 	pause := w.causes[0].Cause.Site
-	if limiter, _ := limits(t.Frames(pause.Stack)); limiter != "" || !retriesAround(in.code, pause.Frame) {
+	if limiter, _ := limits(t.Frames(pause.Stack)); limiter != "" || !retriesAround(in.code, pause.Frame) || pollsUntilThere(in.code, pause.Frame) {
 		return at
 	}
 	own := slices.ContainsFunc(w.group.All.Rows, func(row facts.UnitRow) bool {
