@@ -26,11 +26,11 @@ type endOf struct {
 }
 
 // WaitEnds is what to do about goroutines that wait at a line of the program and do not go on, where the source shows
-// what ends the wait, with the lines that do; empty where it shows nothing.
+// what ends the wait, with the lines that do, or that nothing does where a ticker is stopped; empty where it shows nothing.
 func WaitEnds(in *Input, at stack.Frame) (advice string, shown []Evidence) {
 	ends := endsAt(in.code, at)
 	if len(ends) == 0 {
-		return "", nil
+		return tickAdvice(in.code, at), nil
 	}
 	var by []string
 	for i, e := range ends {

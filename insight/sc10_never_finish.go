@@ -253,10 +253,10 @@ func staying(r *Rule, in *Input) (found []stuck, other Finding) {
 			level = cmp.Or(level, fmt.Sprintf("%s goroutines of %s that started during the trace wait at %s at its end, but %s: they finish later", unit.Count(l.Created), t.name(l.Name), place(t.Site(l.Stack)), text))
 			continue
 		}
-		s := stuckAt(r, t.Site(l.Stack), float64(l.Created), "%s goroutines of %s wait at %s when the trace ends; %s of them started during the trace, and none has continued; the first has been there for %s",
+		s := stuckAt(r, t.Site(l.Stack), float64(l.Created), "%s goroutines of %s wait at %s when the trace ends; %s of them started during the trace, and none has ended; the first has been there for %s",
 			unit.Count(l.Count), t.name(l.Name), place(t.Site(l.Stack)), unit.Count(l.Created), unit.Duration(l.Longest))
 		if n, before := inProfile(in, t, s.at); n > l.Count {
-			s.Summary = fmt.Sprintf("%s goroutines wait at %s by a goroutine profile%s; in the %s of the trace %s more of %s came there, and none has continued",
+			s.Summary = fmt.Sprintf("%s goroutines wait at %s by a goroutine profile%s; in the %s of the trace %s more of %s came there, and none has ended",
 				unit.Count(n), place(s.at), before, unit.Duration(t.Length()), unit.Count(l.Created), t.name(l.Name))
 			s.Score = max(s.Score, score(float64(n), 100, 1000))
 		}
