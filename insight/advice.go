@@ -112,11 +112,7 @@ func growsAlong(inUse, allocated, inUseLater, allocatedLater int64) bool {
 func notAgain(l living) string {
 	kept := unit.BytesOf(float64(l.kept))
 	if !l.surely() {
-		of := "what this line allocated"
-		if l.all > 0 {
-			of = fmt.Sprintf("the %s that this line had allocated", unit.BytesOf(float64(l.all)))
-		}
-		return fmt.Sprintf("At most %s of %s were in use at a time, be it by calls in progress, in a queue, or because something keeps them. Use a buffer again only when its last user is done with it and nothing keeps it or a part of it; otherwise data still in use is overwritten. Its old content is still in it: write or clear all of it.", kept, of)
+		return fmt.Sprintf("As far as heap profiles saw, at most %s of what this line allocated were in use at a time, be it by calls in progress, in a queue, or because something keeps them. Use a buffer again only when its last user is done with it and nothing keeps it or a part of it; otherwise data still in use is overwritten. Its old content is still in it: write or clear all of it.", kept)
 	}
 	return "Do not reuse one buffer for the next call: " + kept + " of what this line allocated were still in use in the heap profile. If something keeps them, a shared buffer would overwrite the kept data; if they are those of calls in progress, each call needs its own. Only what is put back into a sync.Pool by its last user can be used again."
 }

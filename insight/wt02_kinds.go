@@ -1,7 +1,6 @@
 package insight
 
 import (
-	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -24,7 +23,7 @@ func tellKind(c *code, t *traced, o *outward, f *Finding) {
 	if o.kind != "query" && o.kind != "network" {
 		return
 	}
-	batch, fixed, same, way := false, false, false, o.path
+	batch, fixed, same, size, way := false, false, false, 0, o.path
 	for i, at := range o.path {
 		loops := loopsAround(c, at)
 		if len(loops) == 0 {
@@ -36,6 +35,7 @@ func tellKind(c *code, t *traced, o *outward, f *Finding) {
 		}
 		l := loops[len(loops)-1]
 		batch, fixed, way = l.batches(at.Line, ownName(callee)), l.fixedTexts(at.Line), o.path[:i+1]
+		size = l.batchSize(c)
 		same = l.asksTheSame(at.Line, ownName(callee))
 		break
 	}
@@ -56,12 +56,8 @@ func tellKind(c *code, t *traced, o *outward, f *Finding) {
 		f.Title, f.Severity = "The same call is made repeatedly, with the same arguments", Info
 		f.Advice = "By the source, the call is given the same in each turn. If the peer gives another answer each time (the next number, the next entry), ask for as many as are needed in one call: made concurrently, the calls would be answered in any order. If the answer is the same each time, ask once, before the loop."
 	case batch:
-		f.Title, f.Severity = "Batches are asked for one after another", Info
 		f.Summary = strings.Replace(f.Summary, "the same call to a peer", "a call to a peer", 1)
-		f.Advice = "By the source, each call carries a batch already: larger batches need fewer calls; where the batches do not depend on each other, make several calls concurrently, with a limit (errgroup with SetLimit)."
-		if how != "" {
-			f.Doubts = append(f.Doubts, fmt.Sprintf("each batch may change something at the peer (%s), and depend on the one before: then they have to come in this order", how))
-		}
+		tellBatches(size, how, f)
 	case fixed:
 		f.Title, f.Severity = "A list of calls is made one after another", Info
 		f.Summary = strings.Replace(f.Summary, "the same call to a peer", "a call to a peer", 1)
@@ -195,6 +191,9 @@ func (l loop) batches(line int, callee string) bool {
 		}
 		return true
 	})
+	for _, name := range l.gatheredBatches() {
+		parts[name] = true
+	}
 	w.outer = func(name string) bool { return name == chunk && chunk != "" }
 	on := calledOn(l.source, line)
 	carries := func(x ast.Expr) bool {

@@ -21,6 +21,10 @@ func TestKindsOfCalls(t *testing.T) {
 		{"the first of the rest", "for len(ids) > 0 { part := ids[:n]; ids = ids[n:]\nget(ctx, query(part))\n}", true, false},
 		{"the first of the rest, gone through", "for len(ids) > 0 { part := ids[:n]; ids = ids[n:]; args := make([]any, len(part)); for i, id := range part { args[i] = id }\nget(ctx, args...)\n}", true, false},
 		{"from one to another", "for i := 0; i < len(ids); i += n {\nget(ctx, ids[i:min(i+n, len(ids))])\n}", true, false},
+		{"gathered from the first of the rest", "for len(ids) > 0 { n := min(len(ids), 100); list := make([]item, 0, n); for _, id := range ids[:n] { list = append(list, item{id}) }; ids = ids[n:]\nget(ctx, list)\n}", true, false},
+		{"gathered until it is enough", "for _, id := range ids { if list = append(list, id); len(list) < 100 { continue }; if len(list) == 100 {\nget(ctx, list)\nlist = nil\n} }", true, false},
+		{"the last of a part", "for len(ids) > 0 { last := 0; for _, id := range ids[:n] { last = id }; ids = ids[n:]\nget(ctx, last)\n}", false, false},
+		{"gathered beside", "for _, id := range ids { list = append(list, id); if len(list) == 100 {\nget(ctx, id)\nlist = nil\n} }", false, false},
 		{"one id", "for _, id := range ids {\nget(ctx, id)\n}", false, false},
 		{"a prefix of an id", "for _, id := range ids {\nget(ctx, id[:8])\n}", false, false},
 		{"by index", "for i := range ids {\nget(ctx, ids[i])\n}", false, false},
@@ -147,5 +151,27 @@ func TestWT02Writes(t *testing.T) {
 		case c.says == "" && (!at || strings.Contains(doubts, "effect")), c.says != "" && (at || !strings.Contains(doubts, c.says)):
 			t.Errorf("%s: %s\n%s", c.name, f.Advice, doubts)
 		}
+	}
+}
+
+// TestBatchSize: how many are in a batch is told where the source has one number for it.
+func TestBatchSize(t *testing.T) {
+	for text, want := range map[string]int{
+		"for part := range slices.Chunk(ids, 50) {\nget(part)\n}":                                            50,
+		"for len(ids) > 0 { n := min(len(ids), 100)\nget(ids[:n])\nids = ids[n:]\n}":                         100,
+		"for i := 0; i < len(ids); i += 20 {\nget(ids[i:min(i+20, len(ids))])\n}":                            20,
+		"for i := 0; i < len(ids); i += size { end := min(i+size, len(ids))\nget(ids[i:end])\n}":             0,
+		"for _, id := range ids { list = append(list, id); if len(list) >= 30 {\nget(list)\nlist = nil\n} }": 30,
+		"for part := range slices.Chunk(ids, size) {\nget(part)\n}":                                          0,
+	} {
+		code, at := lineFive(text)
+		loops := loopsAround(code, at)
+		if got := loops[len(loops)-1].batchSize(code); got != want {
+			t.Errorf("%s: %d", text, got)
+		}
+	}
+	f := Finding{Title: "N+1 queries"}
+	if tellBatches(100, "it sends a POST", &f); f.Severity != Info || f.Title != "Batches are sent one after another" || !strings.Contains(f.Advice, "sends batches already, of 100 at most") || len(f.Doubts) != 1 {
+		t.Errorf("%s: %s %q", f.Title, f.Advice, f.Doubts)
 	}
 }
