@@ -107,7 +107,7 @@ func TestSC10InProfile(t *testing.T) {
 func TestFewKept(t *testing.T) {
 	in := NewInput(session.New(heapLooks("phase bare 0s..6s\n", [4]int64{1, 20, 1, 1}, [4]int64{1, 60, 1, 1}, [4]int64{3, 180, 1, 1}).Open()))
 	got := notAgain(livesOn(in, stack.Frame{Func: "shop/cache.remember", File: "/src/none.go", Line: 11}))
-	if !strings.HasPrefix(got, "At most 3.00 MiB of the 180 MiB") {
+	if !strings.HasPrefix(got, "As far as heap profiles saw, at most 3.00 MiB of what this line") {
 		t.Errorf("it says %s", got)
 	}
 }

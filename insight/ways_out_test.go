@@ -134,7 +134,7 @@ func TestBacklog(t *testing.T) {
 			t.Errorf("%s: %s, want %q", what, got, want)
 		}
 	}
-	f("a queue that was full at the start", "At most 55.0 MiB of the 2.93 GiB", [4]int64{26, 58, 1, 1}, [4]int64{55, 3000, 1, 1})
+	f("a queue that was full at the start", "As far as heap profiles saw, at most 55.0 MiB of what this line", [4]int64{26, 58, 1, 1}, [4]int64{55, 3000, 1, 1})
 	f("a leak", "something keeps them", [4]int64{20, 20, 1, 1}, [4]int64{500, 500, 1, 1})
 	f("a leak of one in twenty", "something keeps them", [4]int64{5, 100, 1, 1}, [4]int64{20, 400, 1, 1}, [4]int64{50, 1000, 1, 1})
 	f("a cache that was dropped", "something keeps them", [4]int64{50, 60, 1, 9}, [4]int64{1, 200, 60, 70})
