@@ -12,7 +12,7 @@ import (
 
 // gatheredBatches are variables in which a loop gathers what it then sends at once: from a part of a list that it goes through, or
 // until their length is enough.
-func (l loop) gatheredBatches() (names []string) {
+func gatheredBatches(l loop) (names []string) {
 	ast.Inspect(l.body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.RangeStmt:
@@ -67,7 +67,7 @@ func enoughOf(cond ast.Expr) (name string, size ast.Expr) {
 }
 
 // batchSize is how many there are in a batch of a loop at most, where the source has one number for it; else 0.
-func (l loop) batchSize(c *code) int {
+func batchSize(c *code, l loop) int {
 	found := map[int]bool{}
 	note := func(x ast.Expr) {
 		if n := constantNumber(c, x, 0); n > 1 {
@@ -83,7 +83,7 @@ func (l loop) batchSize(c *code) int {
 		switch n := n.(type) {
 		case *ast.SliceExpr:
 			if l.cuts(n) {
-				l.boundOf(n.High, n.Low, note, 0)
+				boundOf(l, n.High, n.Low, note, 0)
 			}
 		case *ast.IfStmt:
 			if _, size := enoughOf(n.Cond); size != nil {
@@ -102,12 +102,12 @@ func (l loop) batchSize(c *code) int {
 }
 
 // boundOf notes the numbers that the end of a part of a list is limited by: those of a min, and what is added to its beginning.
-func (l loop) boundOf(x, low ast.Expr, note func(ast.Expr), depth int) {
+func boundOf(l loop, x, low ast.Expr, note func(ast.Expr), depth int) {
 	switch x := ast.Unparen(x).(type) {
 	case *ast.CallExpr:
 		if isNamed(x.Fun, "min") {
 			for _, a := range x.Args {
-				l.boundOf(a, low, note, depth)
+				boundOf(l, a, low, note, depth)
 			}
 		}
 	case *ast.BinaryExpr:
@@ -124,7 +124,7 @@ func (l loop) boundOf(x, low ast.Expr, note func(ast.Expr), depth int) {
 			ast.Inspect(l.body, func(n ast.Node) bool {
 				if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 && isNamed(a.Lhs[0], x.Name) {
 					set = true
-					l.boundOf(a.Rhs[0], low, note, 1)
+					boundOf(l, a.Rhs[0], low, note, 1)
 				}
 				return true
 			})

@@ -35,7 +35,7 @@ func tellKind(c *code, t *traced, o *outward, f *Finding) {
 		}
 		l := loops[len(loops)-1]
 		batch, fixed, way = l.batches(at.Line, ownName(callee)), l.fixedTexts(at.Line), o.path[:i+1]
-		size = l.batchSize(c)
+		size = batchSize(c, l)
 		same = l.asksTheSame(at.Line, ownName(callee))
 		break
 	}
@@ -191,7 +191,7 @@ func (l loop) batches(line int, callee string) bool {
 		}
 		return true
 	})
-	for _, name := range l.gatheredBatches() {
+	for _, name := range gatheredBatches(l) {
 		parts[name] = true
 	}
 	w.outer = func(name string) bool { return name == chunk && chunk != "" }

@@ -166,7 +166,7 @@ func TestBatchSize(t *testing.T) {
 	} {
 		code, at := lineFive(text)
 		loops := loopsAround(code, at)
-		if got := loops[len(loops)-1].batchSize(code); got != want {
+		if got := batchSize(code, loops[len(loops)-1]); got != want {
 			t.Errorf("%s: %d", text, got)
 		}
 	}
