@@ -62,8 +62,9 @@ type loggedFor struct {
 	heavy   []stack.Frame // the heaviest stack, from what is made up
 	below   int           // how many of its frames are below the call
 	most    int64
-	written int64 // samples in which the call writes
-	itself  int64 // samples of what the call does, beside making its arguments
+	written int64                // samples in which the call writes
+	itself  int64                // samples of what the call does, beside making its arguments
+	loggers map[stack.Frame]bool // what samples show as called by it
 	// flowEnds are all calls that get what is made, where that goes through variables and functions; none where it is an
 	// argument of the call itself.
 	flowEnds
@@ -256,6 +257,10 @@ func countWritten(p *profile.Profile, index int, counts []int64, calls []*logged
 				calls[at].written += counts[i]
 			}
 			if logs {
+				if calls[at].loggers == nil {
+					calls[at].loggers = map[stack.Frame]bool{}
+				}
+				calls[at].loggers[p.Stacks.Frame(frames[n-1])] = true
 				calls[at].itself += counts[i]
 			}
 			break
@@ -315,6 +320,9 @@ func (c *loggedFor) sinkLines() string {
 // tellLogged says of a call of a logger what becomes of its arguments, and what to do.
 func (c *loggedFor) tellLogged(in *Input, f *Finding) {
 	first := askFirst(in.code, c.file)
+	if c.changedLater(in) {
+		first = askOnly(first)
+	}
 	keeps, kept := keepsGiven(in.code, methodsOf(in.code, in.code.function(c.at), c.fun))
 	switch {
 	case kept && c.written == 0:
@@ -325,6 +333,7 @@ func (c *loggedFor) tellLogged(in *Input, f *Finding) {
 	case c.written > 0:
 		f.Summary += "; the call passes them on to be written"
 		f.Advice = "Log less of it: what identifies it (an ID, a count, a digest), on a level that is off in production, or one in many. The arguments are made whether the level is on or not. " + first + " A handler that drops most records of a level that is on, such as a sampler, is asked too late for that: decide it before the call."
+	case c.unsettled(in, f):
 	case c.samples >= enoughToTell:
 		f.Title = "Work for a log call whose level is off"
 		f.Summary += "; no sample shows the call writing anything, so its level is off and they are thrown away"
@@ -332,7 +341,6 @@ func (c *loggedFor) tellLogged(in *Input, f *Finding) {
 			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("what the program printed has no line with %q", c.message)})
 		}
 		f.Advice = "The arguments are made before the logger looks at its level. " + first
-		f.Doubts = append(f.Doubts, "a logger that hands its records to another goroutine writes them there")
 	default:
 		f.Severity = Info
 		f.Summary += "; too few samples tell whether its level is on"
@@ -402,6 +410,12 @@ func changesOther(c *code, fn declaration) (what string, line int) {
 func (c *loggedFor) tellThrownAway(in *Input, f *Finding) {
 	f.Evidence = append(f.Evidence, in.code.shownAt(c.guard.file, c.guard.line, "asked here, when the arguments are made already"))
 	lazily := "or give it a function that makes the value, or the value itself with a method that is called only where it is used (slog.LogValuer, fmt.Stringer)."
+	switch {
+	case c.unsettled(in, f):
+		return
+	case c.changedLater(in):
+		lazily = "and make them only where it is on."
+	}
 	if c.guard.level {
 		f.Title = "Work for a log call whose level is off"
 		f.Summary += "; no sample shows the call writing anything, so its level is off and they are thrown away"
