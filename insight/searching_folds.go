@@ -155,6 +155,7 @@ func foldedAgain(c *code, way []stack.Frame) (g growing, ok bool) {
 		return g, false // which may change it
 	}
 	g.does, g.by, g.fn = rereadFold, callee.name, caller
+	g.state = foldStateOf(c, way[0], way[1], callee.name, k)
 	return g, true
 }
 

@@ -79,6 +79,8 @@ type growing struct {
 	rest bool     // it is what lies behind a place, which becomes shorter
 	loop *loop    // that reads it, of rereadSum
 	fn   *scope
+	// state is what else may differ from turn to turn, of rereadFold.
+	state foldState
 }
 
 // growingAt finds, on the line of the first frame of a way through the user's code, what reads a
@@ -554,7 +556,7 @@ func (x *rereadLine) finding(r *Rule, in *Input, w *facts.Weights, share stats.I
 	}
 	title, quadratic := "Quadratic: what was read before is read again each time", "quadratic time: "
 	atTimes := (x.does == rereadHash || x.does == rereadCopy || x.does == rereadFold) && where != "" && onlyAtTimes(in.code, x.at)
-	if where == "" || atTimes { // it may be another text, or a few turns of one
+	if where == "" || atTimes || x.state.what != "" { // it may be another text, or a few turns of one
 		title, quadratic = "A part that grows is read from its start each time", ""
 		if x.rest {
 			title = "The rest of a text is read to its end each time"
@@ -564,7 +566,7 @@ func (x *rereadLine) finding(r *Rule, in *Input, w *facts.Weights, share stats.I
 	f.Title, f.grows = title, quadratic != ""
 	f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
 	f.Severity, f.Score = Info, score(share.Estimate, r.param("share"), 0.6)
-	if share.Low >= r.param("warn") && where != "" && !atTimes {
+	if share.Low >= r.param("warn") && where != "" && !atTimes && x.state.what == "" {
 		f.Severity = Warning
 	}
 	f.Evidence = []Evidence{in.lineAt(w.Entry, x.at, "%d of %d samples", x.samples, w.Total())}
@@ -581,6 +583,9 @@ func (x *rereadLine) finding(r *Rule, in *Input, w *facts.Weights, share stats.I
 		f.Doubts = []string{"the source does not show whether it is the same text each time: if each text comes only once, reading it is the work"}
 	}
 	f.costs, f.saves = []cost{{file: x.at.File, line: x.at.Line}}, true
+	if x.state.what != "" {
+		x.state.tell(in, &f)
+	}
 	if atTimes {
 		f.saves = false
 		f.Doubts = append(f.Doubts, "the text may be short, and few of its places be read up to: then it costs no more than keeping the state")
