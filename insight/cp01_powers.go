@@ -81,6 +81,9 @@ func powerCalled(d *derivations, in frameCode, at stack.Frame, callee string) (p
 	case callee == "math/big.(*Int).Exp" && len(call.Args) == 3 && d.t.callee(call) == nil:
 		return powerOf{call: call, base: call.Args[0], exp: call.Args[1], beside: call.Args[2:]}, true
 	}
+	if fn := d.t.callee(call); fn != nil && d.t.decls[fn] != nil {
+		return ownPower(d, call, d.t.decls[fn])
+	}
 	return p, false
 }
 
@@ -294,15 +297,22 @@ func tellPowers(in *Input, d *derivations, w *facts.Weights, h *hotFunction, f *
 	by, known, total := map[key]int64{}, map[key]powerLoop{}, int64(0)
 	seen := map[string]*powerLoop{}
 	var most key
+	of, found := d.at(h.line.Caller)
+	own := found && of.lit == nil && raisesBySquaring(d, of.decl)
 	for id, n := range w.Profile.Samples(w.Index) {
 		total += n
 		frames := v.t.Frames(id)
 		i := nextUser(v, frames, 0)
-		if i < 1 || v.t.Frame(frames[i]).Func != hot {
+		if i < 0 || v.t.Frame(frames[i]).Func != hot {
 			continue
 		}
-		callee := v.t.Frame(frames[i-1]).Func
-		if callee != "math.Pow" && callee != "math/big.(*Int).Exp" {
+		callee := hot
+		if own {
+			i = nextUser(v, frames, i+1) // what calls it
+		} else if callee = ""; i > 0 {
+			callee = v.t.Frame(frames[i-1]).Func
+		}
+		if !own && callee != "math.Pow" && callee != "math/big.(*Int).Exp" {
 			continue
 		}
 		var user []stack.Frame
@@ -311,7 +321,7 @@ func tellPowers(in *Input, d *derivations, w *facts.Weights, h *hotFunction, f *
 		}
 		way := callee + fmt.Sprint(user)
 		p, asked := seen[way]
-		if !asked {
+		if !asked && len(user) > 0 {
 			if one, ok := powersOn(d, user, callee); ok {
 				p = &one
 			}

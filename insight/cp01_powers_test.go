@@ -14,6 +14,12 @@ func TestPowers(t *testing.T) {
 		wrap = "runtime.main main.main:/src/none.go:1 main.f@A main.(*field).exp@B math/big.(*Int).Exp math/big.nat.expNN"
 		exp  = "type field struct{ q *big.Int }\nfunc (f *field) exp(x, y *big.Int) *big.Int {\nreturn new(big.Int).Exp(x, y, f.q) // B\n}\nfunc (f *field) mul(x, y *big.Int) *big.Int { return new(big.Int).Mod(new(big.Int).Mul(x, y), f.q) }\n"
 	)
+	const (
+		own     = "runtime.main main.main:/src/none.go:1 main.f@A main.power@B"
+		squared = "const mod = 1_000_000_007\nfunc power(b, e uint64) uint64 {\nr := uint64(1)\nfor b %= mod; e > 0; e >>= 1 {\nif e&1 == 1 {\nr = r * b % mod // B\n}\nb = b * b % mod\n}\nreturn r\n}\n"
+		halved  = "func power(b float64, e int) float64 {\nr := 1.0\nfor e > 0 {\nif e%2 == 1 {\nr *= b // B\n}\nb *= b\ne /= 2\n}\nreturn r\n}\n"
+		hashes  = "func f(s []byte) (h uint64) {\nfor i, c := range s {\nh = (h + uint64(c)*power(31, uint64(i))) % mod // A\n}\nreturn h\n}\n"
+	)
 	const told, doubtful, not = "warning", "info", ""
 	for _, c := range []struct {
 		name, source, frames, want string
@@ -27,7 +33,16 @@ func TestPowers(t *testing.T) {
 		{"through a method", exp + "func f(fd *field, x *big.Int, c []*big.Int) *big.Int {\nsum := new(big.Int)\nfor i := range c {\nsum.Add(sum, fd.mul(c[i], fd.exp(x, big.NewInt(int64(i))))) // A\n}\nreturn sum\n}\n", wrap, told},
 		{"under a condition", "func f(x float64, c []float64) (sum float64) {\nfor i, a := range c {\nif a != 0 {\nsum += a * math.Pow(x, float64(i)) // A\n}\n}\nreturn sum\n}\n", pow, doubtful},
 		{"after turns that are left out", "func f(x float64, c []float64) (sum float64) {\nfor i, a := range c {\nif a == 0 {\ncontinue\n}\nsum += a * math.Pow(x, float64(i)) // A\n}\nreturn sum\n}\n", pow, doubtful},
+		{"by squaring", squared + hashes, own, told},
+		{"by squaring, of floats", halved + "func f(x float64, c []float64) (sum float64) {\nfor i, a := range c {\nsum += a * power(x, i) // A\n}\nreturn sum\n}\n", own, told},
 
+		{"by squaring, of what a turn has", squared + strings.Replace(hashes, "power(31,", "power(uint64(c),", 1), own, not},
+		{"by squaring, an exponent from data", squared + strings.Replace(hashes, "uint64(i)", "uint64(c)", 1), own, not},
+		{"it sums up, too", strings.Replace(squared, "b = b * b % mod", "b = b * b % mod\nr += e", 1) + hashes, own, not},
+		{"it begins with another number", strings.Replace(squared, "uint64(1)", "uint64(3)", 1) + hashes, own, not},
+		{"it adds instead", strings.Replace(squared, "r * b % mod", "(r + b) % mod", 1) + hashes, own, not},
+		{"a base that is doubled", strings.Replace(squared, "b * b % mod", "b * 2 % mod", 1) + hashes, own, not},
+		{"a modulus that a turn changes", strings.Replace(squared, "const mod =", "var mod uint64 =", 1) + strings.Replace(hashes, "// A", "// A\nmod++", 1), own, not},
 		{"an exponent from data", "func f(x float64, c []float64) (sum float64) {\nfor _, a := range c {\nsum += math.Pow(x, a) // A\n}\nreturn sum\n}\n", pow, not},
 		{"an exponent that is looked up", "func f(x float64, c []float64) (sum float64) {\nfor i := range c {\nsum += math.Pow(x, c[i]) // A\n}\nreturn sum\n}\n", pow, not},
 		{"a square", "func f(c []float64) (sum float64) {\nfor _, a := range c {\nsum += math.Pow(a, 2) // A\n}\nreturn sum\n}\n", pow, not},

@@ -125,7 +125,8 @@ func onlyAtTimes(c *code, at stack.Frame) bool {
 	l := loops[len(loops)-1]
 	for _, s := range l.body.List {
 		if x, ok := s.(*ast.IfStmt); ok && l.source.covers(x.Body, at.Line) {
-			return true
+			first, last := l.source.lines(x.Body)
+			return first < at.Line || first == last // and not in its condition
 		}
 	}
 	return false

@@ -100,12 +100,29 @@ func nodesOf(s ast.Stmt) (all []ast.Node) {
 }
 
 // asksBefore tells of a statement before a loop that the function may leave in it, or that it has something of the list, such as its
-// length, which is another one for each part; unless it leaves where there are no elements.
+// length, which is another one for each part; unless it leaves where there are no elements. The first element is the same in all parts.
 func asksBefore(s ast.Stmt, list string) bool {
 	if n, ok := s.(*ast.IfStmt); ok && types.ExprString(n.Cond) == "len("+list+") == 0" {
 		return false
 	}
-	return mentionsAny(s, map[string]bool{list: true}) || slices.ContainsFunc(nodesOf(s), func(n ast.Node) bool { _, ok := n.(*ast.ReturnStmt); return ok })
+	return mentionsBesideFirst(s, list) || slices.ContainsFunc(nodesOf(s), func(n ast.Node) bool { _, ok := n.(*ast.ReturnStmt); return ok })
+}
+
+// mentionsBesideFirst tells of a statement that it has something of a list other than its first element.
+func mentionsBesideFirst(s ast.Stmt, list string) (found bool) {
+	ast.Inspect(s, func(n ast.Node) bool {
+		if x, ok := n.(*ast.IndexExpr); ok && types.ExprString(x) == list+"[0]" {
+			return false
+		}
+		found = found || isIdentNamed(n, list)
+		return !found
+	})
+	return found
+}
+
+func isIdentNamed(n ast.Node, name string) bool {
+	id, ok := n.(*ast.Ident)
+	return ok && id.Name == name
 }
 
 // foldsOutward tells of the body of a loop that it sets what is not the function's own.
@@ -137,7 +154,11 @@ func foldedAgain(c *code, way []stack.Frame) (g growing, ok bool) {
 		return g, false
 	}
 	call := calls[0]
-	g, ok = growingPart(c, way[1:], caller, call.Args[k])
+	part, through := call.Args[k], ""
+	if id, ok := part.(*ast.Ident); ok && caller.made(id.Name) != nil { // part := list[:i]
+		part, through = caller.made(id.Name), id.Name
+	}
+	g, ok = growingPart(c, way[1:], caller, part)
 	if !ok || g.changes(c, way[1]) {
 		return g, false
 	}
@@ -151,7 +172,7 @@ func foldedAgain(c *code, way []stack.Frame) (g growing, ok bool) {
 			return g, false
 		}
 	}
-	if givenToOthers(turn.body, call, owner) {
+	if through != "" && !declares(turn.body, through) || givenToOthers(c, turn.body, call, owner) || through != "" && givenToOthers(c, turn.body, call, through) {
 		return g, false // which may change it
 	}
 	g.does, g.by, g.fn = rereadFold, callee.name, caller
@@ -175,7 +196,7 @@ func variesIn(l loop, x ast.Expr) bool {
 }
 
 // givenToOthers tells whether a loop's body gives a list, or a part of it, to another call than one, which may change it.
-func givenToOthers(body *ast.BlockStmt, but *ast.CallExpr, owner string) (found bool) {
+func givenToOthers(c *code, body *ast.BlockStmt, but *ast.CallExpr, owner string) (found bool) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok || call == but {
@@ -183,6 +204,9 @@ func givenToOthers(body *ast.BlockStmt, but *ast.CallExpr, owner string) (found 
 		}
 		if name := types.ExprString(call.Fun); name == "len" || name == "cap" {
 			return false
+		}
+		if onlyComputes(c, call) {
+			return true
 		}
 		for _, arg := range call.Args {
 			part := unrefer(arg)
@@ -194,6 +218,21 @@ func givenToOthers(body *ast.BlockStmt, but *ast.CallExpr, owner string) (found 
 		return !found
 	})
 	return found
+}
+
+// onlyComputes tells of a call that all functions of the program that it may mean only compute something of what they are given.
+func onlyComputes(c *code, call *ast.CallExpr) bool {
+	if _, named := call.Fun.(*ast.Ident); !named {
+		return false
+	}
+	d, known := newDerivations(c), 0
+	for _, decl := range d.named[calledName(call)] {
+		if d.value(decl) == nil {
+			return false
+		}
+		known++
+	}
+	return known > 0
 }
 
 // foldedLines adds up, by the line of the call in the loop, the samples of functions that fold a part that grows.

@@ -50,7 +50,11 @@ func foldStateOf(c *code, way0, way1 stack.Frame, name string, k int) foldState 
 	if len(calls) != 1 || t.loop == nil || t.list == nil || k >= len(calls[0].Args) {
 		return foldState{what: "the source does not tell what it reads beside that part"}
 	}
-	t.owner = t.named(partOwner(calls[0].Args[k]))
+	part := calls[0].Args[k]
+	if defs := d.definitions(caller.decl)[d.variable(part)]; len(defs) == 1 && defs[0].x != nil {
+		part = defs[0].x
+	}
+	t.owner = t.named(partOwner(part))
 	if of := t.list.Type(); of != nil {
 		if s, ok := of.Underlying().(*types.Slice); ok {
 			t.elem = s.Elem()

@@ -23,6 +23,12 @@ func TestFoldedParts(t *testing.T) {
 		{"the largest", "func fold(xs []int) int {\nbest := 0\nfor _, x := range xs {\nif x > best { // B\nbest = x\n}\n}\nreturn best\n}\n" + call, told},
 		{"one more each", sum + "func f(list []int, out []int) {\nfor i := 0; i < len(list); i++ {\nout[i] = fold(list[:i+1]) // A\n}\n}\n", told},
 		{"at times", sum + "func f(list []int, out []int) {\nfor i := range list {\nif list[i] > 9 {\nout[i] = fold(list[:i]) // A\n}\n}\n}\n", doubtful},
+		{"from the first on", "func fold(xs []int) int {\nlo, hi := xs[0], xs[0]\nfor _, x := range xs {\nlo, hi = min(lo, x), max(hi, x) // B\n}\nreturn hi - lo\n}\n" + call, told},
+		{"through a variable", sum + "func f(list []int, out []int) {\nfor i := range list {\npart := list[:i]\nout[i] = fold(part) // A\n}\n}\n", told},
+		{"and given to another that only reads", sum + "func sq(xs []int) int {\nn := 0\nfor _, x := range xs {\nn += x * x\n}\nreturn n\n}\nfunc f(list []int, out []int) {\nfor i := range list {\npart := list[:i]\nout[i] = sq(part)\nout[i] += fold(part) // A\n}\n}\n", told},
+		{"through a variable that is sorted", sum + "func f(list []int, out []int) {\nfor i := range list {\npart := list[:i]\nslices.Sort(part)\nout[i] = fold(part) // A\n}\n}\n", not},
+		{"through a variable, to one that changes it", sum + "func step(xs []int) { xs[0]++ }\nfunc f(list []int, out []int) {\nfor i := range list {\npart := list[:i]\nstep(part)\nout[i] = fold(part) // A\n}\n}\n", not},
+		{"from the last on", "func fold(xs []int) int {\nn := xs[len(xs)-1]\nfor _, x := range xs {\nn += x // B\n}\nreturn n\n}\n" + call, not},
 
 		{"only the last ones", "func fold(xs []int) int {\nn := 0\nfor _, x := range xs[len(xs)-3:] {\nn += x // B\n}\nreturn n\n}\n" + call, not},
 		{"until the first that fits", "func fold(xs []int) int {\nfor i, x := range xs {\nif x > 9 { // B\nreturn i\n}\n}\nreturn -1\n}\n" + call, not},
