@@ -61,6 +61,10 @@ func tellJSON(h *hit, f *Finding) {
 		f.Advice = "Encode once and keep the bytes while the value is unchanged; leave out fields that nobody reads. An append method of the type (strconv.Append…) or a generated encoder pays only if it appends to a buffer that is reused, and not always then: measure it."
 	case "encoding/json.Unmarshal", "encoding/json.(*Decoder).Decode":
 		f.Advice = decodeAdvice(h)
+		own := slices.DeleteFunc(facts.Frames(h.p.Stacks, h.lines[0].heavy), func(f stack.Frame) bool { return !h.in.Session.Scope().IsUser(f) })
+		if p, ok := partUsed(h.in.code, own); ok && h.through(p.call) >= halfOfAll {
+			p.tell(h.in, f)
+		}
 	default:
 		f.Advice = "Call it less often: " + callee + " runs over the whole document."
 	}
