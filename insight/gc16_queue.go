@@ -81,7 +81,7 @@ func drains(c *code, s keepsAt) (at string) {
 				switch n := n.(type) {
 				case *ast.CallExpr:
 					name := types.ExprString(n.Fun)
-					waits = name == "time.Sleep" || (name == "len" || name == "cap") && same(n.Args[0])
+					waits = name == "time.Sleep" || (name == "len" || name == "cap") && len(n.Args) == 1 && same(n.Args[0])
 				case *ast.UnaryExpr:
 					waits = n.Op == token.ARROW && (lastName(types.ExprString(n.X)) == "C" || strings.HasPrefix(types.ExprString(n.X), "time."))
 				case *ast.RangeStmt:

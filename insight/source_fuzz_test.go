@@ -182,6 +182,18 @@ func askWork(c *code, f stack.Frame) {
 	sortedAppendAt(c, f)
 	sortKeyAt(c, []stack.Frame{f, f}, []bool{true, true})
 	skippable(c, f)
+	partUsed(c, []stack.Frame{{Func: "main.f"}, f})
+	if own := countedScope(c, f); own != nil {
+		callsItself(c, own, f)
+		callsGiven(own)
+		undoes(own.body)
+		setsOutside(own)
+	}
+	for _, s := range c.storesOf([]stack.Frame{f}) {
+		queueMade(c, s)
+		drains(c, s)
+	}
+	carriesContext(c.function(f))
 	lateFilterAt(c, f)
 	if g, ok := stepGrowthAt(c, f); ok {
 		keptBeside(c, f, lastName(g.of))
