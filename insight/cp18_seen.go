@@ -21,7 +21,11 @@ func tellItemsSeen(h *hit, f *Finding) bool {
 	if !ok || calls.Calls < itemsAgain*calls.Distinct {
 		return false
 	}
-	f.Summary += fmt.Sprintf("; the run that counts calls saw %s with %s different arguments", unit.Plural(calls.Calls, "call"), unit.Count(calls.Distinct))
+	kinds := unit.Count(calls.Distinct)
+	if calls.Sampled {
+		kinds = unit.About(calls.Distinct)
+	}
+	f.Summary += fmt.Sprintf("; the run that counts calls saw %s with %s different arguments", unit.Plural(calls.Calls, "call"), kinds)
 	f.Advice = "Make each once and keep it, by its text or its key, with a bound; make it again when what it is made of changes."
 	f.Doubts = append(f.Doubts, "whoever changes what is kept, or what it points to, needs a copy of his own")
 	if loaded {

@@ -97,7 +97,7 @@ func recursionFinding(r *Rule, in *Input, x repetition.Recursion, share stats.In
 	does := "and returned the same each time"
 	switch {
 	case x.Void:
-		does = "and returns nothing"
+		does = "and returns nothing, or an error alone"
 	case x.Traits.Vague:
 		does = "and returned what looks the same each time"
 	}

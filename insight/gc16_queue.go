@@ -124,18 +124,15 @@ func queueMade(c *code, s keepsAt) (made Evidence, size string, ok bool) {
 
 // madeAs is the name of the variable or field that a value is assigned to by the node around it; empty where it is none.
 func madeAs(parent ast.Node, value ast.Expr) string {
+	if id := definedAs(parent, value); id != nil {
+		return id.Name
+	}
 	switch p := parent.(type) {
 	case *ast.KeyValueExpr:
 		return types.ExprString(p.Key)
 	case *ast.AssignStmt:
-		for i, x := range p.Rhs {
-			if x == value && len(p.Lhs) == len(p.Rhs) {
-				return lastName(types.ExprString(p.Lhs[i]))
-			}
-		}
-	case *ast.ValueSpec:
-		if id := definedAs(p, value); id != nil {
-			return id.Name
+		if i := slices.Index(p.Rhs, value); i >= 0 && len(p.Lhs) == len(p.Rhs) {
+			return lastName(types.ExprString(p.Lhs[i]))
 		}
 	}
 	return ""

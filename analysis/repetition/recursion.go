@@ -28,6 +28,7 @@ type Recursion struct {
 	Void bool
 	// Loaded tells that a load was put on the program.
 	Loaded bool
+	at     int // among the functions of the counts: literals of one function share its name
 }
 
 // Limits of what counts as the same in a recursion. Chosen.
@@ -48,25 +49,23 @@ func RecursionsIn(s *session.Session) (all []Recursion, err error) {
 	}
 	entry, _ := s.Manifest().Main(recording.Repeats)
 	within, _ := timesOf(set)
-	at := map[string]int{}
 	for i, f := range set.Functions {
 		if f.Recursion == nil || !asksAgain(f.Recursion) {
 			continue
 		}
-		x := Recursion{Entry: entry, Func: f, Recursion: *f.Recursion, Void: f.Recursion.Traits.Void, Loaded: set.Loaded}
+		x := Recursion{Entry: entry, Func: f, Recursion: *f.Recursion, Void: f.Recursion.Traits.Void, Loaded: set.Loaded, at: i}
 		x.Share = min(1, float64(x.TopsTime)/float64(max(1, x.AroundTime)))
 		x.Given = float64(x.Same) >= nearlyGiven*float64(x.Again)
 		x.Few = !x.Given && !x.Void && x.Results < fewResults
-		at[f.Name] = i
 		all = append(all, x)
 	}
 	slices.SortFunc(all, func(a, b Recursion) int {
-		return cmp.Or(cmp.Compare(b.AroundTime, a.AroundTime), strings.Compare(a.Func.Name, b.Func.Name))
+		return cmp.Or(cmp.Compare(b.AroundTime, a.AroundTime), strings.Compare(a.Func.Name, b.Func.Name), cmp.Compare(a.at, b.at))
 	})
 	var out []Recursion
 	for _, x := range all {
 		part := slices.ContainsFunc(out, func(o Recursion) bool {
-			return float64(within[[2]int{at[o.Func.Name], at[x.Func.Name]}]) >= partOfCall*float64(x.Func.Time)
+			return float64(within[[2]int{o.at, x.at}]) >= partOfCall*float64(x.Func.Time)
 		})
 		if !part {
 			out = append(out, x)

@@ -296,4 +296,19 @@ func TestRecursionsIn(t *testing.T) {
 	if all, err := RecursionsIn(s); err != nil || len(all) != 1 || all[0].Func.Name != "main.open" {
 		t.Errorf("%+v, error %v", all, err)
 	}
+	// Literals of one function share its name: one in the other is a part of it, and one beside it is not.
+	for within, want := range map[bool]int{true: 1, false: 2} {
+		s := counted(t, false, func(set *repeats.Set) {
+			for _, i := range []int{open, read} {
+				set.Functions[i].Name, set.Functions[i].Recursion = "main.list.func", recursive()
+			}
+			set.Functions[read].Recursion.AroundTime = 690 * time.Millisecond
+			if within {
+				set.Within = append(set.Within, but(again(open, read), func(w *repeats.Within) { w.Around, w.AroundTime = 1, 700*time.Millisecond }))
+			}
+		})
+		if all, err := RecursionsIn(s); err != nil || len(all) != want {
+			t.Errorf("within %v: %+v, error %v", within, all, err)
+		}
+	}
 }
