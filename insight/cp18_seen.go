@@ -2,7 +2,12 @@ package insight
 
 import (
 	"fmt"
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
 
+	"loupe/analysis/facts"
 	"loupe/analysis/repetition"
 	"loupe/value/unit"
 )
@@ -30,9 +35,23 @@ func tellItemsSeen(h *hit, f *Finding) bool {
 	f.Doubts = append(f.Doubts, "whoever changes what is kept, or what it points to, needs a copy of his own")
 	if loaded {
 		f.Doubts = append(f.Doubts, "a load asks for the same again and again: if each user brings items of his own, less is saved")
-		if calls.Distinct < manyItems {
+		if calls.Distinct < manyItems || loopsInHandler(h) {
 			f.Severity, f.saves = Info, false
 		}
 	}
 	return true
+}
+
+// loopsInHandler tells whether the loop nearest to the work is in a function that is given a request: what it goes through may come with that.
+func loopsInHandler(h *hit) bool {
+	for _, f := range facts.Frames(h.p.Stacks, h.lines[0].heavy) {
+		if !h.in.Session.Scope().IsUser(f) || len(loopsAround(h.in.code, f)) == 0 {
+			continue
+		}
+		fn := h.in.code.scopeAt(f)
+		return fn != nil && fn.params != nil && slices.ContainsFunc(fn.params.List, func(p *ast.Field) bool {
+			return strings.HasSuffix(types.ExprString(p.Type), "Request")
+		})
+	}
+	return false
 }
