@@ -312,3 +312,29 @@ func TestRecursionsIn(t *testing.T) {
 		}
 	}
 }
+
+// TestSeenAt: what was counted of a library's call on a line, unless it was counted no longer, or some calls returned something else.
+func TestSeenAt(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*repeats.Func)
+		ok     bool
+	}{
+		{"as counted", func(*repeats.Func) {}, true},
+		{"another line", func(f *repeats.Func) { f.Line = 9 }, false},
+		{"cut", func(f *repeats.Func) { f.Cut = true }, false},
+		{"a function of the program", func(f *repeats.Func) { f.Caller = "" }, false},
+		{"other results", func(f *repeats.Func) { f.Everywhere.Differ = 1 }, false},
+		{"not seen as a whole", func(f *repeats.Func) { f.Everywhere.Partial = true }, false},
+	} {
+		s := counted(t, true, func(set *repeats.Set) {
+			f := &set.Functions[read]
+			f.Name, f.Caller, f.Line = "tls.X509KeyPair", "main.open", 32
+			f.Everywhere = &repeats.Counts{Calls: 600, Time: time.Second, Distinct: 18, Again: 582, AgainTime: time.Second / 2}
+			c.change(f)
+		})
+		if calls, loaded, ok := SeenAt(s, "/src/main.go", 32, "X509KeyPair"); ok != c.ok || ok && (!loaded || calls.Distinct != 18) {
+			t.Errorf("%s: %v %+v", c.name, ok, calls)
+		}
+	}
+}
