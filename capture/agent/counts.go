@@ -16,7 +16,7 @@ func Counts(minor int, arch string) (pkg string, files []File, err error) {
 	case arch != "amd64" && arch != "arm64":
 		return "", nil, fmt.Errorf("calls can be counted on amd64 and arm64, not on %s", arch)
 	}
-	names := []string{"repeats.go", "tally.go", "concurrent.go", "everywhere.go", "recursion.go", "sites.go", "hash.go", "write.go", "exit.go", "g.go", "g_" + arch + ".s"}
+	names := []string{"repeats.go", "tally.go", "concurrent.go", "everywhere.go", "recursion.go", "blocks.go", "sites.go", "hash.go", "write.go", "exit.go", "g.go", "g_" + arch + ".s"}
 	if minor >= 23 {
 		names = append(names, "exit_go123.go.txt")
 	}

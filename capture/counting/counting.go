@@ -48,6 +48,8 @@ type Source struct {
 	Texts map[string]string
 	// Funcs are the functions, each at its number.
 	Funcs []repeats.Func
+	// Counted are the blocks and loops, each at its number.
+	Counted repeats.Counted
 	// Left are files that stay as they are, and why.
 	Left []string
 
@@ -105,7 +107,7 @@ func (s *Source) Env() string { return agent.RepeatsEnv }
 // Read makes of what the program has written an entry of a recording (docs/formats/repeats.md). loaded tells that a
 // load was put on it.
 func (s *Source) Read(counts io.Reader, loaded bool) ([]byte, error) {
-	set, err := repeats.ReadCounts(counts, s.Funcs)
+	set, err := repeats.ReadCounts(counts, s.Funcs, s.Counted)
 	if err != nil {
 		return nil, err
 	}
@@ -205,19 +207,21 @@ func (s *Source) file(fset *token.FileSet, p parsed, imports string) error {
 	f := p.file
 	w := &writer{src: s, fset: fset, file: fset.File(f.FileStart), path: p.pkg, name: p.name}
 	at := &sites{w: w, src: p.text, imports: importNames(f)}
-	before, called, end := len(s.Funcs), s.sites, f.Name.End()
+	before, called, counted, end := len(s.Funcs), s.sites, s.Counted, f.Name.End()
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
 		if ok && fn.Body != nil && !directed(f.Comments, end, fn.Type.Func) && !renames(fn) {
 			w.function(fn)
+			w.blocks(fn)
 			if p.lines {
+				at.loops(fn)
 				at.in = p.pkg + "." + cmp.Or(debuginfo.Symbol(fn), fn.Name.Name)
 				at.count(fn)
 			}
 		}
 		end = d.End()
 		if len(s.Funcs)-s.sites > MostFuncs {
-			s.Funcs, s.sites = s.Funcs[:before], called
+			s.Funcs, s.sites, s.Counted = s.Funcs[:before], called, counted
 			return fmt.Errorf("more than %d functions would be counted", MostFuncs)
 		}
 	}

@@ -30,6 +30,9 @@ type Args = []any
 func At(uint32, func() Args) *Site { return nil }
 func (*Site) Returns(...any) {}
 func Returns1[A any](s *Site, a A) A { return a }
+var Blocks [1<<16]uint64
+func Look(uint32) bool { return false }
+func Over(uint32, any) {}
 `
 
 // through imports the package that counts from here, and all else from the sources.
@@ -120,7 +123,7 @@ func TestCopies(t *testing.T) {
 		{"a receiver and variable arguments", "func (t *T) f(xs ...int) int { return g(xs...) }", "func (t *T) f(xs ...int) (loupeR1 int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Args(t, xs); defer func() { loupeG.Leave(false, loupeR1) }() }; return g(xs...) }"},
 		{"a map is handed on", "func f() map[int]int { return fill(map[int]int{}) }", "func f() (loupeR1 map[int]int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Args(); defer func() { loupeG.Leave(false, loupeR1) }() }; return fill(map[int]int{}) }"},
 		{"one that it has made by a name", "func f() map[int]int { m := make(map[int]int); m[1] = g(); return m }", "func f() (loupeR1 map[int]int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Args(); defer func() { loupeG.Leave(true, loupeR1) }() }; m := make(map[int]int); m[1] = g(); return m }"},
-		{"one that others have", "func (t *T) f() map[int]int { if t.m == nil { t.m = make(map[int]int) }; g(); return t.m }", "func (t *T) f() (loupeR1 map[int]int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Args(t); defer func() { loupeG.Leave(false, loupeR1) }() }; if t.m == nil { t.m = make(map[int]int) }; g(); return t.m }"},
+		{"one that others have", "func (t *T) f() map[int]int { if t.m == nil { t.m = make(map[int]int) }; g(); return t.m }", "func (t *T) f() (loupeR1 map[int]int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Args(t); defer func() { loupeG.Leave(false, loupeR1) }() }; zz_loupe_repeats.Blocks[0]++; if t.m == nil { zz_loupe_repeats.Blocks[1]++; t.m = make(map[int]int) }; g(); return t.m }"},
 		{"one that it keeps as well", "func (t *T) f() map[int]int { m := make(map[int]int); t.m = m; g(); return m }", "func (t *T) f() (loupeR1 map[int]int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Args(t); defer func() { loupeG.Leave(false, loupeR1) }() }; m := make(map[int]int); t.m = m; g(); return m }"},
 		{"one that it hands on", "func f() map[int]int { m := map[int]int{}; g(m); return m }", "func f() (loupeR1 map[int]int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Args(); defer func() { loupeG.Leave(false, loupeR1) }() }; m := map[int]int{}; g(m); return m }"},
 		{"nothing is returned", "func f(a int) { g(a) }", "func f(a int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Begins(a); defer loupeG.Leave(false) }; g(a) }"},
@@ -133,6 +136,10 @@ func TestCopies(t *testing.T) {
 		{"a literal that calls itself", "func f() { var visit func(n int) int; visit = func(n int) int { h(n); return visit(n - 1) + 1 }; visit(9) }", "func f() { if loupeG := zz_loupe_repeats.Enter(1); loupeG != nil { loupeG.Begins(); defer loupeG.Leave(false) }; var visit func(n int) int; visit = func(n int) (loupeR1 int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Nested(n); defer func() { loupeG.Leave(false, loupeR1) }() }; h(n); return visit(n - 1) + 1 }; visit(9) }"},
 		{"one that returns nothing", "func f() { var visit func(n int); visit = func(n int) { h(n); visit(n - 1) }; visit(9) }", "func f() { if loupeG := zz_loupe_repeats.Enter(1); loupeG != nil { loupeG.Begins(); defer loupeG.Leave(false) }; var visit func(n int); visit = func(n int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Nested(n); defer func() { loupeG.Leave(false) }() }; h(n); visit(n - 1) }; visit(9) }"},
 		{"a handler of one statement", "var h = func() any { return nil }\n\nfunc init() { on(func(w http.ResponseWriter, r *http.Request) { g(r) }) }", "var h = func() any { return nil }\n\nfunc init() { on(func(w http.ResponseWriter, r *http.Request) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { defer loupeG.Leave(false) }; g(r) }) }"},
+		{"branches", "func f(a int) { if a > 1 { b++ } else { c++ }; switch a { case 1: c++; default: } }", "func f(a int) { zz_loupe_repeats.Blocks[0]++; if a > 1 { zz_loupe_repeats.Blocks[1]++; b++ } else { zz_loupe_repeats.Blocks[2]++; c++ }; switch a { case 1: zz_loupe_repeats.Blocks[3]++; c++; default: zz_loupe_repeats.Blocks[4]++; } }"},
+		{"a loop", "func f(a []int) { for range a { b++ } }", "func f(a []int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Begins(a); defer loupeG.Leave(false) }; zz_loupe_repeats.Blocks[0]++; if zz_loupe_repeats.Look(0) { zz_loupe_repeats.Over(0, a) }; for range a { zz_loupe_repeats.Blocks[1]++; b++ } }"},
+		{"one that has a name, by a length", "func f(a []int) { outer: for i := 0; i < len(a) && i < 9; i++ { continue outer } }", "func f(a []int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Begins(a); defer loupeG.Leave(false) }; zz_loupe_repeats.Blocks[0]++; if zz_loupe_repeats.Look(0) { zz_loupe_repeats.Over(0, a) }; outer: for i := 0; i < len(a) && i < 9; i++ { zz_loupe_repeats.Blocks[1]++; continue outer } }"},
+		{"what may not be asked twice", "func f(a []T) { for i := range next() { b++ }; for i := 0; i < 9 && i < len(a[i].x); i++ { b++ }; for range 9 { b++ } }", "func f(a []T) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Begins(a); defer loupeG.Leave(false) }; zz_loupe_repeats.Blocks[0]++; for i := range next() { zz_loupe_repeats.Blocks[1]++; b++ }; for i := 0; i < 9 && i < len(a[i].x); i++ { zz_loupe_repeats.Blocks[2]++; b++ }; for range 9 { zz_loupe_repeats.Blocks[3]++; b++ } }"},
 		{"another function of one statement", "func init() { on(func(a int) { g(a) }) }", none},
 	} {
 		name := filepath.Join(t.TempDir(), "a.go")

@@ -267,8 +267,8 @@ func (s *sites) told(call *ast.CallExpr) (text string, ok bool) {
 		if !s.again(x) {
 			return "", false
 		}
-		part := string(s.src[s.w.file.Offset(x.Pos()):s.w.file.Offset(x.End())])
-		if strings.ContainsAny(part, "\n\r") {
+		part := s.text(x)
+		if part == "" {
 			return "", false
 		}
 		parts = append(parts, part)

@@ -29,6 +29,8 @@ type Set struct {
 	For       time.Duration `json:"ns"`
 	Functions []Func        `json:"functions"`
 	Within    []Within      `json:"within"`
+	// Files have how often their blocks were entered; recordings older than that have none.
+	Files []File `json:"files,omitempty"`
 }
 
 // Func is a function whose calls were counted.
@@ -190,11 +192,11 @@ const pairFields = 17
 // ReadCounts reads what the counting code has written of functions, which it knows by
 // their numbers. Of pairs it keeps those with calls that repeat, or that take a tenth of the calls
 // around them, at most 4,000, those whose repeated calls took longest.
-func ReadCounts(r io.Reader, funcs []Func) (*Set, error) {
+func ReadCounts(r io.Reader, funcs []Func, counted Counted) (*Set, error) {
 	s := &Set{Schema: Schema, Functions: slices.Clone(funcs)}
 	sc := bufio.NewScanner(io.LimitReader(r, mostBytes))
 	ended := false
-	at := counter{Set: s, rows: map[[2]int64]int{}}
+	at := counter{Set: s, rows: map[[2]int64]int{}, blocks: make([]int64, len(counted.Blocks)), loops: make([]Loop, len(counted.Loops))}
 	for n := 1; sc.Scan(); n++ {
 		line := sc.Text()
 		if n == 1 {
@@ -223,6 +225,7 @@ func ReadCounts(r io.Reader, funcs []Func) (*Set, error) {
 		return cmp.Or(cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.In, b.In), cmp.Compare(a.Call, b.Call))
 	})
 	s.Within = s.Within[:min(len(s.Within), mostWithin)]
+	at.files(counted)
 	return s, nil
 }
 
@@ -247,6 +250,9 @@ type counter struct {
 	*Set
 	kept bool             // the last pair is
 	rows map[[2]int64]int // pairs whose calls around have ended, with their places in Within
+	// By their numbers:
+	blocks []int64
+	loops  []Loop
 }
 
 // count reads a line of counts.
@@ -294,6 +300,10 @@ func (s *counter) count(line string) error {
 		if i, ok := s.rows[[2]int64{v[0], v[1]}]; ok {
 			s.Within[i].Same, s.Within[i].Made = v[2], v[3]
 		}
+	case kind == "b" && len(v) > 1 && len(v) <= 1+mostInLine && v[0] <= mostBlocks:
+		return s.blockCounts(v)
+	case kind == "l" && len(v) == loopFields && v[0] < int64(len(s.loops)):
+		s.loops[v[0]] = Loop{Entered: v[1], Looked: v[2], Size: v[3], Places: v[4], Contents: v[5], Changed: v[6]}
 	case kind == "c" && len(v) == 4:
 		if s.kept && len(s.Within) > 0 {
 			w := &s.Within[len(s.Within)-1]
@@ -303,7 +313,7 @@ func (s *counter) count(line string) error {
 			return errors.New("a course has more than 64 steps")
 		}
 	default:
-		return fmt.Errorf("%.40q is neither a function nor a pair of known ones", line)
+		return fmt.Errorf("%.40q is neither a function, a pair, a block nor a loop of known ones", line)
 	}
 	return nil
 }
@@ -357,6 +367,14 @@ func Decode(data []byte) (*Set, error) {
 	}
 	if len(s.Within) > mostWithin {
 		return nil, fmt.Errorf("it has %d rows, at most %d are read", len(s.Within), mostWithin)
+	}
+	if len(s.Files) > mostFiles {
+		return nil, fmt.Errorf("it has %d files, at most %d are read", len(s.Files), mostFiles)
+	}
+	for i := range s.Files {
+		if !s.Files[i].possible() {
+			return nil, fmt.Errorf("blocks of file %d: no such counts are possible", i)
+		}
 	}
 	type row struct {
 		in, call int

@@ -12,11 +12,18 @@ import (
 
 var funcs = []repeats.Func{{Name: "main.main", File: "/a.go", Line: 3}, {Name: "main.load", File: "/a.go", Line: 9}, {Name: "main.idle", File: "/a.go", Line: 20}}
 
-const counts = "loupe repeats 1 5000\np 0 1 0 2 900 10 600 2 8 480 1 3 0 6 5 65 1000\nc 10 600 7 59000\np 0 2 1 1 900 10 50 10 0 0 0 0 0 10 1 0 900\nc 1 2 3 4\nf 0 2 950 7 0\nf 1 10 600 30 77\nt 1 4 300 1 3\ns 0 1 9 2\ne 1 12 700 3 9 500 1 0 65\nr 1 2 800 10 3 7 4 700 6 1 2 5 8 2 65\nend\n"
+const counts = "loupe repeats 1 5000\np 0 1 0 2 900 10 600 2 8 480 1 3 0 6 5 65 1000\nc 10 600 7 59000\np 0 2 1 1 900 10 50 10 0 0 0 0 0 10 1 0 900\nc 1 2 3 4\nf 0 2 950 7 0\nf 1 10 600 30 77\nt 1 4 300 1 3\ns 0 1 9 2\ne 1 12 700 3 9 500 1 0 65\nr 1 2 800 10 3 7 4 700 6 1 2 5 8 2 65\nb 0 2 60 0 7 0\nl 0 2 2 60 1 1 0\nend\n"
+
+// places are the blocks and loops that counts speak of; the function of the fourth and fifth was never called.
+var places = repeats.Counted{
+	Blocks: []repeats.CountedBlock{{repeats.Place{File: "/b.go", Line: 3, Offset: 40}, 0}, {repeats.Place{File: "/b.go", Line: 4, Offset: 70}, 0}, {repeats.Place{File: "/b.go", Line: 5, Offset: 90}, 0},
+		{repeats.Place{File: "/a.go", Line: 3, Offset: 40}, 3}, {repeats.Place{File: "/a.go", Line: 9, Offset: 99}, 4}},
+	Loops: []repeats.Place{{File: "/b.go", Line: 4, Offset: 50}, {File: "/b.go", Line: 8, Offset: 200}},
+}
 
 // What the counting code writes becomes a set, which its file keeps.
 func TestReadCounts(t *testing.T) {
-	s, err := repeats.ReadCounts(strings.NewReader(counts), funcs)
+	s, err := repeats.ReadCounts(strings.NewReader(counts), funcs, places)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,13 +42,20 @@ func TestReadCounts(t *testing.T) {
 	if r := s.Functions[1].Recursion; r == nil || *r != recursion {
 		t.Errorf("%+v", r)
 	}
+	files := []repeats.File{
+		{Name: "/a.go", Blocks: []repeats.Block{{Line: 3, Offset: 40, Count: 7}}},
+		{Name: "/b.go", Blocks: []repeats.Block{{Line: 3, Offset: 40, Count: 2}, {Line: 4, Offset: 70, Count: 60}, {Line: 5, Offset: 90}}, Loops: []repeats.Loop{{Line: 4, Offset: 50, Entered: 2, Looked: 2, Size: 60, Places: 1, Contents: 1}}},
+	}
+	if !reflect.DeepEqual(s.Files, files) {
+		t.Errorf("%+v", s.Files)
+	}
 	s.Loaded = true
 	var b bytes.Buffer
 	if err := s.Encode(&b); err != nil {
 		t.Fatal(err)
 	}
 	again, err := repeats.Decode(b.Bytes())
-	if err != nil || !reflect.DeepEqual(again.Within, s.Within) || !again.Loaded || len(again.Functions) != 2 || again.Functions[again.Within[0].Call].Name != "main.load" || again.Functions[again.Within[0].Call].Everywhere == nil || *again.Functions[again.Within[0].Call].Recursion != recursion {
+	if err != nil || !reflect.DeepEqual(again.Within, s.Within) || !reflect.DeepEqual(again.Files, files) || !again.Loaded || len(again.Functions) != 2 || again.Functions[again.Within[0].Call].Name != "main.load" || again.Functions[again.Within[0].Call].Everywhere == nil || *again.Functions[again.Within[0].Call].Recursion != recursion {
 		t.Errorf("%+v, error %v", again, err)
 	}
 }
@@ -55,8 +69,10 @@ func TestDamaged(t *testing.T) {
 		{strings.Replace(counts, "p 0 1 0", "p 0 9 0", 1), "line 2"},
 		{strings.Replace(counts, "f 0", "q 0", 1), "line 6"},
 		{strings.Replace(counts, "900", "-900", 1), "is no number"},
+		{strings.Replace(counts, "b 0", "b 4", 1), "there is no block 5"},
+		{strings.Replace(counts, "l 0", "l 2", 1), "line 13"},
 	} {
-		if _, err := repeats.ReadCounts(strings.NewReader(test.text), funcs); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := repeats.ReadCounts(strings.NewReader(test.text), funcs, places); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: %v, want %q", test.text, err, test.want)
 		}
 	}
@@ -74,6 +90,8 @@ func TestDamaged(t *testing.T) {
 		{`{"schema":"loupe.repeats/1","functions":[{"name":"a"},{"name":"b"}],"within":[{"in":0,"call":1,"around":1,"most":-5}]}`, "possible"},
 		{`{"schema":"loupe.repeats/1","functions":[{"name":"a","recursion":{"around":1,"calls":5,"again":6}}]}`, "function 0"},
 		{`{"schema":"loupe.repeats/1","functions":[{"name":"a","recursion":{"around":1,"around_ns":5,"tops_ns":6}}]}`, "function 0"},
+		{`{"schema":"loupe.repeats/1","files":[{"name":"a","blocks":[{"line":1,"offset":5,"count":1},{"line":1,"offset":5,"count":1}]}]}`, "file 0"},
+		{`{"schema":"loupe.repeats/1","files":[{"name":"a","loops":[{"line":1,"offset":5,"entered":1,"looked":2}]}]}`, "file 0"},
 	} {
 		if _, err := repeats.Decode([]byte(test.text)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: %v, want %q", test.text, err, test.want)
@@ -86,7 +104,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(counts))
 	f.Add([]byte(`{"schema":"loupe.repeats/1","functions":[{"name":"a"}],"within":[{"in":0,"call":0,"around":1,"calls":2,"distinct":1,"again":1}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if s, err := repeats.ReadCounts(bytes.NewReader(data), funcs); err == nil {
+		if s, err := repeats.ReadCounts(bytes.NewReader(data), funcs, places); err == nil {
 			if err := s.Encode(&bytes.Buffer{}); err != nil {
 				t.Fatal(err)
 			}

@@ -67,7 +67,8 @@ func keep(last bool) {
 // calls of a function that went on together, "t ID CALLS NS APART MOST", and of those around that had the same arguments as others and have made a
 // call or not, "s SCOPE ID CALLS MADE". Of all calls of a function, wherever they were, there is
 // "e ID CALLS NS DISTINCT AGAIN AGAINNS DIFFER SAMPLED TRAITS", and of those within the function itself
-// "r ID AROUND NS CALLS DISTINCT AGAIN TOPS TOPSNS SAME DIFFER CHANGED RESULTS MOST MOSTKINDS TRAITS".
+// "r ID AROUND NS CALLS DISTINCT AGAIN TOPS TOPSNS SAME DIFFER CHANGED RESULTS MOST MOSTKINDS TRAITS". Then there is how often blocks from a first
+// one on were entered, "b FIRST" and 64 counts, and of loops "l ID ENTERED LOOKED SIZE PLACES CONTENTS CHANGED".
 func write(w io.Writer, last bool) {
 	fmt.Fprintf(w, "loupe repeats 1 %d\n", now())
 	pairsMu.Lock()
@@ -110,6 +111,8 @@ func write(w io.Writer, last bool) {
 		f.writeEverywhere(w, i)
 		f.writeRecursion(w, i, own[uint32(i)])
 	}
+	writeBlocks(w)
+	writeLoops(w)
 	fmt.Fprintln(w, "end")
 }
 

@@ -1,0 +1,83 @@
+package repeats
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestLoops: what loops go through is told apart by where it lies and by what it is.
+func TestLoops(t *testing.T) {
+	type item struct{ id, seen int }
+	list := func(n int) []item {
+		out := make([]item, n)
+		for i := range out {
+			out[i].id = i
+		}
+		return out
+	}
+	for _, test := range []struct {
+		name string
+		over func() func(i int) any
+		want string
+	}{
+		{"the same list", func() func(int) any { l := list(50); return func(int) any { return l } }, "10 10 500 1 1 0"},
+		{"another one each time", func() func(int) any {
+			all := [][]item{}
+			return func(i int) any { all = append(all, list(50+i)); return all[i] }
+		}, "10 10 545 10 10 0"},
+		{"one that is filled again", func() func(int) any {
+			l := list(50)
+			return func(i int) any { l[0].id = i; return l }
+		}, "10 10 500 1 10 9"},
+		{"elements elsewhere, which change", func() func(int) any {
+			l := []*item{{}, {}}
+			return func(i int) any { l[0].seen = i; return l }
+		}, "10 10 20 1 1 0"},
+		{"a map", func() func(int) any { m := map[string]int{"a": 1}; return func(int) any { return m } }, "10 10 10 1 1 0"},
+		{"a text", func() func(int) any { return func(int) any { return "abc" } }, "10 10 30 1 1 0"},
+		{"a number", func() func(int) any { return func(i int) any { return i } }, "10 0 0 0 0 0"},
+	} {
+		reset()
+		loops[1].entered, loops[1].looked, loops[1].size, loops[1].changed, loops[1].places, loops[1].contents = 0, 0, 0, 0, nil, nil
+		spentOnLoops.Store(-1 << 60)
+		over := test.over()
+		for i := range 10 {
+			if Look(1) {
+				Over(1, over(i))
+			}
+		}
+		var b bytes.Buffer
+		writeLoops(&b)
+		if got := strings.TrimSpace(b.String()); got != "l 1 "+test.want {
+			t.Errorf("%s: %q, want l 1 %s", test.name, got, test.want)
+		}
+	}
+	loops[1].entered = 0
+}
+
+// TestLook: of loops that begin often few are looked at.
+func TestLook(t *testing.T) {
+	loops[2].entered = 0
+	n := 0
+	for range 64 * 100 {
+		if Look(2) {
+			n++
+		}
+	}
+	if loops[2].entered = 0; n != 64+99 {
+		t.Errorf("%d looks, want 163", n)
+	}
+}
+
+// TestBlocks: lines have the counts of 64 blocks, and those without any are left out.
+func TestBlocks(t *testing.T) {
+	Blocks[blocksInLine+1]++
+	defer func() { Blocks[blocksInLine+1] = 0 }()
+	var b bytes.Buffer
+	writeBlocks(&b)
+	if want := fmt.Sprintf("b %d 0 1%s\n", blocksInLine, strings.Repeat(" 0", blocksInLine-2)); b.String() != want {
+		t.Errorf("%q", b.String())
+	}
+}
