@@ -507,7 +507,7 @@ func goFiles(t *testing.T) (files []string) {
 // being listed.
 var offered = []string{
 	"analysis/gc.GoalBounds", "analysis/gc.HeapGoal", "analysis/gc.LimitGoal", "analysis/gc.ParseLimit", "analysis/gc.Trigger", // the pacer's formulas
-	"capture/agent/repeats.At", "capture/agent/repeats.Enter", "capture/agent/repeats.Returns1", // what is built into a program calls them
+	"capture/agent/repeats.At", "capture/agent/repeats.Blocks", "capture/agent/repeats.Look", "capture/agent/repeats.Over", "capture/agent/repeats.Enter", "capture/agent/repeats.Returns1", // what is built into a program calls them
 	"format/compiler.ParseJSON", "format/godebug.NewBytesReader", // formats from memory
 }
 

@@ -29,6 +29,7 @@ var cp20 = &Rule{
 		found := searchesInLibrary(r, in)
 		own := append(rereadsFromStart(r, in), searchesByHand(r, in)...)
 		own = append(own, otherThan(own, takenAgain(r, in))...)
+		own = append(own, otherThan(own, scansByCounts(r, in))...)
 		if len(own) == 0 {
 			return found
 		}

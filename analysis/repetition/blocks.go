@@ -1,0 +1,61 @@
+package repetition
+
+import (
+	"cmp"
+	"slices"
+
+	"loupe/format/repeats"
+	"loupe/recording"
+	"loupe/session"
+)
+
+// Blocks are how often blocks of the program's source were entered, and what its loops went through.
+type Blocks struct {
+	// Entry is where that was counted; Loaded tells that a load was put on the program.
+	Entry  recording.Entry
+	Loaded bool
+	files  map[string]*repeats.File
+}
+
+// BlocksIn are those of a recording. An error wraps [session.ErrNone] where it has none.
+func BlocksIn(s *session.Session) (*Blocks, error) {
+	set, err := countsOf(s)
+	if err != nil {
+		return nil, err
+	}
+	entry, _ := s.Manifest().Main(recording.Repeats)
+	b := &Blocks{Entry: entry, Loaded: set.Loaded, files: map[string]*repeats.File{}}
+	for i := range set.Files {
+		b.files[set.Files[i].Name] = &set.Files[i]
+	}
+	return b, nil
+}
+
+// Entered is how often the block was entered whose brace, or the colon of a clause, is at an offset of a file. It is false where that was not counted.
+func (b *Blocks) Entered(file string, offset int) (n int64, ok bool) {
+	f := b.files[file]
+	if f == nil {
+		return 0, false
+	}
+	i, ok := slices.BinarySearchFunc(f.Blocks, offset, func(x repeats.Block, offset int) int { return cmp.Compare(x.Offset, offset) })
+	if !ok {
+		return 0, false
+	}
+	return f.Blocks[i].Count, true
+}
+
+// Loop is what was counted of a loop.
+type Loop = repeats.Loop
+
+// LoopAt is what was counted of the loop whose keyword is at an offset of a file. It is false where nothing was.
+func (b *Blocks) LoopAt(file string, offset int) (l Loop, ok bool) {
+	f := b.files[file]
+	if f == nil {
+		return l, false
+	}
+	i, ok := slices.BinarySearchFunc(f.Loops, offset, func(x repeats.Loop, offset int) int { return cmp.Compare(x.Offset, offset) })
+	if !ok {
+		return l, false
+	}
+	return f.Loops[i], true
+}

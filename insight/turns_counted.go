@@ -1,0 +1,252 @@
+package insight
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"loupe/analysis/repetition"
+)
+
+// How many turns of a loop do more than look, by the counts of its blocks: a turn looks if it goes on with the next one and has only set variables of
+// its own.
+
+// countedTurns reads loops so.
+type countedTurns struct {
+	d      *derivations
+	blocks *repetition.Blocks
+}
+
+func newCountedTurns(c *code, blocks *repetition.Blocks) *countedTurns {
+	d := newDerivations(c)
+	d.files, d.effects = true, true
+	return &countedTurns{d, blocks}
+}
+
+// turnCounts are those of a loop.
+type turnCounts struct {
+	all, acting int64
+	// decides is the condition that most turns end at, in the sense in which a turn goes on; holds is in how many of asked turns it did, and at its line.
+	decides      ast.Expr
+	holds, asked int64
+	at           codeLine
+	// acts are the lines in which turns do more.
+	acts [][2]int
+}
+
+// of counts the turns of a loop of a function. It is false where they were not counted, or where each turn does something.
+func (c *countedTurns) of(in frameCode, stmt ast.Stmt) (t turnCounts, ok bool) {
+	body := bodyOfLoop(stmt)
+	n, ok := c.entered(body.Lbrace)
+	if !ok || n == 0 {
+		return t, false
+	}
+	w := &turnWalk{countedTurns: c, in: in, stmt: stmt, ratio: 1}
+	w.all = n
+	if w.list(body.List, n); w.unknown || w.decides == nil {
+		return t, false
+	}
+	return w.turnCounts, true
+}
+
+// bodyOfLoop is the body of a loop; nil of another statement.
+func bodyOfLoop(n ast.Node) *ast.BlockStmt {
+	switch n := n.(type) {
+	case *ast.ForStmt:
+		return n.Body
+	case *ast.RangeStmt:
+		return n.Body
+	}
+	return nil
+}
+
+// entered is how often the block of a brace or a colon was entered.
+func (c *countedTurns) entered(at token.Pos) (int64, bool) {
+	file, _, offset := c.d.t.at(at)
+	return c.blocks.Entered(file, offset)
+}
+
+// loopAt is what a loop went through.
+func (c *countedTurns) loopAt(stmt ast.Stmt) (repetition.Loop, bool) {
+	file, _, offset := c.d.t.at(stmt.Pos())
+	return c.blocks.LoopAt(file, offset)
+}
+
+// turnWalk goes through the statements of a loop's body.
+type turnWalk struct {
+	*countedTurns
+	turnCounts
+	in      frameCode
+	stmt    ast.Stmt
+	ratio   float64 // of the condition that decides: how many of the turns that come to it go on
+	unknown bool
+}
+
+// list goes through statements to which n turns come, and is how many of these go on behind them.
+func (w *turnWalk) list(list []ast.Stmt, n int64) int64 {
+	for _, s := range list {
+		if n <= 0 || w.unknown {
+			return 0
+		}
+		n = w.one(s, n)
+	}
+	return n
+}
+
+func (w *turnWalk) one(s ast.Stmt, n int64) int64 {
+	switch s := s.(type) {
+	case *ast.IfStmt:
+		return w.branches(s, n)
+	case *ast.SwitchStmt:
+		return w.clauses(s, n)
+	case *ast.BlockStmt:
+		return w.list(s.List, n)
+	case *ast.BranchStmt:
+		if s.Tok == token.CONTINUE && (s.Label == nil || w.isOf(s.Label)) {
+			return 0
+		}
+	case *ast.EmptyStmt:
+		return n
+	}
+	if !leavesPlace(s) && w.looks(s) {
+		return n
+	}
+	w.act(s, n)
+	return 0
+}
+
+// isOf tells of a label that it is the loop's.
+func (w *turnWalk) isOf(label *ast.Ident) bool {
+	found := false
+	ast.Inspect(w.in.decl, func(n ast.Node) bool {
+		l, ok := n.(*ast.LabeledStmt)
+		found = found || ok && l.Label.Name == label.Name && l.Stmt == w.stmt
+		return !found
+	})
+	return found
+}
+
+func (w *turnWalk) act(s ast.Stmt, n int64) {
+	w.acting += n
+	_, first, _ := w.d.t.at(s.Pos())
+	_, last, _ := w.d.t.at(s.End())
+	w.acts = append(w.acts, [2]int{first, last})
+}
+
+// looks tells of a piece of the body that it sets variables of the turn alone.
+func (w *turnWalk) looks(n ast.Node) bool {
+	check := unneededWork{s: &unneededScan{d: w.d}, in: w.in}
+	touched, ok := check.harmless(w.d, n)
+	if !ok || writesBehind(w.d, n) {
+		return false
+	}
+	body := bodyOfLoop(w.stmt)
+	ofTurn := func(v types.Object) bool { return v == nil || body.Pos() <= v.Pos() && v.Pos() < body.End() }
+	for v := range touched {
+		if !ofTurn(v) {
+			return false
+		}
+	}
+	return !hasAny(n, func(x ast.Node) bool {
+		for _, lhs := range givenValues(x) {
+			if id, ok := innermost(lhs).(*ast.Ident); !ok || id.Name != "_" && !ofTurn(w.d.variable(id)) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// branches goes through an if statement.
+func (w *turnWalk) branches(s *ast.IfStmt, n int64) int64 {
+	if s.Init != nil && !w.looks(s.Init) || !w.looks(s.Cond) {
+		w.act(s, n)
+		return 0
+	}
+	then, ok := w.entered(s.Body.Lbrace)
+	if !ok {
+		w.unknown = true
+		return 0
+	}
+	then = min(then, n)
+	rest, before := n-then, w.acting
+	left := w.list(s.Body.List, then)
+	switch acted := w.acting > before; {
+	case acted || then == 0 && !onlyGoesOn(s.Body.List):
+		w.decide(s, s.Cond, n, then)
+	case left == 0 && s.Else == nil:
+		w.decide(s, opposite(s.Cond), n, rest)
+	}
+	switch e := s.Else.(type) {
+	case *ast.BlockStmt:
+		rest = w.list(e.List, rest)
+	case *ast.IfStmt:
+		rest = w.branches(e, rest)
+	}
+	return left + rest
+}
+
+// onlyGoesOn tells of statements that they are nothing but continue.
+func onlyGoesOn(list []ast.Stmt) bool {
+	if len(list) != 1 {
+		return false
+	}
+	b, ok := list[0].(*ast.BranchStmt)
+	return ok && b.Tok == token.CONTINUE
+}
+
+// decide notes a condition that ends more turns than others do.
+func (w *turnWalk) decide(s ast.Stmt, cond ast.Expr, n, holds int64) {
+	if ratio := float64(holds) / float64(n); ratio < w.ratio {
+		w.ratio, w.decides, w.holds, w.asked, w.at = ratio, cond, holds, n, w.d.placeOf(s)
+	}
+}
+
+// clauses goes through a switch.
+func (w *turnWalk) clauses(s *ast.SwitchStmt, n int64) int64 {
+	if s.Init != nil && !w.looks(s.Init) || s.Tag != nil && !w.looks(s.Tag) {
+		w.act(s, n)
+		return 0
+	}
+	left, none := int64(0), n
+	for _, c := range s.Body.List {
+		clause := c.(*ast.CaseClause)
+		for _, x := range clause.List {
+			if !w.looks(x) {
+				w.act(s, n)
+				return 0
+			}
+		}
+		m, ok := w.entered(clause.Colon)
+		if !ok {
+			w.unknown = true
+			return 0
+		}
+		m = min(m, none)
+		none -= m
+		left += w.list(clause.Body, m)
+	}
+	return left + none
+}
+
+// opposite is a condition that is true where another one is not.
+func opposite(cond ast.Expr) ast.Expr {
+	turned := map[token.Token]token.Token{token.EQL: token.NEQ, token.NEQ: token.EQL, token.LSS: token.GEQ, token.GEQ: token.LSS, token.GTR: token.LEQ, token.LEQ: token.GTR}
+	switch x := ast.Unparen(cond).(type) {
+	case *ast.BinaryExpr:
+		if op, ok := turned[x.Op]; ok {
+			return &ast.BinaryExpr{X: x.X, OpPos: x.OpPos, Op: op, Y: x.Y}
+		}
+		switch x.Op {
+		case token.LAND:
+			return &ast.BinaryExpr{X: opposite(x.X), OpPos: x.OpPos, Op: token.LOR, Y: opposite(x.Y)}
+		case token.LOR:
+			return &ast.BinaryExpr{X: opposite(x.X), OpPos: x.OpPos, Op: token.LAND, Y: opposite(x.Y)}
+		}
+	case *ast.UnaryExpr:
+		if x.Op == token.NOT {
+			return ast.Unparen(x.X)
+		}
+	}
+	return &ast.UnaryExpr{OpPos: cond.Pos(), Op: token.NOT, X: cond}
+}
