@@ -40,11 +40,10 @@ type Loop struct {
 	Entered int64 `json:"entered"`
 	Looked  int64 `json:"looked"`
 	Size    int64 `json:"size"`
-	// Places is in how many places that lay, Contents how many different ones it was, as far as one hash goes (docs/formats/repeats.md): each counted
-	// up to 512. Changed is how often it was not what had been in its place the time before.
-	Places   int64 `json:"places"`
+	// Contents is how many different ones these were, as far as one hash goes (docs/formats/repeats.md), counted up to 512. Alike of them were much the
+	// same as the one before: a list most of whose elements had been in that, the same map with about as many entries.
 	Contents int64 `json:"contents"`
-	Changed  int64 `json:"changed,omitempty"`
+	Alike    int64 `json:"alike,omitempty"`
 }
 
 // Counted are the blocks and loops that the counting code knows by their numbers.
@@ -62,7 +61,7 @@ type CountedBlock struct {
 // Fields of a line of the counting code: of a block's behind the first number, and of a loop's.
 const (
 	mostInLine = 64
-	loopFields = 7
+	loopFields = 6
 )
 
 // blockCounts reads the counts of blocks from a number on.
@@ -132,8 +131,8 @@ func (f *File) possible() bool {
 	}
 	last = -1
 	for _, l := range f.Loops {
-		if !at(l.Line, l.Offset) || l.Offset <= last || !sane(l.Entered, l.Looked, l.Size, l.Places, l.Contents, l.Changed) ||
-			l.Looked > l.Entered || l.Places > l.Looked || l.Contents > l.Looked || l.Changed > l.Looked {
+		if !at(l.Line, l.Offset) || l.Offset <= last || !sane(l.Entered, l.Looked, l.Size, l.Contents, l.Alike) ||
+			l.Looked > l.Entered || l.Contents > l.Looked || l.Alike > l.Looked {
 			return false
 		}
 		last = l.Offset

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -52,10 +53,17 @@ type loop struct {
 	entered  uint64
 	mu       sync.Mutex
 	looked   int64
-	size     int64              // elements that it went through where it was looked at
-	places   map[uintptr]uint64 // where that lies, with a hash of what it was
-	contents map[uint64]bool    // such hashes
-	changed  int64              // it lies where something else was the time before
+	size     int64           // elements that it went through where it was looked at
+	contents map[uint64]bool // hashes of what that was
+	last     passed
+	alike    int64 // it was much the same as the time before
+}
+
+// passed is what a loop went through the last time that it was looked at.
+type passed struct {
+	place  uintptr
+	n      int
+	sketch [8]uint64 // the smallest hashes of its elements
 }
 
 var loops [MaxLoops]loop
@@ -63,6 +71,7 @@ var loops [MaxLoops]loop
 // Limits of looking at loops: mostThings are kept of one, and all of it takes so many ns.
 const (
 	mostThings     = 512
+	mostSketch     = 256 // elements of a list, from its start
 	mostOfAllLoops = 1_500_000_000
 )
 
@@ -82,35 +91,71 @@ func Over(id uint32, over any) {
 	}
 	t := now()
 	defer func() { spentOnLoops.Add(now() - t) }()
-	place, n, ok := placeOf(over)
+	v := reflect.ValueOf(over)
+	place, n, ok := placeOf(v)
 	if !ok {
 		return
 	}
 	defer safely()()
 	h := hasher{near: true, places: true}
 	h.any(over)
-	sum, l := h.sum(), &loops[id]
+	sum, at, l := h.sum(), passed{place: place, n: n}, &loops[id]
+	if v.Kind() == reflect.Slice {
+		at.sketch = sketchOf(v)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.looked, l.size = l.looked+1, l.size+int64(n)
-	if l.places == nil {
-		l.places, l.contents = map[uintptr]uint64{}, map[uint64]bool{}
+	if l.looked > 0 && l.last.like(at, v.Kind()) {
+		l.alike++
 	}
-	was, known := l.places[place]
-	if known && was != sum {
-		l.changed++
-	}
-	if known || len(l.places) < mostThings {
-		l.places[place] = sum
+	l.looked, l.size, l.last = l.looked+1, l.size+int64(n), at
+	if l.contents == nil {
+		l.contents = map[uint64]bool{}
 	}
 	if len(l.contents) < mostThings {
 		l.contents[sum] = true
 	}
 }
 
+// like tells whether something is much the same as what was gone through before: a list most of whose elements were in that, or the same map, of about
+// as many entries.
+func (p passed) like(q passed, kind reflect.Kind) bool {
+	switch kind {
+	case reflect.Map:
+		return p.place == q.place && 8*max(p.n, q.n) <= 9*min(p.n, q.n)
+	case reflect.Slice:
+		both := 0
+		for _, x := range q.sketch {
+			if slices.Contains(p.sketch[:], x) {
+				both++
+			}
+		}
+		return 2*both > len(q.sketch)
+	}
+	return p == q
+}
+
+// sketchOf are the smallest hashes of a list's elements: two lists have as large a part of these in common as of all that they have (A. Broder, On the
+// resemblance and containment of documents, 1997).
+func sketchOf(v reflect.Value) (s [8]uint64) {
+	defer func() { recover() }() // what cannot be read
+	for i := range s {
+		s[i] = ^uint64(len(s) - 1 - i) // above all hashes, in order
+	}
+	for i := range min(v.Len(), mostSketch) {
+		h := hasher{near: true, places: true}
+		h.value(v.Index(i), 0)
+		x := h.sum()
+		if at, known := slices.BinarySearch(s[:], x); !known && at < len(s) {
+			copy(s[at+1:], s[at:])
+			s[at] = x
+		}
+	}
+	return s
+}
+
 // placeOf is where something lies that a loop goes through, and how many elements it has; false for what is none of these.
-func placeOf(x any) (place uintptr, n int, ok bool) {
-	v := reflect.ValueOf(x)
+func placeOf(v reflect.Value) (place uintptr, n int, ok bool) {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Map:
 		return uintptr(v.UnsafePointer()), v.Len(), true
@@ -128,7 +173,7 @@ func writeLoops(w io.Writer) {
 			continue
 		}
 		l.mu.Lock()
-		fmt.Fprintln(w, "l", i, l.entered, l.looked, l.size, len(l.places), len(l.contents), l.changed)
+		fmt.Fprintln(w, "l", i, l.entered, l.looked, l.size, len(l.contents), l.alike)
 		l.mu.Unlock()
 	}
 }
