@@ -352,10 +352,14 @@ func (c *loggedFor) tellLogged(in *Input, f *Finding) {
 func (c *loggedFor) tellChanges(in *Input, f *Finding) {
 	made := c.heavy[max(0, c.below-1)]
 	if fn := in.code.function(made); fn != nil && c.below > 0 {
-		if what, line := changesOther(in.code, declaration{fn, made.File}); what != "" {
+		what, at := changesOther(in.code, declaration{fn, made.File})
+		if what == "" {
+			what, at = changesByValue(in.code, made)
+		}
+		if what != "" {
 			f.Severity, f.saves = Info, false
-			f.Evidence = append(f.Evidence, in.code.shownAt(made.File, line, "making them changes %s here", what))
-			f.Advice = fmt.Sprintf("%s changes %s (%s): whoever leaves the call out where nothing is written leaves that out, too. If something needs it, keep it apart, and make only the text for the log call.", fn.Name.Name, what, fileLine(made.File, line))
+			f.Evidence = append(f.Evidence, in.code.shownAt(at.file, at.line, "making them changes %s here", what))
+			f.Advice = fmt.Sprintf("%s changes %s (%s): whoever leaves the call out where nothing is written leaves that out, too. If something needs it, keep it apart, and make only the text for the log call.", fn.Name.Name, what, at.text())
 			return
 		}
 	}
@@ -375,7 +379,7 @@ func (c *loggedFor) tellChanges(in *Input, f *Finding) {
 
 // changesOther is what a function assigns to that is not its own: a field, an element or a variable of the package,
 // and the line.
-func changesOther(c *code, fn declaration) (what string, line int) {
+func changesOther(c *code, fn declaration) (what string, at codeLine) {
 	own, s := scopeOf(fn.FuncDecl), c.parse(fn.file)
 	note := func(lhs ast.Expr) {
 		if what != "" {
@@ -387,8 +391,8 @@ func changesOther(c *code, fn declaration) (what string, line int) {
 		if root == "" || root == "_" || mine || bare && (root == own.receiver || own.parameter(root) >= 0) {
 			return
 		}
-		what = types.ExprString(lhs)
-		line, _ = s.lines(lhs)
+		what, at.file = types.ExprString(lhs), fn.file
+		at.line, _ = s.lines(lhs)
 	}
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -403,7 +407,31 @@ func changesOther(c *code, fn declaration) (what string, line int) {
 		}
 		return what == ""
 	})
-	return what, line
+	return what, at
+}
+
+// changesByValue is the same of the functions that a frame's function, and what that calls, may call as values.
+func changesByValue(c *code, f stack.Frame) (what string, at codeLine) {
+	d := newDerivations(c)
+	in, ok := d.at(f)
+	if !ok {
+		return "", at
+	}
+	reached := d.reached(in.decl, in.body())
+	for _, f := range d.valueFuncs() {
+		if _, is := reached[f.decl]; !is || what != "" {
+			continue
+		}
+		ast.Inspect(f.decl.Body, func(n ast.Node) bool {
+			for _, x := range changedBy(n) {
+				if v := d.variable(innermost(x)); what == "" && (v == nil || !isLocal(f.decl, v)) {
+					what, at = types.ExprString(x), d.placeOf(x)
+				}
+			}
+			return what == ""
+		})
+	}
+	return what, at
 }
 
 // tellThrownAway says of a function of the program's own where it asks, and what to do.

@@ -155,6 +155,13 @@ func (s *scanFinder) scan(in frameCode, stmt ast.Stmt) *countedScan {
 	l := loop{body: bodyOfLoop(stmt), stmt: stmt}
 	names := l.variables()
 	l.aliases(names)
+	if set, ok := t.asks.Init.(*ast.AssignStmt); ok && mentionsAny(set, names) { // an entry of the element's
+		for _, lhs := range set.Lhs {
+			if id, ok := lhs.(*ast.Ident); ok && id.Name != "_" {
+				names[id.Name] = true
+			}
+		}
+	}
 	x.kind, x.by = s.asks(t.decides, names)
 	if x.by == matchOther && ofNetworks(s.in.code, goneThrough(stmt)) {
 		x.by = matchNetwork
@@ -274,9 +281,9 @@ func (s *countedScan) finding(r *Rule, in *Input, w *facts.Weights, blocks *repe
 	if s.acting > 0 {
 		acting = fmt.Sprintf("%s did more than look (%s)", unit.Count(s.acting), unit.Percent(float64(s.acting)/float64(s.all)))
 	}
-	f := r.answer(Found, "%s of the CPU time goes into a loop%s that goes through %s again and again, about %s; of %s turns %s", unit.Percent(share.Estimate), atFrame(s.at),
-		s.name, unit.Plural(size, "element"), unit.About(s.all), acting)
-	f.Title = "The same list is gone through again and again for few of its elements"
+	f := r.answer(Found, "%s of the CPU time goes into a loop%s that goes through %s again and again, %s elements; of %s turns %s", unit.Percent(share.Estimate), atFrame(s.at),
+		s.name, unit.About(size), unit.About(s.all), acting)
+	f.Title = "The same elements are gone through again and again for few of them"
 	f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
 	f.Severity, f.Score = Info, score(share.Estimate, r.param("share"), 0.6)
 	f.Evidence = []Evidence{in.lineAt(w.Entry, s.at, "%d of %d samples", s.samples, w.Total()),

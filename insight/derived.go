@@ -24,6 +24,7 @@ type derivations struct {
 	written map[types.Object][]changing
 	calls   map[*ast.FuncDecl][]derivedCall
 	named   map[string][]*ast.FuncDecl
+	values  []valueFunc
 	// nodes are those that hand values on, and through those that write through what a variable refers to.
 	nodes   []flowNode
 	through map[types.Object][]changing
@@ -392,6 +393,10 @@ func (w *derivedWalk) call(n *ast.CallExpr) {
 	}
 	if fn := d.t.callee(n); fn != nil && len(d.declsOf(fn)) > 0 {
 		w.calls(n, fn)
+		return
+	}
+	if sel, ok := fun.(*ast.SelectorExpr); ok && d.field(sel) != nil { // whatever the field holds
+		w.other = true
 		return
 	}
 	w.library(n)

@@ -28,6 +28,7 @@ type turnCounts struct {
 	all, acting int64
 	// decides is the condition that most turns end at, in the sense in which a turn goes on; holds is in how many of asked turns it did, and at its line.
 	decides      ast.Expr
+	asks         *ast.IfStmt
 	holds, asked int64
 	at           codeLine
 	// acts are the lines in which turns do more.
@@ -196,9 +197,9 @@ func onlyGoesOn(list []ast.Stmt) bool {
 }
 
 // decide notes a condition that ends more turns than others do.
-func (w *turnWalk) decide(s ast.Stmt, cond ast.Expr, n, holds int64) {
+func (w *turnWalk) decide(s *ast.IfStmt, cond ast.Expr, n, holds int64) {
 	if ratio := float64(holds) / float64(n); ratio < w.ratio {
-		w.ratio, w.decides, w.holds, w.asked, w.at = ratio, cond, holds, n, w.d.placeOf(s)
+		w.ratio, w.decides, w.asks, w.holds, w.asked, w.at = ratio, cond, s, holds, n, w.d.placeOf(s)
 	}
 }
 

@@ -1,0 +1,88 @@
+package insight
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	repeatsfile "loupe/format/repeats"
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+)
+
+// countedFile are the counts that comments of a source say: { /*9*/ of a block that was entered 9 times, /*9 9 450 1 8*/ before a loop that began 9
+// times, was looked at 9 times, had 450 elements to go through, of one content, and was 8 times like before.
+func countedFile(t *testing.T, name, source string) []byte {
+	t.Helper()
+	f := repeatsfile.File{Name: name}
+	line := func(at int) int { return 1 + strings.Count(source[:at], "\n") }
+	for _, m := range regexp.MustCompile(`[{:] /\*(\d+)\*/`).FindAllStringSubmatchIndex(source, -1) {
+		n, _ := strconv.ParseInt(source[m[2]:m[3]], 10, 64)
+		f.Blocks = append(f.Blocks, repeatsfile.Block{Line: line(m[0]), Offset: m[0], Count: n})
+	}
+	for _, m := range regexp.MustCompile(`/\*(\d+ \d+ \d+ \d+ \d+)\*/for`).FindAllStringSubmatchIndex(source, -1) {
+		l := repeatsfile.Loop{Line: line(m[1]), Offset: m[1] - len("for")}
+		if _, err := fmt.Sscan(source[m[2]:m[3]], &l.Entered, &l.Looked, &l.Size, &l.Contents, &l.Alike); err != nil {
+			t.Fatal(err)
+		}
+		f.Loops = append(f.Loops, l)
+	}
+	out, err := json.Marshal(repeatsfile.Set{Schema: repeatsfile.Schema, For: 4e9, Files: []repeatsfile.File{f}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestScans: a loop whose turns nearly all look is told by the counts of its blocks, if it goes through the same again.
+func TestScans(t *testing.T) {
+	const same, other = "/*1000 80 400000 1 79*/", "/*1000 80 400000 80 0*/"
+	const head = "package main\n\nimport \"time\"\n\ntype sub struct {\nid, weight int\nname string\nuntil time.Time\ndirty bool\nx, y float64\n}\n\ntype hub struct {\nsubs []*sub\nof map[string]*sub\nopen map[string]bool\nn int\n}\n\n"
+	for _, c := range []struct {
+		name, source string
+		says, advice string
+		severity     Severity
+	}{
+		{"those that are due", "func (h *hub) work(now time.Time) {\n" + same + "for _, s := range h.subs { /*5000000*/\nif s.until.Before(now) { /*1000*/ // here\nh.n++\n}\n}\n}\n", "of about 5,000,000 turns 1,000 did more than look", "in the order of what the condition compares", Warning},
+		{"one that goes on with the next", "func (h *hub) work(least int) {\n" + same + "for _, s := range h.subs { /*5000000*/\nif s.weight < least { /*4999000*/ // here\ncontinue\n}\nh.n++\n}\n}\n", "1,000 did more than look", "in the order of what the condition compares", Warning},
+		{"those with a mark", "func (h *hub) work() {\n" + same + "for i := 0; i < len(h.subs); i++ { /*5000000*/\ns := h.subs[i]\nif s.dirty { /*50*/ // here\ns.dirty = false\n}\n}\n}\n", "50 did more than look", "a list or a map of their own", Warning},
+		{"those without an entry in a table", "func (h *hub) work() (out []*sub) {\n" + same + "for _, s := range h.subs { /*5000000*/\nif _, ok := h.open[s.name]; !ok { /*50*/ // here\nout = append(out, s)\n}\n}\nreturn out\n}\n", "50 did more than look", "a list or a map of their own", Warning},
+		{"those of a name, all of them", "func (h *hub) work(name string) {\n" + same + "for _, s := range h.subs { /*5000000*/\nif s.name != name { /*4999900*/ // here\ncontinue\n}\nh.n++\n}\n}\n", "100 did more than look", "a map keyed by what is compared", Warning},
+		{"none", "func (h *hub) work(now time.Time) {\n" + same + "for _, s := range h.subs { /*5000000*/\nif s.until.Before(now) { /*0*/ // here\nh.n++\n}\n}\n}\n", "turns none did more than look", "in the order", Warning},
+		{"a map that shrinks", "func (h *hub) work() {\n/*1000 80 400000 80 79*/for k, s := range h.of { /*5000000*/\nif s.weight == 0 { /*1000*/ // here\ndelete(h.of, k)\n}\n}\n}\n", "goes through h.of again and again", "a list or a map of their own", Warning},
+		{"by a switch", "func (h *hub) work(now time.Time) {\n" + same + "for _, s := range h.subs { /*5000000*/\nif s.weight > 3 { /*4999000*/\ncontinue\n}\nswitch s.id { // here\ncase 1: /*10*/\nh.n++\n}\n}\n}\n", "10 did more than look", "a list or a map of their own", Warning},
+		{"the nearest", "func (h *hub) work(x, y float64) (best *sub) {\nleast := 1e9\n" + same + "for _, s := range h.subs { /*5000000*/\nd := (s.x-x)*(s.x-x) + (s.y-y)*(s.y-y) // here\nif d < least { /*9000*/\nleast, best = d, s\n}\n}\nreturn best\n}\n", "9,000 did more than look", "Look at fewer", Info},
+
+		{"another list each time", "func (h *hub) work(now time.Time) {\n" + other + "for _, s := range h.subs { /*5000000*/\nif s.until.Before(now) { /*1000*/ // here\nh.n++\n}\n}\n}\n", "", "", ""},
+		{"it began once", "func (h *hub) work(now time.Time) {\n/*1 1 5000000 1 0*/for _, s := range h.subs { /*5000000*/\nif s.until.Before(now) { /*1000*/ // here\nh.n++\n}\n}\n}\n", "", "", ""},
+		{"each turn counts", "func (h *hub) work(now time.Time) {\n" + same + "for _, s := range h.subs { /*5000000*/\nh.n++\nif s.until.Before(now) { /*1000*/ // here\nh.n++\n}\n}\n}\n", "", "", ""},
+		{"each turn calls what changes something", "func (h *hub) note(s *sub) bool { h.n++; return s.dirty }\nfunc (h *hub) work() {\n" + same + "for _, s := range h.subs { /*5000000*/\nif h.note(s) { /*1000*/ // here\nh.n++\n}\n}\n}\n", "", "", ""},
+		{"each turn calls what it is given", "func (h *hub) work(want func(*sub) bool) {\n" + same + "for _, s := range h.subs { /*5000000*/\nif want(s) { /*1000*/ // here\nh.n++\n}\n}\n}\n", "", "", ""},
+		{"many do something", "func (h *hub) work(now time.Time) {\n" + same + "for _, s := range h.subs { /*5000000*/\nif s.until.Before(now) { /*900000*/ // here\nh.n++\n}\n}\n}\n", "", "", ""},
+		{"a short list", "func (h *hub) work(now time.Time) {\n/*1000000 16000 80000 1 15999*/for _, s := range h.subs { /*5000000*/\nif s.until.Before(now) { /*1000*/ // here\nh.n++\n}\n}\n}\n", "", "", ""},
+		{"it was not counted", "func (h *hub) work(now time.Time) {\nfor _, s := range h.subs {\nif s.until.Before(now) { // here\nh.n++\n}\n}\n}\n", "", "", ""},
+		{"the time is that of the few", "func (h *hub) work(now time.Time) {\n" + same + "for _, s := range h.subs { /*5000000*/\nif s.until.Before(now) { /*1000*/\nh.n++ // here\n}\n}\n}\n", "", "", ""},
+	} {
+		source := head + c.source
+		at := 1 + strings.Count(source[:strings.Index(source, "// here")], "\n")
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
+		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, countedFile(t, "/src/main.go", source))
+		withProfile(r, recording.CPU, "cpu", column{fmt.Sprintf("main.main:/src/main.go:400 main.(*hub).work:/src/main.go:%d", at), []int64{80}}, column{"main.main:/src/main.go:400 main.other:/src/other.go:3", []int64{20}})
+		var f Finding
+		for _, x := range answers(t, r, "CP20") {
+			if strings.HasPrefix(x.Title, "The same elements") {
+				f = x
+			}
+		}
+		switch {
+		case (f.State == Found) != (c.says != ""), !strings.Contains(f.Summary, c.says), !strings.Contains(f.Advice, c.advice):
+			t.Errorf("%s: %s: %s → %s", c.name, f.State, f.Summary, f.Advice)
+		case f.Severity != c.severity:
+			t.Errorf("%s is %q", c.name, f.Severity)
+		}
+	}
+}
