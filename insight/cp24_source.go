@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"loupe/analysis/repetition"
 	"loupe/value/stack"
 )
 
@@ -24,6 +25,11 @@ type unneeded struct {
 	from, to    int    // the lines in which the results are used
 	shows       bool   // what is done there each time writes, encodes or asks: samples would show it
 	fails       bool   // it may give an error, which is looked at before the condition
+	// counted tells that it was counted how often the work is done, and how often what it gives is used; handed that a function which it is given to
+	// asks the condition.
+	counted    bool
+	done, uses int64
+	handed     string
 }
 
 // unneededScan reads functions for it, each statement once.
@@ -32,12 +38,18 @@ type unneededScan struct {
 	// asks reads conditions: what gives another answer each time, as the clock does, may be about the work itself.
 	asks  *derivations
 	known map[ast.Stmt]*unneeded
+	// counts are those of blocks; nil where there are none.
+	counts *countedTurns
 }
 
 func newUnneededScan(c *code) *unneededScan {
 	d := newDerivations(c)
 	d.files, d.effects = true, true
-	return &unneededScan{d: d, asks: newDerivations(c), known: map[ast.Stmt]*unneeded{}}
+	s := &unneededScan{d: d, asks: newDerivations(c), known: map[ast.Stmt]*unneeded{}}
+	if blocks, err := repetition.BlocksIn(c.session); err == nil {
+		s.counts = &countedTurns{d, blocks}
+	}
+	return s
 }
 
 // on is the work that a frame's line is in.
@@ -138,6 +150,8 @@ func (w *unneededWork) find() *unneeded {
 			return w.behind(last, n, n.End(), w.block.End(), true)
 		case isIf && w.asks(n) && w.mentions(n.Body) && (n.Else == nil || !w.mentions(n.Else)):
 			return w.behind(last, n, n.Body.Pos(), n.Body.End(), false)
+		case w.mentions(next) && w.handsOn(next):
+			return w.handed(last)
 		case w.mentions(next):
 			if !w.add(next) {
 				return nil
@@ -332,7 +346,34 @@ func (w *unneededWork) behind(last ast.Stmt, n *ast.IfStmt, from, to token.Pos, 
 	if len(u.results) == 0 {
 		return nil
 	}
+	u.count(w, n)
 	return u
+}
+
+// count notes how often the work is done and used, where both were counted.
+func (u *unneeded) count(w *unneededWork, n *ast.IfStmt) {
+	if w.s.counts == nil {
+		return
+	}
+	done, ok := w.s.counts.entered(openOf(w.block))
+	inside, also := w.s.counts.entered(n.Body.Lbrace)
+	if !ok || !also || done == 0 {
+		return
+	}
+	if u.counted, u.done, u.uses = true, done, inside; u.leaves {
+		u.uses = max(0, done-inside)
+	}
+}
+
+// openOf is where a block that is counted begins: its brace, or the colon of a clause.
+func openOf(block ast.Node) token.Pos {
+	switch n := block.(type) {
+	case *ast.CaseClause:
+		return n.Colon
+	case *ast.CommClause:
+		return n.Colon
+	}
+	return block.Pos()
 }
 
 // alwaysCosts tells of what is between two places of a block that each time it does enough to be seen in samples: it writes,

@@ -9,6 +9,39 @@ import (
 	"loupe/recording/recordingtest"
 )
 
+// TestCP24Counted: where blocks were counted, it is known how often the result is used, and a function that the result is handed to may ask.
+func TestCP24Counted(t *testing.T) {
+	const head = "package main\n\nimport \"fmt\"\n\ntype job struct{ id int }\n\nvar color, last = false, 0\n\nfunc summed(j *job) int { n := 0; for i := range j.id { n += i }; return n }\n"
+	const show = "func show(title string, n int) { /*900*/\nfmt.Println(title)\nif !color { /*900*/\nreturn\n}\nfmt.Println(n)\n}\n"
+	for _, c := range []struct{ name, source, says, advice string }{
+		{"never", "func step(j *job) { /*900*/\nn := summed(j) // work\nif color { /*0*/\nlast = n\n}\n}\n", "none of 900 came there", "Ask first: do the work in the branch"},
+		{"seldom", "func step(j *job) { /*900*/\nn := summed(j) // work\nif !color { /*890*/\nreturn\n}\nlast = n\n}\n", "10 of 900 came there", "Ask first: move the work"},
+		{"often, and too cheap for samples", "func step(j *job) { /*900*/\nn := summed(j) // work\nif color { /*300*/\nlast = n\n}\n}\n", "", ""},
+		{"by a function that it is handed to", show + "func step(j *job) { /*900*/\nn := summed(j) // work\nshow(\"a\", n)\nshow(\"b\", n)\n}\n", "only by show, behind the check at line 12 (if !color), which leaves before; in the run that counts, none of 900 came there", "Ask first what show asks"},
+		{"in a branch of it", "func show(n int) { /*900*/\nif color { /*2*/\nfmt.Println(n)\n}\n}\nfunc step(j *job) { /*900*/\nn := summed(j) // work\nshow(n)\n}\n", "2 of 900 came there", "Ask first what show asks"},
+		{"it uses it always", "func show(n int) { /*900*/\nfmt.Println(n)\nif color { /*2*/\nfmt.Println(n)\n}\n}\nfunc step(j *job) { /*900*/\nn := summed(j) // work\nshow(n)\n}\n", "", ""},
+		{"it uses it often", "func show(n int) { /*900*/\nif color { /*200*/\nfmt.Println(n)\n}\n}\nfunc step(j *job) { /*900*/\nn := summed(j) // work\nshow(n)\n}\n", "", ""},
+		{"one of two uses it", show + "func tell(n int) { fmt.Println(n) }\nfunc step(j *job) { /*900*/\nn := summed(j) // work\nshow(\"a\", n)\ntell(n)\n}\n", "", ""},
+		{"the condition is about it", "func show(n int) { /*900*/\nif n > 3 { /*2*/\nfmt.Println(n)\n}\n}\nfunc step(j *job) { /*900*/\nn := summed(j) // work\nshow(n)\n}\n", "", ""},
+		{"it is returned as well", show + "func step(j *job) int { /*900*/\nn := summed(j) // work\nshow(\"a\", n)\nreturn n\n}\n", "", ""},
+		{"a function of another package", "func step(j *job) { /*900*/\nn := summed(j) // work\nfmt.Println(n)\n}\n", "", ""},
+	} {
+		source := head + c.source + "func main() { step(&job{}) }\n"
+		at := 1 + strings.Count(source[:strings.Index(source, "// work")], "\n")
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
+		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, countedFile(t, "/src/main.go", source))
+		withProfile(r, recording.CPU, "cpu", column{fmt.Sprintf("main.main:/src/main.go:400 main.step:/src/main.go:%d main.summed:/src/main.go:9", at), []int64{80}}, column{"main.main:/src/main.go:400 main.other:/src/other.go:3", []int64{20}})
+		f := answers(t, r, "CP24")[0]
+		switch {
+		case (f.State == Found) != (c.says != ""), !strings.Contains(f.Summary, c.says), !strings.Contains(f.Advice, c.advice):
+			t.Errorf("%s: %s: %s → %s", c.name, f.State, f.Summary, f.Advice)
+		case f.State == Found && f.Severity != Warning:
+			t.Errorf("%s is %s", c.name, f.Severity)
+		}
+	}
+}
+
 // TestCP24: work whose result only a later condition lets be used is told where no sample is behind it; the source has to
 // show that it can be done there as well.
 func TestCP24(t *testing.T) {

@@ -55,7 +55,7 @@ func checkUnneeded(r *Rule, in *Input) []Finding {
 	var found []Finding
 	for _, u := range all {
 		share := stats.Wilson(float64(u.weight), float64(total), compare.Confidence)
-		if share.Low >= r.param("share") && float64(u.used) < r.param("used")*float64(u.weight) {
+		if share.Low >= r.param("share") && u.seldom(r.param("used")) {
 			found = append(found, u.finding(r, in, cpu, share, total))
 		}
 	}
@@ -118,6 +118,14 @@ func unneededIn(in *Input, p *profile.Profile, index int) (all []*unneededCost, 
 	return all, total
 }
 
+// seldom tells that what the work gives is hardly ever used: by the counts, else by the samples behind the condition.
+func (u *unneededCost) seldom(part float64) bool {
+	if u.counted {
+		return float64(u.uses) < part*float64(u.done)
+	}
+	return float64(u.used) < part*float64(u.weight)
+}
+
 // joins takes a further statement of the same work.
 func (u *unneededCost) joins(work *unneeded) {
 	u.first, u.last, u.fails = min(u.first, work.first), max(u.last, work.last), u.fails || work.fails
@@ -163,8 +171,16 @@ func (u *unneededCost) finding(r *Rule, in *Input, cpu *facts.Weights, share sta
 	if u.leaves {
 		where = fmt.Sprintf("behind the check at line %d (if %s), which leaves before", u.check.line, u.cond)
 	}
+	if u.handed != "" {
+		where = fmt.Sprintf("by %s, ", u.handed) + where
+	}
 	seen := "no sample is there"
-	if u.used > 0 {
+	switch {
+	case u.counted && u.uses == 0:
+		seen = fmt.Sprintf("in the run that counts, none of %s came there", unit.Count(u.done))
+	case u.counted:
+		seen = fmt.Sprintf("in the run that counts, %s of %s came there", unit.Count(u.uses), unit.Count(u.done))
+	case u.used > 0:
 		seen = fmt.Sprintf("only %s of %d there", unit.Plural(u.used, "sample"), u.weight)
 	}
 	f := r.answer(Found, "%s of the CPU time goes into %s (%s:%d in %s%s), which %s used only %s; %s", unit.Percent(share.Estimate), results, baseName(u.file), at.Line,
@@ -175,14 +191,17 @@ func (u *unneededCost) finding(r *Rule, in *Input, cpu *facts.Weights, share sta
 		in.code.shownAt(u.check.file, u.check.line, "asked here, when the work is done already")}
 	f.costs, f.saves, f.arguments = u.costs, true, true
 	f.Advice = "Ask first: do the work in the branch, where its result is used."
-	if u.leaves {
+	switch {
+	case u.handed != "":
+		f.Advice = fmt.Sprintf("Ask first what %s asks (%s), and do the work only where its result is used; or have %s do it.", u.handed, u.check.text(), u.handed)
+	case u.leaves:
 		f.Advice = fmt.Sprintf("Ask first: move the work behind the check at line %d.", u.check.line)
 	}
 	f.Doubts = []string{"where the condition lets it through more often than in this recording, less is gained"}
 	if u.fails {
 		f.Doubts = append(f.Doubts, "an error of the work is then seen only where its result is used")
 	}
-	if u.shows && float64(u.texts) >= halfOfAll*float64(u.weight) {
+	if u.counted || u.shows && float64(u.texts) >= halfOfAll*float64(u.weight) {
 		if share.Low >= r.param("warn") {
 			f.Severity = Warning
 		}

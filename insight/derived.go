@@ -224,6 +224,9 @@ func (d *derivations) isMade(decl *ast.FuncDecl, x ast.Expr) bool {
 	if sel, ok := x.(*ast.SelectorExpr); ok { // a field of what was made, with something made in it
 		return d.isOwn(decl, sel) && derivedSetsMade(d, decl, sel)
 	}
+	if row, ok := x.(*ast.IndexExpr); ok { // a row of a table
+		return d.isMade(decl, row.X) && rowsMade(d, decl, row.X)
+	}
 	v := d.variable(x)
 	if v == nil || !isLocal(decl, v) || isGiven(decl, v) && !isResult(decl, v) {
 		return false
@@ -237,6 +240,32 @@ func (d *derivations) isMade(decl *ast.FuncDecl, x ast.Expr) bool {
 		}
 	}
 	return true
+}
+
+// rowsMade tells whether a function puts into a table of its own only rows that it has made.
+func rowsMade(d *derivations, decl *ast.FuncDecl, table ast.Expr) bool {
+	text, other := types.ExprString(table), false
+	eachAssigned(decl.Body, func(lhs, rhs ast.Expr) {
+		if row, ok := ast.Unparen(lhs).(*ast.IndexExpr); ok && types.ExprString(row.X) == text {
+			other = other || !d.makes(decl, nil, rhs)
+		}
+		if call, ok := ast.Unparen(rhs).(*ast.CallExpr); ok && types.ExprString(lhs) == text {
+			switch {
+			case isNamed(call.Fun, "make"):
+			case isNamed(call.Fun, "append") && !call.Ellipsis.IsValid():
+				other = other || slices.ContainsFunc(call.Args[1:], func(x ast.Expr) bool { return !d.makes(decl, nil, x) })
+			default: // a clone has the rows of another
+				other = true
+			}
+		}
+	})
+	return !other && !hasAny(decl.Body, func(n ast.Node) bool {
+		lit, ok := n.(*ast.CompositeLit) // of rows that it names, which may be anybody's
+		return ok && slices.ContainsFunc(lit.Elts, func(x ast.Expr) bool {
+			of := d.t.typeOf(x)
+			return of != nil && mayRefer(of) && !d.makes(decl, nil, x)
+		})
+	})
 }
 
 // derivedSetsMade tells whether a function sets a field of its own to what it has made, and to nothing else.
