@@ -39,6 +39,7 @@ func tellSortAppended(h *hit, f *Finding) bool {
 	} else {
 		f.Advice += " If many are added before anyone looks, add them all and sort once."
 	}
+	tellOrderChanges(h.in.code, h.lines[0].Caller, a.slice, f)
 	return true
 }
 

@@ -104,3 +104,26 @@ func TestSortedAppendAt(t *testing.T) {
 		}
 	}
 }
+
+// TestOrderChange: a slice stays in order only if nothing changes that its elements are compared by.
+func TestOrderChange(t *testing.T) {
+	const types = "type task struct { n, prio int }\ntype queue struct { tasks []*task; at int; more map[int][]*task; on []func(t *task) }\ntype byPrio []*task\nfunc (b byPrio) Len() int { return len(b) }\nfunc (b byPrio) Less(i, j int) bool { return b[i].prio < b[j].prio }\nfunc (b byPrio) Swap(i, j int) { b[i], b[j] = b[j], b[i] }\n"
+	const byPrio = "q.tasks = append(q.tasks, t)\nsort.Slice(q.tasks, func(i, j int) bool { return q.tasks[i].prio < q.tasks[j].prio }) // sort\n"
+	for _, test := range []struct{ what, text, change string }{
+		{"nothing changes", "func (q *queue) push(t *task) {\n" + byPrio + "}\n", ""},
+		{"another field changes", "func (q *queue) push(t *task) {\nt.n++\n" + byPrio + "}\n", ""},
+		{"a new element is made", "func (q *queue) push(n int) {\nt := &task{prio: n}\nt.prio += 3\n" + byPrio + "}\n", ""},
+		{"others are raised", "func (q *queue) push(t *task) {\nq.raise(t.n)\n" + byPrio + "}\nfunc (q *queue) raise(n int) {\nfor _, d := range q.more[n] {\nd.prio++\n}\n}\n", "prio"},
+		{"by a function that is a value", "func (q *queue) push(t *task) {\nfor _, f := range q.on {\nf(t)\n}\n" + byPrio + "}\nfunc watch(q *queue) {\nq.on = append(q.on, func(t *task) { t.prio++ })\n}\n", "prio"},
+		{"it depends on a place that moves", "func (q *queue) push(t *task) {\nq.tasks = append(q.tasks, t)\nsort.Slice(q.tasks, func(i, j int) bool { return q.tasks[i].n-q.at < q.tasks[j].n-q.at }) // sort\nq.at++\n}\n", "at"},
+		{"it depends on a place that the caller moves", "func (q *queue) push(t *task) {\nq.tasks = append(q.tasks, t)\nsort.Slice(q.tasks, func(i, j int) bool { return q.tasks[i].n-q.at < q.tasks[j].n-q.at }) // sort\n}\nfunc main() {\nq := &queue{}\nfor i := range 9 {\nq.push(&task{n: i})\nq.at += i\n}\n}\n", "at"},
+		{"elements are made in turns", "func (q *queue) push(t *task) {\n" + byPrio + "}\nfunc main() {\nq := &queue{}\nfor i := range 9 {\nt := &task{}\nt.prio = i\nq.push(t)\n}\n}\n", ""},
+		{"by a method Less", "func (q *queue) push(t *task) {\nq.tasks = append(q.tasks, t)\nsort.Sort(byPrio(q.tasks)) // sort\n}\nfunc (q *queue) age() {\nfor _, t := range q.tasks {\nt.prio--\n}\n}\n", "prio"},
+		{"by a function of its own", "func less(a, b *task) int { return a.prio - b.prio }\nfunc (q *queue) push(t *task) {\nq.tasks = append(q.tasks, t)\nslices.SortFunc(q.tasks, less) // sort\n}\nfunc (q *queue) age() {\nfor _, t := range q.tasks {\nt.prio--\n}\n}\n", "prio"},
+	} {
+		text := "package main\n\nimport (\"slices\"; \"sort\")\n\n" + types + test.text
+		if what, _ := orderChange(sourceOf(text), stack.Frame{Func: "main.f", File: "a.go", Line: sourceLine(text, "sort")}); what != test.change {
+			t.Errorf("%s: %q, want %q", test.what, what, test.change)
+		}
+	}
+}

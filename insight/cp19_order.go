@@ -1,0 +1,144 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+
+	"loupe/value/stack"
+)
+
+// What a slice is in the order of: where anything of that changes, the slice is no longer in order, and a place for a new element cannot be searched.
+
+// orderChange is where something changes that the comparison of a sort reads, and what.
+func orderChange(c *code, at stack.Frame) (what string, change codeLine) {
+	d := newDerivations(c)
+	in, ok := d.at(at)
+	if !ok {
+		return "", change
+	}
+	var compares []ast.Node
+	ast.Inspect(in.decl.Body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || !inSet("sort", types.ExprString(call.Fun)) {
+			return true
+		}
+		_, first, _ := d.t.at(call.Pos())
+		_, last, _ := d.t.at(call.End())
+		if first <= at.Line && at.Line <= last {
+			compares = append(compares, comparisonsOf(d, call)...)
+		}
+		return true
+	})
+	read := map[types.Object]bool{}
+	for _, n := range compares {
+		w := &derivedWalk{d: d, f: &derived{decl: in.decl, reads: read, fills: map[types.Object]bool{}}}
+		ast.Inspect(n, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				w.selects(n)
+			case *ast.CallExpr:
+				if fn := d.t.callee(n); fn != nil {
+					for _, decl := range d.declsOf(fn) {
+						if f := d.of(decl); f != nil {
+							for v := range f.reads {
+								read[v] = true
+							}
+						}
+					}
+				}
+			}
+			return true
+		})
+	}
+	for _, v := range sorted(read) {
+		if mayRefer(v.Type()) { // the slice itself
+			continue
+		}
+		for _, x := range d.changesOfAny(v) {
+			if !derivedStartsWith(d, x) || x.looped {
+				file, line, _ := d.t.at(x.at)
+				return v.Name(), codeLine{file, line}
+			}
+		}
+		if at, ok := changedInTurns(d, v); ok {
+			return v.Name(), at
+		}
+	}
+	return "", change
+}
+
+// changedInTurns is where a loop changes a field of something that its function has made before it.
+func changedInTurns(d *derivations, field types.Object) (at codeLine, found bool) {
+	for _, decl := range d.t.decls {
+		eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
+			for _, x := range changedBy(n) {
+				sel, ok := ast.Unparen(x).(*ast.SelectorExpr)
+				if !ok || d.field(sel) != field || found {
+					continue
+				}
+				of := d.variable(innermost(sel))
+				for _, l := range around {
+					if isLoop(l) && of != nil && (of.Pos() < l.Pos() || l.End() <= of.Pos()) {
+						at, found = d.placeOf(n), true
+					}
+				}
+			}
+		})
+	}
+	return at, found
+}
+
+// comparisonsOf are the functions that a call of a sort compares by: the one that it is given, or the method of what it sorts.
+func comparisonsOf(d *derivations, call *ast.CallExpr) (all []ast.Node) {
+	for _, a := range call.Args {
+		switch x := ast.Unparen(a).(type) {
+		case *ast.FuncLit:
+			all = append(all, x.Body)
+		case *ast.CallExpr: // sort.Reverse, a conversion
+			all = append(all, comparisonsOf(d, x)...)
+		case *ast.Ident, *ast.SelectorExpr:
+			var id *ast.Ident
+			if sel, ok := x.(*ast.SelectorExpr); ok {
+				id = sel.Sel
+			} else {
+				id = x.(*ast.Ident)
+			}
+			if fn, ok := d.t.info.Uses[id].(*types.Func); ok && d.t.decls[fn.Origin()] != nil {
+				all = append(all, d.t.decls[fn.Origin()].Body)
+			}
+		}
+	}
+	if of, ok := d.t.typeOf(call).(*types.Named); ok { // byTime(q.tasks)
+		all = append(all, lessOf(d, of)...)
+	}
+	for _, a := range call.Args {
+		if of, ok := d.t.typeOf(a).(*types.Named); ok {
+			all = append(all, lessOf(d, of)...)
+		}
+	}
+	return all
+}
+
+// lessOf is the body of a type's method Less, if the sources have it.
+func lessOf(d *derivations, of *types.Named) (all []ast.Node) {
+	for i := range of.NumMethods() {
+		if m := of.Method(i); m.Name() == "Less" && d.t.decls[m] != nil {
+			all = append(all, d.t.decls[m].Body)
+		}
+	}
+	return all
+}
+
+// tellOrderChanges says of a slice that is sorted again after each element that its order may be another one each time.
+func tellOrderChanges(c *code, at stack.Frame, slice string, f *Finding) {
+	what, change := orderChange(c, at)
+	if what == "" {
+		f.Doubts = append(f.Doubts, "if something changes what the elements are compared by, the slice is in order no more before the sort")
+		return
+	}
+	f.Severity, f.saves, f.grows = Info, false, false
+	f.Evidence = append(f.Evidence, c.shownAt(change.file, change.line, "%s, by which the elements are compared, is changed here", what))
+	f.Advice = fmt.Sprintf("The comparison reads %s, which is changed at %s, so that %s may be in another order each time, and a place for the new element cannot be searched. "+
+		"If few elements change, move only these (heap.Fix of container/heap); if only the first is asked for, look for it.", what, change.text(), slice)
+}
