@@ -404,6 +404,12 @@ func (f *textFlow) capacity(around []ast.Node) bool {
 
 // parameterAt is the parameter of a function that takes an argument.
 func parameterAt(d *derivations, decl *ast.FuncDecl, arg int) types.Object {
+	if arg == ofReceiver {
+		if decl.Recv == nil || len(decl.Recv.List[0].Names) == 0 {
+			return nil
+		}
+		return d.variable(decl.Recv.List[0].Names[0])
+	}
 	i := 0
 	for _, field := range decl.Type.Params.List {
 		_, variadic := field.Type.(*ast.Ellipsis)

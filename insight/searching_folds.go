@@ -57,6 +57,9 @@ func foldsAll(body *ast.BlockStmt, outside func(name string) bool) bool {
 	return true
 }
 
+// ofReceiver is the place of a method's receiver among its parameters.
+const ofReceiver = -2
+
 // foldedBy is the place of the parameter that a function goes through by the loop around a frame's line; -1 where it does
 // something else with it.
 func foldedBy(c *code, at stack.Frame) (param int, fn *scope) {
@@ -85,7 +88,21 @@ func foldedBy(c *code, at stack.Frame) (param int, fn *scope) {
 			return -1, fn
 		}
 	}
+	if name == fn.receiver {
+		return ofReceiver, fn
+	}
 	return fn.parameter(name), fn
+}
+
+// argumentAt is what a call gives for a parameter, or the receiver, by its place; nil where it gives none.
+func argumentAt(call *ast.CallExpr, k int) ast.Expr {
+	switch {
+	case k == ofReceiver:
+		return receiverOf(call)
+	case k < len(call.Args):
+		return call.Args[k]
+	}
+	return nil
 }
 
 // nodesOf are all nodes of a statement.
@@ -141,7 +158,7 @@ func foldsOutward(body *ast.BlockStmt, fn *scope) (found bool) {
 func foldedAgain(c *code, way []stack.Frame) (g growing, ok bool) {
 	k, callee := foldedBy(c, way[0])
 	caller := c.scopeAt(way[1])
-	if k < 0 || caller == nil {
+	if k == -1 || caller == nil {
 		return g, false
 	}
 	var calls []*ast.CallExpr
@@ -150,11 +167,11 @@ func foldedAgain(c *code, way []stack.Frame) (g growing, ok bool) {
 			calls = append(calls, call)
 		}
 	}
-	if len(calls) != 1 || k >= len(calls[0].Args) {
+	if len(calls) != 1 || argumentAt(calls[0], k) == nil {
 		return g, false
 	}
 	call := calls[0]
-	part, through := call.Args[k], ""
+	part, through := argumentAt(call, k), ""
 	if id, ok := part.(*ast.Ident); ok && caller.made(id.Name) != nil { // part := list[:i]
 		part, through = caller.made(id.Name), id.Name
 	}

@@ -47,10 +47,10 @@ func foldStateOf(c *code, way0, way1 stack.Frame, name string, k int) foldState 
 			t.loop = n
 		}
 	}
-	if len(calls) != 1 || t.loop == nil || t.list == nil || k >= len(calls[0].Args) {
+	if len(calls) != 1 || t.loop == nil || t.list == nil || argumentAt(calls[0], k) == nil {
 		return foldState{what: "the source does not tell what it reads beside that part"}
 	}
-	part := calls[0].Args[k]
+	part := argumentAt(calls[0], k)
 	if defs := d.definitions(caller.decl)[d.variable(part)]; len(defs) == 1 && defs[0].x != nil {
 		part = defs[0].x
 	}

@@ -30,6 +30,10 @@ func TestFoldedParts(t *testing.T) {
 		{"through a variable, to one that changes it", sum + "func step(xs []int) { xs[0]++ }\nfunc f(list []int, out []int) {\nfor i := range list {\npart := list[:i]\nstep(part)\nout[i] = fold(part) // A\n}\n}\n", not},
 		{"from the last on", "func fold(xs []int) int {\nn := xs[len(xs)-1]\nfor _, x := range xs {\nn += x // B\n}\nreturn n\n}\n" + call, not},
 
+		{"a method of the list's type", "type levels []int\nfunc (xs levels) fold() int {\nn := 0\nfor _, x := range xs {\nn += x // B\n}\nreturn n\n}\nfunc f(list levels, out []int) {\nfor i := range list {\nout[i] = list[:i].fold() // A\n}\n}\n", told},
+		{"a method, through a variable, of what others may have", "type levels []int\ntype gauge struct { data levels }\nfunc (xs levels) fold() int {\nn := 0\nfor _, x := range xs {\nn += x // B\n}\nreturn n\n}\nfunc f(g *gauge, out []int) {\nfor i := 0; i < len(g.data); i++ {\nso := g.data[:i]\nout[i] = so.fold() // A\n}\n}\n", doubtful},
+		{"a method of a list that is changed", "type levels []int\nfunc (xs levels) fold() int {\nn := 0\nfor _, x := range xs {\nn += x // B\n}\nreturn n\n}\nfunc f(list levels, out []int) {\nfor i := range list {\nout[i] = list[:i].fold() // A\nlist[0]++\n}\n}\n", not},
+
 		{"only the last ones", "func fold(xs []int) int {\nn := 0\nfor _, x := range xs[len(xs)-3:] {\nn += x // B\n}\nreturn n\n}\n" + call, not},
 		{"until the first that fits", "func fold(xs []int) int {\nfor i, x := range xs {\nif x > 9 { // B\nreturn i\n}\n}\nreturn -1\n}\n" + call, not},
 		{"it stops early", "func fold(xs []int) int {\nn := 0\nfor _, x := range xs {\nn += x // B\nif n > 9 {\nbreak\n}\n}\nreturn n\n}\n" + call, not},
