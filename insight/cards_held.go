@@ -4,15 +4,17 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"loupe/analysis/facts"
 	"loupe/value/stack"
 	"loupe/value/unit"
 )
 
 // Who waits for a lock waits for what is done under it. Where that is work, and not waiting, the samples show what.
 
-// underLock marks the CPU samples of what is done under the lock that a line takes; nil where the source does not show what that is, or there are none.
-// Readers of a RWMutex do not keep each other out.
+// underLock marks the CPU samples of what is done under the lock that a line takes, at this line or at others of its file; nil where the source does not
+// show what that is, or there are none. Readers of a RWMutex do not keep each other out.
 func (s *spent) underLock(c *code, at stack.Frame) []bool {
 	if s == nil {
 		return nil
@@ -21,11 +23,20 @@ func (s *spent) underLock(c *code, at stack.Frame) []bool {
 	if !ok || strings.HasSuffix(h.lock, ".RLock") {
 		return nil
 	}
+	var others []held
+	for _, o := range c.otherTakers(at) {
+		if h, ok := c.heldAt(stack.Frame{File: at.File, Line: o.line}); ok && !strings.HasSuffix(h.lock, ".RLock") {
+			others = append(others, h)
+		}
+	}
 	marks, some := make([]bool, len(s.stacks)), false
 	for i, id := range s.stacks {
 		marks[i] = slices.ContainsFunc(s.v.t.Frames(id), func(x stack.FrameID) bool {
 			f := s.v.t.Frame(x)
-			return f.File == at.File && f.Func == at.Func && h.has(f.Line)
+			if f.File != at.File || f.Func == at.Func && h.has(f.Line) {
+				return f.File == at.File
+			}
+			return !inClosure(f.Func) && slices.ContainsFunc(others, func(o held) bool { return o.has(f.Line) })
 		})
 		some = some || marks[i]
 	}
@@ -35,6 +46,9 @@ func (s *spent) underLock(c *code, at stack.Frame) []bool {
 	return marks
 }
 
+// inClosure tells of a function by its name that it is one within another, which may run at another time.
+func inClosure(name string) bool { return strings.Contains(stack.Short(name), ".func") }
+
 // keepsBusy is from how many CPUs on the work under a lock keeps the lock for most of the time: it is held by one at a time. Chosen: on a busy machine
 // a program does not get a whole one.
 const keepsBusy = 0.4
@@ -42,15 +56,56 @@ const keepsBusy = 0.4
 // holds tells whether what is done under a lock takes so much CPU time that the lock is held for that.
 func (s *spent) holds(marks []bool) bool { return marks != nil && s.cpus*s.share(marks) >= keepsBusy }
 
+// keeps tells whether the lock of a line is kept by work: by how much CPU time is spent under it, or, where the machine gave the program less than
+// that, by what its holder does while others wait.
+func (s *spent) keeps(in *Input, at stack.Frame, marks []bool) bool {
+	return s.holds(marks) || marks != nil && s.weight(marks) >= enoughHeld && holderRuns(in, at)
+}
+
+// enoughHeld is how many samples under a lock show what is done there: chosen.
+const enoughHeld = 20
+
+// holderRuns tells whether those who hold the lock that a line takes mostly run while requests or tasks wait there, by the account of these. In the
+// rest of the waits the holder may itself wait for a P, or for others in the queue.
+func holderRuns(in *Input, at stack.Frame) bool {
+	u, _ := unitsSpend(in, func(row *facts.UnitRow) bool {
+		return row.Kind.Key() == "lock" && row.Site.Frame.File == at.File && row.Site.Frame.Line == at.Line
+	})
+	var ran, told time.Duration
+	for _, row := range u.rows {
+		if !tellsOfHolder(row.Cause) {
+			continue
+		}
+		if told += row.Time; row.Cause.Kind.Key() == "running" {
+			ran += row.Time
+		}
+	}
+	return ran > 0 && float64(ran) >= max(holdingShare*float64(u.time), halfOfAll*float64(told))
+}
+
+// tellsOfHolder tells of the cause of a wait for a lock that it says what the holder does, and not only that it waits for a P or is one of the queue.
+func tellsOfHolder(c facts.UnitCause) bool {
+	return c.Site.Frame.Func != "" && !slices.Contains([]string{"", "none", "unknown", "runnable", "lock"}, c.Kind.Key())
+}
+
 // workAdvice says of a lock that is kept by work what that is; empty where it is not.
 func workAdvice(in *Input, at stack.Frame) string {
 	s := spentOf(in)
 	marks := s.underLock(in.code, at)
-	if s == nil || !s.holds(marks) {
+	if s == nil || !s.keeps(in, at, marks) {
 		return ""
 	}
+	most := s.heaviest(marks)
+	if most.Func == "" {
+		return ""
+	}
+	return fmt.Sprintf("Who holds the lock works: %s of the CPU time is spent under it, most of that in %s. Make that cheaper, or do it before the lock is taken or after it is let go; more under one acquisition would make the others wait longer. Then split what it guards.",
+		unit.Percent(s.share(marks)), place(most))
+}
+
+// heaviest is the line of the program at which most of the marked samples are.
+func (s *spent) heaviest(marks []bool) (most stack.Frame) {
 	by := map[stack.Frame]int64{}
-	var most stack.Frame
 	for i, id := range s.stacks {
 		frames := s.v.t.Frames(id)
 		own := nextUser(s.v, frames, 0)
@@ -62,11 +117,42 @@ func workAdvice(in *Input, at stack.Frame) string {
 			most = f
 		}
 	}
-	if most.Func == "" {
-		return ""
+	return most
+}
+
+// worksAt says where the holder of the lock of a line runs that a trace names: in which function, as the line is only that at which it let go, and,
+// where enough samples tell, at which line most of its work under the lock is.
+func worksAt(in *Input, lock stack.Frame, holder facts.UnitSite) (text string, most stack.Frame) {
+	text = inFunction(holder)
+	s := spentOf(in)
+	marks := s.underLock(in.code, lock)
+	if marks == nil || s.weight(marks) < enoughHeld {
+		return text, stack.Frame{}
 	}
-	return fmt.Sprintf("Who holds the lock works: %s of the CPU time is spent under it, most of that in %s. Make that cheaper, or do it before the lock is taken or after it is let go; more under one acquisition would make the others wait longer. Then split what it guards.",
-		unit.Percent(s.share(marks)), place(most))
+	for i, id := range s.stacks {
+		marks[i] = marks[i] && slices.ContainsFunc(s.v.t.Frames(id), func(x stack.FrameID) bool { return s.v.t.Frame(x).Func == holder.Frame.Func })
+	}
+	if s.weight(marks) < enoughHeld {
+		return text, stack.Frame{}
+	}
+	if most = s.heaviest(marks); most.Func != "" {
+		text += ", mostly at " + fmt.Sprintf("%s:%d", baseName(most.File), most.Line)
+	}
+	return text, most
+}
+
+// whileHeld is where a holder of a lock is, as a clause: of one that runs a trace tells where it let go, which is not where it ran.
+func whileHeld(c facts.UnitCause) string {
+	if c.Kind.Key() == "running" {
+		return inFunction(c.Site)
+	}
+	return atPlace(c.Site)
+}
+
+// inFunction is in which function something is, as a clause.
+func inFunction(s facts.UnitSite) string {
+	s.Frame.Line = 0
+	return atPlace(s)
 }
 
 // worksUnder tells whether the work that finding j is about is most of what is done under the lock that finding i is about, for which the lock is held most
@@ -85,7 +171,8 @@ func lockWork(in *Input, c *causal) map[int][]bool {
 			continue
 		}
 		e := f.Evidence[0]
-		if m := c.spent.underLock(in.code, stack.Frame{Func: e.Function, File: e.File, Line: e.Line}); c.spent.holds(m) {
+		at := stack.Frame{Func: e.Function, File: e.File, Line: e.Line}
+		if m := c.spent.underLock(in.code, at); c.spent.keeps(in, at, m) {
 			out[i] = m
 		}
 	}

@@ -3,7 +3,9 @@ package insight
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"loupe/analysis/account/accounttest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 	"loupe/session"
@@ -26,11 +28,18 @@ func TestWorkUnderLock(t *testing.T) {
 		{"the lock is mostly free", source, 80, 0.3, Warning, false},
 		{"another work is most of it", source, 20, 1, Warning, false},
 		{"before the lock", strings.NewReplacer("t.mu.Lock() // 4\n\tdefer t.mu.Unlock()", "t.evict() // 4\n", "t.evict() // 6", "t.mu.Lock(); defer t.mu.Unlock()").Replace(source), 80, 1, Warning, false},
+		{"at another line of the lock", strings.NewReplacer("\tt.evict() // 6\n", "\tuse(k) // 6\n").Replace(source) + "\nfunc (t *table) sweep() { // 15\n\tt.mu.Lock() // 16\n\tt.evict() // 17\n\tt.mu.Unlock()\n}\n", 80, 1, Warning, true},
+		{"at a line of another lock", strings.NewReplacer("\tt.evict() // 6\n", "\tuse(k) // 6\n").Replace(source) + "\nfunc (t *table) sweep() { // 15\n\tt.other.Lock() // 16\n\tt.evict() // 17\n\tt.other.Unlock()\n}\n", 80, 1, Warning, false},
+		{"readers at another line", strings.NewReplacer("\tt.evict() // 6\n", "\tuse(k) // 6\n").Replace(source) + "\nfunc (t *table) sweep() { // 15\n\tt.mu.RLock() // 16\n\tt.evict() // 17\n\tt.mu.RUnlock()\n}\n", 80, 1, Warning, false},
 		{"readers", strings.ReplaceAll(strings.ReplaceAll(source, ".Lock", ".RLock"), ".Unlock", ".RUnlock"), 80, 1, Warning, false},
 	} {
 		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
 		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(c.source))
-		withProfile(r, recording.CPU, "cpu", column{"main.main:/src/main.go:30 main.(*table).allow:/src/main.go:6 main.(*table).evict:/src/main.go:10", []int64{c.samples}},
+		caller := "main.(*table).allow:/src/main.go:6"
+		if strings.Contains(c.source, "sweep") {
+			caller = "main.(*table).sweep:/src/main.go:17"
+		}
+		withProfile(r, recording.CPU, "cpu", column{"main.main:/src/main.go:30 " + caller + " main.(*table).evict:/src/main.go:10", []int64{c.samples}},
 			column{"main.main:/src/main.go:30 main.(*table).allow:/src/main.go:6 main.(*table).other:/src/main.go:20", []int64{100 - c.samples}})
 		in := NewInput(session.New(r.Open()))
 		work := seenAt("CP20", c.severity, 80, "/src/main.go", 10).costing(cost{file: "/src/main.go", line: 10})
@@ -49,5 +58,57 @@ func TestWorkUnderLock(t *testing.T) {
 	}
 	if m := (*spent)(nil).underLock(nil, stack.Frame{}); m != nil {
 		t.Error("without samples")
+	}
+}
+
+// TestHolderRuns: where a machine gives a program little CPU time, the account of units tells whether who holds a lock works or waits; where it runs is told
+// by the samples, and not by the line of the Unlock.
+func TestHolderRuns(t *testing.T) {
+	lock, unlock := accounttest.In("sync.(*Mutex).Lock@mutex.go:1", "main.handle@main.go:7"), accounttest.In("sync.(*Mutex).Unlock@mutex.go:2", "main.handle@main.go:9")
+	inside := accounttest.In("net.(*conn).Read@net.go:1", "main.ask@main.go:20", "main.handle@main.go:8")
+	for _, x := range []struct {
+		name           string
+		runs, waits    time.Duration
+		samples, other int64
+		want           bool
+		says           string
+	}{
+		{"it runs", 10 * time.Millisecond, time.Millisecond, 80, 20, true, "its holder is running in main.handle, mostly at main.go:21"},
+		{"it waits", time.Millisecond, 10 * time.Millisecond, 80, 20, false, "its holder is waiting for a peer's answer in main.ask at main.go:20"},
+		{"few samples", 10 * time.Millisecond, time.Millisecond, 10, 90, false, "its holder is running in main.handle"},
+	} {
+		p := fourConnections()
+		for range 6 {
+			arriveAt(p, 5, "network", inside)
+			for g := 6; g < 9; g++ {
+				arriveAt(p, g, "sync", lock)
+			}
+			for g := 5; g < 9; g++ {
+				p.Pass(x.waits)
+				p.Wake(g, "")
+				p.Start(g)
+				p.Pass(x.runs)
+				if g < 8 {
+					p.Wake(g+1, unlock)
+				}
+				finishRequest(p, g)
+				if g < 8 {
+					p.Start(g + 1)
+					p.Block("network", inside)
+				}
+			}
+		}
+		r := traceOfProgram(t, p)
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "main.go"}, []byte(strings.Repeat("\n", 4)+"package main // 5\nfunc handle() { // 6\n\tmu.Lock() // 7\n\task() // 8\n\tmu.Unlock() // 9\n}\n"))
+		withProfile(r, recording.CPU, "trace", column{"main.handle:main.go:8 main.ask:main.go:21", []int64{x.samples}}, column{"main.other:main.go:30", []int64{x.other}})
+		in := NewInput(session.New(r.Open()))
+		s, at := spentOf(in), stack.Frame{Func: "main.handle", File: "main.go", Line: 7}
+		s.cpus = 0.3
+		if got := s.keeps(in, at, s.underLock(in.code, at)); got != x.want {
+			t.Errorf("%s: the lock is kept by work: %v", x.name, got)
+		}
+		if f := answers(t, r, "LK01")[0]; !strings.Contains(f.Summary+";", x.says+";") {
+			t.Errorf("%s: it says %s", x.name, f.Summary)
+		}
 	}
 }

@@ -290,8 +290,7 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 	waited := time.Duration(0)
 	for _, row := range rows {
 		waited += row.Time
-		k := row.Cause.Kind.Key()
-		if row.Cause.Site.Frame.Func == "" || k == "" || k == "none" || k == "unknown" || k == "runnable" || k == "lock" {
+		if !tellsOfHolder(row.Cause) {
 			continue
 		}
 		i := slices.IndexFunc(all, func(d does) bool {
@@ -319,9 +318,19 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 			who = "its holder waits for a goroutine that is" // by what the two began with
 		}
 	}
-	f.Summary += fmt.Sprintf("; meanwhile %s %s%s", who, cause.Kind.Clause(), atPlace(cause.Site))
+	where, part := atPlace(cause.Site), unit.Percent(float64(top.time)/float64(waited))
 	f.holder = true
-	f.Evidence = slices.Insert(f.Evidence, 1, t.seen(cause.Site.Stack, "under the lock: %s, %s of the waits", cause.Kind.Clause(), unit.Percent(float64(top.time)/float64(waited))))
+	seen := t.seen(cause.Site.Stack, "under the lock: %s, %s of the waits", cause.Kind.Clause(), part)
+	if cause.Kind.Key() == "running" {
+		var most stack.Frame
+		if where, most = worksAt(c.in, p.At, cause.Site); most.Func != "" {
+			seen = c.in.code.shownAt(most.File, most.Line, "under the lock: running, %s of the waits; by the CPU samples mostly here", part)
+		} else {
+			seen.Text += "; it let go here"
+		}
+	}
+	f.Summary += fmt.Sprintf("; meanwhile %s %s%s", who, cause.Kind.Clause(), where)
+	f.Evidence = slices.Insert(f.Evidence, 1, seen)
 	switch {
 	case waitsItself(cause.Kind) && syncs(t.Frames(cause.Site.Stack)):
 		f.Advice = syncAdvice + " " + f.Advice
@@ -334,8 +343,13 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 			return
 		}
 		f.Advice = heldAdvice + " " + f.Advice
-	case !p.Shared && cause.Kind.Key() == "running" && mayOnlyRead(c.in.code, p.At):
-		f.Advice = readAdvice + " " + f.Advice
+	case !p.Shared && cause.Kind.Key() == "running":
+		if does := workAdvice(c.in, p.At); does != "" {
+			f.Advice = does
+		}
+		if mayOnlyRead(c.in.code, p.At) {
+			f.Advice = readAdvice + " " + f.Advice
+		}
 	}
 }
 

@@ -131,9 +131,9 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 		by += ", " + place(from) + ","
 	}
 	if seen := float64(l.time) / float64(max(1, l.all())); seen > allSeen {
-		text += fmt.Sprintf("whose %s%s %s%s meanwhile: %s", by, cmp.Or(lets, " is"), cause.Kind.Clause(), atPlace(cause.Site), of)
+		text += fmt.Sprintf("whose %s%s %s%s meanwhile: %s", by, cmp.Or(lets, " is"), cause.Kind.Clause(), whileHeld(cause), of)
 	} else {
-		text += fmt.Sprintf("%s; in %s of that its %s%s %s%s", of, unit.Percent(seen), by, cmp.Or(lets, " is"), cause.Kind.Clause(), atPlace(cause.Site))
+		text += fmt.Sprintf("%s; in %s of that its %s%s %s%s", of, unit.Percent(seen), by, cmp.Or(lets, " is"), cause.Kind.Clause(), whileHeld(cause))
 	}
 	f := r.answer(Found, "%s", text)
 	f.Score = score(share, r.param("share"), 0.9)

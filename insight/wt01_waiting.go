@@ -283,6 +283,9 @@ func (w *waiting) meanwhile() string {
 	case w.queues():
 		return ", behind others that are " + c.Kind.Clause() + atPlace(c.Site)
 	}
+	if w.kind == "lock" {
+		return ", while " + holder + c.Kind.Clause() + whileHeld(c)
+	}
 	return ", while " + holder + c.Kind.Clause() + atPlace(c.Site)
 }
 

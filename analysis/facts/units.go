@@ -178,6 +178,8 @@ type (
 	UnitGroup = *account.Group
 	// UnitRow is a part of their time.
 	UnitRow = account.Row
+	// UnitCause is what another goroutine does meanwhile that ends a wait.
+	UnitCause = account.Cause
 	// UnitSite is a line of code.
 	UnitSite = account.Site
 	// UnitKind is what time passes with.
