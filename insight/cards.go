@@ -90,8 +90,8 @@ func Cards(in *Input, all []Finding) []Card {
 	return out
 }
 
-// leaksFirst puts what grows without end before a pause, which takes time and breaks nothing, where both are as grave, and
-// before CPU time that the program has to spare. Needless memory that is most of a large heap goes before a wait for a peer, which the
+// leaksFirst puts what grows without end before a pause, which takes time and breaks nothing, or a wait of which no fault is named, where both are as
+// grave, and before CPU time that the program has to spare. Needless memory that is most of a large heap goes before a wait for a peer, which the
 // program cannot make faster.
 func (c *causal) leaksFirst(cards []Card) {
 	for _, leak := range cards {
@@ -105,7 +105,7 @@ func (c *causal) leaksFirst(cards []Card) {
 		spare := c.spent != nil && c.spent.cpus > 0 && c.spent.cpus < busyCPU
 		for _, pause := range cards {
 			p := &c.all[pause.Finding]
-			if p.Severity == f.Severity && (p.Rule == wt01.ID && (p.waitsFor == "sleep" || p.waitsFor == "timer") || spare && family(p.Rule) == "work") {
+			if p.Severity == f.Severity && (p.Rule == wt01.ID && (p.waitsFor == "sleep" || p.waitsFor == "timer") || namesNoFault(p) || spare && family(p.Rule) == "work") {
 				c.rank[leak.Finding] = max(c.rank[leak.Finding], c.rank[pause.Finding]/justBelow)
 			}
 		}

@@ -74,6 +74,8 @@ func TestCards(t *testing.T) {
 	forCollection.waitsFor = "collector"
 	pause, leak := seenAt("WT01", Warning, 90, "/src/room.go", 3), seenAt("GC08", Warning, 40, "/src/room.go", 9)
 	pause.waitsFor, pause.Impact = "sleep", &Impact{Value: 0.9, Unit: "share of the time of requests"}
+	plain, many := pause, pause
+	plain.waitsFor, plain.Advice, many.waitsFor, many.Advice = "network", peersOfOthers, "network", "It makes one call after another (N+1 queries)"
 	queued := pause
 	queued.waitsFor = "lock"
 	queue := seenAt("LK01", Warning, 20, "/src/log.go", 3)
@@ -84,6 +86,8 @@ func TestCards(t *testing.T) {
 		want string
 	}{
 		{"what grows without end comes before a pause", []Finding{pause, leak}, "GC08 WT01"},
+		{"and before a wait of which no fault is named", []Finding{plain, leak}, "GC08 WT01"},
+		{"and not before calls that are too many", []Finding{many, leak}, "WT01 GC08"},
 		{"and not before a queue", []Finding{queued, leak}, "WT01 GC08"},
 		{"the same samples", []Finding{hot, lower}, "AL09(CP01)"},
 		{"a hint stands under what is done there", []Finding{bounds, lower}, "AL09(CP07)"},

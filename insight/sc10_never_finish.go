@@ -91,6 +91,8 @@ func checkNeverFinish(r *Rule, in *Input) []Finding {
 			p.tellStarter(in)
 		} else if advice, shown := WaitEnds(in, p.at); advice != "" {
 			p.Advice, p.Evidence = advice, append(p.Evidence, shown...)
+		} else if p.at.Func != "" && p.Advice == wayOutAdvice {
+			p.Advice = leaveAdvice(in.code, p.at)
 		}
 		found = append(found, p.Finding)
 	}
@@ -109,7 +111,7 @@ func checkNeverFinish(r *Rule, in *Input) []Finding {
 func stuckAt(r *Rule, at stack.Frame, count float64, format string, args ...any) stuck {
 	f := r.answer(Found, format, args...)
 	f.Severity, f.Score = Warning, score(count, 100, 1000)
-	f.Advice = "Give the wait a way out: a context, a channel that is closed when nobody listens any more, or a buffer with room for one (make(chan T, 1)) so that a sender can finish."
+	f.Advice = wayOutAdvice
 	f.Verify = "Record again for as long: the number of goroutines should stay the same (-phases growth)."
 	return stuck{at: at, count: count, Finding: f}
 }

@@ -406,6 +406,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	}
 	tellCadence(r, w, in, t, waitAdvice(in, reason, w, many, t), &f)
 	tellSerial(in, t, w, reason, many, asks, &f)
+	tellEvent(in, t, w, reason, &f)
 	namelessDoubt(in, g, &f)
 	cutDoubt(in, g, &f)
 	return f
@@ -741,6 +742,17 @@ func (w *waiting) ofAnother(reason string) bool {
 // show what it is for.
 const anotherPauses = "Look at the pause of the goroutine that ends this wait, and at what it is for. If it polls, let the event itself wake it (a channel, a sync.Cond, a context). If it gathers a batch, shorten the time, or go on as soon as the batch is full or nobody else can add to it. If it keeps a rate, raise the rate, or ask for more in one call. If it is the pace at which data arrives, waiting is the job."
 
+// These name no fault: only who is waited for.
+const (
+	lookAtOther   = "Look at the goroutine that ends this wait: what it does until then is what everyone waits for (loupe trace requests ID shows it in order)."
+	peersOfOthers = "The goroutines waited for here are waiting for a peer's responses: look at the peer; and where only some of them ask at a time, let more ask at once, as far as the peer can handle it."
+)
+
+// namesNoFault tells of a finding that it says only that units wait, and for whom.
+func namesNoFault(f *Finding) bool {
+	return f.Rule == wt01.ID && slices.Contains([]string{lookAtOther, peersOfOthers, waitAdvices["network"], waitAdvices["wait_group"]}, f.Advice)
+}
+
 // waitAdvice is what to do.
 func waitAdvice(in *Input, reason string, w *waiting, many bool, t *traced) string {
 	text := waitAdvices[reason]
@@ -757,7 +769,7 @@ func waitAdvice(in *Input, reason string, w *waiting, many bool, t *traced) stri
 		text = "These stops belong to collections: the fewer there are, the fewer stops (GC03 and GC04 say what they cost, and the allocs profile where the garbage comes from). On a machine whose CPUs are busy with other programs a stop takes longer."
 	}
 	if text == "" {
-		text = "Look at the goroutine that ends this wait: what it does until then is what everyone waits for (loupe trace requests ID shows it in order)."
+		text = lookAtOther
 	}
 	switch {
 	case many && w.outside() && (reason == "network" || reason == "dial"):
@@ -767,7 +779,7 @@ func waitAdvice(in *Input, reason string, w *waiting, many bool, t *traced) stri
 	case w.kind == "cond" && syncs(w.calledFrames(t)), groupedSyncs(w, t):
 		text = groupedAdvice
 	case !w.outside() && w.kind != "lock" && reason == "network":
-		text = "The goroutines waited for here are waiting for a peer's responses: look at the peer; and where only some of them ask at a time, let more ask at once, as far as the peer can handle it."
+		text = peersOfOthers
 	}
 	if w.queues() && w.kind != "lock" {
 		return "What they wait for here (a semaphore, a channel, a pool) lets in fewer at once than the load asks for. Let in more, as far as what is behind it can handle that. If it protects something else, or what is done inside needs the CPUs, this is where the limit is."

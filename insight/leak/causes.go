@@ -242,7 +242,7 @@ func (d *decider) goroutines(l *Looked, sites []growingSite) (all []*Cause, doub
 		c.Summary = fmt.Sprintf("goroutines pile up at %s: %s", placeOf(s.At), moreText(l.What, s.rate[1], l.Per))
 		c.Evidence = append(c.Evidence, insight.SeenAt(d.in, s.last, s.At, s.Frames, "%s here in the first look, %s in the last", countOf(s.Values[0], "goroutine"), whole(s.Values[len(s.Values)-1])))
 		d.use("SC10", c)
-		c.Advice = waitAdvice(s.At, s.Frames)
+		c.Advice = waitAdvice(s.At, s.Frames, insight.SendsAgain(d.in, s.At))
 		if ends, shown := insight.WaitEnds(d.in, s.At); ends != "" {
 			c.Advice, c.Evidence = ends, append(c.Evidence, shown...)
 		}
@@ -301,8 +301,8 @@ func (d *decider) proofGrows(s growingSite) {
 	}
 }
 
-// waitAdvice fits what goroutines wait for at a line, by the first functions of their stack.
-func waitAdvice(at stack.Frame, frames []stack.Frame) string {
+// waitAdvice fits what goroutines wait for at a line, by the first functions of their stack; again tells of a send that its function makes many.
+func waitAdvice(at stack.Frame, frames []stack.Frame, again bool) string {
 	names := []string{}
 	own := func(part string) bool { // and not a library's
 		i := slices.IndexFunc(frames, func(f stack.Frame) bool { return strings.Contains(f.Func, part) })
@@ -323,6 +323,8 @@ func waitAdvice(at stack.Frame, frames []stack.Frame) string {
 		return "Signal the condition, or let the wait end with a context."
 	case has("chanrecv"):
 		return "They receive from a channel that nobody closes. Of a time.Ticker: end the loop by a context or a done channel, and call Stop; ranging over its channel never ends. Of another: close it when nobody sends any more."
+	case has("chansend") && again:
+		return "They send again and again, and nobody receives any more. Select on a context as well at the send, which ends with whoever receives; a buffer would only fill up."
 	case has("chansend"):
 		return "They send, and nobody receives any more. Give the channel room for one (make(chan T, 1)), or select on a context as well."
 	case own("selectgo"):
