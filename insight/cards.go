@@ -376,7 +376,9 @@ const cpuSamples = "share of CPU samples"
 // gain is what a card says of its cause.
 func (c *causal) gain(in *Input, i int) *Gain {
 	if share, of, ok := measured(&c.all[i]); ok {
-		return c.beyond(i, &Gain{Of: of, Share: share, Low: c.all[i].Impact.Low, High: c.all[i].Impact.High})
+		g := c.beyond(i, &Gain{Of: of, Share: share, Low: c.all[i].Impact.Low, High: c.all[i].Impact.High})
+		sayWhich(in, &c.all[i], g)
+		return g
 	}
 	if !c.all[i].saves {
 		return nil

@@ -2,10 +2,12 @@ package insight
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"loupe/analysis/facts"
+	"loupe/value/stack"
 	"loupe/value/unit"
 )
 
@@ -114,16 +116,68 @@ func cutDoubt(in *Input, g facts.UnitGroup, f *Finding) {
 // ofAll is a share of the time of a group's units as one of all that may be of the same
 // handler: a request that no event tells the handler of was quick, and did not wait.
 func ofAll(in *Input, g facts.UnitGroup, share float64) float64 {
-	if nameless(in.Facts.Units(), g) <= g.Wall.Count/2 {
-		return share
+	return share * float64(g.Seen.Sum) / float64(max(1, withNameless(in.Facts.Units(), g)))
+}
+
+// withNameless is the time of a group's units, with that of the requests that may be of the same handler, where these are many.
+func withNameless(u *facts.Units, g facts.UnitGroup) time.Duration {
+	sum := g.Seen.Sum
+	if nameless(u, g) <= g.Wall.Count/2 {
+		return sum
 	}
-	others := time.Duration(0)
-	for _, o := range in.Facts.Units().Groups {
+	for _, o := range u.Groups {
 		if o != g && o.Unit == g.Unit && o.Name == "" {
-			others += o.Seen.Sum
+			sum += o.Seen.Sum
 		}
 	}
-	return share * float64(g.Seen.Sum) / float64(max(1, g.Seen.Sum+others))
+	return sum
+}
+
+// nearlyAllUnits is the part of the time of all units of a kind from which on those of one group stand for all of them: chosen.
+const nearlyAllUnits = 0.95
+
+// sayWhich says of a gain in the time of requests or tasks of which these are, where others do something else, and what it is of the time of all.
+func sayWhich(in *Input, f *Finding, gain *Gain) {
+	u := in.Facts.Units()
+	if u.Err != nil || len(f.waits) == 0 {
+		return
+	}
+	var of facts.UnitGroup
+	for _, g := range u.Groups {
+		if slices.ContainsFunc(f.waits, func(row *facts.UnitRow) bool { return isRowOf(g, row) }) {
+			if of != nil {
+				return
+			}
+			of = g
+		}
+	}
+	if of == nil || of.Name == "" || gain.Of != timeOfUnits(of) || of.Unit.String() != "request" && of.Unit.String() != "task" {
+		return
+	}
+	all := time.Duration(0)
+	for _, g := range u.Groups {
+		if g.Unit == of.Unit && (g.Name == "" || slices.Contains(u.Judged, g)) {
+			all += g.Seen.Sum
+		}
+	}
+	part := float64(withNameless(u, of)) / float64(max(1, all))
+	if part >= nearlyAllUnits || all == 0 {
+		return
+	}
+	gain.Of = "time of the " + pluralOf(of) + " of " + stack.Short(of.Name)
+	if gain.Beyond == "" {
+		gain.Beyond = fmt.Sprintf("that is %s of the time of all %s", unit.Percent(gain.Share*part), pluralOf(of))
+	}
+}
+
+// isRowOf tells whether a row is one of a group.
+func isRowOf(g facts.UnitGroup, row *facts.UnitRow) bool {
+	for i := range g.All.Rows {
+		if &g.All.Rows[i] == row {
+			return true
+		}
+	}
+	return false
 }
 
 // unitGroups are the groups that a rule judges, the heaviest first; otherwise is what it
