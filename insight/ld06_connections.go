@@ -211,7 +211,7 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 		return noAnswers(f, in, t, late, lost, unanswered, answers), true
 	}
 	f.Verify = "Record a trace under the same load: the program should open a few connections and keep them."
-	f.Doubts = append(in.traceDoubts(t), "to read the rest of a large body may cost more than a new connection: where only a part is wanted, ask for that (a Range header)")
+	f.Doubts = append(in.traceDoubts(t), restDoubt)
 	tellPart(&f, in.code, t.Site(top.Stack))
 	if unread := leftOpenBodies(t); mostOpen(unread, opened) {
 		f.Summary += fmt.Sprintf("; %s of them still have an answer whose body was neither read to its end nor closed", unit.Count(unread))
@@ -225,6 +225,9 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	}
 	tellSettings(&f, sources, t.Frames(top.Stack), append(sources.unsetPerHost(), sources.httpSettings()...))
 	tellKept(&f, in.code, t.Site(top.Stack))
+	if !mostOpen(leftOpenBodies(t), opened) {
+		tellStream(&f, in.code, t.Site(top.Stack))
+	}
 	if f.Severity.AtLeast(Warning) {
 		tellTransport(&f, in.code, t.Frames(top.Stack), in.Session.Scope().IsUser)
 	}
