@@ -110,7 +110,7 @@ func dialsOfPool(r *Rule, in *Input, t *traced) (f Finding, ok bool) {
 	f.Advice = "Keep as many idle connections as are in use at once (SetMaxIdleConns; it is 2 unless the program sets it), bound how many there may be (SetMaxOpenConns), and let them live (SetConnMaxLifetime and SetConnMaxIdleTime of minutes). " + statsAdvice
 	f.Verify = "Record a trace under the same load: it should show hardly any new connections."
 	f.Doubts = in.traceDoubts(t)
-	tellIdleSettings(&f, sources, frames, set)
+	tellIdleSettings(&f, sources, frames, set, t.Share(all))
 	tellOpening(in, &f, cost{callee: sqlConn}, cost{callee: sqlOpens})
 	return f, true
 }
@@ -118,8 +118,8 @@ func dialsOfPool(r *Rule, in *Input, t *traced) (f Finding, ok bool) {
 // statsAdvice is how to find out what ends the connections of a handle.
 const statsAdvice = "DB.Stats tells which limit closes them (MaxIdleClosed, MaxLifetimeClosed, MaxIdleTimeClosed); if none of these grows, the driver gives them up (driver.ErrBadConn) or the server ends them, and no limit helps."
 
-// tellIdleSettings tells what the source lets a handle keep.
-func tellIdleSettings(f *Finding, c connSources, frames []stack.Frame, all []connSetting) {
+// tellIdleSettings tells what the source lets a handle keep, and what to do about it by how many connections are in use at once, on average.
+func tellIdleSettings(f *Finding, c connSources, frames []stack.Frame, all []connSetting, inUse float64) {
 	some, named := c.settingsOn(frames, all)
 	i := slices.IndexFunc(some, func(x connSetting) bool { return named && !x.branch && !x.sure })
 	if i < 0 {
@@ -128,7 +128,18 @@ func tellIdleSettings(f *Finding, c connSources, frames []stack.Frame, all []con
 	}
 	x := some[i]
 	f.Evidence = append(f.Evidence, x.at)
-	f.Advice = fmt.Sprintf("The source %s (%s:%d). If no more are in use at once, that is enough, and something else ends them: ", x.does, baseName(x.at.File), x.at.Line) + statsAdvice + " A lifetime (SetConnMaxLifetime, SetConnMaxIdleTime) should be minutes. If more are in use at once, raise the limit."
+	keeps := fmt.Sprintf("the source %s (%s:%d)", x.does, baseName(x.at.File), x.at.Line)
+	const raise = "Raise the limit of idle connections (SetMaxIdleConns) to as many as may be open (SetMaxOpenConns): %s, and at least %s are in use at once on average; each one above the limit is closed after its use, and the next query opens another. "
+	const otherEnds = "If no more are in use at once, that is enough, and something else ends them: "
+	const lifetimes = " A lifetime (SetConnMaxLifetime, SetConnMaxIdleTime) should be minutes."
+	switch {
+	case x.keeps.sure() && float64(x.keeps.most()) < inUse:
+		f.Advice = fmt.Sprintf(raise, keeps, unit.Number(inUse)) + statsAdvice + lifetimes
+	case !x.keeps.sure() && x.keeps.known() && float64(x.keeps.least()) < inUse:
+		f.Advice = fmt.Sprintf(raise, keeps, unit.Number(inUse)) + "That is so where it is " + unit.Count(x.keeps.least()) + "; otherwise something else ends them: " + statsAdvice + lifetimes
+	default:
+		f.Advice = "T" + keeps[1:] + ". " + otherEnds + statsAdvice + lifetimes + " If more are in use at once, raise the limit."
+	}
 }
 
 // throughSQL tells whether a stack goes through package database/sql into a driver, and whether that

@@ -18,6 +18,7 @@ type connSources struct{ *code }
 
 // connSetting is a line that does so.
 type connSetting struct {
+	keeps  limitValues // of a handle of a database: how many idle connections
 	at     Evidence
 	owner  string // the variable or field that it is of, by its last name
 	does   string // what it does, in words
@@ -151,10 +152,10 @@ func (c connSources) idleSettings() (all []connSetting) {
 			if !ok || f.Sel.Name != "SetMaxIdleConns" {
 				return
 			}
-			keeps, known := numberOf(call.Args[0])
-			x := connSetting{owner: lastName(types.ExprString(f.X)), does: "keeps no idle connection", sure: known && keeps <= 0, advice: "set it to as many as are in use at once, unless something in front of the database requires a new connection each time"}
+			keeps := c.valuesOf(file, around, call.Args[0])
+			x := connSetting{owner: lastName(types.ExprString(f.X)), does: "keeps no idle connection", sure: keeps.sure() && keeps.most() <= 0, keeps: keeps, advice: "set it to as many as are in use at once, unless something in front of the database requires a new connection each time"}
 			if !x.sure {
-				x.does = "lets the handle keep " + types.ExprString(call.Args[0]) + " idle connections"
+				x.does = "lets the handle keep " + keeps.String()
 			}
 			where := ""
 			if x.branch = branched(around); x.branch {

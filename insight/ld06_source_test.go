@@ -122,16 +122,21 @@ func TestTellIdleSettings(t *testing.T) {
 	for _, c := range []struct{ name, sets, says string }{
 		{"none", "a.SetMaxIdleConns(0)", "The source keeps no idle connection (a.go:4): set it"},
 		{"some", "a.SetMaxIdleConns(16)", "The source lets the handle keep 16 idle connections (a.go:4). If no more are in use at once"},
-		{"as many as are permitted", "a.SetMaxIdleConns(limit)", "The source lets the handle keep limit idle connections (a.go:4)"},
+		{"as many as are permitted", "a.SetMaxIdleConns(limit)", "The source lets the handle keep as many idle connections as limit says (a.go:4). If no more"},
+		{"a constant, fewer than are in use", "a.SetMaxIdleConns(few)", "Raise the limit of idle connections (SetMaxIdleConns) to as many as may be open (SetMaxOpenConns): the source lets the handle keep 4 idle connections (few) (a.go:4), and at least 12.0 are in use at once"},
+		{"a constant, more than are in use", "a.SetMaxIdleConns(enough)", "The source lets the handle keep 64 idle connections (enough) (a.go:4). If no more"},
+		{"a variable that is one or the other", "n := few; if big { n = size() }; a.SetMaxIdleConns(n)", "Raise the limit of idle connections (SetMaxIdleConns) to as many as may be open (SetMaxOpenConns): the source lets the handle keep as many idle connections as n says (4, or as many as size() says) (a.go:4)"},
+		{"a variable that is enough, or another", "n := enough; if big { n = size() }; a.SetMaxIdleConns(n)", "The source lets the handle keep as many idle connections as n says (64, or as many as size() says) (a.go:4). If no more"},
+		{"a variable of another function", "f := func(n int) { a.SetMaxIdleConns(n) }; f(2)", "The source lets the handle keep as many idle connections as n says (a.go:4)"},
 		{"none in a branch", "switch mode { case 1: a.SetMaxIdleConns(0)\n}", "Keep some. One in the source keeps no idle connection (a.go:4): if that is the one in use here, set it"},
 		{"some in a branch", "if proxy { a.SetMaxIdleConns(16) }", "Keep some."},
 		{"none of another", "b.SetMaxIdleConns(0)", "Keep some. One in the source keeps no idle connection (a.go:4): if that is"},
 		{"some of another", "b.SetMaxIdleConns(16)", "Keep some."},
 	} {
 		f := Finding{Advice: "Keep some."}
-		code := connSources{sourceOf("package main\n\nfunc main() {\n" + c.sets + "\na.Query(1)\n}\n")}
+		code := connSources{sourceOf("package main\n\nfunc main() {\n" + c.sets + "\na.Query(1)\n}\n\nconst (\n\tfew = 4\n\tenough = 64\n)\n")}
 		line := 5 + strings.Count(c.sets, "\n")
-		tellIdleSettings(&f, code, []stack.Frame{{Func: "main.main", File: "a.go", Line: line}}, code.idleSettings())
+		tellIdleSettings(&f, code, []stack.Frame{{Func: "main.main", File: "a.go", Line: line}}, code.idleSettings(), 12)
 		if c.says == "Keep some." && f.Advice != c.says || !strings.HasPrefix(f.Advice, c.says) {
 			t.Errorf("%s: %s", c.name, f.Advice)
 		}
