@@ -299,6 +299,10 @@ func stampedeFinding(r *Rule, in *Input, w *facts.AllWaits, s *stampede) Finding
 	if mean >= r.param("warning") && first.from != nil {
 		f.Severity = Warning
 	}
+	if g, share := workersWait(in, s.site.At); w != s.dump && share >= r.param("share") {
+		f.Impact = exactly(share, "share of the "+timeOfUnits(g))
+		f.Summary += fmt.Sprintf("; that is %s of the time of %s", unit.Percent(share), pluralOf(g))
+	}
 	f.Evidence = []Evidence{in.fileAt(w.Entry, s.site.At, s.site.Frames, "waiting for the lock here")}
 	if w.Unlocks {
 		f.Evidence[0].Text = "unlocked here"
@@ -329,6 +333,26 @@ func stampedeFinding(r *Rule, in *Input, w *facts.AllWaits, s *stampede) Finding
 		f.Doubts = append(f.Doubts, "the call is in the source; no stack shows that it waited")
 	}
 	return f
+}
+
+// workersWait is the part of the time of those who do the work of a tool that they wait for the lock of a line, of the group that does so most.
+func workersWait(in *Input, at stack.Frame) (most facts.UnitGroup, share float64) {
+	u := in.Facts.Units()
+	if u.Err != nil {
+		return nil, 0
+	}
+	for _, g := range u.Workers {
+		sum := time.Duration(0)
+		for i := range g.All.Rows {
+			if row := &g.All.Rows[i]; row.Kind.Key() == "lock" && row.Site.Frame.File == at.File && row.Site.Frame.Line == at.Line {
+				sum += row.Time
+			}
+		}
+		if s := g.All.Share(sum); s > share {
+			most, share = g, s
+		}
+	}
+	return most, share
 }
 
 // shows is the evidence of a line that waits.

@@ -178,7 +178,7 @@ func waitKind(r *exectrace.Reader, reason exectrace.NameID, id stack.ID, v stack
 			return Stopped // somebody else has stopped it
 		case exectrace.IsCollectorWait(r.Stacks(), id, reason):
 			return Collector
-		case v.has("sync.(*WaitGroup)."):
+		case v.has("sync.(*WaitGroup).Wait"): // those that WaitGroup.Go has started wait for other things
 			return WaitGroup
 		}
 		return Lock
@@ -205,11 +205,11 @@ func olderKind(v stackView) Kind {
 		return Channel
 	case v.has("runtime.timeSleep", "time.Sleep"):
 		return Sleep
-	case v.has("sync.(*WaitGroup)."):
+	case v.has("sync.(*WaitGroup).Wait"):
 		return WaitGroup
 	case v.has("sync.(*Cond)."):
 		return Cond
-	case v.has("sync.", "internal/sync."):
+	case v.has("sync.(*Mutex).", "sync.(*RWMutex).", "sync.(*Once).", "sync.runtime_", "internal/sync."):
 		return Lock
 	}
 	return Other

@@ -21,6 +21,30 @@ func workersOf(a *account.Account) (all []string) {
 	return all
 }
 
+// TestWorkersLock: what waits for a mutex in a function that WaitGroup.Go has started does not wait for a WaitGroup.
+func TestWorkersLock(t *testing.T) {
+	const root = ";sync.(*WaitGroup).Go.func1@waitgroup.go:5"
+	p := accounttest.New()
+	for g := 7; g < 9; g++ {
+		p.Create(g, "sync.(*WaitGroup).Go.func1", "main.main@main.go:3")
+	}
+	p.Block("sync", "sync.(*WaitGroup).Wait@waitgroup.go:1;main.main@main.go:9")
+	for g := 7; g < 9; g++ {
+		p.Start(g)
+		p.Block("sync", "sync.(*Mutex).Lock@mutex.go:1;main.work@main.go:20"+root)
+	}
+	p.Pass(8 * time.Millisecond)
+	for g := 7; g < 9; g++ {
+		p.Wake(g, "")
+		p.Start(g)
+		p.End()
+	}
+	all := accountOf(t, p, account.Options{Scope: stack.Scope{Modules: []string{"project"}}})
+	if got := strings.Join(workersOf(all), "; "); !strings.Contains(got, "lock main.work:20") || strings.Contains(got, "wait_group") {
+		t.Error(got)
+	}
+}
+
 // TestWorkers: a goroutine that the program has started is a unit from its begin to its end, or to that of the trace.
 func TestWorkers(t *testing.T) {
 	const makes = "main.main@main.go:3"
