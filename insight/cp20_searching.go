@@ -80,6 +80,7 @@ func tellSearch(h *hit, f *Finding) {
 			return
 		}
 		tellGrows(h.in.code, line.Caller, f)
+		tellOrder(h.in.code, line.Caller, f)
 		return
 	}
 	const many = "Search one text for all terms at once (strings.NewReplacer, one regular expression, a word index); for whole words or keys build a map, once, before the loop."
@@ -190,6 +191,9 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 		}
 		if adviseSearch(&f, s.loop, s.looped); f.saves && s.loop.kind != searchPairs && s.loop.kind != searchOwners {
 			tellGrows(in.code, s.at, &f)
+		}
+		if s.loop.kind == searchMany {
+			tellOrder(in.code, s.at, &f)
 		}
 		s.tellTurn(in, w, &f)
 		for at := range s.lines {
