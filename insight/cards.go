@@ -90,6 +90,9 @@ func Cards(in *Input, all []Finding) []Card {
 	return out
 }
 
+// needlessMemory are the titles of memory that a change at the line lets go of, and that grows with what the program is given.
+var needlessMemory = []string{uncancelledTitle, tailTitle}
+
 // leaksFirst puts what grows without end before a pause, which takes time and breaks nothing, or a wait of which no fault is named, where both are as
 // grave, and before CPU time that the program has to spare. Needless memory that is most of a large heap goes before a wait for a peer, which the
 // program cannot make faster.
@@ -99,7 +102,7 @@ func (c *causal) leaksFirst(cards []Card) {
 		if f.Title == bufferTitle && f.Severity.AtLeast(Warning) && f.felt >= halfOfAll {
 			beforePeers(c, leak, cards)
 		}
-		if !f.Severity.AtLeast(Warning) || f.Rule != gc08.ID && f.Rule != sc10.ID && f.Title != uncancelledTitle {
+		if !f.Severity.AtLeast(Warning) || f.Rule != gc08.ID && f.Rule != sc10.ID && !slices.Contains(needlessMemory, f.Title) {
 			continue
 		}
 		spare := c.spent != nil && c.spent.cpus > 0 && c.spent.cpus < busyCPU

@@ -35,6 +35,8 @@ var gc16 = &Rule{
 		{"never", 0.9, "share of what the line has allocated", "chosen: of something that a small part keeps, if all but a tenth of it was never released"},
 		{"pieces", 128, "B", "chosen: of pieces that alone can keep a whole text, for a warning: as long as they would have to be on average to be all of it, if whatever else is in use were what refers to them"},
 		{"huge", 32, "MB", "chosen: an object from here on is told of by what the source makes it for"},
+		{"left", 0.5, "share of what was allocated", "chosen: of the elements of a list that gets shorter, at most so much may still be in use: they leave it"},
+		{"tail", 32, "MB", "chosen: in use of what makes the elements of a list that is filtered in place, for a warning"},
 		{"held", 0.5, "share of what the line has allocated", "chosen: most of it was never released"},
 	},
 	Check: checkKept,
@@ -65,7 +67,7 @@ func checkKept(r *Rule, in *Input) []Finding {
 	text := fmt.Sprintf("of %s in use%s, %s were allocated at %s:%d in %s", unit.BytesOf(float64(kept.Bytes)), when, unit.Percent(share), baseName(top.At.File), top.At.Line, stack.Short(top.At.Func))
 	switch {
 	case float64(kept.Bytes) < r.param("least")*(1<<20) || share < r.param("share"):
-		return []Finding{gatheredOrFine(r, in, kept, text+", at others less")}
+		return []Finding{tailOr(r, in, all, gatheredOrFine(r, in, kept, text+", at others less"))}
 	case float64(kept.Samples) < r.param("samples") && kept.Doubt > r.param("doubt"):
 		return []Finding{r.answer(TooLittle, "%s, which rests on %d samples; %g are needed", text, kept.Samples, r.param("samples"))}
 	}
@@ -99,6 +101,11 @@ func checkKept(r *Rule, in *Input) []Finding {
 	if f.Severity == Info {
 		if x, ok := mostGathered(r, in, kept); ok {
 			x.tell(r, in, kept, &f)
+		}
+	}
+	if f.Severity == Info && f.Title == r.Title && !wentAgain(all, top) {
+		if t := tailOr(r, in, all, f); t.Title == tailTitle {
+			return []Finding{t}
 		}
 	}
 	if f.Severity.AtLeast(Warning) {

@@ -198,6 +198,18 @@ func EachStack(k *InUse) iter.Seq2[[]stack.Frame, int64] {
 	}
 }
 
+// EachStackAllocated are the stacks of [EachStack], and others whose memory has gone, with all that they had allocated; none where
+// the profile does not tell.
+func EachStackAllocated(k *InUse) iter.Seq2[[]stack.Frame, int64] {
+	all := *k
+	index, err := k.profile.Index("alloc_space")
+	if err != nil {
+		return func(func([]stack.Frame, int64) bool) {}
+	}
+	all.index = index
+	return EachStack(&all)
+}
+
 // At is how much of what is in use was allocated through a line.
 func (k *InUse) At(at stack.Frame) (kept int64) {
 	for id, w := range k.profile.Samples(k.index) {

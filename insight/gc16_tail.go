@@ -1,0 +1,197 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+
+	"loupe/analysis/facts"
+	"loupe/value/stack"
+	"loupe/value/unit"
+)
+
+// Titles of lists whose array keeps what was taken out of them.
+const (
+	tailTitle    = "Elements that were left out of a list stay in its array"
+	maybeTailed  = "Elements that were left out of a list may stay in its array"
+	tailIsListed = "what is still in the list is in use, too: a profile does not tell how much that is (compare its length with what it was at most)"
+)
+
+// tailHeap is such a list, with what is in use of all that makes its elements.
+type tailHeap struct {
+	*cutList
+	bytes, allocated int64
+	maker            string
+	at               stack.Frame // the line that has most of it
+	frames           []stack.Frame
+	most             int64
+}
+
+// mostTailed finds a list that gets shorter, where most of what is in use was allocated by what makes its elements, and
+// most of what these have allocated has gone again: what comes in leaves it.
+func mostTailed(r *Rule, in *Input, all *facts.Retention) *tailHeap {
+	kept := all.Most
+	if kept.AtExit || float64(kept.Bytes) < r.param("least")*(1<<20) || float64(kept.Samples) < r.param("samples") && kept.Doubt > r.param("doubt") {
+		return nil
+	}
+	d := newDerivations(in.code)
+	var best *tailHeap
+	for _, cut := range cutLists(d) {
+		x := &tailHeap{cutList: cut}
+		x.add(in, all)
+		switch {
+		case float64(x.bytes) < r.param("share")*float64(kept.Bytes), x.allocated == 0, float64(x.bytes) > r.param("left")*float64(x.allocated), !x.stays(in, all):
+		case best == nil || cut.filters() && !best.filters():
+			best = x
+		}
+	}
+	return best
+}
+
+// add sums up what is in use of what makes the elements.
+func (x *tailHeap) add(in *Input, all *facts.Retention) {
+	isUser := in.Session.Scope().IsUser
+	most := map[string]int64{}
+	for frames, w := range facts.EachStack(all.Most.InUse) {
+		i := x.makes(frames)
+		if i < 0 {
+			continue
+		}
+		x.bytes += w
+		name := stack.Short(frames[i].Func)
+		if most[name] += w; x.maker == "" || most[name] > most[x.maker] {
+			x.maker = name
+		}
+		for j, f := range frames {
+			if !isUser(f) {
+				continue
+			}
+			if w > x.most {
+				x.most, x.at, x.frames = w, f, frames[j:]
+			}
+			break
+		}
+	}
+	for frames, w := range facts.EachStackAllocated(all.Most.InUse) {
+		if x.makes(frames) >= 0 {
+			x.allocated += w
+		}
+	}
+}
+
+// makes is the frame of a stack, the outermost one, in a function that returns elements of the list, or at a line that makes one; -1
+// where there is none.
+func (x *cutList) makes(frames []stack.Frame) int {
+	for i := len(frames) - 1; i >= 0; i-- {
+		fn, ok := x.d.at(frames[i])
+		if ok && (x.returns(fn.decl) || x.literalOn(fn.decl, frames[i].Line)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// returns tells of a function that it returns elements, or a list, map or channel of them.
+func (x *cutList) returns(decl *ast.FuncDecl) bool {
+	fn, ok := x.d.t.info.Defs[decl.Name].(*types.Func)
+	if !ok {
+		return false
+	}
+	results := fn.Type().(*types.Signature).Results()
+	for i := range results.Len() {
+		if leadsTo(results.At(i).Type(), x.of) {
+			return true
+		}
+	}
+	return false
+}
+
+// literalOn tells of a line of a function that an element is made there.
+func (x *cutList) literalOn(decl *ast.FuncDecl, line int) (found bool) {
+	ast.Inspect(decl.Body, func(n ast.Node) bool {
+		if n == nil || found || !coversLine(x.d, n, line) {
+			return false
+		}
+		switch n := n.(type) {
+		case *ast.CompositeLit:
+			t := x.d.t.typeOf(n)
+			found = t != nil && sourceType(t) == x.of
+		case *ast.CallExpr:
+			t := x.d.t.typeOf(n)
+			found = isNamed(n.Fun, "new") && t != nil && sourceType(t) == x.of
+		}
+		return true
+	})
+	return found
+}
+
+// stays tells that as much is in use in another profile of the running program as well, or in one that followed a collection: it
+// is not that of calls in progress at one moment.
+func (x *tailHeap) stays(in *Input, all *facts.Retention) bool {
+	if !all.Most.Peak {
+		return true
+	}
+	for _, look := range all.Looks {
+		if look.AtExit || look.Peak || look.Entry.Partial {
+			continue
+		}
+		other := &tailHeap{cutList: x.cutList}
+		other.add(in, &facts.Retention{Most: look})
+		if 2*other.bytes >= x.bytes {
+			return true
+		}
+	}
+	return false
+}
+
+// tailOr is what the rule says of a list that gets shorter, where most of the live heap may be what was left out of it; another
+// answer where there is none.
+func tailOr(r *Rule, in *Input, all *facts.Retention, otherwise Finding) Finding {
+	if otherwise.State == Found && otherwise.Title != r.Title {
+		return otherwise
+	}
+	x := mostTailed(r, in, all)
+	if x == nil {
+		return otherwise
+	}
+	f := r.answer(Found, "")
+	share := float64(x.bytes) / float64(max(1, all.Most.Bytes))
+	f.Score, f.Impact, f.Severity = score(share*float64(all.Most.Bytes), 64<<20, 1<<30), exactly(share, "share of what is in use"), Info
+	x.tell(r, in, all.Most, &f)
+	if f.Severity.AtLeast(Warning) {
+		f.felt = share * min(1, float64(x.bytes)/(r.param("fills")*(1<<20)))
+	}
+	return f
+}
+
+// tell makes a finding say what the array keeps, and how to let go of it.
+func (x *tailHeap) tell(r *Rule, in *Input, kept *facts.Look, f *Finding) {
+	at := x.d.placeOf(x.cutList.at)
+	f.Title = maybeTailed
+	how := fmt.Sprintf("%s gets shorter at %s", x.text, at.text())
+	if x.filters() {
+		how = fmt.Sprintf("%s is filtered in place (%s) and gets shorter at %s", x.text, x.d.placeOf(x.from).text(), at.text())
+	}
+	f.Summary = fmt.Sprintf("of %s in use, %s were allocated by %s, which makes the elements of %s (%s); according to the source %s, and nothing there clears what is behind its new end: the array still refers to what was left out, until something else is put in its place",
+		unit.BytesOf(float64(kept.Bytes)), unit.Percent(float64(x.bytes)/float64(max(1, kept.Bytes))), x.maker, x.text, x.of.Obj().Name(), how)
+	f.Evidence = []Evidence{in.code.shownAt(at.file, at.line, "%s gets shorter here, and its array keeps what is behind the end", x.text)}
+	if x.filters() && x.d.placeOf(x.from).line != at.line {
+		from := x.d.placeOf(x.from)
+		f.Evidence = append(f.Evidence, in.code.shownAt(from.file, from.line, "what stays is moved to the front of the same array"))
+	}
+	f.Evidence = append(f.Evidence, in.fileAt(kept.Entry, x.at, x.frames, "%s of it in use were allocated here; of all that makes the elements, %s of %s allocated are in use", unit.BytesOf(float64(x.most)), unit.BytesOf(float64(x.bytes)), unit.BytesOf(float64(x.allocated))))
+	f.Advice = fmt.Sprintf("Clear what is left behind the end, before %s: clear(%s).", at.text(), x.rest)
+	if x.filters() {
+		f.Advice += " Or use slices.DeleteFunc, which does that by itself (since Go 1.22). Where the list is usually much shorter than it once was, a new slice for what stays lets go of the array as well."
+	}
+	f.Verify = "Record again under the same load: what is in use after a collection should be lower."
+	f.Doubts = append(f.Doubts, tailIsListed)
+	switch {
+	case x.elsewhere != nil:
+		f.Doubts = append(f.Doubts, fmt.Sprintf("the source clears it, or gives it a new array, at %s: if that comes soon enough, nothing is kept", x.d.placeOf(x.elsewhere).text()))
+	case !x.filters():
+		f.Doubts = append(f.Doubts, "where it becomes as long again at once, what is new takes the place of the old, and little is kept")
+	case float64(x.bytes) >= r.param("tail")*(1<<20):
+		f.Title, f.Severity, f.Score = tailTitle, Warning, max(f.Score, 50)
+	}
+}
