@@ -91,7 +91,7 @@ func Cards(in *Input, all []Finding) []Card {
 }
 
 // needlessMemory are the titles of memory that a change at the line lets go of, and that grows with what the program is given.
-var needlessMemory = []string{uncancelledTitle, tailTitle}
+var needlessMemory = []string{uncancelledTitle, tailTitle, encodedTitle}
 
 // leaksFirst puts what grows without end before a pause, which takes time and breaks nothing, or a wait of which no fault is named, where both are as
 // grave, and before CPU time that the program has to spare. Needless memory that is most of a large heap goes before a wait for a peer, which the

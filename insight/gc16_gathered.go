@@ -82,6 +82,11 @@ const allOrNothing = "if nothing may be done where a later item is bad, or canno
 // gatheredOrFine is what the rule says where no single line has most of what is in use.
 func gatheredOrFine(r *Rule, in *Input, kept *facts.Look, text string) Finding {
 	x, ok := mostGathered(r, in, kept)
+	if !ok || x.against != "" || x.keeps != "" {
+		if f, encoded := encodedOr(r, in, kept); encoded {
+			return f
+		}
+	}
 	if !ok {
 		return r.answer(Fine, "%s", text)
 	}

@@ -103,6 +103,11 @@ func checkKept(r *Rule, in *Input) []Finding {
 			x.tell(r, in, kept, &f)
 		}
 	}
+	if f.Severity == Info && f.Title == r.Title {
+		if x := mostEncoded(r, in, kept); x != nil {
+			x.tell(r, in, kept, &f)
+		}
+	}
 	if f.Severity == Info && f.Title == r.Title && !wentAgain(all, top) {
 		if t := tailOr(r, in, all, f); t.Title == tailTitle {
 			return []Finding{t}
