@@ -567,7 +567,7 @@ func (c *causal) follows(i, j int) bool {
 		return b.Severity.AtLeast(a.Severity) && firstLine(a) == firstLine(b) // each that never ends wakes up again and again
 	case a.Rule == gc08.ID && b.Rule == gc16.ID:
 		// A heap that grows, and the line that has most of it.
-		return firstLine(b) != "" && (firstLine(a) == "" || firstLine(a) == firstLine(b) && b.Severity.AtLeast(a.Severity))
+		return firstLine(b) != "" && (firstLine(a) == "" || a.atPeak || firstLine(a) == firstLine(b) && b.Severity.AtLeast(a.Severity))
 	case a.Rule == gc16.ID && b.Rule == al21.ID && a.Title == sinksTitle && a.Title == b.Title && firstLine(a) == firstLine(b):
 		return b.Severity.AtLeast(a.Severity) && a.Severity != b.Severity
 	case a.Rule == al21.ID && b.Rule == gc16.ID && (b.Title == onceTitle || b.Title == sinksTitle) && firstLine(a) == firstLine(b):

@@ -198,7 +198,27 @@ func growsUnforced(r *Rule, in *Input, round *facts.Round, text string, live *gc
 	f.Verify = "Record for several times as long: a cache that fills stops at its bound, a leak does not."
 	f.Doubts = append(in.doubts(), "no collection was forced: a program that is filling a cache, or has more to do at once, grows too")
 	tellHeap(in, &f, stack.Frame{})
+	tellAtPeak(r, in, &f)
 	return f
+}
+
+// leastAtPeak is the part of what is in use at a peak from which on a line is named. Chosen: a tenth of it is worth a look.
+const leastAtPeak = 0.1
+
+// tellAtPeak names the lines that most of what is in use at the peak was allocated at, of a finding without a line of its own: what
+// grows is likely among it.
+func tellAtPeak(r *Rule, in *Input, f *Finding) {
+	all, _ := facts.RetentionIn(in.Facts)
+	if all == nil || firstLine(f) != "" || float64(all.Most.Bytes) < r.param("least")*(1<<20) {
+		return
+	}
+	for i, l := range all.Most.Lines() {
+		if i == 3 || float64(l.Weight) < leastAtPeak*float64(all.Most.Bytes) {
+			break
+		}
+		f.Evidence = append(f.Evidence, in.fileAt(all.Most.Entry, l.At, l.Frames, "%s of the %s in use in the largest heap profile were allocated here", unit.BytesOf(float64(l.Weight)), unit.BytesOf(float64(all.Most.Bytes))))
+		f.atPeak = true
+	}
 }
 
 // fellBack is the first fall of the live heap to less than half of what it had been, in MB: most of that was freed. Zero
