@@ -189,6 +189,8 @@ func (x *tailHeap) tell(r *Rule, in *Input, kept *facts.Look, f *Finding) {
 	switch {
 	case x.elsewhere != nil:
 		f.Doubts = append(f.Doubts, fmt.Sprintf("the source clears it, or gives it a new array, at %s: if that comes soon enough, nothing is kept", x.d.placeOf(x.elsewhere).text()))
+	case !x.lives:
+		f.Doubts = append(f.Doubts, "the source does not show that what has the list lives longer than the call that makes it")
 	case !x.filters():
 		f.Doubts = append(f.Doubts, "where it becomes as long again at once, what is new takes the place of the old, and little is kept")
 	case float64(x.bytes) >= r.param("tail")*(1<<20):

@@ -20,6 +20,8 @@ type cutList struct {
 	elem types.Type
 	of   *types.Named    // what the elements are, or point to
 	at   *ast.AssignStmt // gives it the shorter part
+	// lives tells that what has the list lives on, by the source: it is a variable of a package, main has it, or it is in something else.
+	lives bool
 	// from is where a filter in place begins; nil where only the end is cut off.
 	from ast.Node
 	// rest is what is left behind the new end, as the source could name it before the cut.
@@ -42,7 +44,7 @@ func cutLists(d *derivations) (all []*cutList) {
 			}
 			for i, lhs := range a.Lhs {
 				if x := cutAt(d, decl, a, lhs, a.Rhs[i]); x != nil && !x.clearedNear(around) && !heldBeside(d, x.of, x.list) {
-					x.elsewhere = x.clearedElsewhere()
+					x.elsewhere, x.lives = x.clearedElsewhere(), ownerLasts(d, lhs)
 					all = append(all, x)
 				}
 			}
@@ -96,6 +98,39 @@ func lastingThing(d *derivations, x ast.Expr) types.Object {
 		return v
 	}
 	return nil
+}
+
+// ownerLasts tells of the name of a list that what has it is a variable of a package, or a struct that main has, or that the fields
+// of others or a variable of a package lead to. One that calls make for themselves goes with them.
+func ownerLasts(d *derivations, list ast.Expr) bool {
+	sel, ok := ast.Unparen(list).(*ast.SelectorExpr)
+	if !ok || ofPackage((takenScan{d, nil}).thing(list)) {
+		return true
+	}
+	owner := d.t.typeOf(sel.X)
+	if owner == nil || sourceType(owner) == nil {
+		return false
+	}
+	of := sourceType(owner)
+	for _, obj := range d.t.info.Defs {
+		if v, ok := obj.(*types.Var); ok && (v.IsField() || ofPackage(v)) && leadsTo(v.Type(), of) {
+			return true
+		}
+	}
+	for _, decl := range d.named["main"] {
+		found := false
+		ast.Inspect(decl.Body, func(n ast.Node) bool {
+			if x, ok := n.(ast.Expr); ok && !found {
+				t := d.t.typeOf(x)
+				found = t != nil && leadsTo(t, of)
+			}
+			return !found
+		})
+		if found {
+			return true
+		}
+	}
+	return false
 }
 
 // same tells of an expression that it is the list, by its name or by that of a variable that has it.

@@ -14,7 +14,6 @@ const tailHead = `package shop
 
 type event struct { id int; raw []byte }
 type pod struct { pending []*event; sizes []int; open bool; limit int }
-
 func decode(n int) []*event {
 	var out []*event
 	for i := range n {
@@ -84,7 +83,9 @@ func TestCutLists(t *testing.T) {
 // have gone; it is none where they only come, and an info where the source does not show it.
 func TestGC16Tail(t *testing.T) {
 	const release = "func (p *pod) release() {\n"
+	const pods = "\nvar pods = map[string]*pod{}\n"
 	filter := release + tailFilter + "p.pending = waiting\n}\n"
+	long := filter + pods
 	for _, c := range []struct {
 		name, source     string
 		kept, all, other int64 // in MB
@@ -93,10 +94,12 @@ func TestGC16Tail(t *testing.T) {
 		severity         Severity
 		says             string
 	}{
-		{"filtered", filter, 90, 900, 10, Found, tailTitle, Warning, "90.0% were allocated by shop.decode, which makes the elements of p.pending (event)"},
-		{"two lines", filter, 40, 900, 20, Found, tailTitle, Warning, "p.pending is filtered in place (a.go:14) and gets shorter at a.go:20"},
-		{"little", filter, 20, 900, 5, Found, maybeTailed, Info, "gets shorter at a.go:20"},
-		{"emptied", release + "p.pending = p.pending[:0]\n}\n", 40, 900, 20, Found, maybeTailed, Info, "p.pending gets shorter at a.go:14"},
+		{"filtered", long, 90, 900, 10, Found, tailTitle, Warning, "90.0% were allocated by shop.decode, which makes the elements of p.pending (event)"},
+		{"two lines", long, 40, 900, 20, Found, tailTitle, Warning, "p.pending is filtered in place (a.go:13) and gets shorter at a.go:19"},
+		{"little", long, 20, 900, 5, Found, maybeTailed, Info, "gets shorter at a.go:19"},
+		{"two lines, of a call", filter, 40, 900, 20, Found, maybeTailed, Info, "gets shorter at a.go:19"},
+		{"two lines, of main", filter + "\nfunc main() {\np := &pod{}\np.release()\n}\n", 40, 900, 20, Found, tailTitle, Warning, ""},
+		{"emptied", release + "p.pending = p.pending[:0]\n}\n", 40, 900, 20, Found, maybeTailed, Info, "p.pending gets shorter at a.go:13"},
 		{"another line has most", filter, 20, 900, 80, Found, gc16.Title, Info, "80.0% were allocated at none.go:9"},
 		{"they do not go", filter, 40, 50, 20, Fine, "", "", "at others less"},
 		{"they stay, at one line", filter, 90, 100, 10, Found, gc16.Title, Info, "90.0% were allocated"},
@@ -109,10 +112,10 @@ func TestGC16Tail(t *testing.T) {
 		r := recordingtest.New("title x\ntarget package ./shop module=shop\nphase bare 0s..9s\nphase heap 9s..10s profiler=heap\n")
 		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "/src/a.go"}, []byte(tailHead+c.source))
 		mb := func(kept, all int64) []int64 { return []int64{100 * all, all << 20, 100 * kept, kept << 20} }
-		first, second := "main.main shop.decode:/src/a.go:9", "main.main shop.decode:/src/a.go:9"
+		first, second := "main.main shop.decode:/src/a.go:8", "main.main shop.decode:/src/a.go:8"
 		a, b := c.kept, int64(0)
 		if c.name != "filtered" && !strings.Contains(c.name, "one line") { // half of it at the other line
-			second = "main.main shop.decode:/src/a.go:8"
+			second = "main.main shop.decode:/src/a.go:7"
 			a, b = c.kept/2, c.kept/2
 		}
 		r.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap, Phase: "heap", Span: timeline.Span{Start: 9e9, End: 10e9}}, heapProfile(
@@ -121,7 +124,7 @@ func TestGC16Tail(t *testing.T) {
 		if f.State != c.state || c.title != "" && f.Title != c.title || f.Severity != c.severity || !strings.Contains(f.Summary, c.says) {
 			t.Errorf("%s: %s %s %q: %s", c.name, f.State, f.Severity, f.Title, f.Summary)
 		}
-		if c.title == tailTitle && (f.Evidence[0].Line != 20 || f.Evidence[1].Line != 14 || !strings.Contains(f.Advice, "clear(p.pending[len(waiting):])")) {
+		if c.title == tailTitle && (f.Evidence[0].Line != 19 || f.Evidence[1].Line != 13 || !strings.Contains(f.Advice, "clear(p.pending[len(waiting):])")) {
 			t.Errorf("%s: %+v %s", c.name, f.Evidence, f.Advice)
 		}
 	}
