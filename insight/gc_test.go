@@ -10,6 +10,7 @@ import (
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 	"loupe/session"
+	"loupe/value/timeline"
 )
 
 // busyHost are samples of a machine all of whose CPUs were in use, half of
@@ -156,6 +157,10 @@ func TestGC04(t *testing.T) {
 	}
 	severity(t, "5 ms", expect(t, "5 ms", dense(2000, nil), "GC04", Found, "5.00 ms"), Info)
 	expect(t, "10 ms", dense(1000, nil), "GC04", Fine, "10.0 ms")
+	expect(t, "a heap that grew", dense(100, func(i int, c *recordingtest.Cycle) { c.Live = 1 + i*i/50 }), "GC04", Fine, "MB (median; up to ")
+	if f := answers(t, dense(100, func(i int, c *recordingtest.Cycle) { c.Live = 20 + i%10 }), "GC04")[0]; strings.Contains(f.Summary, "median") {
+		t.Errorf("an even heap: %s", f.Summary)
+	}
 	expect(t, "few collections", dense(19, nil), "GC04", TooLittle, "19 collections")
 	expect(t, "no collections", recordingtest.New("title x\nphase bare 0s..5s\n-- stderr.log stderr --\n"+recordingtest.Scheds(4, 2, 2)), "GC04", TooLittle, "printed nothing")
 	expect(t, "runtime.GC in a loop", dense(5000, func(i int, c *recordingtest.Cycle) { c.Forced = i%3 > 0 }), "GC04", NotApplicable, "forced by the program")
@@ -206,6 +211,12 @@ func TestGC08(t *testing.T) {
 	}
 	expect(t, "unforced, and mostly freed in between", growing(func(i int) int { return 3 + 30*(i%8) + 4*i }), "GC08", TooLittle, "but fell from", "in between")
 	f = expect(t, "unforced", growing(func(i int) int { return 3 + 4*i }), "GC08", Found, "was still growing at the end")
+	atPeak := growing(func(i int) int { return 3 + 4*i })
+	atPeak.Put(recording.Entry{Path: "peak/heap-01.pb.gz", Kind: recording.Heap, Phase: "bare", Span: timeline.Span{Start: 9e9, End: 9e9}}, heapProfile(
+		column{"main.main shop/cache.remember:/src/none.go:11", []int64{100, 60 << 20, 100, 60 << 20}}, column{"main.main shop/cache.note:/src/none.go:20", []int64{100, 3 << 20, 100, 3 << 20}}))
+	if g := expect(t, "unforced, with a profile at a peak", atPeak, "GC08", Found); !g.atPeak || g.Evidence[len(g.Evidence)-1].Line != 11 {
+		t.Errorf("%+v", g.Evidence)
+	}
 	severity(t, "unforced", f, Info)
 	doubted(t, f, "no collection was forced")
 	expect(t, "a cache that is full", growing(func(i int) int { return min(3+10*i, 200) }), "GC08", Fine, "no lasting growth")

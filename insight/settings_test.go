@@ -108,7 +108,12 @@ func TestGC10(t *testing.T) {
 	f := expect(t, "C", resident(1900), "GC10", Found, "1.86 GiB are resident", "700 MiB", "1.17 GiB are outside it")
 	near(t, "C", f, 1200.0/1900)
 	expect(t, "a little more", resident(790), "GC10", Fine)
-	expect(t, "mapped files alone", resident(700), "GC10", Fine)
+	expect(t, "mapped files alone", resident(700), "GC10", Fine, "at the samples, at most 700 MiB were resident")
+	start := "-- os.ndjson os --\nt_ns pid rss_anon\n0ms 7 1000000\n"
+	for s := range 4 {
+		start += fmt.Sprintf("%ds 7 %d\n", s+1, (700+10*s)*mb)
+	}
+	expect(t, "a sample at the start", reading(start, "/memory/classes/total:bytes /memory/classes/heap/released:bytes", func(int) []float64 { return []float64{800 * mb, 100 * mb} }), "GC10", Fine, "of at most 730 MiB resident", "700 MiB")
 	expect(t, "an older recording", resident(0), "GC10", TooLittle, "which Linux reports")
 
 	// A heap that comes and goes between two samples is not C.

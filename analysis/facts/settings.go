@@ -36,7 +36,7 @@ func AdviceOptions(f *Facts, opt gc.AdviceOptions) gc.AdviceOptions {
 	if limit := MemoryLimit(f); opt.Container == 0 && limit > 0 {
 		opt.Container, opt.From = limit, "the recorded cgroup"
 	}
-	if m, ok := ResidentIn(f); ok {
+	if m, _, ok := ResidentIn(f); ok {
 		opt.Outside = max(0, m.Anon-m.Go)
 	}
 	return opt

@@ -161,18 +161,19 @@ type Resident struct {
 	At       timeline.Time
 }
 
-// ResidentIn compares them; ok is false where a recording does not know the one or the
-// other.
-func ResidentIn(f *Facts) (middle Resident, ok bool) {
+// ResidentIn compares them: at the moment whose difference is in the middle of all, and at the one with the most resident. ok is
+// false where a recording does not know the one or the other.
+func ResidentIn(f *Facts) (middle, most Resident, ok bool) {
 	var all []Resident
 	for i := range f.Rounds {
 		all = append(all, residents(f, &f.Rounds[i], f.Rounds[i].Phase.Run, f.Rounds[i].Phase.Span)...)
 	}
 	if len(all) == 0 {
-		return middle, false
+		return middle, most, false
 	}
+	most = slices.MaxFunc(all, func(a, b Resident) int { return cmp.Compare(a.Anon, b.Anon) })
 	slices.SortFunc(all, func(a, b Resident) int { return cmp.Compare(a.Anon-a.Go, b.Anon-b.Go) })
-	return all[len(all)/2], true
+	return all[len(all)/2], most, true
 }
 
 // OutsideIn is the memory that the operating system counts beyond what the runtime holds, over

@@ -40,7 +40,7 @@ func New(dir string, limit int64) (*Tuning, error) {
 		if t.opt.Container == 0 {
 			return command.Usagef("no memory limit is known: the program runs in no cgroup with one (give it: loupe run -tune gc -limit 512MiB …)")
 		}
-		if m, ok := facts.ResidentIn(f); ok {
+		if m, _, ok := facts.ResidentIn(f); ok {
 			t.opt.Outside = max(0, m.Anon-m.Go)
 		}
 		t.ends, t.cpu, t.base = r.Ended, r.CPU, gc.Settings{GOGC: 100}
