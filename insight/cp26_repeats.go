@@ -138,8 +138,13 @@ func (r *repeatedCall) how() string {
 		about = "about "
 	}
 	same := "with the same arguments"
-	if kinds >= 1.5 {
+	switch several := kinds >= 1.5; {
+	case several && w.Partial:
+		same = fmt.Sprintf("with %s%s arguments that look different", about, unit.Count(int64(math.Round(kinds))))
+	case several:
 		same = fmt.Sprintf("with %s%s different arguments", about, unit.Count(int64(math.Round(kinds))))
+	case w.Partial:
+		same = "with arguments that look the same"
 	}
 	times := unit.Count(int64(math.Round(calls)))
 	switch {
@@ -168,7 +173,7 @@ func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
 		which = ""
 	}
 	r.evidence(in, &f, r.Entry, stack.Frame{Func: r.Func.Name, File: r.Func.File, Line: r.Func.Line},
-		fmt.Sprintf("%s calls in %s of %s, %s of them with arguments that had been there", unit.Count(w.Calls), unit.Plural(w.Around, "call"), stack.Short(r.Within.Name), r.about()+unit.Count(w.Again)), which)
+		fmt.Sprintf("%s calls in %s of %s, %s of them with arguments that %s", unit.Count(w.Calls), unit.Plural(w.Around, "call"), stack.Short(r.Within.Name), r.about()+unit.Count(w.Again), map[bool]string{false: "had been there", true: "look as if they had been there"}[w.Partial]), which)
 	once := "once"
 	if float64(w.Distinct)/float64(w.Around) >= 1.5 {
 		once = "once for each argument"
@@ -180,6 +185,12 @@ func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
 	r.doubts(rule, in, &f)
 	return f
 }
+
+// What is said of arguments that were not compared as a whole.
+const (
+	comparedInPart  = "its arguments were compared as far as they can be seen: not what maps and channels hold, or what a connection or a file has, nor more than 600 values behind a pointer"
+	comparedAtFirst = "some of its arguments are large: of each the first 600 values were compared, or the ends of what has more than 1 MiB"
+)
 
 // doubts says what could make each of the calls necessary.
 func (r *repeatedCall) doubts(rule *Rule, in *Input, f *Finding) {
@@ -194,7 +205,13 @@ func (r *repeatedCall) doubts(rule *Rule, in *Input, f *Finding) {
 			name, stack.Short(r.Within.Name))
 	}
 	if w.Partial {
-		f.Doubts = append(f.Doubts, "its arguments were compared as far as they can be seen: not what maps and channels hold, or what a connection or a file has")
+		f.Title = "Calls that look the same give the same result again and again"
+		f.Advice = "See first whether the arguments are the same in what was not compared as well. Only then: " + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
+		f.Doubts = append(f.Doubts, comparedInPart)
+	}
+	if w.Large {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, comparedAtFirst)
 	}
 	if line := r.rounds(in); line > 0 {
 		f.Severity = Info

@@ -27,6 +27,9 @@ func TestCP26(t *testing.T) {
 		{"in each request", rows(0, 10, 10, 590, 650e6, ""), source, true, Found, Warning, "main.open is called 60 times in each call of main.list, with the same arguments, and returns the same each time: the calls after the first take 65.0% of the time of main.list; the loop at main.go:6 comes to it in each turn"},
 		{"with some arguments", rows(0, 10, 120, 480, 500e6, ""), source, true, Found, Warning, "with 12 different arguments"},
 		{"results that were not seen as a whole", rows(0, 10, 10, 590, 650e6, `,"vague":true`), source, true, Found, Warning, "returns what looks the same"},
+		{"arguments that were not seen as a whole", rows(0, 10, 10, 590, 650e6, `,"partial":true`), source, true, Found, Warning, "with arguments that look the same, and returns the same each time"},
+		{"some of them", rows(0, 10, 120, 480, 500e6, `,"partial":true`), source, true, Found, Warning, "with 12 arguments that look different"},
+		{"more than was looked at", rows(0, 10, 10, 590, 650e6, `,"partial":true,"large":true`), source, true, Found, Info, "with arguments that look the same"},
 		{"results with maps that were not compared", rows(0, 10, 10, 590, 650e6, `,"vague":true,"maps":true,"refers":true`), source, true, Found, Info, "returns what looks the same"},
 		{"maps of its own, which were", rows(0, 10, 10, 590, 650e6, `,"maps":true,"refers":true`), source, true, Found, Warning, "returns the same"},
 		{"little of the time", rows(0, 10, 10, 590, 150e6, ""), source, true, Found, Info, "15.0%"},
@@ -59,6 +62,9 @@ func TestCP26(t *testing.T) {
 		f := answers(t, r, "CP26")[0]
 		if f.State != c.state || !strings.Contains(f.Summary, c.says) || f.State == Found && f.Severity != c.severity {
 			t.Errorf("%s: %s %s: %s", c.name, f.State, f.Severity, f.Summary)
+		}
+		if part := strings.Contains(c.rows, "partial"); f.State == Found && part == (strings.HasPrefix(f.Advice, "Call ") || f.Title == cp26.Title) {
+			t.Errorf("%s: %s: %s", c.name, f.Title, f.Advice)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"loupe/analysis/facts"
 	"loupe/analysis/repetition"
@@ -96,6 +97,12 @@ func (k keepable) finding(r *Rule, in *Input) Finding {
 	if x.All.Distinct > 1 {
 		same = fmt.Sprintf("%s different arguments", unit.Count(x.All.Distinct))
 	}
+	if x.All.Partial {
+		same = "arguments that look the same"
+		if x.All.Distinct > 1 {
+			same = fmt.Sprintf("%s arguments that look different", unit.Count(x.All.Distinct))
+		}
+	}
 	again := "and returned the same each time"
 	if x.All.Vague {
 		again = "and returned what looks the same each time"
@@ -114,6 +121,9 @@ func (k keepable) finding(r *Rule, in *Input) Finding {
 	k.evidence(in, &f, x.Entry, stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line},
 		fmt.Sprintf("%s, %s of them with arguments that had been there", unit.Plural(x.All.Calls, "call"), unit.Count(x.All.Again)), which)
 	f.Advice = fmt.Sprintf("Call %s once and keep the result where all requests find it: a field of what serves them, or sync.OnceValue. If what it is made of can change, make it again when that does, or after a time for which users may see the old one, on one goroutine alone.", name)
+	if x.All.Partial {
+		f.Advice = "See first whether the arguments are the same in what was not compared as well. Only then: " + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
+	}
 	f.Verify = "Record again under the same load: the number of calls, and the share, should fall (-phases repeats)."
 	f.costs, f.waits, f.saves = k.costs, k.rows, true
 	if x.Func.Caller == "" {
@@ -127,7 +137,10 @@ func (k keepable) finding(r *Rule, in *Input) Finding {
 	}
 	k.weigh(r, in, &f, remark)
 	if x.All.Partial {
-		f.Doubts = append(f.Doubts, "its arguments were compared as far as they can be seen: not what maps and channels hold, or what a connection or a file has")
+		f.Doubts = append(f.Doubts, comparedInPart)
+	}
+	if x.All.Large {
+		remark(comparedAtFirst)
 	}
 	f.Doubts = append(f.Doubts, "the run that counts lasts for seconds: what changes less often than that looks the same")
 	return f

@@ -28,6 +28,8 @@ func TestCP28(t *testing.T) {
 	}{
 		{"from a field", handler + ranks, "", true, Found, Warning, "200 calls of main.(*server).rank had the same arguments, none of them of a request by the source, and returned the same each time: all but the first take 69.0% of the time of main.(*server).handle"},
 		{"what the results hold was not seen", handler + ranks, `,"vague":true`, true, Found, Warning, "returned what looks the same"},
+		{"what the arguments hold was not seen", handler + ranks, `,"partial":true`, true, Found, Warning, "had arguments that look the same"},
+		{"more than was looked at of the arguments", handler + ranks, `,"partial":true,"large":true`, true, Found, Info, "had arguments that look the same"},
 		{"by the request", strings.Replace(handler, "s.goods", "r.URL.Path", 1) + ranks, "", true, Fine, "", ""},
 		{"by what is made of the request", strings.Replace(strings.Replace(handler, "s.goods", "key", 1), "do(r)", "key := r.URL.Query().Get(\"q\")", 1) + ranks, "", true, Fine, "", ""},
 		{"a constant", strings.Replace(handler, "s.goods", "\"all\"", 1) + ranks, "", true, Found, Warning, "main.(*server).rank"},

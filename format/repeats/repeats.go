@@ -171,12 +171,14 @@ type Traits struct {
 	Handles bool `json:"handles,omitempty"`
 	// Maps: results have maps.
 	Maps bool `json:"maps,omitempty"`
+	// Large: arguments had more than is looked at; files of older versions do not tell.
+	Large bool `json:"large,omitempty"`
 }
 
 // traitsOf reads the bits that the counting code writes (capture/agent/repeats).
 func traitsOf(bits int64) Traits {
 	has := func(i uint) bool { return bits&(1<<i) != 0 }
-	return Traits{Partial: has(0), Vague: has(1), Plain: has(2), Writes: has(3), Alters: has(4), Void: has(5), Refers: has(6), Fails: has(7), Handles: has(8), Maps: has(9)}
+	return Traits{Partial: has(0), Vague: has(1), Plain: has(2), Writes: has(3), Alters: has(4), Void: has(5), Refers: has(6), Fails: has(7), Handles: has(8), Maps: has(9), Large: has(10)}
 }
 
 // Limits of what is read.

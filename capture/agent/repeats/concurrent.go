@@ -63,10 +63,13 @@ func (top *frame) beginConcurrent(f *fn, args []any, look bool) {
 	}
 	h, key := hasher{near: true, places: true}, hasher{near: true, places: true}
 	for i, a := range args {
-		h.any(a)
+		h.each(a)
 		if key.near = i == 0 || !look; look || i == 0 {
-			key.any(a)
+			key.each(a)
 		}
+	}
+	if h.large {
+		return // they may differ behind what is looked at
 	}
 	all := f.concurrent.Load()
 	if all == nil {

@@ -20,17 +20,19 @@ type hasher struct {
 	near    bool  // where pointers and maps lead to counts, and not what is there
 	lists   bool  // where slices lie counts, but of numbers and texts what they hold
 	partial bool  // something could not be hashed, or might not be
+	large   bool  // there was more than is looked at, other than behind a pointer, of which it counts where it leads to
 	refers  bool  // there were pointers, slices or maps
 	maps    bool  // there were maps
 	handles bool  // there was what is the system's, a channel or a function
 	size    int64 // of texts, slices and maps together, as many elements as they have
 }
 
-// Limits of what one hash looks at; allNodes and allDeep are those of hasher.all.
+// Limits of what is looked at of one argument or result; allNodes and allDeep are those of hasher.all.
 const (
 	mostNodes = 600
 	mostBytes = 1 << 20
 	mostDeep  = 8
+	mostOfEnd = 4 << 10 // bytes at each end of memory that is too large
 	allNodes  = 5_000
 	allDeep   = 64
 )
@@ -61,6 +63,7 @@ func (h *hasher) text(s string) {
 	h.size += int64(len(s))
 	h.word(uint64(len(s)) + 11)
 	if h.bytes += len(s); h.bytes > mostBytes {
+		h.large = true
 		h.place(uintptr(unsafe.Pointer(unsafe.StringData(s))))
 		return
 	}
@@ -87,7 +90,11 @@ func (h *hasher) memory(p unsafe.Pointer, n uintptr) {
 		return
 	}
 	if h.bytes += int(n); h.bytes > mostBytes {
+		h.large = true
 		h.place(uintptr(p))
+		ends := min(n, mostOfEnd)
+		h.word(maphash.Bytes(seed, unsafe.Slice((*byte)(p), ends)))
+		h.word(maphash.Bytes(seed, unsafe.Slice((*byte)(unsafe.Add(p, n-ends)), ends)))
 		return
 	}
 	h.word(maphash.Bytes(seed, unsafe.Slice((*byte)(p), n)))
@@ -98,6 +105,16 @@ func (h *hasher) memory(p unsafe.Pointer, n uintptr) {
 func safely() func() {
 	was := debug.SetPanicOnFault(true)
 	return func() { debug.SetPanicOnFault(was) }
+}
+
+// each hashes an argument or a result by what it holds alone: however large those before it are, as a receiver with a long list, it is looked at as
+// far as if there were no other one. It returns how many values that were.
+func (h *hasher) each(a any) (nodes int) {
+	partial := h.partial
+	h.partial, h.nodes, h.bytes = false, 0, 0
+	h.any(a)
+	h.partial = h.partial || partial
+	return h.nodes
 }
 
 // any hashes a value.
@@ -168,7 +185,7 @@ var timeType = reflect.TypeOf(time.Time{})
 func (h *hasher) value(v reflect.Value, depth int) {
 	h.nodes++
 	if nodes, deep := h.limits(); h.nodes > nodes || depth > deep {
-		h.partial = true
+		h.partial, h.large = true, true
 		return
 	}
 	switch v.Kind() {
@@ -229,7 +246,7 @@ func (h *hasher) value(v reflect.Value, depth int) {
 func (h *hasher) full() bool {
 	nodes, _ := h.limits()
 	if h.nodes > nodes {
-		h.partial = true
+		h.partial, h.large = true, true
 	}
 	return h.nodes > nodes
 }
@@ -278,8 +295,20 @@ func (h *hasher) fields(v reflect.Value, depth int) {
 		return
 	}
 	for i := 0; i < v.NumField() && !h.full(); i++ {
-		h.value(v.Field(i), depth)
+		if isSmall(v.Field(i).Kind()) {
+			h.value(v.Field(i), depth)
+		}
 	}
+	for i := 0; i < v.NumField() && !h.full(); i++ {
+		if !isSmall(v.Field(i).Kind()) {
+			h.value(v.Field(i), depth)
+		}
+	}
+}
+
+// isSmall tells of a kind that a value of it is a single one: such fields are looked at before those that may lead to many.
+func isSmall(k reflect.Kind) bool {
+	return k >= reflect.Bool && k <= reflect.Complex128 || k == reflect.String
 }
 
 func (h *hasher) pointer(v reflect.Value, depth int) {
@@ -304,13 +333,13 @@ func (h *hasher) pointer(v reflect.Value, depth int) {
 		h.place(v.Pointer())
 		return
 	}
-	was := h.partial
+	partial, large := h.partial, h.large
 	h.partial = false
 	h.value(v.Elem(), depth+1)
 	if h.partial {
 		h.place(v.Pointer())
 	}
-	h.partial = h.partial || was
+	h.partial, h.large = h.partial || partial, large
 }
 
 // table hashes a map: what it holds where nobody else can be using it, else where it is
@@ -333,6 +362,7 @@ func (h *hasher) table(v reflect.Value, depth int) {
 		one.value(it.Value(), depth+1)
 		all += one.sum()
 		h.nodes, h.bytes, h.partial, h.handles = one.nodes, one.bytes, h.partial || one.partial, h.handles || one.handles
+		h.large = h.large || one.large
 	}
 	h.word(all)
 }

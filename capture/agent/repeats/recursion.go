@@ -69,7 +69,7 @@ func (gr *Goroutine) beginNested(args []any) {
 	}
 	h := hasher{near: true, places: true, lists: true}
 	for _, a := range args {
-		h.any(a)
+		h.each(a)
 	}
 	top.own, top.recurs = h.sum(), true
 	for i := range gr.stack[:last] {

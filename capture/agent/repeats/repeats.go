@@ -80,6 +80,8 @@ const (
 	Handles
 	// Maps: its results have maps, whose entries are not looked at later.
 	Maps
+	// Large: there are arguments with more than is looked at, other than behind pointers.
+	Large
 )
 
 // frame is a call that has not ended.
@@ -223,20 +225,30 @@ func (gr *Goroutine) Args(args ...any) {
 	top := &gr.stack[len(gr.stack)-1]
 	f := &fns[top.id]
 	defer safely()()
-	h := hasher{places: true}
-	for _, a := range args {
-		h.any(a)
-		if _, ok := a.(writer); ok {
-			top.traits |= Writes
-		}
-	}
-	if h.partial {
-		top.traits |= Partial
-	}
+	h, seen := ofArgs(args)
+	top.traits |= seen
 	top.key, top.size, top.args, top.judged = h.sum(), h.size, args, true
 	top.beginConcurrent(f, args, true)
 	gr.beginNested(args)
 	gr.spend(f, t)
+}
+
+// ofArgs hashes arguments, and tells what is seen of them.
+func ofArgs(args []any) (h hasher, seen traits) {
+	h.places = true
+	for _, a := range args {
+		h.each(a)
+		if _, ok := a.(writer); ok {
+			seen |= Writes
+		}
+	}
+	if h.partial {
+		seen |= Partial
+	}
+	if h.large {
+		seen |= Large
+	}
+	return h, seen
 }
 
 // Begins tells the arguments of the call that was entered last, of a function that returns nothing, or an error alone: it is made for
@@ -344,10 +356,7 @@ type call struct {
 
 // given tells the call what it was given, whose hash was key before it: has that changed?
 func (c *call) given(args []any, key uint64, before traits) {
-	h := hasher{places: true}
-	for _, a := range args {
-		h.any(a)
-	}
+	h, _ := ofArgs(args)
 	if c.traits |= before; h.sum() != key {
 		c.traits |= Alters
 	}
@@ -357,10 +366,10 @@ func (c *call) given(args []any, key uint64, before traits) {
 // result hashes what the call has returned.
 func (c *call) result(fresh bool, results []any) {
 	h := hasher{fresh: fresh}
-	void, plain := true, true
+	void, plain, nodes := true, true, 0
 	for _, r := range results {
 		refers := h.refers
-		h.any(r)
+		nodes += h.each(r)
 		if _, ok := r.(error); ok {
 			c.traits |= Fails
 			h.refers = refers
@@ -392,9 +401,9 @@ func (c *call) result(fresh bool, results []any) {
 	}
 	if h.refers {
 		c.traits |= Refers
-		if h.size < mostHeldSize && h.nodes < mostNodes && !h.handles {
+		if h.size < mostHeldSize && nodes < mostNodes && !h.handles {
 			c.results = results
-			c.held = h.size + 64*int64(h.nodes)
+			c.held = h.size + 64*int64(nodes)
 		}
 	}
 	if unwinds(results) {

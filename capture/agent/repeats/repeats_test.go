@@ -63,6 +63,16 @@ type node struct {
 	n    int
 }
 
+// lists leads to many values.
+type lists struct{ nodes []node }
+
+// asked is an argument with small fields behind one that leads to many.
+type asked struct {
+	of   *lists
+	at   int
+	next *node
+}
+
 // callTest is what is told of the calls that do makes within another.
 type callTest struct {
 	name                    string
@@ -74,6 +84,7 @@ type callTest struct {
 var (
 	state  = &node{name: "a"}
 	hidden = map[string]int{}
+	long   = &lists{make([]node, 1000)}
 )
 
 // result is a function that returns x.
@@ -130,6 +141,62 @@ var callTests = []callTest{
 			counted(1, []any{hidden}, func() []any { hidden["0"] = i; return []any{"y"} })
 		}
 	}, 3, 1, 0, Partial},
+	{"a number behind a receiver with a long list", func() {
+		for i := range 5 {
+			counted(1, []any{long, i}, result("y"))
+		}
+	}, 5, 5, 0, Partial},
+	{"a struct behind it", func() {
+		for i := range 5 {
+			counted(1, []any{long, node{name: "a", n: i}}, result("y"))
+		}
+	}, 5, 5, 0, Partial},
+	{"a list behind it, of the same at another place", func() {
+		for range 5 {
+			counted(1, []any{long, []string{"a", "b"}}, result("y"))
+		}
+	}, 5, 1, 0, Partial},
+	{"a number behind two of them, of which one is given", func() {
+		for i := range 5 {
+			counted(1, []any{long, long.nodes, i}, result("y"))
+		}
+	}, 5, 5, 0, Partial | Large},
+	{"a field of an argument behind one with a long list", func() {
+		for i := range 5 {
+			counted(1, []any{asked{long, i, nil}}, result("y"))
+		}
+	}, 5, 5, 0, Partial | Large},
+	{"the end of a long list is not seen, and that is said", func() {
+		for i := range 5 {
+			long.nodes[999].n = i
+			counted(1, []any{long.nodes}, result("y"))
+		}
+	}, 5, 1, 0, Partial | Large},
+	{"the same of a list behind the receiver, whose place is compared", func() {
+		for i := range 5 {
+			long.nodes[999].n = i
+			counted(1, []any{long}, result("y"))
+		}
+	}, 5, 1, 0, Partial},
+	{"another one of those", func() {
+		var others [5]lists
+		for i := range others {
+			others[i].nodes = make([]node, 1000)
+			counted(1, []any{&others[i]}, result("y"))
+		}
+	}, 5, 5, 0, Partial},
+	{"much memory is looked at at its ends", func() {
+		b := make([]byte, mostBytes+1)
+		for i := range 5 {
+			b[0], b[mostBytes/2] = byte(i/3), byte(i)
+			counted(1, []any{b}, result("y"))
+		}
+	}, 5, 2, 0, Partial | Large},
+	{"a result behind a large one", func() {
+		for i := range 5 {
+			counted(1, []any{"x"}, func() []any { return []any{long, i} })
+		}
+	}, 5, 1, 4, Vague | Refers},
 	{"a writer", func() {
 		for range 3 {
 			counted(1, []any{&bytes.Buffer{}}, result("y"))

@@ -48,17 +48,8 @@ func At(id uint32, given func() Args) *Site {
 		args = given()
 	}
 	defer safely()()
-	h := hasher{places: true}
-	s := &Site{gr: gr, id: id, args: args}
-	for _, a := range args {
-		h.any(a)
-		if _, ok := a.(writer); ok {
-			s.traits |= Writes
-		}
-	}
-	if h.partial {
-		s.traits |= Partial
-	}
+	h, seen := ofArgs(args)
+	s := &Site{gr: gr, id: id, args: args, traits: seen}
 	s.key, s.size = h.sum(), h.size
 	s.start = now()
 	gr.mu.Lock()
