@@ -51,14 +51,27 @@ func checkRepeats(r *Rule, in *Input) []Finding {
 type repeatedCall struct {
 	repetition.Call
 	countedCall
+	unsure bool // whether its arguments are the same, as they were not compared as a whole
 }
 
 // newRepeated is a function that repeats itself.
 func newRepeated(in *Input, x repetition.Call) *repeatedCall {
 	if x.Func.Caller != "" {
-		return &repeatedCall{x, newCountedLine(in, x)}
+		return &repeatedCall{x, newCountedLine(in, x), x.Inner.Partial}
 	}
-	return &repeatedCall{x, newCounted(in, x.Func.Name, stack.Frame{Func: x.Within.Name, File: x.Within.File, Line: x.Within.Line})}
+	c := newCounted(in, x.Func.Name, stack.Frame{Func: x.Within.Name, File: x.Within.File, Line: x.Within.Line})
+	return &repeatedCall{x, c, x.Inner.Partial && !ofReceiver(in, x)}
+}
+
+// ofReceiver tells of arguments that were not compared as a whole that this is the receiver alone, of which it was compared where it is.
+func ofReceiver(in *Input, x repetition.Call) bool {
+	of, t := x.Func, x.Inner.Traits
+	fn := in.code.function(stack.Frame{Func: of.Name, File: of.File, Line: of.Line})
+	if !t.First || t.Others || t.Large || fn == nil || fn.Recv == nil || len(givenNames(fn.Recv)) != 1 || givenNames(fn.Recv)["_"] {
+		return false
+	}
+	_, points := fn.Recv.List[0].Type.(*ast.StarExpr)
+	return points
 }
 
 // rounds is the first line of a loop, in the function around, that comes to the call and only counts: what it counts is used for
@@ -139,11 +152,11 @@ func (r *repeatedCall) how() string {
 	}
 	same := "with the same arguments"
 	switch several := kinds >= 1.5; {
-	case several && w.Partial:
+	case several && r.unsure:
 		same = fmt.Sprintf("with %s%s arguments that look different", about, unit.Count(int64(math.Round(kinds))))
 	case several:
 		same = fmt.Sprintf("with %s%s different arguments", about, unit.Count(int64(math.Round(kinds))))
-	case w.Partial:
+	case r.unsure:
 		same = "with arguments that look the same"
 	}
 	times := unit.Count(int64(math.Round(calls)))
@@ -173,7 +186,7 @@ func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
 		which = ""
 	}
 	r.evidence(in, &f, r.Entry, stack.Frame{Func: r.Func.Name, File: r.Func.File, Line: r.Func.Line},
-		fmt.Sprintf("%s calls in %s of %s, %s of them with arguments that %s", unit.Count(w.Calls), unit.Plural(w.Around, "call"), stack.Short(r.Within.Name), r.about()+unit.Count(w.Again), map[bool]string{false: "had been there", true: "look as if they had been there"}[w.Partial]), which)
+		fmt.Sprintf("%s calls in %s of %s, %s of them with arguments that %s", unit.Count(w.Calls), unit.Plural(w.Around, "call"), stack.Short(r.Within.Name), r.about()+unit.Count(w.Again), map[bool]string{false: "had been there", true: "look as if they had been there"}[r.unsure]), which)
 	once := "once"
 	if float64(w.Distinct)/float64(w.Around) >= 1.5 {
 		once = "once for each argument"
@@ -188,7 +201,7 @@ func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
 
 // What is said of arguments that were not compared as a whole.
 const (
-	comparedInPart  = "its arguments were compared as far as they can be seen: not what maps and channels hold, or what a connection or a file has, nor more than 600 values behind a pointer"
+	comparedInPart  = "was compared as far as it can be seen: not what maps and channels hold, or what a connection or a file has, nor more than 600 values behind a pointer"
 	comparedAtFirst = "some of its arguments are large: of each the first 600 values were compared, or the ends of what has more than 1 MiB"
 )
 
@@ -204,10 +217,13 @@ func (r *repeatedCall) doubts(rule *Rule, in *Input, f *Finding) {
 		f.Advice = fmt.Sprintf("If what changes in a result of %s is only what it remembers for later, make it once in %s and hand it on; otherwise keep what is costly in it, and give each user a value of his own that is made of that.",
 			name, stack.Short(r.Within.Name))
 	}
-	if w.Partial {
+	switch {
+	case r.unsure:
 		f.Title = "Calls that look the same give the same result again and again"
 		f.Advice = "See first whether the arguments are the same in what was not compared as well. Only then: " + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
-		f.Doubts = append(f.Doubts, comparedInPart)
+		f.Doubts = append(f.Doubts, "what it is given "+comparedInPart)
+	case w.Partial:
+		f.Doubts = append(f.Doubts, "its receiver was the same one, and what it leads to "+comparedInPart)
 	}
 	if w.Large {
 		f.Severity = Info

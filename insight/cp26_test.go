@@ -69,6 +69,33 @@ func TestCP26(t *testing.T) {
 	}
 }
 
+// TestCP26Receiver: where the receiver alone could not be compared as a whole, which a pointer leads to, the arguments are said to be the same.
+func TestCP26Receiver(t *testing.T) {
+	for _, c := range []struct {
+		name, receiver, traits string
+		same                   bool
+	}{
+		{"the receiver alone", "(s *store) ", `"partial":true,"partial_first":true`, true},
+		{"another argument", "(s *store) ", `"partial":true,"partial_others":true`, false},
+		{"both", "(s *store) ", `"partial":true,"partial_first":true,"partial_others":true`, false},
+		{"more than was looked at", "(s *store) ", `"partial":true,"partial_first":true,"large":true`, false},
+		{"a receiver that is copied", "(s store) ", `"partial":true,"partial_first":true`, false},
+		{"one without a name", "(*store) ", `"partial":true,"partial_first":true`, false},
+		{"a function", "", `"partial":true,"partial_first":true`, false},
+		{"an older recording", "(s *store) ", `"partial":true`, false},
+		{"compared as a whole", "(s *store) ", `"refers":true`, true},
+	} {
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte("package main\n\ntype store struct{ db *sql.DB }\n\nfunc list() {}\n\nfunc "+c.receiver+"open(f *os.File) string {\n\treturn read(f)\n}\n"))
+		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, fmt.Appendf(nil, `{"schema":"loupe.repeats/1","loaded":true,"ns":4000000000,"functions":[{"name":"main.list","file":"/src/main.go","line":5,"calls":10},`+
+			`{"name":"main.open","file":"/src/main.go","line":7,"calls":600,"time_ns":700000000}],"within":[{"in":0,"call":1,"around":10,"around_ns":1000000000,"calls":600,"time_ns":700000000,"distinct":10,"again":590,"again_ns":650000000,"most":60,"most_one":60,%s}]}`, c.traits))
+		f := answers(t, r, "CP26")[0]
+		if f.State != Found || strings.Contains(f.Summary, "with the same arguments") != c.same || strings.HasPrefix(f.Advice, "Call main.open once") != c.same || (f.Title == cp26.Title) != c.same {
+			t.Errorf("%s: %s: %s %s", c.name, f.Title, f.Summary, f.Advice)
+		}
+	}
+}
+
 // TestCP26Parts: what is called by a function that repeats is not told again, and what repeats within another is told
 // of the nearest.
 func TestCP26Parts(t *testing.T) {

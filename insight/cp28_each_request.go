@@ -97,7 +97,7 @@ func (k keepable) finding(r *Rule, in *Input) Finding {
 	if x.All.Distinct > 1 {
 		same = fmt.Sprintf("%s different arguments", unit.Count(x.All.Distinct))
 	}
-	if x.All.Partial {
+	if k.unsure {
 		same = "arguments that look the same"
 		if x.All.Distinct > 1 {
 			same = fmt.Sprintf("%s arguments that look different", unit.Count(x.All.Distinct))
@@ -121,7 +121,7 @@ func (k keepable) finding(r *Rule, in *Input) Finding {
 	k.evidence(in, &f, x.Entry, stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line},
 		fmt.Sprintf("%s, %s of them with arguments that had been there", unit.Plural(x.All.Calls, "call"), unit.Count(x.All.Again)), which)
 	f.Advice = fmt.Sprintf("Call %s once and keep the result where all requests find it: a field of what serves them, or sync.OnceValue. If what it is made of can change, make it again when that does, or after a time for which users may see the old one, on one goroutine alone.", name)
-	if x.All.Partial {
+	if k.unsure {
 		f.Advice = "See first whether the arguments are the same in what was not compared as well. Only then: " + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
 	}
 	f.Verify = "Record again under the same load: the number of calls, and the share, should fall (-phases repeats)."
@@ -136,8 +136,11 @@ func (k keepable) finding(r *Rule, in *Input) Finding {
 		f.Doubts = append(f.Doubts, doubt)
 	}
 	k.weigh(r, in, &f, remark)
-	if x.All.Partial {
-		f.Doubts = append(f.Doubts, comparedInPart)
+	switch {
+	case k.unsure:
+		f.Doubts = append(f.Doubts, "what it is given "+comparedInPart)
+	case x.All.Partial:
+		f.Doubts = append(f.Doubts, "its receiver was the same one, and what it leads to "+comparedInPart)
 	}
 	if x.All.Large {
 		remark(comparedAtFirst)

@@ -159,6 +159,7 @@ func pairsOf(set *repeats.Set) []repeats.Within {
 		t.Partial, t.Vague, t.Plain, t.Writes = t.Partial || u.Partial, t.Vague || u.Vague, t.Plain || u.Plain, t.Writes || u.Writes
 		t.Alters, t.Void, t.Refers, t.Fails = t.Alters || u.Alters, t.Void || u.Void, t.Refers || u.Refers, t.Fails || u.Fails
 		t.Handles, t.Maps, t.Large = t.Handles || u.Handles, t.Maps || u.Maps, t.Large || u.Large
+		t.First, t.Others = t.First || u.First, t.Others || u.Others
 	}
 	return out
 }

@@ -173,12 +173,15 @@ type Traits struct {
 	Maps bool `json:"maps,omitempty"`
 	// Large: arguments had more than is looked at; files of older versions do not tell.
 	Large bool `json:"large,omitempty"`
+	// First: of the partial ones, the first, which is the receiver of a method; Others: another one. Files of older versions do not tell.
+	First  bool `json:"partial_first,omitempty"`
+	Others bool `json:"partial_others,omitempty"`
 }
 
 // traitsOf reads the bits that the counting code writes (capture/agent/repeats).
 func traitsOf(bits int64) Traits {
 	has := func(i uint) bool { return bits&(1<<i) != 0 }
-	return Traits{Partial: has(0), Vague: has(1), Plain: has(2), Writes: has(3), Alters: has(4), Void: has(5), Refers: has(6), Fails: has(7), Handles: has(8), Maps: has(9), Large: has(10)}
+	return Traits{Partial: has(0), Vague: has(1), Plain: has(2), Writes: has(3), Alters: has(4), Void: has(5), Refers: has(6), Fails: has(7), Handles: has(8), Maps: has(9), Large: has(10), First: has(11), Others: has(12)}
 }
 
 // Limits of what is read.

@@ -82,6 +82,10 @@ const (
 	Maps
 	// Large: there are arguments with more than is looked at, other than behind pointers.
 	Large
+	// First: the first argument, which is the receiver of a method, is Partial.
+	First
+	// Others: another one is.
+	Others
 )
 
 // frame is a call that has not ended.
@@ -236,15 +240,22 @@ func (gr *Goroutine) Args(args ...any) {
 // ofArgs hashes arguments, and tells what is seen of them.
 func ofArgs(args []any) (h hasher, seen traits) {
 	h.places = true
-	for _, a := range args {
+	partial := false
+	for i, a := range args {
+		h.partial = false
 		h.each(a)
+		switch {
+		case h.partial && i == 0:
+			seen |= Partial | First
+		case h.partial:
+			seen |= Partial | Others
+		}
+		partial = partial || h.partial
 		if _, ok := a.(writer); ok {
 			seen |= Writes
 		}
 	}
-	if h.partial {
-		seen |= Partial
-	}
+	h.partial = partial
 	if h.large {
 		seen |= Large
 	}

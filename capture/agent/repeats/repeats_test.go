@@ -135,63 +135,63 @@ var callTests = []callTest{
 		for i := range 3 {
 			counted(1, []any{hidden}, func() []any { hidden[fmt.Sprint(i)] = i; return []any{true} })
 		}
-	}, 3, 3, 0, Plain | Alters | Partial},
+	}, 3, 3, 0, Plain | Alters | Partial | First},
 	{"a map with the same keys is taken for the same, and said to be partial", func() {
 		for i := range 3 {
 			counted(1, []any{hidden}, func() []any { hidden["0"] = i; return []any{"y"} })
 		}
-	}, 3, 1, 0, Partial},
+	}, 3, 1, 0, Partial | First},
 	{"a number behind a receiver with a long list", func() {
 		for i := range 5 {
 			counted(1, []any{long, i}, result("y"))
 		}
-	}, 5, 5, 0, Partial},
+	}, 5, 5, 0, Partial | First},
 	{"a struct behind it", func() {
 		for i := range 5 {
 			counted(1, []any{long, node{name: "a", n: i}}, result("y"))
 		}
-	}, 5, 5, 0, Partial},
+	}, 5, 5, 0, Partial | First},
 	{"a list behind it, of the same at another place", func() {
 		for range 5 {
 			counted(1, []any{long, []string{"a", "b"}}, result("y"))
 		}
-	}, 5, 1, 0, Partial},
+	}, 5, 1, 0, Partial | First},
 	{"a number behind two of them, of which one is given", func() {
 		for i := range 5 {
 			counted(1, []any{long, long.nodes, i}, result("y"))
 		}
-	}, 5, 5, 0, Partial | Large},
+	}, 5, 5, 0, Partial | First | Others | Large},
 	{"a field of an argument behind one with a long list", func() {
 		for i := range 5 {
 			counted(1, []any{asked{long, i, nil}}, result("y"))
 		}
-	}, 5, 5, 0, Partial | Large},
+	}, 5, 5, 0, Partial | First | Large},
 	{"the end of a long list is not seen, and that is said", func() {
 		for i := range 5 {
 			long.nodes[999].n = i
 			counted(1, []any{long.nodes}, result("y"))
 		}
-	}, 5, 1, 0, Partial | Large},
+	}, 5, 1, 0, Partial | First | Large},
 	{"the same of a list behind the receiver, whose place is compared", func() {
 		for i := range 5 {
 			long.nodes[999].n = i
 			counted(1, []any{long}, result("y"))
 		}
-	}, 5, 1, 0, Partial},
+	}, 5, 1, 0, Partial | First},
 	{"another one of those", func() {
 		var others [5]lists
 		for i := range others {
 			others[i].nodes = make([]node, 1000)
 			counted(1, []any{&others[i]}, result("y"))
 		}
-	}, 5, 5, 0, Partial},
+	}, 5, 5, 0, Partial | First},
 	{"much memory is looked at at its ends", func() {
 		b := make([]byte, mostBytes+1)
 		for i := range 5 {
 			b[0], b[mostBytes/2] = byte(i/3), byte(i)
 			counted(1, []any{b}, result("y"))
 		}
-	}, 5, 2, 0, Partial | Large},
+	}, 5, 2, 0, Partial | First | Large},
 	{"a result behind a large one", func() {
 		for i := range 5 {
 			counted(1, []any{"x"}, func() []any { return []any{long, i} })
@@ -217,7 +217,7 @@ var callTests = []callTest{
 		for range 3 {
 			counted(1, []any{f}, result("y"))
 		}
-	}, 3, 1, 0, Partial},
+	}, 3, 1, 0, Partial | First},
 	{"it panics", func() {
 		for range 3 {
 			func() {
@@ -235,7 +235,7 @@ var callTests = []callTest{
 		for range 3 {
 			counted(1, []any{&struct{ m sync.Map }{}}, result("y"))
 		}
-	}, 3, 3, 0, Partial},
+	}, 3, 3, 0, Partial | First},
 	{"times of one moment", func() {
 		at := time.Unix(1, 2)
 		for range 3 {
@@ -248,7 +248,7 @@ var callTests = []callTest{
 		for range 3 {
 			counted(1, []any{n}, result("y"))
 		}
-	}, 3, 1, 0, Partial},
+	}, 3, 1, 0, Partial | First},
 	{"a lock is no part of a value", func() {
 		for range 3 {
 			counted(1, []any{&struct {
