@@ -551,6 +551,10 @@ func (c *causal) follows(i, j int) bool {
 		return false
 	case slices.Contains(follows[a.Rule], b.Rule) || b.Severity.AtLeast(Warning) && explains(b.Rule, a.Rule):
 		return true
+	case a.Rule == wt02.ID && b.again && b.Severity.AtLeast(Warning) && b.Severity.AtLeast(a.Severity) && sharedWaits(a, b) >= halfOfAll:
+		return true // most of the calls ask what was asked before: without them, fewer are left to make at once
+	case a.again && b.Rule == wt02.ID && a.Severity.AtLeast(Warning) && a.Severity.AtLeast(b.Severity) && sharedWaits(b, a) >= halfOfAll:
+		return false
 	case c.held[i] != nil && c.worksUnder(i, j):
 		return true // they wait for what is done under the lock
 	case c.held[j] != nil && c.worksUnder(j, i):

@@ -194,6 +194,8 @@ func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
 	f.Advice = fmt.Sprintf("Call %s %s in %s and hand the result on, or keep the results by their arguments for as long as a call of %s lasts. What is kept longer has to be made again when what it was made of changes.",
 		name, once, stack.Short(r.Within.Name), stack.Short(r.Within.Name))
 	f.costs, f.waits, f.saves = r.costs, r.rows, true
+	f.again = mostAgain(r.Call)
+	r.remaining(&f)
 	f.Verify = "Record again: the number of calls, and the share, should fall (-phases repeats)."
 	r.doubts(rule, in, &f)
 	return f

@@ -161,6 +161,8 @@ type Finding struct {
 	bounds Evidence
 	// waits are the parts of the time of units that it is about.
 	waits []*facts.UnitRow
+	// again tells of calls that repeat that these are most of the calls: who waits for all of them waits less without them.
+	again bool
 	// connects tells that it is about connections that are made anew.
 	connects bool
 	// fills tells that it is about calls which fill the slots that others queue for.

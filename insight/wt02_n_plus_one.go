@@ -167,6 +167,7 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward, ways []float64)
 		f.Doubts = append(f.Doubts, "if the task is a loop over independent work, this is its purpose")
 	}
 	namelessDoubt(in, g, &f)
+	tellCountedAgain(in, t.Frames(o.stack), &f)
 	f.waits = o.rows()
 	return f
 }

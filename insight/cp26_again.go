@@ -1,0 +1,61 @@
+package insight
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"loupe/analysis/facts"
+	"loupe/analysis/repetition"
+	"loupe/value/stack"
+	"loupe/value/unit"
+)
+
+// Where many calls wait one after another and most of them ask what was asked before, those need not be made; what is left is worth making at once.
+
+// mostAgain tells whether most of the calls of a function had arguments that had been there.
+func mostAgain(x repetition.Call) bool {
+	return float64(x.Inner.Again) >= halfOfAll*float64(x.Inner.Calls)
+}
+
+// fewLeft is from how many calls on in each of those around they are said to be left, where the others are not made: chosen.
+const fewLeft = 5
+
+// remaining says of calls that wait for others that those which are left do so one after another.
+func (r *repeatedCall) remaining(f *Finding) {
+	left := float64(r.Inner.Distinct) / float64(r.Inner.Around)
+	outside := partOfRows(r.rows, func(row *facts.UnitRow) bool { return row.Kind.Outside() && row.Kind.Key() != "file_call" })
+	if !f.again || left < fewLeft || outside < halfOfAll {
+		return
+	}
+	about := r.about()
+	if r.Inner.Around > 1 {
+		about = "about "
+	}
+	f.Advice += fmt.Sprintf(" The %s%s calls that are left then still wait one after another: ask for these at once (a batch, one query with many keys), or concurrently, with a limit.", about, unit.Count(int64(math.Round(left))))
+}
+
+// tellCountedAgain says of many calls along one way that a function on it was called again and again with the same arguments, as the run that counts calls has
+// seen.
+func tellCountedAgain(in *Input, frames []stack.Frame, f *Finding) {
+	all, _, err := repetition.In(in.Session)
+	if err != nil {
+		return
+	}
+	for _, x := range all {
+		if x.Func.Caller != "" || !mostAgain(x) || !slices.ContainsFunc(frames, func(f stack.Frame) bool { return isCounted(f.Func, x.Func.Name) }) {
+			continue
+		}
+		same := "with arguments that had been there"
+		if x.Inner.Partial && !ofReceiver(in, x) {
+			same = "with arguments that look as if they had been there"
+		}
+		about := ""
+		if x.Inner.Sampled {
+			about = "about "
+		}
+		f.Doubts = append(f.Doubts, fmt.Sprintf("%s%s of %s of %s were %s, and returned what those had returned (CP26): if answers may be kept for that long, ask once for each before all else, which leaves fewer calls to make at once",
+			about, unit.Count(x.Inner.Again), unit.Plural(x.Inner.Calls, "call"), stack.Short(x.Func.Name), same))
+		return
+	}
+}
