@@ -67,6 +67,9 @@ func tellCoders(h *hit, f *Finding) {
 	}
 	switch h.reasons[0].name {
 	case "reader":
+		f.Title = "A new decompressor is created on every call"
+		f.Summary = strings.Replace(f.Summary, "creating compressors", "creating decompressors", 1)
+		f.Doubts = append(f.Doubts, "if each reader serves one long stream, there is nothing to pool")
 		f.Advice = "Keep readers in a sync.Pool and call Reset(r) on the one that Get returns (flate and zlib readers have it through flate.Resetter and zlib.Resetter)." + whenDone
 	case "zstd":
 		f.Advice = "Create one encoder and one decoder for the whole program and call EncodeAll and DecodeAll, or keep them in a sync.Pool and Reset them." + whenDone

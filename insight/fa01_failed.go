@@ -73,8 +73,8 @@ func checkFailed(r *Rule, in *Input) []Finding {
 	switch m := in.Session.Manifest(); {
 	case len(findings) > 0:
 		return findings
-	case badEnd(m) != "":
-		return []Finding{r.answer(TooLittle, "the program ended with %s, and nothing in its standard error says why", badEnd(m))}
+	case endedText(in) != "":
+		return []Finding{r.answer(TooLittle, "%s", endedText(in))}
 	case dumps > 0:
 		return []Finding{r.answer(Fine, "%s, and none is from a program that failed", unit.Plural(int64(dumps), "dump"))}
 	case err != nil && (len(m.Of(recording.Stacks))+len(m.Of(session.CoreFile)) > 0 || !errors.Is(err, session.ErrNone)):
@@ -84,17 +84,6 @@ func checkFailed(r *Rule, in *Input) []Finding {
 		return []Finding{r.answer(Fine, "the standard error shows no failure")}
 	}
 	return []Finding{r.answer(NotApplicable, "the recording has no %s", facts.Describe(recording.Stacks))}
-}
-
-// badEnd is how the first process ended that ended by itself and not well; "" when
-// none is known.
-func badEnd(m *recording.Manifest) string {
-	for _, run := range m.Target.Runs {
-		if run.Exit != "" && !run.Stopped && run.Exit != "exit status 0" {
-			return run.Exit
-		}
-	}
-	return ""
 }
 
 // weight orders failures: those that ended the program first.

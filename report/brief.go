@@ -157,11 +157,15 @@ func (r *Recording) verdict() string {
 	serious := slices.ContainsFunc(r.Cards, func(c insight.Card) bool { return r.Findings[c.Finding].Severity.AtLeast(insight.Warning) })
 	card := r.Cards[0]
 	f := r.Findings[card.Finding]
+	ended := ""
+	if e := insight.Ended(r.Manifest, r.Findings); e != "" && !serious {
+		ended = e + " "
+	}
 	if !serious && insight.OfTiming(f.Rule) { // these come last
 		if text := unseen(r); text != "" {
-			return text + " What stands out depends on when threads ran."
+			return ended + text + " What stands out depends on when threads ran."
 		}
-		return "Nothing serious was found: what stands out depends on when threads ran."
+		return ended + "Nothing serious was found: what stands out depends on when threads ran."
 	}
 	text := f.Title
 	if at := seenAt(f); at != "" {
@@ -201,7 +205,7 @@ func (r *Recording) verdict() string {
 		}
 		text = begin + " " + text
 	}
-	return text
+	return ended + text
 }
 
 // remarkable is what a verdict begins with where there are only remarks: what takes most of something, where the

@@ -117,7 +117,11 @@ func writeIncomplete(w *lines, all []string, s Style) {
 
 // headline says what it means that nothing was found.
 func (r *Recording) headline() string {
-	return cmp.Or(r.Headline, insight.Judge(r.Manifest, r.Findings).Headline())
+	text := cmp.Or(r.Headline, insight.Judge(r.Manifest, r.Findings).Headline())
+	if ended := insight.Ended(r.Manifest, r.Findings); ended != "" {
+		return ended + " " + text
+	}
+	return text
 }
 
 // headlineOf is the same of answers alone.
