@@ -91,3 +91,21 @@ func SeenAt(s *session.Session, file string, line int, name string) (calls repea
 	}
 	return calls, false, false
 }
+
+// AskedAgain are the calls of the function that is declared on a line, and how many different arguments they had, within the calls of the function around in
+// which most of them repeat. It is false where that was not counted to the end, or arguments other than the receiver were not compared as a whole.
+func AskedAgain(s *session.Session, file string, line int) (calls, distinct int64, ok bool) {
+	set, err := countsOf(s)
+	if err != nil {
+		return 0, 0, false
+	}
+	again := int64(-1)
+	for _, w := range pairsOf(set) {
+		f := set.Functions[w.Call]
+		if f.Caller != "" || f.File != file || f.Line != line || f.Cut || w.Sampled || w.Partial && (!w.First || w.Others) || w.Large || w.Again <= again {
+			continue
+		}
+		again, calls, distinct, ok = w.Again, w.Calls, w.Distinct, true
+	}
+	return calls, distinct, ok
+}

@@ -313,6 +313,32 @@ func TestRecursionsIn(t *testing.T) {
 	}
 }
 
+// TestAskedAgain: what was counted of the calls of a function, within that around in which most of them repeat.
+func TestAskedAgain(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(f *repeats.Func, w *repeats.Within)
+		ok     bool
+	}{
+		{"as counted", func(*repeats.Func, *repeats.Within) {}, true},
+		{"a receiver that was not compared as a whole", func(_ *repeats.Func, w *repeats.Within) { w.Partial, w.First = true, true }, true},
+		{"another argument", func(_ *repeats.Func, w *repeats.Within) { w.Partial, w.First, w.Others = true, true, true }, false},
+		{"by an older recording", func(_ *repeats.Func, w *repeats.Within) { w.Partial = true }, false},
+		{"estimated", func(_ *repeats.Func, w *repeats.Within) { w.Sampled = true }, false},
+		{"another line", func(f *repeats.Func, _ *repeats.Within) { f.Line = 9 }, false},
+		{"cut", func(f *repeats.Func, _ *repeats.Within) { f.Cut = true }, false},
+	} {
+		s := counted(t, false, func(set *repeats.Set) {
+			w := again(list, open)
+			c.change(&set.Functions[open], &w)
+			set.Within = append(set.Within, w, but(again(handle, open), func(w *repeats.Within) { w.Again, w.Distinct = 0, 600; w.Partial = true }))
+		})
+		if calls, distinct, ok := AskedAgain(s, "/src/main.go", 30); ok != c.ok || ok && (calls != 600 || distinct != 10) {
+			t.Errorf("%s: %v %d %d", c.name, ok, calls, distinct)
+		}
+	}
+}
+
 // TestSeenAt: what was counted of a library's call on a line, unless it was counted no longer, or some calls returned something else.
 func TestSeenAt(t *testing.T) {
 	for _, c := range []struct {
