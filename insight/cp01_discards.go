@@ -282,20 +282,19 @@ func sameOpened(in *Input, d *derivations, x discarded) (text string, same bool)
 			}
 		}
 	}
-	for _, a := range x.open.Args {
-		if hasNode(a, func(n ast.Node) bool {
+	given := slices.Clone(x.open.Args)
+	if sel, ok := ast.Unparen(x.open.Fun).(*ast.SelectorExpr); ok {
+		given = append(given, sel.X)
+	}
+	for _, g := range given { // the receiver too: each item may have one of its own
+		if hasNode(g, func(n ast.Node) bool {
 			id, ok := n.(*ast.Ident)
-			return ok && isLocal(x.decl, d.variable(id)) && !isReceiver(d, x.decl, d.variable(id))
+			return ok && isLocal(x.decl, d.variable(id))
 		}) {
 			return "", false
 		}
 	}
 	return "by the source it is the same each time", true
-}
-
-// isReceiver tells of a variable that it is the receiver of a method.
-func isReceiver(d *derivations, decl *ast.FuncDecl, v types.Object) bool {
-	return decl.Recv != nil && len(decl.Recv.List) > 0 && len(decl.Recv.List[0].Names) > 0 && d.variable(decl.Recv.List[0].Names[0]) == v
 }
 
 // tellDiscards says of a hot function that it reads what it opens up to a place, and throws that away, for each item of a loop.

@@ -1,8 +1,12 @@
 package insight
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
+	"loupe/recording"
+	"loupe/recording/recordingtest"
 	"loupe/value/stack"
 )
 
@@ -49,6 +53,51 @@ func TestDiscards(t *testing.T) {
 		x, _, _, found := discardsOn(c2, newDerivations(c2), frames)
 		if found != c.found || found && x.plain != c.plain {
 			t.Errorf("%s: %v %v", c.name, found, x.plain)
+		}
+	}
+}
+
+// TestDiscardsTold: it is a warning where the counts show that the same is opened again, or where the source does.
+func TestDiscardsTold(t *testing.T) {
+	const stream = "func (a *archive) stream(n int) io.Reader {\nreturn flate.NewReader(io.NewSectionReader(a.f, int64(n), 9))\n}\n\n"
+	const run = "func run(a *archive, all []entry) {\nfor _, e := range all {\na.open(e) // 2\n}\n}\n"
+	const counts = `{"schema":"loupe.repeats/1","ns":4000000000,"functions":[{"name":"main.run","file":"/src/main.go","line":1,"calls":1},{"name":"main.(*archive).stream","file":"/src/main.go","line":13,"calls":576,"time_ns":9000000}],` +
+		`"within":[{"in":0,"call":1,"around":1,"around_ns":1000000000,"calls":576,"time_ns":9000000,"distinct":%d,"again":%d,"again_ns":1000000,"most":576,"most_one":24,"partial":true,"partial_first":true}]}`
+	open := func(opener string) string {
+		return "func (a *archive) open(e entry) {\ns := " + opener + "\nio.CopyN(io.Discard, s, e.off) // 1\n}\n"
+	}
+	for _, c := range []struct {
+		name, open string
+		distinct   int // of 576; 0 where nothing was counted
+		skipping   int64
+		severity   Severity
+		told       bool
+	}{
+		{"the same blocks again", open("a.stream(e.block)"), 24, 80, Warning, true},
+		{"each another one", open("a.stream(e.block)"), 576, 80, Info, true},
+		{"not counted", open("a.stream(e.block)"), 0, 80, Info, true},
+		{"the same file by the source", open("must(os.Open(\"all\"))"), 0, 80, Info, false},
+		{"a file of a constant name", strings.Replace(open("os.Open(\"all\")"), "s :=", "s, _ :=", 1), 0, 80, Warning, true},
+		{"a file of each", strings.Replace(open("os.Open(e.name)"), "s :=", "s, _ :=", 1), 0, 80, Info, true},
+		{"an item that opens itself", strings.Replace(open("e.file.Open()"), "s :=", "s, _ :=", 1), 0, 80, Info, true},
+		{"little of the time", open("a.stream(e.block)"), 24, 15, Info, false},
+	} {
+		text := "package main\n\nimport (\n\"compress/flate\"\n\"io\"\n\"os\"\n)\n\ntype entry struct{ block int; off int64; name string; file *zip.File }\n\ntype archive struct{ f *os.File }\n\n" + stream + c.open + run
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\nphase cpu 5s..9s profiler=cpu\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(text))
+		own := fmt.Sprintf("main.main:/src/other.go:3 main.run:/src/main.go:%d main.(*archive).open:/src/main.go:%d", lineOfMark(text, "2"), lineOfMark(text, "1"))
+		withProfile(r, recording.CPU, "cpu", column{own + " io.CopyN:/go/io.go:3 compress/flate.(*decompressor).Read:/go/flate.go:5", []int64{c.skipping}}, column{"main.main:/src/other.go:5 main.check:/src/other.go:9", []int64{100 - c.skipping}})
+		if c.distinct > 0 {
+			r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, fmt.Appendf(nil, counts, c.distinct, 576-c.distinct))
+		}
+		told, severity := false, Info
+		for _, f := range answers(t, r, "CP01") {
+			if strings.HasPrefix(f.Title, "Each item is found") {
+				told, severity = true, f.Severity
+			}
+		}
+		if told != c.told || severity != c.severity {
+			t.Errorf("%s: told %v, %s", c.name, told, severity)
 		}
 	}
 }
