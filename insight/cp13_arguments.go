@@ -418,7 +418,7 @@ func changesByValue(c *code, f stack.Frame) (what string, at codeLine) {
 		return "", at
 	}
 	reached := d.reached(in.decl, in.body())
-	for _, f := range d.valueFuncs() {
+	for _, f := range valueFuncs(d) {
 		if _, is := reached[f.decl]; !is || what != "" {
 			continue
 		}

@@ -404,7 +404,7 @@ func (f *textFlow) capacity(around []ast.Node) bool {
 
 // parameterAt is the parameter of a function that takes an argument.
 func parameterAt(d *derivations, decl *ast.FuncDecl, arg int) types.Object {
-	if arg == ofReceiver {
+	if arg == receiverPlace {
 		if decl.Recv == nil || len(decl.Recv.List[0].Names) == 0 {
 			return nil
 		}

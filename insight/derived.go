@@ -24,7 +24,6 @@ type derivations struct {
 	written map[types.Object][]changing
 	calls   map[*ast.FuncDecl][]derivedCall
 	named   map[string][]*ast.FuncDecl
-	values  []valueFunc
 	// nodes are those that hand values on, and through those that write through what a variable refers to.
 	nodes   []flowNode
 	through map[types.Object][]changing

@@ -38,7 +38,7 @@ func (d *derivations) writes() map[types.Object][]changing {
 	for _, decl := range d.t.decls {
 		d.addWrites(decl, fields)
 	}
-	for _, f := range d.valueFuncs() {
+	for _, f := range valueFuncs(d) {
 		if _, named := d.t.info.Defs[f.decl.Name]; !named {
 			d.addWrites(f.decl, fields)
 		}
@@ -222,7 +222,7 @@ func (d *derivations) callsOf(decl *ast.FuncDecl) []derivedCall {
 		} else if _, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && d.t.fromPackage(ast.Unparen(call.Fun)) == "" {
 			callees = d.named[calledName(call)]
 		}
-		callees = append(slices.Clone(callees), d.calledAsValue(call)...)
+		callees = append(slices.Clone(callees), calledAsValue(d, call)...)
 		for _, c := range callees {
 			all = append(all, derivedCall{c, call.Pos(), slices.ContainsFunc(around, isLoop), guardedBy(append(slices.Clone(around), n), nil)})
 		}

@@ -16,18 +16,18 @@ type valueFunc struct {
 }
 
 // valueFuncs are those of the sources: literals, and functions that are named where they are not called.
-func (d *derivations) valueFuncs() []valueFunc {
-	if d.values != nil {
-		return d.values
+func valueFuncs(d *derivations) []valueFunc {
+	if d.t.values != nil {
+		return d.t.values
 	}
-	d.values = []valueFunc{}
+	d.t.values = []valueFunc{}
 	for _, f := range d.t.files {
 		eachNode(f.file, func(n ast.Node, around []ast.Node) {
 			switch n := n.(type) {
 			case *ast.FuncLit:
 				if sig, ok := d.t.typeOf(n).(*types.Signature); ok && !runsInPlace(d, n, around) {
 					decl := &ast.FuncDecl{Name: &ast.Ident{NamePos: n.Pos(), Name: "func"}, Type: n.Type, Body: n.Body}
-					d.values = append(d.values, valueFunc{sig, decl})
+					d.t.values = append(d.t.values, valueFunc{sig, decl})
 				}
 			case *ast.Ident:
 				fn, ok := d.t.info.Uses[n].(*types.Func)
@@ -35,12 +35,12 @@ func (d *derivations) valueFuncs() []valueFunc {
 					return
 				}
 				for _, decl := range d.declsOf(fn.Origin()) {
-					d.values = append(d.values, valueFunc{fn.Signature(), decl})
+					d.t.values = append(d.t.values, valueFunc{fn.Signature(), decl})
 				}
 			}
 		})
 	}
-	return d.values
+	return d.t.values
 }
 
 // runsInPlace tells of a literal that it runs where it stands: it is called, or given to a function of the library that calls it and keeps it not.
@@ -83,7 +83,7 @@ func isCalled(id *ast.Ident, around []ast.Node) bool {
 }
 
 // calledAsValue are the functions that a call may mean which calls a value; none of another call.
-func (d *derivations) calledAsValue(call *ast.CallExpr) (all []*ast.FuncDecl) {
+func calledAsValue(d *derivations, call *ast.CallExpr) (all []*ast.FuncDecl) {
 	fun := ast.Unparen(call.Fun)
 	if tv, ok := d.t.info.Types[fun]; !ok || tv.IsType() || tv.IsBuiltin() || d.t.callee(call) != nil || d.t.fromPackage(fun) != "" {
 		return nil
@@ -99,7 +99,7 @@ func (d *derivations) calledAsValue(call *ast.CallExpr) (all []*ast.FuncDecl) {
 	if !ok {
 		return nil
 	}
-	for _, f := range d.valueFuncs() {
+	for _, f := range valueFuncs(d) {
 		if types.Identical(types.NewSignatureType(nil, nil, nil, f.sig.Params(), f.sig.Results(), f.sig.Variadic()), types.NewSignatureType(nil, nil, nil, sig.Params(), sig.Results(), sig.Variadic())) {
 			all = append(all, f.decl)
 		}

@@ -57,8 +57,8 @@ func foldsAll(body *ast.BlockStmt, outside func(name string) bool) bool {
 	return true
 }
 
-// ofReceiver is the place of a method's receiver among its parameters.
-const ofReceiver = -2
+// receiverPlace is the place of a method's receiver among its parameters.
+const receiverPlace = -2
 
 // foldedBy is the place of the parameter that a function goes through by the loop around a frame's line; -1 where it does
 // something else with it.
@@ -89,7 +89,7 @@ func foldedBy(c *code, at stack.Frame) (param int, fn *scope) {
 		}
 	}
 	if name == fn.receiver {
-		return ofReceiver, fn
+		return receiverPlace, fn
 	}
 	return fn.parameter(name), fn
 }
@@ -97,7 +97,7 @@ func foldedBy(c *code, at stack.Frame) (param int, fn *scope) {
 // argumentAt is what a call gives for a parameter, or the receiver, by its place; nil where it gives none.
 func argumentAt(call *ast.CallExpr, k int) ast.Expr {
 	switch {
-	case k == ofReceiver:
+	case k == receiverPlace:
 		return receiverOf(call)
 	case k < len(call.Args):
 		return call.Args[k]

@@ -29,6 +29,8 @@ type typed struct {
 	// missing are names that a package uses as its own, or as those of its types, and that none of
 	// its files here declares: other files do.
 	missing []missingName
+	// values are the functions that are values; nil until somebody asks.
+	values []valueFunc
 }
 
 // missingName is what go/types says of such a name, and the folder of the file that uses it.
