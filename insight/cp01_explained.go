@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"loupe/analysis/facts"
+	"loupe/value/stack"
 	"loupe/value/stats"
 	"loupe/value/unit"
 )
@@ -33,6 +34,7 @@ func explainHot(in *Input, w *facts.Weights, h *hotFunction, share stats.Interva
 	}
 	v := in.view(w.Profile)
 	by, known, most := map[string]int64{}, map[string]missed{}, ""
+	loads := map[string]stack.Frame{}
 	for id, n := range w.Profile.Samples(w.Index) {
 		frames := v.t.Frames(id)
 		for i, frame := range frames { // the innermost one
@@ -41,7 +43,7 @@ func explainHot(in *Input, w *facts.Weights, h *hotFunction, share stats.Interva
 			}
 			if m, ok := missesOn(in, v, frames, i); ok {
 				key := fileLine(m.at.File, m.at.Line) + " " + m.key
-				known[key] = m
+				known[key], loads[key] = m, loadedBy(v, frames, m.at)
 				if by[key] += n; by[key] >= by[most] {
 					most = key
 				}
@@ -55,6 +57,9 @@ func explainHot(in *Input, w *facts.Weights, h *hotFunction, share stats.Interva
 	cache := known[most]
 	f.Summary += fmt.Sprintf("; it is called at %s only where a cache does not have the result", place(cache.at))
 	f.Evidence = append(f.Evidence, in.code.shownAt(cache.at.File, cache.at.Line, "it is called here where the cache has nothing: %d samples", by[most]))
+	if cache.key == "" && tellHits(in, cache, loads[most], share, f) {
+		return
+	}
 	if cache.key == "" {
 		f.Advice = "The time goes into misses of a cache: count its hits and misses. If it rarely hits, look at what its key is made of (a time, an address, a counter or an ID that differs each time), and when entries leave it. " + f.Advice
 		return

@@ -59,3 +59,18 @@ func (b *Blocks) LoopAt(file string, offset int) (l Loop, ok bool) {
 	}
 	return f.Loops[i], true
 }
+
+// CallsOf are the counts of a function's calls in the whole run, by the name of its symbol without type parameters. It is false where it was
+// not counted, or no call had the arguments of an earlier one.
+func CallsOf(s *session.Session, name string) (calls repeats.Counts, ok bool) {
+	set, err := countsOf(s)
+	if err != nil {
+		return calls, false
+	}
+	for _, f := range set.Functions {
+		if f.Caller == "" && f.Name == name && f.Everywhere != nil {
+			return *f.Everywhere, true
+		}
+	}
+	return calls, false
+}

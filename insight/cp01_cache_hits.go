@@ -1,0 +1,257 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+
+	"loupe/analysis/repetition"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/unit"
+)
+
+// How often a cache has what it is asked for, by the counts of the branches behind the question.
+
+// cacheHits are such counts, with what the source shows of the cache.
+type cacheHits struct {
+	asked, had int64
+	check      codeLine
+	name       string   // the map, or what has the method that is asked
+	empties    codeLine // where all of it is thrown away; no line where nothing does
+	does       string   // what is done there
+	puts, asks string   // the keys, where what is put in and what is asked for are not written the same
+}
+
+// Limits of a cache that hardly ever has what is asked for: chosen.
+const (
+	fewAsked  = 500
+	mostHits  = 0.1 // of the times that it is asked
+	mostKnown = 0.5 // of the calls that had the arguments of an earlier one, from which on it should have
+)
+
+// hitsOf counts the hits of the cache that the function of a frame asks before the frame's line. It is false where that was not counted.
+func hitsOf(in *Input, at stack.Frame) (h cacheHits, ok bool) {
+	blocks, err := repetition.BlocksIn(in.Session)
+	if err != nil {
+		return h, false
+	}
+	c := newCountedTurns(in.code, blocks)
+	f, found := c.d.at(at)
+	if !found {
+		return h, false
+	}
+	eachBlock(f, func(list []ast.Stmt, block ast.Node) {
+		n, counted := c.entered(openOf(block))
+		for i, s := range list {
+			stmt, isIf := s.(*ast.IfStmt)
+			if !isIf || !counted {
+				continue
+			}
+			inside, known := c.entered(stmt.Body.Lbrace)
+			if !known {
+				return
+			}
+			if lookup, hit := lookupBefore(list, i); lookup != nil {
+				if _, first, _ := c.d.t.at(lookup.Pos()); first > at.Line {
+					return
+				}
+				h.asked, h.had, h.check = n, inside, c.d.placeOf(stmt)
+				if !hit {
+					h.had = max(0, n-inside)
+				}
+				h.of(c.d, f, lookup)
+				ok = true
+				return
+			}
+			if endsEarly(stmt.Body) {
+				n = max(0, n-inside)
+			}
+		}
+	})
+	return h, ok && h.asked > 0
+}
+
+// lookupBefore is the lookup in a cache whose second result an if statement asks for; hit tells that its branch is the one in which it has something.
+func lookupBefore(list []ast.Stmt, i int) (lookup ast.Expr, hit bool) {
+	stmt := list[i].(*ast.IfStmt)
+	name, hit := askedFirst(stmt.Cond)
+	if name == "" {
+		return nil, false
+	}
+	from := stmt.Init
+	for k := i - 1; from == nil && k >= max(0, i-2); k-- { // an unlock may be between
+		if _, set := list[k].(*ast.AssignStmt); set {
+			from = list[k]
+		}
+	}
+	set, ok := from.(*ast.AssignStmt)
+	if !ok || len(set.Lhs) != 2 || len(set.Rhs) != 1 || !isIdentNamed(set.Lhs[1], name) {
+		return nil, false
+	}
+	switch x := ast.Unparen(set.Rhs[0]).(type) {
+	case *ast.IndexExpr:
+		return x, hit
+	case *ast.CallExpr:
+		if name := calledName(x); len(x.Args) == 1 && (name == "Load" || name == "Get" || name == "Peek") {
+			return x, hit
+		}
+	}
+	return nil, false
+}
+
+// askedFirst is the variable that a condition asks for first, and whether it has to be true: ok, !ok, ok && !expired.
+func askedFirst(cond ast.Expr) (name string, positive bool) {
+	switch x := ast.Unparen(cond).(type) {
+	case *ast.Ident:
+		return x.Name, true
+	case *ast.UnaryExpr:
+		if id, ok := ast.Unparen(x.X).(*ast.Ident); ok && x.Op == token.NOT {
+			return id.Name, false
+		}
+	case *ast.BinaryExpr:
+		first, positive := askedFirst(x.X)
+		if x.Op == token.LAND && positive || x.Op == token.LOR && !positive {
+			return first, positive
+		}
+	}
+	return "", false
+}
+
+// of notes what the source shows of a cache that is looked up.
+func (h *cacheHits) of(d *derivations, in frameCode, lookup ast.Expr) {
+	var cache types.Object
+	switch x := lookup.(type) {
+	case *ast.IndexExpr:
+		h.name = types.ExprString(x.X)
+		cache = cacheObject(d, x.X)
+		asked := types.ExprString(x.Index)
+		ast.Inspect(in.body(), func(n ast.Node) bool {
+			eachPut(n, func(to *ast.IndexExpr) {
+				if types.ExprString(to.X) == h.name && types.ExprString(to.Index) != asked {
+					h.puts, h.asks = types.ExprString(to.Index), asked
+				}
+			})
+			return true
+		})
+	case *ast.CallExpr:
+		h.name = types.ExprString(receiverOf(x))
+	}
+	if cache == nil {
+		return
+	}
+	for _, decl := range d.t.decls {
+		ast.Inspect(decl.Body, func(n ast.Node) bool {
+			what := emptiedWhole(d, n, cache)
+			if what != "" && h.does == "" && !derivedStartsWith(d, changing{in: decl, at: n.Pos()}) {
+				h.does, h.empties = what, d.placeOf(n)
+			}
+			return true
+		})
+	}
+}
+
+// cacheObject is the field or the variable of a package that a cache is; nil for what lives no longer than a call.
+func cacheObject(d *derivations, x ast.Expr) types.Object {
+	switch x := ast.Unparen(x).(type) {
+	case *ast.SelectorExpr:
+		return d.field(x)
+	case *ast.Ident:
+		if v := d.variable(x); ofPackage(v) {
+			return v
+		}
+	}
+	return nil
+}
+
+// eachPut visits the entries that a statement sets.
+func eachPut(n ast.Node, visit func(to *ast.IndexExpr)) {
+	if set, ok := n.(*ast.AssignStmt); ok {
+		for _, lhs := range set.Lhs {
+			if to, ok := ast.Unparen(lhs).(*ast.IndexExpr); ok {
+				visit(to)
+			}
+		}
+	}
+}
+
+// emptiedWhole says what a node does that throws away all of a cache; empty where it does not.
+func emptiedWhole(d *derivations, n ast.Node, cache types.Object) string {
+	switch n := n.(type) {
+	case *ast.CallExpr:
+		if isNamed(n.Fun, "clear") && len(n.Args) == 1 && cacheObject(d, n.Args[0]) == cache {
+			return "empties"
+		}
+	case *ast.AssignStmt:
+		for i, lhs := range n.Lhs {
+			if cacheObject(d, lhs) != cache || len(n.Rhs) != len(n.Lhs) {
+				continue
+			}
+			switch x := ast.Unparen(n.Rhs[i]).(type) {
+			case *ast.CompositeLit:
+				return "replaces"
+			case *ast.CallExpr:
+				if isNamed(x.Fun, "make") {
+					return "replaces"
+				}
+			}
+		}
+	case *ast.RangeStmt:
+		one := cacheObject(d, n.X) == cache && len(n.Body.List) == 1
+		if one && hasCall(n.Body.List[0], func(call *ast.CallExpr) bool { return isNamed(call.Fun, "delete") }) {
+			return "empties"
+		}
+	}
+	return ""
+}
+
+// tellHits says how often a cache had what a hot function computes. It is false where that was not counted, or is often enough.
+func tellHits(in *Input, m missed, callee stack.Frame, share stats.Interval, f *Finding) bool {
+	h, ok := hitsOf(in, m.at)
+	if !ok {
+		return false
+	}
+	rate := float64(h.had) / float64(h.asked)
+	seen := in.code.shownAt(h.check.file, h.check.line, "in the run that counts, %s had it %s of %s times", h.name, unit.Count(h.had), unit.Count(h.asked))
+	if h.asked < fewAsked || rate > mostHits {
+		f.Evidence = append(f.Evidence, seen)
+		f.Doubts = append(f.Doubts, fmt.Sprintf("the cache has what it is asked for in %s of the times", unit.Percent(rate)))
+		return h.asked >= fewAsked
+	}
+	f.Evidence = append(f.Evidence, seen)
+	f.Summary += fmt.Sprintf("; %s had what it was asked for in %s of %s times", h.name, unit.Count(h.had), unit.Count(h.asked))
+	calls, known := repetition.CallsOf(in.Session, stack.FoldGenerics(callee.Func))
+	if !known || float64(calls.Again) < mostKnown*float64(calls.Calls) {
+		f.Advice = "The cache hardly ever has what it is asked for: if nothing comes again, it costs memory and gains nothing; if things come again later, it has to keep more, or for longer. " + f.Advice
+		return true
+	}
+	f.Title = "A cache hardly ever has what it is asked for, though that comes again"
+	f.Summary += fmt.Sprintf(", though %s of the calls had arguments that had been there before (%s different ones)", unit.Percent(float64(calls.Again)/float64(calls.Calls)), unit.About(calls.Distinct))
+	f.saves = true
+	if share.Low >= dominates {
+		f.Severity = Warning
+	}
+	switch {
+	case h.does != "":
+		f.Advice = fmt.Sprintf("%s %s all of it. Let one entry go for each new one instead, the one that was used longest ago (container/list beside the map), and let it hold more than the %s different things that are in use.", h.empties.text(), h.does, unit.About(calls.Distinct))
+		f.Evidence = append(f.Evidence, in.code.shownAt(h.empties.file, h.empties.line, "this %s %s", h.does, h.name))
+		f.Doubts = append(f.Doubts, "if entries are wrong once something has changed, take out those that it is about")
+	case h.puts != "":
+		f.Advice = fmt.Sprintf("It is asked by %s, and gets its entries by %s: put in and ask by the same key.", h.asks, h.puts)
+		f.Doubts = append(f.Doubts, "if both are the same by then, look at when entries leave the cache")
+	default:
+		f.Advice = fmt.Sprintf("Look at why entries are not there: its size (there are %s different things in use), when they leave it or expire, whether all results are put in (empty ones and errors, too), and whether the key is made of the same parts each time.", unit.About(calls.Distinct))
+	}
+	return true
+}
+
+// loadedBy is the frame that a line calls on the way to a hot function: what the cache keeps the results of.
+func loadedBy(v *view, frames []stack.FrameID, at stack.Frame) stack.Frame {
+	i := slices.IndexFunc(frames, func(id stack.FrameID) bool { return v.t.Frame(id) == at })
+	if i <= 0 {
+		return stack.Frame{}
+	}
+	return v.t.Frame(frames[i-1])
+}
