@@ -52,6 +52,7 @@ func explainHot(in *Input, w *facts.Weights, h *hotFunction, share stats.Interva
 		}
 	}
 	if float64(by[most]) < nearlyAll*float64(h.samples) {
+		tellTurns(in, at, f)
 		return
 	}
 	cache := known[most]

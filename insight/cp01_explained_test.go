@@ -81,3 +81,21 @@ func TestVolatileKey(t *testing.T) {
 		}
 	}
 }
+
+// TestHotTurns: the turns of the loop around the heaviest line of a hot function are told where they were counted, and many.
+func TestHotTurns(t *testing.T) {
+	for _, c := range []struct{ name, source, says string }{
+		{"many", "func f(all [][]int) (n int) { /*30*/\nfor _, row := range all { /*90000*/\nfor _, x := range row { /*45123456*/\nn += x // A\n}\n}\nreturn n\n}\n", "its loop at line 5 had about 45,000,000 turns in 30 calls"},
+		{"few in each call", "func f(row []int) (n int) { /*30000000*/\nfor _, x := range row { /*45123456*/\nn += x // A\n}\nreturn n\n}\n", ""},
+		{"not counted", "func f(row []int) (n int) {\nfor _, x := range row {\nn += x // A\n}\nreturn n\n}\n", ""},
+	} {
+		source := "package main\n\n" + c.source
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
+		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, countedFile(t, "/src/main.go", source))
+		withProfile(r, recording.CPU, "cpu", column{stackAt(source, "runtime.main main.main:/src/none.go:1 main.f@A"), []int64{80}}, column{"main.main:/src/main.go:400 main.other:/src/other.go:3", []int64{20}})
+		if f := answers(t, r, "CP01")[0]; !strings.Contains(f.Summary, c.says) || strings.Contains(f.Summary, "turns") != (c.says != "") {
+			t.Errorf("%s: %s", c.name, f.Summary)
+		}
+	}
+}
