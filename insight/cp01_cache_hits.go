@@ -33,12 +33,7 @@ const (
 )
 
 // hitsOf counts the hits of the cache that the function of a frame asks before the frame's line. It is false where that was not counted.
-func hitsOf(in *Input, at stack.Frame) (h cacheHits, ok bool) {
-	blocks, err := repetition.BlocksIn(in.Session)
-	if err != nil {
-		return h, false
-	}
-	c := newCountedTurns(in.code, blocks)
+func hitsOf(c *countedTurns, at stack.Frame) (h cacheHits, ok bool) {
 	f, found := c.d.at(at)
 	if !found {
 		return h, false
@@ -209,7 +204,11 @@ func emptiedWhole(d *derivations, n ast.Node, cache types.Object) string {
 
 // tellHits says how often a cache had what a hot function computes. It is false where that was not counted, or is often enough.
 func tellHits(in *Input, m missed, callee stack.Frame, share stats.Interval, f *Finding) bool {
-	h, ok := hitsOf(in, m.at)
+	blocks, err := repetition.BlocksIn(in.Session)
+	if err != nil {
+		return false
+	}
+	h, ok := hitsOf(newCountedTurns(in.code, blocks), m.at)
 	if !ok {
 		return false
 	}

@@ -2,11 +2,14 @@ package insight
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
 	"testing"
 
+	"loupe/analysis/repetition"
+	repeatsfile "loupe/format/repeats"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 	"loupe/session"
@@ -171,10 +174,45 @@ func askWays(c *code, way []stack.Frame) {
 	}
 }
 
+// askCounts asks what the counts of blocks say of a line, where each block was entered some times.
+func askCounts(c *code, f stack.Frame) {
+	d := newDerivations(c)
+	var files []repeatsfile.File
+	for _, file := range d.t.files {
+		x := repeatsfile.File{Name: file.name}
+		ast.Inspect(file.file, func(n ast.Node) bool {
+			var at token.Pos
+			switch n := n.(type) {
+			case *ast.BlockStmt:
+				at = n.Lbrace
+			case *ast.CaseClause:
+				at = n.Colon
+			case *ast.ForStmt, *ast.RangeStmt:
+				_, line, offset := d.t.at(n.Pos())
+				x.Loops = append(x.Loops, repeatsfile.Loop{Line: line, Offset: offset, Entered: 99, Looked: 99, Size: 9999, Contents: 1, Alike: 98})
+			}
+			if at.IsValid() {
+				_, line, offset := d.t.at(at)
+				x.Blocks = append(x.Blocks, repeatsfile.Block{Line: line, Offset: offset, Count: int64(1_000_000 >> (offset % 17))})
+			}
+			return true
+		})
+		files = append(files, x)
+	}
+	counts := newCountedTurns(c, repetition.BlocksOf(files))
+	(&scanFinder{in: &Input{code: c}, c: counts, known: map[ast.Stmt]*countedScan{}}).at(f)
+	hitsOf(counts, f)
+	work := newUnneededScan(c)
+	work.counts = counts
+	work.on(f)
+	orderChange(c, f)
+}
+
 // askWork asks of a line whether what it does is needed, where its texts end, what it walks over and moves, and how it sorts.
 func askWork(c *code, f stack.Frame) {
 	d := newDerivations(c)
 	newUnneededScan(c).on(f)
+	askCounts(c, f)
 	walksGraph(d, f)
 	hasNoEnd(d, f)
 	placeIsSet(c, f)

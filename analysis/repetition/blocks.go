@@ -24,11 +24,18 @@ func BlocksIn(s *session.Session) (*Blocks, error) {
 		return nil, err
 	}
 	entry, _ := s.Manifest().Main(recording.Repeats)
-	b := &Blocks{Entry: entry, Loaded: set.Loaded, files: map[string]*repeats.File{}}
-	for i := range set.Files {
-		b.files[set.Files[i].Name] = &set.Files[i]
-	}
+	b := BlocksOf(set.Files)
+	b.Entry, b.Loaded = entry, set.Loaded
 	return b, nil
+}
+
+// BlocksOf are the counts of files.
+func BlocksOf(files []repeats.File) *Blocks {
+	b := &Blocks{files: map[string]*repeats.File{}}
+	for i := range files {
+		b.files[files[i].Name] = &files[i]
+	}
+	return b
 }
 
 // Entered is how often the block was entered whose brace, or the colon of a clause, is at an offset of a file. It is false where that was not counted.
