@@ -174,6 +174,9 @@ func (s *scanFinder) scan(in frameCode, stmt ast.Stmt) *countedScan {
 func goneThrough(stmt ast.Stmt) ast.Expr {
 	if n, ok := stmt.(*ast.ForStmt); ok {
 		var over ast.Expr = ast.NewIdent("it")
+		if n.Cond == nil {
+			return over
+		}
 		eachNode(n.Cond, func(n ast.Node, _ []ast.Node) {
 			if call, ok := n.(*ast.CallExpr); ok && isLenCall(call) && len(call.Args) == 1 {
 				over = call.Args[0]

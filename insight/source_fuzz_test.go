@@ -22,6 +22,7 @@ func FuzzSource(f *testing.F) {
 	for _, text := range []string{
 		"for {\nerr := send()\nif err == nil {\nreturn\n}\n}",
 		"name := name\nname = name\nos.ReadFile(name)\na := b\nb := a\nos.Open(a)",
+		"for {\nif found {\nbreak\n}\n}",
 		"for _, x := range list {\nif x == want {\nbreak\n}\n}",
 		"for x := range ch {\ntotal += x\nm[x] = 1\nfile.Write(nil)\ndelete()\nappend()\n}",
 		"mu.Lock()\nif len(m) > 5 {\ndelete()\n}\nm[k] = v\nkeys = append()\nif len(keys) > 3 {\ndelete(m, k)\n}\nmu.Unlock()",
