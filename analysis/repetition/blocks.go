@@ -67,9 +67,12 @@ func (b *Blocks) LoopAt(file string, offset int) (l Loop, ok bool) {
 	return f.Loops[i], true
 }
 
+// Counts are what was counted of a function's calls.
+type Counts = repeats.Counts
+
 // CallsOf are the counts of a function's calls in the whole run, by the name of its symbol without type parameters. It is false where it was
 // not counted, or no call had the arguments of an earlier one.
-func CallsOf(s *session.Session, name string) (calls repeats.Counts, ok bool) {
+func CallsOf(s *session.Session, name string) (calls Counts, ok bool) {
 	set, err := countsOf(s)
 	if err != nil {
 		return calls, false

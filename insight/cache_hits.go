@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 
 	"loupe/analysis/repetition"
 	"loupe/value/stack"
@@ -214,36 +215,77 @@ func tellHits(in *Input, m missed, callee stack.Frame, share stats.Interval, f *
 	}
 	rate := float64(h.had) / float64(h.asked)
 	seen := in.code.shownAt(h.check.file, h.check.line, "in the run that counts, %s had it %s of %s times", h.name, unit.Count(h.had), unit.Count(h.asked))
-	if h.asked < fewAsked || rate > mostHits {
+	if !h.misses() {
 		f.Evidence = append(f.Evidence, seen)
 		f.Doubts = append(f.Doubts, fmt.Sprintf("the cache has what it is asked for in %s of the times", unit.Percent(rate)))
 		return h.asked >= fewAsked
 	}
 	f.Evidence = append(f.Evidence, seen)
 	f.Summary += fmt.Sprintf("; %s had what it was asked for in %s of %s times", h.name, unit.Count(h.had), unit.Count(h.asked))
-	calls, known := repetition.CallsOf(in.Session, stack.FoldGenerics(callee.Func))
-	if !known || float64(calls.Again) < mostKnown*float64(calls.Calls) {
+	calls, counted := repetition.CallsOf(in.Session, stack.FoldGenerics(callee.Func))
+	if !counted || float64(calls.Again) < mostKnown*float64(calls.Calls) {
 		f.Advice = "The cache hardly ever has what it is asked for: if nothing comes again, it costs memory and gains nothing; if things come again later, it has to keep more, or for longer. " + f.Advice
 		return true
 	}
 	f.Title = "A cache hardly ever has what it is asked for, though that comes again"
-	f.Summary += fmt.Sprintf(", though %s of the calls had arguments that had been there before (%s different ones)", unit.Percent(float64(calls.Again)/float64(calls.Calls)), unit.About(calls.Distinct))
+	f.Summary += knownBefore(calls)
 	f.saves = true
 	if share.Low >= dominates {
 		f.Severity = Warning
 	}
+	f.Advice = ""
+	h.advise(in.code, calls, f)
+	return true
+}
+
+// knownBefore says of the calls behind a cache how many were made before.
+func knownBefore(calls repetition.Counts) string {
+	return fmt.Sprintf(", though %s of the calls had arguments that had been there before (%s different ones)", unit.Percent(float64(calls.Again)/float64(calls.Calls)), unit.About(calls.Distinct))
+}
+
+// advise puts before the advice what to do about a cache that hardly ever has what comes again.
+func (h *cacheHits) advise(c *code, calls repetition.Counts, f *Finding) {
+	var advice string
 	switch {
 	case h.does != "":
-		f.Advice = fmt.Sprintf("%s %s all of it. Let one entry go for each new one instead, the one that was used longest ago (container/list beside the map), and let it hold more than the %s different things that are in use.", h.empties.text(), h.does, unit.About(calls.Distinct))
-		f.Evidence = append(f.Evidence, in.code.shownAt(h.empties.file, h.empties.line, "this %s %s", h.does, h.name))
+		advice = fmt.Sprintf("%s %s all of %s. Let one entry go for each new one instead, the one that was used longest ago (container/list beside the map), and let it hold more than the %s different things that are in use.", h.empties.text(), h.does, h.name, unit.About(calls.Distinct))
+		f.Evidence = append(f.Evidence, c.shownAt(h.empties.file, h.empties.line, "this %s %s", h.does, h.name))
 		f.Doubts = append(f.Doubts, "if entries are wrong once something has changed, take out those that it is about")
 	case h.puts != "":
-		f.Advice = fmt.Sprintf("It is asked by %s, and gets its entries by %s: put in and ask by the same key.", h.asks, h.puts)
-		f.Doubts = append(f.Doubts, "if both are the same by then, look at when entries leave the cache")
+		advice = fmt.Sprintf("%s is asked by %s, and gets its entries by %s: put in and ask by the same key.", h.name, h.asks, h.puts)
+		f.Doubts = append(f.Doubts, "if both keys are the same by then, look at when entries leave the cache")
 	default:
-		f.Advice = fmt.Sprintf("Look at why entries are not there: its size (there are %s different things in use), when they leave it or expire, whether all results are put in (empty ones and errors, too), and whether the key is made of the same parts each time.", unit.About(calls.Distinct))
+		advice = fmt.Sprintf("Look at why %s does not have it: its size (there are %s different things in use), when entries leave it or expire, whether all results are put in (empty ones and errors, too), and whether the key is made of the same parts each time.", h.name, unit.About(calls.Distinct))
 	}
-	return true
+	f.Advice = strings.TrimSpace(advice + " " + f.Advice)
+}
+
+// tellMisses says of a wait for something outside that a cache is asked before it, and hardly ever has what comes again.
+func tellMisses(in *Input, t *traced, w *waiting, f *Finding) {
+	blocks, err := repetition.BlocksIn(in.Session)
+	if err != nil || !w.outside() {
+		return
+	}
+	frames := t.Frames(w.site.Stack)
+	for i := 1; i < len(frames); i++ {
+		at, callee := frames[i], frames[i-1]
+		if !t.Scope.IsUser(at) || !t.Scope.IsUser(callee) || !fillsOnce(in.code, at, callee.Func) || len(cacheKeys(in.code, at)) == 0 {
+			continue
+		}
+		h, ok := hitsOf(newCountedTurns(in.code, blocks), at)
+		calls, counted := repetition.CallsOf(in.Session, stack.FoldGenerics(callee.Func))
+		if !ok || !counted || !h.misses() || float64(calls.Again) < mostKnown*float64(calls.Calls) {
+			return
+		}
+		f.Summary += fmt.Sprintf("; %s, which is asked before, had what it was asked for in %s of %s times in the run that counts", h.name, unit.Count(h.had), unit.Count(h.asked)) + knownBefore(calls)
+		h.advise(in.code, calls, f)
+		return
+	}
+}
+
+// misses tells of a cache that it was asked often enough, and hardly ever had what it was asked for.
+func (h *cacheHits) misses() bool {
+	return h.asked >= fewAsked && float64(h.had) <= mostHits*float64(h.asked)
 }
 
 // loadedBy is the frame that a line calls on the way to a hot function: what the cache keeps the results of.
