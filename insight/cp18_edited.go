@@ -136,7 +136,11 @@ func madeOfWritten(c *code, way []stack.Frame) (at Evidence, found bool) {
 // isWritten makes a remark of a finding about a file that the program writes.
 func (f *Finding) isWritten(wrote Evidence) {
 	f.Severity, f.saves = Info, false
-	f.Summary += "; the program writes the file itself (" + fileLine(wrote.File, wrote.Line) + ")"
+	what := "the program writes the file itself"
+	if strings.HasPrefix(wrote.Text, givenToOther) {
+		what = givenToOther + ", which may write it"
+	}
+	f.Summary += "; " + what + " (" + fileLine(wrote.File, wrote.Line) + ")"
 	f.Evidence = append(f.Evidence, wrote)
 }
 
@@ -147,17 +151,17 @@ type target struct {
 }
 
 // targets are the names that a call writes to: for a parameter, those that callers give.
-func targets(c *code, w callFrom, i int) (all []target) {
+func targets(c *code, x ast.Expr, in declaration, depth int) (all []target) {
 	k := -1
-	if id, ok := w.call.Args[i].(*ast.Ident); ok {
-		k = scopeOf(w.in.FuncDecl).parameter(id.Name)
+	if id, ok := x.(*ast.Ident); ok {
+		k = scopeOf(in.FuncDecl).parameter(id.Name)
 	}
-	if k < 0 {
-		return []target{{w.call.Args[i], w.in}}
+	if k < 0 || depth >= nameDepth {
+		return []target{{x, in}}
 	}
-	for _, from := range callsNamed(c, w.in.Name.Name) {
+	for _, from := range callsNamed(c, in.Name.Name) {
 		if k < len(from.call.Args) {
-			all = append(all, target{from.call.Args[k], from.in})
+			all = append(all, targets(c, from.call.Args[k], from.in, depth+1)...)
 		}
 	}
 	return all

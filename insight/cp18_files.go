@@ -261,34 +261,24 @@ func initialText(t *typed, v types.Object) (text string) {
 	return text
 }
 
-// writers are the calls that write a file, by the place of its name among their arguments.
-var writers = map[string]int{"os.WriteFile": 0, "ioutil.WriteFile": 0, "os.Create": 0, "os.Rename": 1}
-
 // writesFile finds where the program, while it runs, writes a file whose name is one of some values.
 func writesFile(c *code, from []given) (at Evidence, found bool) {
-	for name, i := range writers {
-		for _, w := range callsNamed(c, lastName(name)) {
-			if types.ExprString(w.call.Fun) != name || i >= len(w.call.Args) || found {
-				continue
-			}
-			if runsAtStart(c, w.in, w.around, 0) && !slices.ContainsFunc(w.around, isLoop) {
-				continue
-			}
-			for _, to := range targets(c, w, i) {
+	for _, w := range sourceWrites(c) {
+		for _, x := range w.names {
+			for _, to := range targets(c, x, w.in, 0) {
 				root, fields := chain(to.x)
 				for _, g := range from {
 					if _, literal := g.x.(*ast.BasicLit); literal && slices.ContainsFunc(from, func(all given) bool { return all.x != g.x && within(all.x, g.x) }) {
 						continue // a part of a path
 					}
-					if root != "" && g.changedAt(c, change{in: to.in, root: root, fields: fields}) || g.isPathOf(c, to) {
-						line, _ := c.parse(w.in.file).lines(w.call)
-						at, found = c.shownAt(w.in.file, line, "the program writes the file here, in %s", w.in.Name.Name), true
+					if root != "" && !w.runs && g.changedAt(c, change{in: to.in, root: root, fields: fields}) || g.isPathOf(c, to) {
+						return w.shown(c), true
 					}
 				}
 			}
 		}
 	}
-	return at, found
+	return at, false
 }
 
 // opens are the calls whose first argument is the name of a file that is read.

@@ -288,6 +288,10 @@ func (x *tableAgain) finding(d *derivations, r *Rule, in *Input, w *facts.Weight
 	}
 	f.Advice = "Call it once before the loop at " + x.loop.text() + " and hand the result on, or make it when it is first asked for; if the files can change meanwhile, once for each pass of the loop."
 	f.Doubts = []string{"if the files change between the turns and each has to see that, it has to be read again"}
+	if wrote, ok := writesName(in.code, tableNames(d, in.code, x.f.decl, map[*ast.FuncDecl]bool{})); ok {
+		f.isWritten(wrote)
+		f.Advice = "Keep it, and make it again only when the files have been written: when the modification time (os.Stat) of what it is read from has changed, or once for each pass of the loop at " + x.loop.text() + " if that is soon enough."
+	}
 	if len(x.doubts) > 0 {
 		f.Severity, f.saves = Info, false
 		f.Doubts = append(f.Doubts, x.doubts...)
@@ -300,4 +304,30 @@ func (x *tableAgain) finding(d *derivations, r *Rule, in *Input, w *facts.Weight
 		f.Evidence = append(f.Evidence, in.code.shownAt(at.file, at.line, "the result is written to here"))
 	}
 	return f
+}
+
+// tableNames are the names of the files that a function, and what it calls, reads.
+func tableNames(d *derivations, c *code, decl *ast.FuncDecl, seen map[*ast.FuncDecl]bool) (all []fileName) {
+	if seen[decl] || len(seen) > nameWays {
+		return nil
+	}
+	seen[decl] = true
+	file, _, _ := d.t.at(decl.Pos())
+	ast.Inspect(decl.Body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		if tableAsks(d, call) {
+			if !strings.HasPrefix(d.t.fromPackage(call.Fun), "os/") && d.t.fromPackage(call.Fun) != "net" && len(call.Args) > 0 && !strings.HasSuffix(calledName(call), "env") && calledName(call) != "LookupEnv" {
+				all = append(all, sourceNames{c}.of(call.Args[0], declaration{decl, file})...)
+			}
+			return true
+		}
+		if fn := d.t.callee(call); fn != nil && d.t.decls[fn] != nil {
+			all = append(all, tableNames(d, c, d.t.decls[fn], seen)...)
+		}
+		return true
+	})
+	return all
 }

@@ -94,3 +94,48 @@ func TestTableChanges(t *testing.T) {
 		}
 	}
 }
+
+// TestCP18TableWritten: a table of a file that the program writes elsewhere may be another one in each turn; one of a file that it
+// writes before the loop, or of which another one is written, is not.
+func TestCP18TableWritten(t *testing.T) {
+	const (
+		imports = "import (\n\t\"encoding/json\"\n\t\"os\"\n\t\"os/exec\"\n\t\"path/filepath\"\n)\n\n"
+		rules   = "type worker struct{ dir, out string }\n\nfunc (w *worker) rules() []string {\n\tb, _ := os.ReadFile(filepath.Join(w.dir, `rules.json`))\n\tvar rs []string\n\tjson.Unmarshal(b, &rs) // A\n\treturn rs\n}\n\n"
+		main    = "func main() {\n\tdir := os.Args[1]\n\tstart(dir)\n\tw := &worker{dir: dir}\n\tfor _, x := range items() {\n\t\tuse(x, w.rules()) // B\n\t}\n}\n\n"
+		mode    = "func main() {\n\tif len(os.Args) > 2 {\n\t\tedit(os.Args[1])\n\t\treturn\n\t}\n\tdir := os.Args[1]\n\tw := &worker{dir: dir}\n\tfor _, x := range items() {\n\t\tuse(x, w.rules()) // B\n\t}\n}\n\n"
+		frames  = "runtime.main main.main@B main.(*worker).rules@A encoding/json.Unmarshal"
+	)
+	edit := func(body string) string {
+		return main + "func edit(dir string) {\n\tfor range ticks {\n\t\t" + body + "\n\t}\n}\n"
+	}
+	for _, c := range []struct {
+		name, source string
+		severity     Severity
+	}{
+		{"nobody", main, Warning},
+		{"a rename", edit("os.Rename(filepath.Join(dir, `new`), filepath.Join(dir, `rules.json`))"), Info},
+		{"a rename from it", edit("os.Rename(filepath.Join(dir, `rules.json`), filepath.Join(dir, `old`))"), Warning},
+		{"a rename of another file", edit("os.Rename(filepath.Join(dir, `new`), filepath.Join(dir, `words.json`))"), Warning},
+		{"a link", edit("os.Symlink(next, dir+`/rules.json`)"), Info},
+		{"a temporary file", edit("f, _ := os.CreateTemp(dir, `r`)\n\t\tos.Rename(f.Name(), filepath.Join(dir, `rules.json`))"), Info},
+		{"the folder", edit("os.Rename(next, w.dir)"), Info},
+		{"another field", edit("os.WriteFile(filepath.Join(w.out, `rules.json`), b, 0o644)"), Warning},
+		{"through a helper of a helper", edit("save(filepath.Join(dir, `rules.json`), b)") + "func save(name string, b []byte) {\n\tput(name, b)\n}\n\nfunc put(to string, b []byte) {\n\tos.WriteFile(to+`.tmp`, b, 0o644)\n\tos.Rename(to+`.tmp`, to)\n}\n", Info},
+		{"through a helper, another file", edit("save(filepath.Join(dir, `words.json`), b)") + "func save(name string, b []byte) {\n\tos.WriteFile(name, b, 0o644)\n}\n", Warning},
+		{"a name by a function", edit("os.WriteFile(in(dir, `rules.json`), b, 0o644)") + "func in(dir, name string) string {\n\treturn dir + `/` + name\n}\n", Info},
+		{"another name by it", edit("os.WriteFile(in(dir, `words.json`), b, 0o644)\n\t\tload(in(dir, `rules.json`))") + "func in(dir, name string) string {\n\treturn dir + `/` + name\n}\n", Warning},
+		{"a name that is printed", edit("os.WriteFile(fmt.Sprintf(`%s/rules.json`, dir), b, 0o644)"), Info},
+		{"another program", edit("exec.Command(`cp`, next, filepath.Join(dir, `rules.json`)).Run()"), Info},
+		{"another program that reads it", edit("exec.Command(`wc`, filepath.Join(dir, `rules.json`)).Run()"), Warning},
+		{"a file that is opened to write", edit("os.OpenFile(filepath.Join(dir, `rules.json`), os.O_RDWR, 0)"), Info},
+		{"a file that is opened to read", edit("os.OpenFile(filepath.Join(dir, `rules.json`), os.O_RDONLY, 0)"), Warning},
+		{"at the start", main + "func start(dir string) {\n\tos.WriteFile(filepath.Join(dir, `rules.json`), b, 0o644)\n}\n", Warning},
+		{"another mode", mode + "func edit(dir string) {\n\tos.WriteFile(filepath.Join(dir, `rules.json`), b, 0o644)\n}\n", Info},
+		{"another mode, another file", mode + "func edit(dir string) {\n\tos.WriteFile(filepath.Join(dir, `words.json`), b, 0o644)\n}\n", Warning},
+	} {
+		f := askedAgain(t, imports+rules+c.source, frames)
+		if f.State != Found || f.Title != tablesTitle || f.Severity != c.severity || (strings.Contains(f.Summary, "the program writes the file itself (main.go:") || strings.Contains(f.Summary, "which may write it (main.go:")) != (c.severity == Info) {
+			t.Errorf("%s: %s %s: %s %q", c.name, f.State, f.Severity, f.Summary, f.Doubts)
+		}
+	}
+}
