@@ -173,7 +173,11 @@ func checkByHand(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Find
 	}
 	f.Verify = "Record again under the same load: no stack of a request should have database/sql.(*DB).prepareDC, and a query should be one wait (loupe trace requests)."
 	f.Doubts = in.traceDoubts(t)
-	p.advise(in, &f, kind, made, float64(way.made)/float64(n) > 1.05)
+	turns := float64(way.made)/float64(n) > 1.05
+	p.advise(in, &f, kind, made, turns)
+	if state, ok := sessionOf(in, t.Scope, way); ok && kind != otherText {
+		state.tell(in, &f, way, turns)
+	}
 	namelessDoubt(in, g, &f)
 	f.waits = p.rows
 	return []Finding{f}, ""
@@ -219,9 +223,12 @@ func (p *byHand) advise(in *Input, f *Finding, kind textKind, made codeLine, tur
 	advice, ofDB := keepingAdvice(p.ways[0], turns)
 	f.Advice = advice + " Or query directly, with the text and its arguments, if the driver takes these in one round trip (the connection's QueryContext and ExecContext)."
 	if ofDB {
-		f.Doubts = append(f.Doubts, "a kept statement of a sql.DB is prepared once on each connection: it gains little where connections do not last (SetMaxIdleConns is 2 unless it is set)")
+		f.Doubts = append(f.Doubts, keptDoubt)
 	}
 }
+
+// keptDoubt is what speaks against a kept statement.
+const keptDoubt = "a kept statement of a sql.DB is prepared once on each connection: it gains little where connections do not last (SetMaxIdleConns is 2 unless it is set)"
 
 // sameShare is the part of the time to prepare that is for texts which are the same each time.
 func (p *byHand) sameShare(in *Input) float64 {

@@ -142,6 +142,46 @@ func TestWT11ByHand(t *testing.T) {
 	}
 }
 
+// TestWT11Session: a statement that needs a temporary table, a setting of its connection or a database of its own cannot be
+// prepared at the start of the program; one that only stands beside such queries can.
+func TestWT11Session(t *testing.T) {
+	const start, direct = "prepared at the start (db.Prepare), and run tx.StmtContext", "Run it directly"
+	inTx := func(p *accounttest.Program) {
+		byHandAt(p, 2*ms11, ownConn, txPrepare, "7")
+		byHandAt(p, 2*ms11, ownStmt, ownRun, "8")
+		byHandAt(p, 2*ms11, ownEnd, txClose, "8")
+	}
+	for _, c := range []struct {
+		name, before, text, after string
+		advises                   string
+	}{
+		{"nothing", "", "users", "", start},
+		{"a temporary table", "tx.Exec(`create temp table t_in (id int)`)", "`insert into t_in values (?)`", "", direct},
+		{"of another form", "tx.ExecContext(ctx, `CREATE TEMPORARY TABLE IF NOT EXISTS t_in (id int)`)", "`insert into t_in values (?)`", "", direct},
+		{"of SQL Server", "tx.Exec(`create table #t (id int)`)", "`insert into #t values (?)`", "", direct},
+		{"for another statement", "tx.Exec(`create temp table t_in (id int)`)", "users", "", start},
+		{"another one with the name in it", "tx.Exec(`create temp table t (id int)`)", "`insert into t_in values (?)`", "", start},
+		{"a table that stays", "tx.Exec(`create table if not exists t_in (id int)`)", "`insert into t_in values (?)`", "", start},
+		{"made by a function", "stage(tx)", "`insert into t_in values (?)`", "}\n\nfunc stage(tx *sql.Tx) {\n\ttx.Exec(`create temp table t_in (id int)`)\n", direct},
+		{"made by a function that has no transaction", "stage(id)", "`insert into t_in values (?)`", "}\n\nfunc stage(id string) {\n\tother.Exec(`create temp table t_in (id int)`)\n", start},
+		{"the schema", "tx.Exec(`set local search_path to ` + id)", "users", "", direct},
+		{"a time-out", "tx.Exec(`set local statement_timeout = 100`)", "users", "", start},
+		{"a database of its own", "db, _ := sql.Open(`own`, id); defer db.Close()", "users", "", direct},
+		{"one that is kept", "db, _ := sql.Open(`own`, id); s.all[id] = db", "users", "", start},
+	} {
+		r := served(t, 60, inTx)
+		withSource(r, "main.go", byHandSource(c.before, c.text, c.after))
+		f := answers(t, r, "WT11")[0]
+		severity := Warning
+		if c.advises == direct {
+			severity = Info
+		}
+		if f.State != Found || f.Severity != severity || !strings.Contains(f.Advice, c.advises) {
+			t.Errorf("%s: %s %s: %s\nadvice: %s %q", c.name, f.State, f.Severity, f.Summary, f.Advice, f.Doubts)
+		}
+	}
+}
+
 // TestWT11Often: who prepares once may keep the statement.
 func TestWT11Often(t *testing.T) {
 	for _, c := range []struct {
