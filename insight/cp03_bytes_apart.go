@@ -154,10 +154,22 @@ func sameTurn(body, a, b ast.Node) bool {
 	alone := func(of, other ast.Node) bool {
 		return slices.ContainsFunc(nodesAround(body, of), func(n ast.Node) bool {
 			lit, is := n.(*ast.FuncLit)
-			return (isLoop(n) || is && ast.Node(lit) != of) && !within(n, other)
+			return (isLoop(n) && inTurnOf(n, of) || is && ast.Node(lit) != of) && !within(n, other)
 		})
 	}
 	return !alone(a, b) && !alone(b, a)
+}
+
+// inTurnOf tells of a part of a loop that each turn comes to it: what a range goes through, and what a loop begins with, are
+// evaluated once, before the first turn.
+func inTurnOf(loop, part ast.Node) bool {
+	switch n := loop.(type) {
+	case *ast.RangeStmt:
+		return !within(n.X, part)
+	case *ast.ForStmt:
+		return n.Init == nil || !within(n.Init, part)
+	}
+	return true
 }
 
 // bothAsked tells of two ways that a condition of its own decides on each: a run may go one of them alone.
