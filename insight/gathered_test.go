@@ -149,6 +149,11 @@ func TestGC16Gathered(t *testing.T) {
 		severity     Severity
 		says         string
 	}{
+		{"a bad one ends it", strings.NewReplacer("w *out) {", "w *out) error {", "\t\tt.warm()", "\t\tt.warm(); if x.a == nil { return errForm }").Replace(read) + handle + rest, [4]int64{45, 45, 10, 0}, Found, gatheredTitle, Info, "is only gone through once, at a.go:22"},
+		{"the end of it is no error", strings.NewReplacer("w *out) {", "w *out) error {", "\t\tt.warm()", "\t\tt.warm(); if x.a == nil { return nil }").Replace(read) + handle + rest, [4]int64{45, 45, 10, 0}, Found, gatheredTitle, Warning, "is only gone through once"},
+		{"an error while they are handled", strings.Replace(read, "w *out) {", "w *out) error {", 1) + strings.Replace(handle, "w.Write(x.a)", "if err := w.Write(x.a); err != nil { return err }", 1) + rest, [4]int64{45, 45, 10, 0}, Found, gatheredTitle, Warning, "is only gone through once"},
+		{"an error before it", strings.Replace(read, "\tvar all []*row\n", "\tvar all []*row; if err := t.open(); err != nil { return }\n", 1) + handle + rest, [4]int64{45, 45, 10, 0}, Found, gatheredTitle, Warning, "is only gone through once"},
+		{"an error behind it", read + strings.Replace(handle, "\tfor _", "\tif err := t.err(); err != nil { return }; for _", 1) + rest, [4]int64{45, 45, 10, 0}, Found, gatheredTitle, Info, "is only gone through once"},
 		{"two lines", read + handle + rest, [4]int64{45, 45, 10, 0}, Found, gatheredTitle, Warning, "of 100 MiB in use, 100% were allocated by the turns of the loop at a.go:14 for the items that a.go:20 appends to all"},
 		{"one line", read + handle + rest, [4]int64{80, 10, 10, 0}, Found, gatheredTitle, Warning, "is only gone through once, at a.go:22"},
 		{"little", read + handle + rest, [4]int64{15, 15, 2, 0}, Found, gatheredTitle, Info, "of 32.0 MiB in use"},
@@ -170,6 +175,9 @@ func TestGC16Gathered(t *testing.T) {
 		f := answers(t, r, "GC16")[0]
 		if f.State != c.state || c.title != "" && f.Title != c.title || f.Severity != c.severity || !strings.Contains(f.Summary, c.says) {
 			t.Errorf("%s: %s %s %q: %s", c.name, f.State, f.Severity, f.Title, f.Summary)
+		}
+		if all := strings.Contains(strings.Join(f.Doubts, ""), "nothing has been handled"); all != (c.name == "a bad one ends it" || c.name == "an error behind it") {
+			t.Errorf("%s: %q", c.name, f.Doubts)
 		}
 		if c.title == gatheredTitle && (len(f.Evidence) < 2 || f.Evidence[0].Line != 20 || f.Evidence[1].Line != 22) {
 			t.Errorf("%s: %+v", c.name, f.Evidence)

@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"loupe/analysis/facts"
 	"loupe/value/stack"
@@ -141,8 +142,21 @@ func (x *gatheredHeap) tell(r *Rule, in *Input, kept *facts.Look, f *Finding) {
 	f.Advice = handle
 	f.Verify = "Record again: the peak heap should be lower, and no longer grow with the number of items."
 	f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return d == oneMoment })
-	f.Doubts = append(f.Doubts, allOrNothing, "as long as they are handled, what they are read from stays open; a peer that reads nothing before it has sent all would wait for ever")
-	if float64(x.bytes) >= r.param("grows")*(1<<20) {
+	if x.fails != nil {
+		x.tellFails(in, f)
+	} else {
+		f.Doubts = append(f.Doubts, allOrNothing)
+	}
+	f.Doubts = append(f.Doubts, "as long as they are handled, what they are read from stays open; a peer that reads nothing before it has sent all would wait for ever")
+	if float64(x.bytes) >= r.param("grows")*(1<<20) && x.fails == nil {
 		f.Severity, f.Score = Warning, max(f.Score, 50)
 	}
+}
+
+// tellFails says of a list that none of its items is handled where a later one is bad: as the program stands it does all or nothing.
+func (x *gatheredHeap) tellFails(in *Input, f *Finding) {
+	at := x.d.placeOf(x.fails)
+	f.Evidence = append(f.Evidence, in.code.shownAt(at.file, at.line, "here it ends with an error, before any item is handled"))
+	f.Doubts = append(f.Doubts, fmt.Sprintf("the gathering can end with an error at %s, and then nothing has been handled: if it has to be all or nothing, as for what is booked, handle the items in a transaction, or on a copy that is put in place at the end, or read twice and only check the first time", at.text()))
+	f.Advice = "If items may be handled although a later one turns out to be bad: " + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
 }
