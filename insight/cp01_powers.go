@@ -344,9 +344,19 @@ func tellPowers(in *Input, d *derivations, w *facts.Weights, h *hotFunction, f *
 	return true
 }
 
+// factorText is an expression as a factor of a product: in parentheses unless it is a single term.
+func factorText(x ast.Expr) string {
+	switch y := ast.Unparen(x).(type) {
+	case *ast.Ident, *ast.BasicLit, *ast.SelectorExpr, *ast.IndexExpr, *ast.CallExpr:
+		return types.ExprString(y)
+	default:
+		return "(" + types.ExprString(y) + ")"
+	}
+}
+
 // tell makes a finding of the place where most of these powers are computed.
 func (p powerLoop) tell(in *Input, w *facts.Weights, samples, total int64, share stats.Interval, f *Finding) {
-	base, exp := types.ExprString(p.base), types.ExprString(plainPower(newDerivations(in.code), p.exp))
+	base, factor, exp := types.ExprString(p.base), factorText(p.base), types.ExprString(plainPower(newDerivations(in.code), p.exp))
 	f.Title = "Each power is computed anew in a loop that had the one before"
 	counts := exp + " is counted by"
 	if exp != p.counter {
@@ -354,7 +364,11 @@ func (p powerLoop) tell(in *Input, w *facts.Weights, samples, total int64, share
 	}
 	f.Summary = fmt.Sprintf("%s of the CPU time goes into powers of %s in %s, calling %s: by the source, the exponent %s the loop at %s, and %s is the same in all turns: the turn before had all of the power but one multiplication",
 		unit.Percent(share.Estimate), base, place(p.at), stack.Short(p.to), counts, fileLine(p.at.File, p.line), base)
-	f.Advice = fmt.Sprintf("Keep the power from one turn to the next and multiply it once in each (power = power·%s, with the same modulus if there is one). For the sum of a polynomial, Horner's scheme needs no powers: from the last coefficient on, sum = sum·%s + c[i].", base, base)
+	modulus := ", with the same modulus if there is one"
+	if p.float {
+		modulus = ""
+	}
+	f.Advice = fmt.Sprintf("Keep the power from one turn to the next and multiply it once in each (power = power·%s%s). For the sum of a polynomial, Horner's scheme needs no powers: from the last coefficient on, sum = sum·%s + c[i].", factor, modulus, factor)
 	f.Verify = "Record again with the same input: what this line calls should vanish, and a multiplication take its place."
 	f.Evidence = []Evidence{
 		in.fileAt(w.Entry, p.at, nil, "a power is computed anew here: %d of %d samples", samples, total),

@@ -134,7 +134,7 @@ func squaringIn(d *derivations, decl *ast.FuncDecl) (s squaring, ok bool) {
 		return s, false
 	}
 	if t, basic := result.Type().Underlying().(*types.Basic); basic {
-		s.float = t.Info()&types.IsFloat != 0
+		s.float = t.Info()&(types.IsFloat|types.IsComplex) != 0
 	}
 	return s, true
 }

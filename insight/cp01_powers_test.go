@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"go/parser"
 	"strings"
 	"testing"
 )
@@ -71,5 +72,30 @@ func TestPowers(t *testing.T) {
 		if got != not && f.Evidence[0].Line != lineOfMark(source, "A") {
 			t.Errorf("%s: line %d", c.name, f.Evidence[0].Line)
 		}
+	}
+}
+
+// TestFactorText: an operand of a product that is no single term stands in parentheses.
+func TestFactorText(t *testing.T) {
+	for text, want := range map[string]string{
+		"x": "x", "1.03": "1.03", "p.rate": "p.rate", "r[i]": "r[i]", "float64(n)": "float64(n)", "(x)": "x", "m.at(i + 1)": "m.at(i + 1)",
+		"1+p.rate": "(1 + p.rate)", "(1 + p.rate)": "(1 + p.rate)", "a*b": "(a * b)", "-x": "(-x)", "*x": "(*x)", "1/(1+r)": "(1 / (1 + r))", "x<<1": "(x << 1)",
+	} {
+		x, err := parser.ParseExpr(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := factorText(x); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestPowersFormula: what is to be written instead is a formula that can be taken as it stands, with a doubt where it rounds.
+func TestPowersFormula(t *testing.T) {
+	const pow = "runtime.main main.main:/src/none.go:1 main.f@A math.Pow"
+	f := hotIn(t, "package main\n\nimport \"math\"\n\ntype plan struct{ rate float64 }\n\nfunc f(p plan, c []float64) (sum float64) {\nfor i, a := range c {\nsum += a * math.Pow(1+p.rate, float64(i)) // A\n}\nreturn sum\n}\n", pow)
+	if !strings.Contains(f.Advice, "(power = power·(1 + p.rate))") || !strings.Contains(f.Advice, "sum = sum·(1 + p.rate) + c[i]") || !strings.Contains(strings.Join(f.Doubts, "; "), "last digits") {
+		t.Errorf("%s %q", f.Advice, f.Doubts)
 	}
 }
