@@ -278,6 +278,7 @@ func tellMisses(in *Input, t *traced, w *waiting, f *Finding) {
 			return
 		}
 		f.Summary += fmt.Sprintf("; %s, which is asked before, had what it was asked for in %s of %s times in the run that counts", h.name, unit.Count(h.had), unit.Count(h.asked)) + knownBefore(calls)
+		f.Severity = Warning
 		h.advise(in.code, calls, f)
 		return
 	}

@@ -351,6 +351,9 @@ func (c *causal) cpuGain(i int) (stats.Interval, bool) {
 		return stats.Interval{}, false
 	}
 	g := c.spent.interval(m)
+	if f.part > 0 {
+		g.Estimate, g.Low, g.High = f.part*g.Estimate, f.part*g.Low, f.part*g.High
+	}
 	if f.Impact != nil && f.Impact.Unit == "share of allocated bytes" {
 		g = raised(g, c.spent.collector*f.Impact.Value)
 	}
@@ -430,6 +433,9 @@ func (c *causal) linesOf(i int) (lines int, share float64) {
 	}
 	if lines < 2 || share >= allButLittle*c.spent.share(c.marks[i]) {
 		return 0, 0
+	}
+	if f.part > 0 {
+		share *= f.part
 	}
 	return lines, share
 }

@@ -109,7 +109,7 @@ func recursionFinding(r *Rule, in *Input, x repetition.Recursion, share stats.In
 		name, least, unit.Plural(x.Most, "call"), unit.Count(x.MostDistinct), does, unit.Percent(x.Share), unit.Percent(share.Estimate))
 	f.Title, f.Severity, f.Score = recursionTitle, Info, score(share.Estimate, 0.10, 0.40)
 	f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
-	f.costs = []cost{{function: x.Func.Name}}
+	f.costs, f.part = []cost{{function: x.Func.Name}}, x.Share
 	if share.Low >= r.param("warn") {
 		f.Severity, f.saves = Warning, true
 	}

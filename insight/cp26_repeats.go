@@ -7,6 +7,7 @@ import (
 	"go/types"
 	"math"
 	"strings"
+	"time"
 
 	"loupe/analysis/facts"
 	"loupe/analysis/repetition"
@@ -193,7 +194,7 @@ func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
 	}
 	f.Advice = fmt.Sprintf("Call %s %s in %s and hand the result on, or keep the results by their arguments for as long as a call of %s lasts. What is kept longer has to be made again when what it was made of changes.",
 		name, once, stack.Short(r.Within.Name), stack.Short(r.Within.Name))
-	f.costs, f.waits, f.saves = r.costs, r.rows, true
+	f.costs, f.waits, f.saves, f.part = r.costs, r.rows, true, partAgain(r.Outer.AgainTime, r.Outer.Time)
 	f.again = mostAgain(r.Call)
 	r.remaining(&f)
 	f.Verify = "Record again: the number of calls, and the share, should fall (-phases repeats)."
@@ -206,6 +207,11 @@ const (
 	comparedInPart  = "was compared as far as it can be seen: not what maps and channels hold, or what a connection or a file has, nor more than 600 values behind a pointer"
 	comparedAtFirst = "some of its arguments are large: of each the first 600 values were compared, or the ends of what has more than 1 MiB"
 )
+
+// partAgain is the part of the time of some calls that those take which had been made before; 0 where that is not known.
+func partAgain(again, all time.Duration) float64 {
+	return min(1, float64(again)/float64(max(1, all)))
+}
 
 // doubts says what could make each of the calls necessary.
 func (r *repeatedCall) doubts(rule *Rule, in *Input, f *Finding) {

@@ -7,6 +7,7 @@ import (
 
 	"loupe/recording"
 	"loupe/recording/recordingtest"
+	"loupe/session"
 )
 
 // TestCP26: functions whose calls had the arguments and the result of an earlier one are told with what is around; what has
@@ -151,6 +152,22 @@ func TestCP26Lines(t *testing.T) {
 			t.Errorf("%s: %s %s: %s %q", c.name, f.State, f.Severity, f.Summary, f.Doubts)
 		} else if told && (!strings.HasPrefix(f.Summary, "q.re.String is called 60 times in each call of main.list, with the same arguments") || len(f.Evidence) != 1 || f.Evidence[0].Line != 5) {
 			t.Errorf("%s: %s %+v", c.name, f.Summary, f.Evidence)
+		}
+	}
+}
+
+// TestCP26Part: what a card accounts for is the time of the calls that repeat, and not of all calls of the function.
+func TestCP26Part(t *testing.T) {
+	const source = "package main\n\nfunc list() { // 3\n\tfor range items {\n\t\tshow(open(\"repo\"))\n\t}\n}\n\nfunc open(name string) *repo { // 9\n\treturn read(name)\n}\n"
+	for again, want := range map[int]float64{700e6: 0.7, 350e6: 0.35, 175e6: 0.175} {
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\nphase cpu 5s..9s profiler=cpu\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
+		withProfile(r, recording.CPU, "cpu", column{"main.main:/src/main.go:30 main.list:/src/main.go:5 main.open:/src/main.go:10 main.read:/src/read.go:5", []int64{70}}, column{"main.main:/src/main.go:30 main.list:/src/main.go:4", []int64{30}})
+		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, fmt.Appendf(nil, `{"schema":"loupe.repeats/1","loaded":true,"ns":4000000000,"functions":[{"name":"main.list","file":"/src/main.go","line":3,"calls":10},{"name":"main.open","file":"/src/main.go","line":9,"calls":600,"time_ns":700000000}],"within":[{"in":0,"call":1,"around":10,"around_ns":1000000000,"calls":600,"time_ns":700000000,"distinct":10,"again":590,"again_ns":%d,"most":60,"most_one":60}]}`, again))
+		all := answers(t, r, "CP26")
+		g, ok := newCausal(NewInput(session.New(r.Open())), all).cpuGain(0)
+		if !ok || g.Estimate < want-0.01 || g.Estimate > want+0.01 {
+			t.Errorf("%d: %v %+v: %s", again, ok, g, all[0].Summary)
 		}
 	}
 }

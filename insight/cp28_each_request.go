@@ -125,7 +125,7 @@ func (k keepable) finding(r *Rule, in *Input) Finding {
 		f.Advice = "See first whether the arguments are the same in what was not compared as well. Only then: " + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
 	}
 	f.Verify = "Record again under the same load: the number of calls, and the share, should fall (-phases repeats)."
-	f.costs, f.waits, f.saves = k.costs, k.rows, true
+	f.costs, f.waits, f.saves, f.part = k.costs, k.rows, true, partAgain(x.All.AgainTime, x.All.Time)
 	if x.Func.Caller == "" {
 		k.hold(in, &f)
 	} else {

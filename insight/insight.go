@@ -128,6 +128,8 @@ type Finding struct {
 	arguments bool
 	// belows tells that what the program allocates below the lines of the evidence goes with them.
 	belows bool
+	// part is the part of what the costs find that it is about; 0 is all of it.
+	part float64
 	// saves tells that what the costs are of is gone where the advice is followed.
 	saves bool
 	// more tells that this is not all that is saved then.
