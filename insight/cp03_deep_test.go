@@ -73,7 +73,7 @@ func TestDeepCopy(t *testing.T) {
 		t.Errorf("%+v %s", f.Evidence, f.Advice)
 	}
 	all := answers(t, r(text, 400), "CP03")
-	if len(all) != 2 || !strings.Contains(all[1].Summary, "30.8% of the CPU time went into encoding/json") || strings.Contains(all[1].Advice, "not into a map") || !strings.Contains(all[1].Advice, "Leave out of the struct") {
+	if len(all) != 2 || !strings.Contains(all[1].Summary, "30.8% of the CPU time went into encoding/json") || strings.Contains(all[1].Advice, "not into a map") || !strings.Contains(all[1].Advice, "leave out of the struct") {
 		t.Errorf("what is decoded beside it: %+v", all)
 	}
 	sent := strings.Replace(text, "\tc, err := Load(b)\n", "\tc, err := Load(b); r.send(b)\n", 1)

@@ -89,21 +89,48 @@ func TestCP03DecodeAdvice(t *testing.T) {
 	const called = "net/http.(*conn).serve main.handle@B main.read@A encoding/json.Unmarshal encoding/json.checkValid"
 	for _, c := range []struct{ name, source, stack, want string }{
 		{"a map of anything", "func read(b []byte) any {\nvar m map[string]any\njson.Unmarshal(b, &m) // A\nreturn m[\"a\"]\n}\n", direct, "Decode into a struct with only the needed fields, not into a map"},
-		{"a struct", "func read(b []byte) (d doc) {\njson.Unmarshal(b, &d) // A\nreturn d\n}\n", direct, "Leave out of the struct"},
+		{"a struct", "func read(b []byte) (d doc) {\njson.Unmarshal(b, &d) // A\nreturn d\n}\n", direct, "leave out of the struct"},
 		{"rows of anything", "type rows struct {\nCols []string\nRows [][]any\n}\nfunc read(b []byte) (r rows) {\njson.Unmarshal(b, &r) // A\nreturn r\n}\n", direct, "fields of any type"},
-		{"a struct of structs of anything is its maker's", "type deep struct {\nA []doc\nB map[string]doc\n}\nfunc read(b []byte) (r deep) {\njson.Unmarshal(b, &r) // A\nreturn r\n}\n", direct, "Leave out of the struct"},
-		{"one field of several is of any type", "type wide struct {\nA, B, C string\nMeta map[string]any\n}\nfunc read(b []byte) (r wide) {\njson.Unmarshal(b, &r) // A\nreturn r\n}\n", direct, "Leave out of the struct"},
-		{"what nobody decodes into is of any type", "type shut struct {\nA string\nmeta, more any\n}\nfunc read(b []byte) (r shut) {\njson.Unmarshal(b, &r) // A\nreturn r\n}\n", direct, "Leave out of the struct"},
+		{"a struct of structs of anything is its maker's", "type deep struct {\nA []doc\nB map[string]doc\n}\nfunc read(b []byte) (r deep) {\njson.Unmarshal(b, &r) // A\nreturn r\n}\n", direct, "leave out of the struct"},
+		{"one field of several is of any type", "type wide struct {\nA, B, C string\nMeta map[string]any\n}\nfunc read(b []byte) (r wide) {\njson.Unmarshal(b, &r) // A\nreturn r\n}\n", direct, "leave out of the struct"},
+		{"what nobody decodes into is of any type", "type shut struct {\nA string\nmeta, more any\n}\nfunc read(b []byte) (r shut) {\njson.Unmarshal(b, &r) // A\nreturn r\n}\n", direct, "leave out of the struct"},
 		{"a map of bytes", "func read(b []byte) (m map[string]json.RawMessage) {\njson.Unmarshal(b, &m) // A\nreturn m\n}\n", direct, "stays bytes here"},
 		{"a list of bytes", "func read(b []byte) (m []json.RawMessage) {\njson.Unmarshal(b, &m) // A\nreturn m\n}\n", direct, "stays bytes here"},
 		{"what is not known is read", "func read(b []byte) map[string]any {\nvar m map[string]any\njson.Unmarshal(b, &m) // A\ndelete(m, \"id\")\nreturn m\n}\n", direct, "the program does not name"},
 		{"all keys are read", "func read(b []byte) {\nvar m map[string]any\njson.Unmarshal(b, &m) // A\nfor k := range m {\nprintln(k)\n}\n}\n", direct, "the program does not name"},
-		{"by a helper", "func read(b []byte, to any) { json.Unmarshal(b, to) } // A\nfunc handle(b []byte) {\nvar d doc\nread(b, &d) // B\n}\n", called, "Leave out of the struct"},
+		{"by a helper", "func read(b []byte, to any) { json.Unmarshal(b, to) } // A\nfunc handle(b []byte) {\nvar d doc\nread(b, &d) // B\n}\n", called, "leave out of the struct"},
 		{"by a helper, of any type", "func read(b []byte, to any) { json.Unmarshal(b, to) } // A\nfunc handle(b []byte) {\nvar d map[string]any\nread(b, &d) // B\n}\n", called, "not into a map"},
 		{"nobody knows", "func read(b []byte, to any) { json.Unmarshal(b, to) } // A\n", direct, "if it is a map or an interface now"},
 	} {
 		if f := askedCP03(t, head+c.source, c.stack, c.stack); !strings.Contains(f.Advice, c.want) {
 			t.Errorf("%s: %s\n%s", c.name, f.Summary, f.Advice)
+		}
+	}
+}
+
+// TestCP03AllNeeded: where each request brings a document of its own and all fields are read, nothing is known to be needless; it
+// is a warning where one of these is not shown.
+func TestCP03AllNeeded(t *testing.T) {
+	const head = "package main\n\nimport (\"encoding/json\"; \"net/http\"; \"io\"; \"os\")\n\ntype doc struct { Name string `json:\"name\"`; Vals []val; note string; Skip int `json:\"-\"` }\ntype val struct { At int64 }\n"
+	const use = "func use(d doc) {\nfor _, v := range d.Vals {\nprintln(d.Name, v.At)\n}\n}\n"
+	const direct = "net/http.(*conn).serve main.read@A encoding/json.Unmarshal encoding/json.checkValid"
+	const called = "net/http.(*conn).serve main.handle@B main.read@A encoding/json.(*Decoder).Decode encoding/json.checkValid"
+	const unmarshal = "func read(w http.ResponseWriter, r *http.Request) {\nb, _ := io.ReadAll(r.Body)\nvar d doc\njson.Unmarshal(b, &d) // A\nuse(d)\n}\n"
+	for _, c := range []struct {
+		name, source, stack string
+		severity            Severity
+	}{
+		{"a body", unmarshal + use, direct, Info},
+		{"by a reader", "func read(r io.Reader) {\nvar d []doc\njson.NewDecoder(r).Decode(&d) // A\nuse(d[0])\n}\nfunc handle(w http.ResponseWriter, q *http.Request) {\nread(http.MaxBytesReader(w, q.Body, 99)) // B\n}\n" + use, called, Info},
+		{"a field that nobody reads", unmarshal + strings.Replace(use, "v.At", "len(d.Vals), v", 1), direct, Warning},
+		{"a field that is only set", unmarshal + strings.Replace(use, "println(d.Name, v.At)", "d.Name = \"\"; println(v.At)", 1), direct, Warning},
+		{"a file", strings.Replace(unmarshal, "io.ReadAll(r.Body)", "os.ReadFile(name)", 1) + use, direct, Warning},
+		{"an answer of a peer", strings.Replace(unmarshal, "r *http.Request", "r *http.Response", 1) + use, direct, Warning},
+		{"a field of any type", strings.Replace(unmarshal, "var d doc", "var d struct{ doc; A, B, C string; Any any }\nprintln(d.A, d.B, d.C, d.Any)", 1) + use, direct, Warning},
+	} {
+		f := askedCP03(t, head+c.source, c.stack, c.stack)
+		if f.State != Found || f.Severity != c.severity || strings.Contains(f.Advice, "Only a cheaper decoder") != (c.severity == Info) {
+			t.Errorf("%s: %s %s: %s\n%s %q", c.name, f.State, f.Severity, f.Summary, f.Advice, f.Doubts)
 		}
 	}
 }
