@@ -177,6 +177,9 @@ func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
 		again = "and returns what looks the same each time"
 	}
 	f := rule.answer(Found, "%s is called %s, %s: the calls after the first take %s of the time of %s", name, r.how(), again, unit.Percent(r.Share), stack.Short(r.Unit.Name))
+	if r.Func.Cut {
+		f.Summary += ", as far as they were counted"
+	}
 	f.Severity, f.Score = Info, score(r.Share, 0.10, 0.40)
 	f.Impact = exactly(r.Share, "share of the time of "+stack.Short(r.Unit.Name))
 	if r.Share >= rule.param("warn") {
