@@ -121,6 +121,8 @@ func TestCP18TableWritten(t *testing.T) {
 		{"the folder", edit("os.Rename(next, w.dir)"), Info},
 		{"another field", edit("os.WriteFile(filepath.Join(w.out, `rules.json`), b, 0o644)"), Warning},
 		{"through a helper of a helper", edit("save(filepath.Join(dir, `rules.json`), b)") + "func save(name string, b []byte) {\n\tput(name, b)\n}\n\nfunc put(to string, b []byte) {\n\tos.WriteFile(to+`.tmp`, b, 0o644)\n\tos.Rename(to+`.tmp`, to)\n}\n", Info},
+		{"a variable of main, given to both", "func load(name string) []string {\n\tb, _ := os.ReadFile(name)\n\tvar rs []string\n\tjson.Unmarshal(b, &rs) // C\n\treturn rs\n}\n\nfunc main() {\n\tname, _ := find()\n\tgo edit(name)\n\tfor _, x := range items() {\n\t\tuse(x, load(name)) // D\n\t}\n}\n\nfunc edit(to string) {\n\tfor range ticks {\n\t\tos.Rename(to+`.new`, to)\n\t}\n}\n", Info},
+		{"another variable of main", "func load(name string) []string {\n\tb, _ := os.ReadFile(name)\n\tvar rs []string\n\tjson.Unmarshal(b, &rs) // C\n\treturn rs\n}\n\nfunc main() {\n\tname, _ := find()\n\tother, _ := find()\n\tgo edit(other)\n\tfor _, x := range items() {\n\t\tuse(x, load(name)) // D\n\t}\n}\n\nfunc edit(to string) {\n\tfor range ticks {\n\t\tos.Rename(to+`.new`, to)\n\t}\n}\n", Warning},
 		{"through a helper, another file", edit("save(filepath.Join(dir, `words.json`), b)") + "func save(name string, b []byte) {\n\tos.WriteFile(name, b, 0o644)\n}\n", Warning},
 		{"a name by a function", edit("os.WriteFile(in(dir, `rules.json`), b, 0o644)") + "func in(dir, name string) string {\n\treturn dir + `/` + name\n}\n", Info},
 		{"another name by it", edit("os.WriteFile(in(dir, `words.json`), b, 0o644)\n\t\tload(in(dir, `rules.json`))") + "func in(dir, name string) string {\n\treturn dir + `/` + name\n}\n", Warning},
@@ -133,7 +135,11 @@ func TestCP18TableWritten(t *testing.T) {
 		{"another mode", mode + "func edit(dir string) {\n\tos.WriteFile(filepath.Join(dir, `rules.json`), b, 0o644)\n}\n", Info},
 		{"another mode, another file", mode + "func edit(dir string) {\n\tos.WriteFile(filepath.Join(dir, `words.json`), b, 0o644)\n}\n", Warning},
 	} {
-		f := askedAgain(t, imports+rules+c.source, frames)
+		way := frames
+		if strings.Contains(c.source, "// D") {
+			way = "runtime.main main.main@D main.load@C encoding/json.Unmarshal"
+		}
+		f := askedAgain(t, imports+rules+c.source, way)
 		if f.State != Found || f.Title != tablesTitle || f.Severity != c.severity || (strings.Contains(f.Summary, "the program writes the file itself (main.go:") || strings.Contains(f.Summary, "which may write it (main.go:")) != (c.severity == Info) {
 			t.Errorf("%s: %s %s: %s %q", c.name, f.State, f.Severity, f.Summary, f.Doubts)
 		}

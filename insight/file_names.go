@@ -22,7 +22,7 @@ const (
 // nameToken is a piece of a name: a text, or what a variable holds.
 type nameToken struct {
 	text  string
-	held  string // the last name of a field or a variable of a package; empty for a text
+	held  string // the last name of a field or a variable of a package, or which variable of a function it is; empty for a text
 	of    string // the type that has the field; empty where that is not known
 	loose bool   // it may be anything
 }
@@ -60,13 +60,22 @@ func (p namePart) same(q namePart) bool {
 	})
 }
 
+// equal tells of two parts that they are put together from the same variables.
+func (p namePart) equal(q namePart) bool {
+	return slices.Equal(p, q) && !slices.ContainsFunc(p, func(t nameToken) bool { return t.loose && t.held == "" })
+}
+
 // fileName is a name in its parts.
 type fileName []namePart
 
 // same tells whether two names may be those of one file: the last parts are known to be the same, and of those before none is
 // known to be another one.
 func (a fileName) same(b fileName) bool {
-	if len(a) == 0 || len(b) == 0 || a[len(a)-1].loose() || b[len(b)-1].loose() || !a[len(a)-1].same(b[len(b)-1]) {
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	x, y := a[len(a)-1], b[len(b)-1]
+	if (x.loose() || y.loose()) && !x.equal(y) || !x.same(y) {
 		return false
 	}
 	i, j := len(a)-2, len(b)-2
@@ -174,6 +183,8 @@ func (n sourceNames) tokens(x ast.Expr, in declaration, with map[string]boundNam
 			of = lastName(typeNameOf(n.c, in.FuncDecl, root))
 		}
 		return [][]nameToken{{{held: x.Sel.Name, of: of}}}
+	case *ast.IndexExpr:
+		return [][]nameToken{{{loose: true, held: types.ExprString(x)}}} // of the arguments of the program
 	case *ast.BinaryExpr:
 		return n.all(in, with, depth, "", x.X, x.Y)
 	case *ast.CallExpr:
@@ -199,11 +210,17 @@ func (n sourceNames) variable(id *ast.Ident, in declaration, with map[string]bou
 			return all
 		}
 	} else if made := fn.made(id.Name); made != nil {
-		return n.tokens(made, in, with, depth+1)
+		ways := n.tokens(made, in, with, depth+1)
+		for i, way := range ways {
+			if len(way) == 1 && way[0] == (nameToken{loose: true}) {
+				ways[i] = []nameToken{{loose: true, held: in.Name.Name + "." + id.Name}}
+			}
+		}
+		return ways
 	} else if id.Name != fn.receiver && !fn.declares(id.Name) {
 		return [][]nameToken{{{held: id.Name}}}
 	}
-	return [][]nameToken{{{loose: true}}}
+	return [][]nameToken{{{loose: true, held: in.Name.Name + "." + id.Name}}}
 }
 
 // all puts the pieces of several expressions one after the other, with a text between.
