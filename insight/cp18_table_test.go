@@ -133,9 +133,14 @@ func TestCP18TableWritten(t *testing.T) {
 		{"a file that is opened to read", edit("os.OpenFile(filepath.Join(dir, `rules.json`), os.O_RDONLY, 0)"), Warning},
 		{"at the start", main + "func start(dir string) {\n\tos.WriteFile(filepath.Join(dir, `rules.json`), b, 0o644)\n}\n", Warning},
 		{"another mode", mode + "func edit(dir string) {\n\tos.WriteFile(filepath.Join(dir, `rules.json`), b, 0o644)\n}\n", Info},
+		{"another mode, chosen by a function", strings.NewReplacer("func main() {", "func run() error {", "\t\treturn\n", "\t\treturn nil\n", "// B\n\t}\n}", "// B\n\t}\n\treturn nil\n}\n\nfunc main() {\n\trun()\n}").Replace(mode) + "func edit(dir string) {\n\tos.WriteFile(filepath.Join(dir, `rules.json`), b, 0o644)\n}\n", Info},
+		{"a default that is written where there is none", strings.Replace(mode, "\t\treturn\n", "", 1) + "func edit(dir string) {\n\tos.WriteFile(filepath.Join(dir, `rules.json`), b, 0o644)\n}\n", Warning},
 		{"another mode, another file", mode + "func edit(dir string) {\n\tos.WriteFile(filepath.Join(dir, `words.json`), b, 0o644)\n}\n", Warning},
 	} {
 		way := frames
+		if strings.Contains(c.source, "func run()") {
+			way = strings.Replace(frames, "main.main@B", "main.run@B", 1)
+		}
 		if strings.Contains(c.source, "// D") {
 			way = "runtime.main main.main@D main.load@C encoding/json.Unmarshal"
 		}

@@ -3,6 +3,7 @@ package insight
 import (
 	"go/ast"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -78,9 +79,12 @@ func onlyAtStart(c *code, w callFrom, depth int) bool {
 	return runsAtStart(c, w.in, w.around, 0) && !slices.ContainsFunc(w.around, isLoop) && !inOtherMode(c, w, depth)
 }
 
-// inOtherMode tells whether a call stands in a branch that ends the function main, or is called from one.
+// choosesMode are names of the functions that a program begins with, and that decide what it does.
+var choosesMode = regexp.MustCompile(`^(?i:_?main|real_?main|run|execute)$`)
+
+// inOtherMode tells whether a call stands in a branch that ends one of these functions, or is called from such a branch.
 func inOtherMode(c *code, w callFrom, depth int) bool {
-	if w.in.Name.Name == "main" {
+	if choosesMode.MatchString(w.in.Name.Name) {
 		for i, n := range w.around {
 			switch n := n.(type) {
 			case *ast.BlockStmt:
@@ -110,7 +114,7 @@ func modeSwitch(around []ast.Node) bool {
 	return false
 }
 
-// endsIn tells of statements that they end the function or the program, without an error.
+// endsIn tells of statements that they end the function or the program.
 func endsIn(list []ast.Stmt) bool {
 	if len(list) == 0 {
 		return false
