@@ -385,6 +385,8 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	}
 	if q := servedAt(in, t, w); q != nil && !pushes && w.queues() {
 		q.tellServers(in, t, &f) // what WT04 knows
+	} else if w.queues() {
+		tellKeptSlot(in, t, w, &f)
 	}
 	if a, ok := affinityIn(in, t, g, w.site); ok && w.kind == "channel" && (pushes || w.queues()) {
 		f.Advice, f.Severity = a.advice(), Info

@@ -220,7 +220,7 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 			doubtLimit(in, &f, why)
 		}
 	}
-	q.tellPauses(t, &f)
+	q.tellPauses(in, t, &f)
 	f.waits = q.rows
 	return titled(f, g)
 }
