@@ -25,7 +25,7 @@ type touch struct {
 	file string
 	line int
 	open bool // it is an open file, connection, buffer or alike, and used; else it is changed
-	own  bool // the worker's function declares it: each goroutine has one of its own
+	own  bool // the worker's function declares it, or the loop that starts it makes it: each goroutine has one of its own
 }
 
 // workerScan looks through the loop of a worker.
@@ -194,8 +194,25 @@ func changed(n ast.Node) (all []ast.Expr) {
 
 func (s *workerScan) change(root, file string, at ast.Node) {
 	if s.outer(root) {
-		s.add(touch{name: root, file: file, own: file == s.file && s.fn.declares(root)}, at)
+		s.add(touch{name: root, file: file, own: file == s.file && s.owns(root, at)}, at)
 	}
+}
+
+// owns tells of a variable, or a part of one, that each goroutine has one of its own.
+func (s *workerScan) owns(root string, part ast.Node) bool {
+	if s.fn.declares(root) {
+		return true
+	}
+	if root != s.fn.receiver || root == "" {
+		return false
+	}
+	field := ""
+	if x, ok := part.(ast.Expr); ok {
+		if _, fields := chain(x); len(fields) > 0 {
+			field = fields[0]
+		}
+	}
+	return madeForEach(s.c, s.fn.of, s.fn.name, field)
 }
 
 // add notes each variable once.
@@ -280,7 +297,7 @@ func (s *workerScan) uses(call *ast.CallExpr) {
 		if !s.outer(root) || !s.isOpen(x) {
 			continue
 		}
-		s.add(touch{name: types.ExprString(x), file: s.file, open: true, own: s.fn.declares(root)}, call)
+		s.add(touch{name: types.ExprString(x), file: s.file, open: true, own: s.owns(root, x)}, call)
 	}
 }
 

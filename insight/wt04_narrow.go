@@ -334,6 +334,8 @@ func shorterTurns(q *narrow) string {
 		return take + "send them together, and wait once for the answers (a batch or a pipeline)."
 	case "running", "runnable":
 		return "Make each iteration shorter: compute what does not need this state before a request is handed over."
+	case "sleep", "timer":
+		return "Find out what the pause of each iteration is for. If it is a rate, or what the worker has needs a rest, only a shorter pause or more of what needs it lets more through; if it waits for something to be ready, let that wake the worker."
 	}
 	return take + "and do the slow part once for all of them; do what does not need this state outside."
 }
