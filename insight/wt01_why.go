@@ -254,12 +254,15 @@ func tellPeerSays(w *waiting, in *Input, t *traced, f *Finding) bool {
 			continue
 		}
 		l := loops[len(loops)-1]
-		line := pausedByPeer(in.code, l, selectsTimer(l, at.Line))
-		if line == 0 {
+		from := stack.Frame{File: at.File, Line: pausedByPeer(in.code, l, selectsTimer(l, at.Line))}
+		if from.Line == 0 {
+			from = peerField(in.code, l, selectsTimer(l, at.Line))
+		}
+		if from.Line == 0 {
 			return false
 		}
 		f.Summary += "; the answer itself says when to ask again, going by the source"
-		f.Evidence = append(f.Evidence, in.code.shownAt(at.File, line, "how long it pauses comes from the answer here"))
+		f.Evidence = append(f.Evidence, in.code.shownAt(from.File, from.Line, "how long it pauses comes from the answer here"))
 		f.Advice, f.Severity = peerAdvice, Info
 		f.Doubts = append(f.Doubts, "where an answer does not say it, or the source makes more of it, the pause is the program's own")
 		return true
