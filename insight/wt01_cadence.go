@@ -137,8 +137,10 @@ func growsIn(l loop, line int) (found bool) {
 	return found
 }
 
-// cadenceIn reads the trace for how often the loop around a pause ended; nil where that is not seen.
-func cadenceIn(in *Input, at stack.Frame, l loop) *cadence {
+// cadenceIn reads the trace for how often the loop around a pause ended; nil where that is not seen. Where anew tells that the
+// pauses of one series only grow, a short one after a longer one begins another series: the function has returned, and has
+// been called again.
+func cadenceIn(in *Input, at stack.Frame, l loop, anew bool) *cadence {
 	trace, _, err := in.Session.Trace()
 	if err != nil {
 		return nil
@@ -158,7 +160,12 @@ func cadenceIn(in *Input, at stack.Frame, l loop) *cadence {
 		switch {
 		case kind == vainPause:
 			k.pauses++
-			if x := running[i.G]; x != nil {
+			x := running[i.G]
+			if x != nil && anew && x.begins(i.End.Sub(i.Start)) {
+				k.ended(x)
+				*x = cadence{}
+			}
+			if x != nil {
 				x.add(i.End.Sub(i.Start))
 			} else if len(running) < vainOpen {
 				running[i.G] = &cadence{}
@@ -173,6 +180,12 @@ func cadenceIn(in *Input, at stack.Frame, l loop) *cadence {
 		return nil
 	}
 	return k
+}
+
+// begins tells of a pause that it is the first of another series, of pauses that are multiplied from turn to turn: it is about
+// as long as the first one was, though that was not the one before, or that one was the whole series.
+func (k *cadence) begins(d time.Duration) bool {
+	return float64(d) < growsBy*float64(k.began) && (k.before == k.began || growsBy*float64(d) <= float64(k.before))
 }
 
 // add adds a pause to a series that goes on.
@@ -254,14 +267,19 @@ func tellCadence(r *Rule, w *waiting, in *Input, t *traced, generic string, f *F
 		f.Doubts = append(f.Doubts, "if all of it is in use nearly all the time, they have to wait in any case: then more of it is needed, and waiting gains order alone")
 		return
 	}
-	k := cadenceIn(in, at, l)
+	k := cadenceIn(in, at, l, seriesAnew(in.code, at, l))
 	if k == nil {
+		return
+	}
+	if k.series == 1 && k.pauses > 1 && !seriesAnew(in.code, at, l) && polledInTurns(in, t, w, at) {
+		f.Summary += "; the function that polls there is called in a loop, and which of these pauses was the last one for something that is waited for does not show"
+		f.Severity, f.Advice = Info, "If each thing that is waited for takes only a few of these pauses, one of each is lost at most: shorter ones, or short ones at first that grow, lose less. If it takes many, shorter pauses gain little: make what it waits for faster, or wait for several at once."
 		return
 	}
 	if w.there && w.share() >= r.param("warning") {
 		f.Severity = Warning // unless the pauses lose little
 	}
-	if grows || k.rises() {
+	if grows && float64(k.most) >= growsBy*float64(k.first) || k.rises() {
 		k.tellGrowing(r, w, in, f)
 		return
 	}
