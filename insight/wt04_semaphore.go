@@ -20,14 +20,16 @@ import (
 
 // semaphore is a limit on how many goroutines do something at once.
 type semaphore struct {
-	at    stack.Frame // where they wait to get in
-	stack []stack.Frame
-	time  time.Duration
-	count int64
-	made  Evidence
-	limit string // "runtime.GOMAXPROCS(0)"
-	n     int64
-	cpus  bool // the limit goes by the number of CPUs
+	at stack.Frame // where they wait to get in
+	// entries are the lines behind which one is inside: that one, or those of who calls a function which only waits there.
+	entries []stack.Frame
+	stack   []stack.Frame
+	time    time.Duration
+	count   int64
+	made    Evidence
+	limit   string // "runtime.GOMAXPROCS(0)"
+	n       int64
+	cpus    bool // the limit goes by the number of CPUs
 	// inside are the waits for the world outside of those who are in, the longest first.
 	inside []insideWait
 }
@@ -63,6 +65,9 @@ func semaphoresOf(in *Input) (all []*semaphore, w *facts.AllWaits) {
 		if n := slices.IndexFunc(all, func(s *semaphore) bool { return s.at == site }); n >= 0 {
 			all[n].time += x.Time
 			all[n].count += x.Count
+			if entry := entryOf(in.code, site, x.Frames); !slices.Contains(all[n].entries, entry) {
+				all[n].entries = append(all[n].entries, entry)
+			}
 			continue
 		}
 		if s := semaphoreAt(in, site, x.Frames); s != nil {
@@ -84,7 +89,7 @@ func semaphoreAt(in *Input, at stack.Frame, frames []stack.Frame) *semaphore {
 	if s == nil {
 		return nil
 	}
-	s.at, s.stack = at, frames
+	s.at, s.stack, s.entries = at, frames, []stack.Frame{entryOf(in.code, at, frames)}
 	if s.cpus {
 		s.n = int64(in.Facts.Settings(nil).Procs)
 	}
@@ -162,6 +167,7 @@ func semaphoreMade(c *code, file string, x ast.Expr, made func(call *ast.CallExp
 		if limit == nil {
 			return
 		}
+		in, s, limit = limitGiven(c, in, s, limit)
 		line := s.fset.PositionFor(limit.Pos(), false).Line
 		if found != nil && found.made.File == file && in != file {
 			return // the one of the same file
@@ -181,6 +187,8 @@ func semaphoreMade(c *code, file string, x ast.Expr, made func(call *ast.CallExp
 			switch n := n.(type) {
 			case *ast.KeyValueExpr:
 				pair(n.Key, n.Value)
+			case *ast.CompositeLit:
+				fieldMade(c, n, name, pair)
 			case *ast.CallExpr:
 				if f, ok := n.Fun.(*ast.SelectorExpr); ok && made == nil && lastName(types.ExprString(f.X)) == name {
 					note(in, s, argOf(n, "SetLimit", 1))
@@ -239,7 +247,7 @@ func (s *semaphore) lookInside(w *facts.AllWaits) {
 	for i := range w.All {
 		x := &w.All[i]
 		for n, f := range x.Frames {
-			if f.File != s.at.File || !s.behind(f) || !waitsForIO(x, n) {
+			if !s.behind(f) || !waitsForIO(x, n) {
 				continue
 			}
 			at := w.Site(x)
@@ -255,7 +263,9 @@ func (s *semaphore) lookInside(w *facts.AllWaits) {
 }
 
 func (s *semaphore) behind(f stack.Frame) bool {
-	return f.Func == s.at.Func && f.Line > s.at.Line || f.Line >= s.at.Line && strings.HasPrefix(f.Func, s.at.Func+".func")
+	return slices.ContainsFunc(s.entries, func(e stack.Frame) bool {
+		return f.File == e.File && (f.Func == e.Func && f.Line > e.Line || f.Line >= e.Line && strings.HasPrefix(f.Func, e.Func+".func"))
+	})
 }
 
 // checkSemaphore looks for a semaphore that the work of a group waits for, in other goroutines
