@@ -47,6 +47,8 @@ type stuck struct {
 	way []stack.Frame
 	// count is how many there are.
 	count float64
+	// proved and grows tell that the search has found them, and that profiles or the trace show more of them with time.
+	proved, grows bool
 	Finding
 }
 
@@ -77,6 +79,7 @@ func checkNeverFinish(r *Rule, in *Input) []Finding {
 			}
 			if i := slices.IndexFunc(places, same); i >= 0 {
 				places[i].Evidence = append(places[i].Evidence, m.Evidence...)
+				places[i].grows = places[i].grows || m.grows
 				if places[i].Impact.Unit == leakedUnit {
 					places[i].Impact = m.Impact // how fast says more than how many
 				}
@@ -93,6 +96,13 @@ func checkNeverFinish(r *Rule, in *Input) []Finding {
 			p.Advice, p.Evidence = advice, append(p.Evidence, shown...)
 		} else if p.at.Func != "" && p.Advice == wayOutAdvice {
 			p.Advice = leaveAdvice(in.code, p.at)
+		}
+		if p.at.Func != "" && in.Session.Scope().IsUser(p.at) {
+			if grows := p.grows; !grows && p.proved {
+				p.tellMeant(in.code)
+			} else if grows {
+				p.tellKept(in.code)
+			}
 		}
 		found = append(found, p.Finding)
 	}
@@ -154,6 +164,7 @@ func proved(r *Rule, in *Input) (all []stuck, other Finding) {
 		}
 		s := stuckAt(r, at, float64(n), "%s at %s can never continue: Go's leak search found nothing that could wake them up", unit.Plural(n, "goroutine"), place(at))
 		s.Score = max(s.Score, score(1, 0.5, 1)) // one that is proved counts
+		s.proved = true
 		s.Impact = exactly(float64(n), leakedUnit)
 		s.Evidence = []Evidence{in.fileAt(entry, at, stacks[at], "%s leaked here, %s", unit.Count(n), bySearch)}
 		all = append(all, s)
@@ -187,6 +198,7 @@ func becomingMore(r *Rule, in *Input) (all []stuck, other Finding) {
 		}
 		f := stuckAt(r, s.At, s.Grew(), "at %s there %s, and %s later %s, with more in almost every one of %d profiles",
 			place(s.At), were(s.Values[0]), g.Length(), unit.Count(int64(s.Values[len(s.Values)-1])), len(g.Times))
+		f.grows = true
 		every := "goroutines more every second"
 		if g.Untimed {
 			every = "goroutines more from look to look"
@@ -262,6 +274,7 @@ func staying(r *Rule, in *Input) (found []stuck, other Finding) {
 				unit.Count(n), place(s.at), before, unit.Duration(t.Length()), unit.Count(l.Created), t.name(l.Name))
 			s.Score = max(s.Score, score(float64(n), 100, 1000))
 		}
+		s.grows = true
 		s.Impact = exactly(t.Rate(l.Created), "goroutines more every second")
 		s.Evidence = []Evidence{t.seen(l.Stack, "%s; in the quarters of the trace came %s", t.Reader.Name(l.Reason), fmt.Sprint(l.Quarters))}
 		if from := t.startedFrom(l); from != 0 {
