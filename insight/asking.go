@@ -310,6 +310,8 @@ func (a asking) advice() string {
 		return "It retries until the call succeeds, without a pause: wait before the next attempt, longer each time (exponential backoff with jitter), and stop after a few attempts or when the caller's context ends. Find out why the first answer is not accepted."
 	case a.pages == pagesByCount:
 		return pagesAdvice
+	case a.pages == pagesOfSession:
+		return sessionPagesAdvice
 	case a.pages == pagesByAnswer:
 		return saidPagesAdvice
 	case a.chained, a.leads:

@@ -34,9 +34,10 @@ var (
 type numbering int
 
 const (
-	noPages       numbering = iota // no pages by numbers
-	pagesByCount                   // the loop counts them
-	pagesByAnswer                  // each answer says the next one
+	noPages        numbering = iota // no pages by numbers
+	pagesByCount                    // the loop counts them
+	pagesByAnswer                   // each answer says the next one
+	pagesOfSession                  // the loop counts them, and what names a session of the peer is sent along
 )
 
 // asksByNumber tells of a loop which a call on a frame's line ends by its answer that it asks for pages by numbers, which it
@@ -56,6 +57,9 @@ func asksByNumber(l loop, c *code, f stack.Frame) numbering {
 		})
 		last := lastName(types.ExprString(x))
 		if given && !tries.MatchString(last) && (pageNames.MatchString(last) || queriesBy(l, c, name, called)) {
+			if sendsSession(l, c, called) {
+				return pagesOfSession
+			}
 			return pagesByCount
 		}
 	}
@@ -376,6 +380,8 @@ func (a asking) ends() string {
 		return "; the loop%s ends at the first answer that suits"
 	case a.pages == pagesByCount:
 		return "; the loop%s asks for page after page, by their numbers"
+	case a.pages == pagesOfSession:
+		return "; the loop%s asks for page after page, by their numbers, and names a session of the peer with each"
 	case a.pages == pagesByAnswer:
 		return "; the loop%s asks for page after page, by numbers of which each answer says the next"
 	case a.leads && !a.retries:
@@ -391,6 +397,8 @@ func (a asking) why() string {
 	switch {
 	case a.pages == pagesByCount:
 		return "for page after page: as these go by numbers, several could be asked for at a time"
+	case a.pages == pagesOfSession:
+		return "for page after page of a session of the peer: if that answers them in any order, several could be asked for at a time"
 	case a.pages == pagesByAnswer:
 		return "for page after page, by numbers of which each answer says the next: if that is always one more, several could be asked for at a time"
 	case a.leads && !a.retries:
