@@ -87,7 +87,7 @@ func startedEndlessly(c *code, at stack.Frame, wanted func(*ast.GoStmt) bool) bo
 // tellMeant says of goroutines that nothing can wake up that the source gives a reason why that may be meant.
 func (s *stuck) tellMeant(c *code) {
 	if line := heldThread(c, s.at); line > 0 {
-		s.Severity = Info
+		s.Title, s.Severity = "Goroutines that have not finished: they keep their threads", Info
 		s.Evidence = append(s.Evidence, c.shownAt(s.at.File, line, "the goroutine keeps its thread from here on"))
 		s.Advice = "Leave it as it is if the thread has to stay for as long as the program runs: what the kernel ties to a thread (a signal when the parent ends, a namespace, a priority, thread-local state of a library) ends with it, and the goroutine that has locked it ends the thread when it returns. If the thread is needed for a time only, end the goroutine then; and see that their number has a bound."
 		s.Doubts = append(s.Doubts, fmt.Sprintf("the goroutine locks its thread (runtime.LockOSThread at %s) and then waits for ever, which may be its purpose: only if there are more of them with time is it a leak", fileLine(s.at.File, line)))

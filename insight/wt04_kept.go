@@ -47,7 +47,7 @@ var (
 // keptThrough finds what who has a slot keeps through a pause: in the function that takes the slot, after that, and in
 // those that it calls on the way to the pause. The source is known where all of these are there to read.
 func keptThrough(c *code, takes, pauses []stack.Frame) (kept keptSlot, found, known bool) {
-	from, to := sharedFunction(takes, pauses)
+	from, to := sharedFunction(c, takes, pauses)
 	if to < 0 {
 		return kept, false, false
 	}
@@ -68,11 +68,11 @@ func keptThrough(c *code, takes, pauses []stack.Frame) (kept keptSlot, found, kn
 	return kept, false, known
 }
 
-// sharedFunction is the innermost function that both stacks are in, by its frames; to is -1 where there is none.
-func sharedFunction(takes, pauses []stack.Frame) (from, to int) {
+// sharedFunction is the innermost function of the sources that both stacks are in, by its frames; to is -1 where there is none.
+func sharedFunction(c *code, takes, pauses []stack.Frame) (from, to int) {
 	for from = range takes {
 		to = slices.IndexFunc(pauses, func(f stack.Frame) bool { return f.Func == takes[from].Func && f.File == takes[from].File })
-		if to >= 0 && takes[from].File != "" {
+		if to >= 0 && c.scopeAt(takes[from]) != nil {
 			return from, to
 		}
 	}

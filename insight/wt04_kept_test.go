@@ -34,7 +34,7 @@ func TestKeptThrough(t *testing.T) {
 		text := head + "func (b *bank) deliver() {\n" + c.body + "\n}"
 		at := numbered("package main\n\n" + text)
 		way := func(f stack.Frame, leaf string) []stack.Frame {
-			return []stack.Frame{{Func: leaf, File: "chan.go", Line: 1}, f, {Func: "main.main", File: "a.go", Line: 99}}
+			return []stack.Frame{{Func: leaf, File: "chan.go", Line: 1}, {Func: "runtime.gopark", File: "proc.go", Line: 1}, f, {Func: "main.main", File: "a.go", Line: 99}}
 		}
 		kept, found, known := keptThrough(sourcesOf(text).code, way(at[0], "runtime.chansend1"), way(at[1], "time.Sleep"))
 		if kept.name != c.want || found != (c.want != "") || !known {
