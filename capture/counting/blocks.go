@@ -87,7 +87,7 @@ func (s *sites) loops(fn *ast.FuncDecl) {
 				}
 				at = label.Pos()
 			}
-			s.w.add(at, fmt.Sprintf("if %s.Look(%d) { %s.Over(%d, %s) }; ", local, len(c.Loops), local, len(c.Loops), s.text(s.over(n))))
+			s.w.add(at, fmt.Sprintf("if %s.Look(%d) { %s.Over(%d, func() any { return %s }) }; ", local, len(c.Loops), local, len(c.Loops), s.text(s.over(n))))
 			c.Loops = append(c.Loops, s.w.place(n.Pos()))
 		}
 		around = append(around, n)

@@ -32,7 +32,7 @@ func (*Site) Returns(...any) {}
 func Returns1[A any](s *Site, a A) A { return a }
 var Blocks [1<<16]uint64
 func Look(uint32) bool { return false }
-func Over(uint32, any) {}
+func Over(uint32, func() any) {}
 `
 
 // through imports the package that counts from here, and all else from the sources.
@@ -137,8 +137,8 @@ func TestCopies(t *testing.T) {
 		{"one that returns nothing", "func f() { var visit func(n int); visit = func(n int) { h(n); visit(n - 1) }; visit(9) }", "func f() { if loupeG := zz_loupe_repeats.Enter(1); loupeG != nil { loupeG.Begins(); defer loupeG.Leave(false) }; var visit func(n int); visit = func(n int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Nested(n); defer func() { loupeG.Leave(false) }() }; h(n); visit(n - 1) }; visit(9) }"},
 		{"a handler of one statement", "var h = func() any { return nil }\n\nfunc init() { on(func(w http.ResponseWriter, r *http.Request) { g(r) }) }", "var h = func() any { return nil }\n\nfunc init() { on(func(w http.ResponseWriter, r *http.Request) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { defer loupeG.Leave(false) }; g(r) }) }"},
 		{"branches", "func f(a int) { if a > 1 { b++ } else { c++ }; switch a { case 1: c++; default: } }", "func f(a int) { zz_loupe_repeats.Blocks[0]++; if a > 1 { zz_loupe_repeats.Blocks[1]++; b++ } else { zz_loupe_repeats.Blocks[2]++; c++ }; switch a { case 1: zz_loupe_repeats.Blocks[3]++; c++; default: zz_loupe_repeats.Blocks[4]++; } }"},
-		{"a loop", "func f(a []int) { for range a { b++ } }", "func f(a []int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Begins(a); defer loupeG.Leave(false) }; zz_loupe_repeats.Blocks[0]++; if zz_loupe_repeats.Look(0) { zz_loupe_repeats.Over(0, a) }; for range a { zz_loupe_repeats.Blocks[1]++; b++ } }"},
-		{"one that has a name, by a length", "func f(a []int) { outer: for i := 0; i < len(a) && i < 9; i++ { continue outer } }", "func f(a []int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Begins(a); defer loupeG.Leave(false) }; zz_loupe_repeats.Blocks[0]++; if zz_loupe_repeats.Look(0) { zz_loupe_repeats.Over(0, a) }; outer: for i := 0; i < len(a) && i < 9; i++ { zz_loupe_repeats.Blocks[1]++; continue outer } }"},
+		{"a loop", "func f(a []int) { for range a { b++ } }", "func f(a []int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Begins(a); defer loupeG.Leave(false) }; zz_loupe_repeats.Blocks[0]++; if zz_loupe_repeats.Look(0) { zz_loupe_repeats.Over(0, func() any { return a }) }; for range a { zz_loupe_repeats.Blocks[1]++; b++ } }"},
+		{"one that has a name, by a length", "func f(a []int) { outer: for i := 0; i < len(a) && i < 9; i++ { continue outer } }", "func f(a []int) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Begins(a); defer loupeG.Leave(false) }; zz_loupe_repeats.Blocks[0]++; if zz_loupe_repeats.Look(0) { zz_loupe_repeats.Over(0, func() any { return a }) }; outer: for i := 0; i < len(a) && i < 9; i++ { zz_loupe_repeats.Blocks[1]++; continue outer } }"},
 		{"what may not be asked twice", "func f(a []T) { for i := range next() { b++ }; for i := 0; i < 9 && i < len(a[i].x); i++ { b++ }; for range 9 { b++ } }", "func f(a []T) { if loupeG := zz_loupe_repeats.Enter(0); loupeG != nil { loupeG.Begins(a); defer loupeG.Leave(false) }; zz_loupe_repeats.Blocks[0]++; for i := range next() { zz_loupe_repeats.Blocks[1]++; b++ }; for i := 0; i < 9 && i < len(a[i].x); i++ { zz_loupe_repeats.Blocks[2]++; b++ }; for range 9 { zz_loupe_repeats.Blocks[3]++; b++ } }"},
 		{"another function of one statement", "func init() { on(func(a int) { g(a) }) }", none},
 	} {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 )
 
@@ -51,7 +52,9 @@ func allZero(list []uint64) bool {
 // loop is what is known of a loop: whether it goes through the same again.
 type loop struct {
 	entered  uint64
+	next     uint64 // the time at which it is looked at again
 	mu       sync.Mutex
+	spent    int64 // ns that looking at it took
 	looked   int64
 	size     int64           // elements that it went through where it was looked at
 	contents map[uint64]bool // hashes of what that was
@@ -68,38 +71,55 @@ type passed struct {
 
 var loops [MaxLoops]loop
 
-// Limits of looking at loops: mostThings are kept of one, and all of it takes so many ns.
+// Limits of looking at loops.
 const (
-	mostThings     = 512
-	mostSketch     = 256 // elements of a list, from its start
-	mostOfAllLoops = 1_500_000_000
+	mostThings  = 512
+	mostSketch  = 256                          // elements of a list, from its start
+	mostOnLoop  = 50 * int64(time.Millisecond) // of one
+	mostOnLoops = 600 * int64(time.Millisecond)
+	oneInSo     = 64 // of the times that it has begun so far
+	neverAgain  = 1 << 63
 )
 
 var spentOnLoops atomic.Int64
 
-// Look tells that what a loop goes through is to be looked at: the first 64 times that it begins, and then one time in 64.
+// Look tells that what a loop goes through is to be looked at: the first 64 times that it begins, and then each time that it has begun a 64th part
+// more often.
 func Look(id uint32) bool {
 	l := &loops[id]
 	l.entered++
-	return l.entered <= 64 || l.entered&63 == 0
+	return l.entered > l.next
 }
 
-// Over is told what a loop will go through.
-func Over(id uint32, over any) {
-	if !counting || spentOnLoops.Load() > mostOfAllLoops {
+// Over is told what a loop will go through, which given returns: an array would be copied otherwise before anybody knows how long that takes.
+func Over(id uint32, given func() any) {
+	l := &loops[id]
+	if !counting || spentOnLoops.Load() > mostOnLoops {
+		l.next = neverAgain
 		return
 	}
 	t := now()
-	defer func() { spentOnLoops.Add(now() - t) }()
+	defer func() {
+		d := now() - t
+		spentOnLoops.Add(d)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.spent += d; l.spent > mostOnLoop {
+			l.next = neverAgain
+		}
+	}()
+	l.next = l.entered + l.entered/oneInSo
+	over := given()
 	v := reflect.ValueOf(over)
 	place, n, ok := placeOf(v)
 	if !ok {
+		l.next = neverAgain // an array, or no list at all
 		return
 	}
 	defer safely()()
 	h := hasher{near: true, places: true}
 	h.any(over)
-	sum, at, l := h.sum(), passed{place: place, n: n}, &loops[id]
+	sum, at := h.sum(), passed{place: place, n: n}
 	if v.Kind() == reflect.Slice {
 		at.sketch = sketchOf(v)
 	}

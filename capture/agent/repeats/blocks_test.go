@@ -63,12 +63,13 @@ func TestLoops(t *testing.T) {
 		{"a number", func() func(int) any { return func(i int) any { return i } }, "10 0 0 0 0"},
 	} {
 		reset()
+		loops[1].next, loops[1].spent = 0, -1<<60
 		loops[1].entered, loops[1].looked, loops[1].size, loops[1].alike, loops[1].contents, loops[1].last = 0, 0, 0, 0, nil, passed{}
 		spentOnLoops.Store(-1 << 60)
 		over := test.over()
 		for i := range 10 {
 			if Look(1) {
-				Over(1, over(i))
+				Over(1, func() any { return over(i) })
 			}
 		}
 		var b bytes.Buffer
@@ -80,18 +81,26 @@ func TestLoops(t *testing.T) {
 	loops[1].entered = 0
 }
 
-// TestLook: of loops that begin often few are looked at.
+// TestLook: of loops that begin often few are looked at, and arrays, which have to be copied for that, once.
 func TestLook(t *testing.T) {
-	loops[2].entered = 0
-	n := 0
-	for range 64 * 100 {
-		if Look(2) {
-			n++
+	for _, test := range []struct {
+		over   any
+		looked int64
+	}{{[]int{1, 2, 3}, 394}, {[300]int{}, 1}} {
+		reset()
+		loops[2].entered, loops[2].next, loops[2].looked, loops[2].spent, loops[2].contents = 0, 0, 0, -1<<60, nil
+		spentOnLoops.Store(-1 << 60)
+		n := int64(0)
+		for range 64 * 256 {
+			if Look(2) {
+				Over(2, func() any { n++; return test.over })
+			}
+		}
+		if n != test.looked {
+			t.Errorf("%T: %d looks, want %d", test.over, n, test.looked)
 		}
 	}
-	if loops[2].entered = 0; n != 64+99 {
-		t.Errorf("%d looks, want 163", n)
-	}
+	loops[2].entered = 0
 }
 
 // TestBlocks: lines have the counts of 64 blocks, and those without any are left out.
