@@ -22,11 +22,15 @@ import (
 // countedScan is such a loop, and the samples in it.
 type countedScan struct {
 	turnCounts
-	over    repetition.Loop
-	name    string // what it goes through
-	first   codeLine
-	kind    scanKind
-	by      comparison
+	over  repetition.Loop
+	name  string // what it goes through
+	first codeLine
+	kind  scanKind
+	by    comparison
+	// upkeep is about how many steps it would take to keep an order, an index or a list of the few up to date, and changed where that
+	// comes from; noUpkeep where it was not counted.
+	upkeep  float64
+	changed codeLine
 	same    sameBy
 	samples int64
 	lines   map[stack.Frame]int64
@@ -152,17 +156,11 @@ func (s *scanFinder) scan(in frameCode, stmt ast.Stmt) *countedScan {
 		return nil
 	}
 	x := &countedScan{turnCounts: t, over: over, first: s.c.d.placeOf(stmt), name: types.ExprString(goneThrough(stmt))}
-	l := loop{body: bodyOfLoop(stmt), stmt: stmt}
-	names := l.variables()
-	l.aliases(names)
-	if set, ok := t.asks.Init.(*ast.AssignStmt); ok && mentionsAny(set, names) { // an entry of the element's
-		for _, lhs := range set.Lhs {
-			if id, ok := lhs.(*ast.Ident); ok && id.Name != "_" {
-				names[id.Name] = true
-			}
-		}
+	e := s.element(stmt, t.asks)
+	if x.kind = scanOther; !mentionsAny(t.decides, e.mixed) {
+		x.kind, x.by = s.asks(t.decides, e.names)
 	}
-	x.kind, x.by = s.asks(t.decides, names)
+	x.upkeep, x.changed = s.upkeepOf(x, t.decides, e)
 	if x.by == matchOther && ofNetworks(s.in.code, goneThrough(stmt)) {
 		x.by = matchNetwork
 	}
@@ -295,6 +293,7 @@ func (s *countedScan) finding(r *Rule, in *Input, w *facts.Weights, blocks *repe
 	f.Verify = "Record again with the same input: the CPU time of this loop should vanish."
 	f.saves, f.grows = true, true
 	s.advise(&f)
+	s.weighUpkeep(in, &f)
 	if f.saves && share.Low >= r.param("warn") {
 		f.Severity = Warning
 	}

@@ -51,6 +51,9 @@ func (b *Blocks) Entered(file string, offset int) (n int64, ok bool) {
 	return f.Blocks[i].Count, true
 }
 
+// Has tells that blocks of a file were counted.
+func (b *Blocks) Has(file string) bool { return b.files[file] != nil && len(b.files[file].Blocks) > 0 }
+
 // Loop is what was counted of a loop.
 type Loop = repeats.Loop
 

@@ -18,7 +18,7 @@ const (
 	MostLoops  = 1 << 13
 )
 
-// blocks counts those of a function that has a loop or a branch.
+// blocks counts those of a function that has a loop or a branch, or sets a part of something.
 func (w *writer) blocks(fn *ast.FuncDecl) {
 	var at []token.Pos
 	functions := 1
@@ -40,7 +40,7 @@ func (w *writer) blocks(fn *ast.FuncDecl) {
 		return true
 	})
 	c := &w.src.Counted
-	if len(at) == functions || len(c.Blocks)+len(at) > MostBlocks {
+	if len(at) == functions && !setsPart(fn.Body) || len(c.Blocks)+len(at) > MostBlocks {
 		return
 	}
 	first := len(c.Blocks)
@@ -48,6 +48,27 @@ func (w *writer) blocks(fn *ast.FuncDecl) {
 		w.add(p+1, fmt.Sprintf(" %s.Blocks[%d]++;", local, len(c.Blocks)))
 		c.Blocks = append(c.Blocks, repeats.CountedBlock{Place: w.place(p), Func: first})
 	}
+}
+
+// setsPart tells of a function that it sets a field or an element: how often is asked of one without a branch, too.
+func setsPart(body *ast.BlockStmt) (found bool) {
+	part := func(x ast.Expr) bool {
+		switch x.(type) {
+		case *ast.SelectorExpr, *ast.IndexExpr, *ast.StarExpr:
+			return true
+		}
+		return false
+	}
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			found = found || n.Tok != token.DEFINE && slices.ContainsFunc(n.Lhs, part)
+		case *ast.IncDecStmt:
+			found = found || part(n.X)
+		}
+		return !found
+	})
+	return found
 }
 
 // bodyOf is the block of the clauses of a statement, which is entered by them alone.
