@@ -53,7 +53,7 @@ const (
 	enoughTurns = 20_000 // turns in all
 	mostActing  = 0.05   // of the turns
 	sameAgain   = 8      // looks for each different content, or:
-	mostAlike   = 0.8    // of the looks at which it was much the same as before
+	mostAlike   = 0.8    // of the looks behind another one, at which it was much the same as then
 	fewLoops    = 16     // looks
 )
 
@@ -148,7 +148,7 @@ func (s *scanFinder) at(f stack.Frame) (out []*countedScan) {
 // scan is a loop, if it goes through the same again and few of its turns do anything.
 func (s *scanFinder) scan(in frameCode, stmt ast.Stmt) *countedScan {
 	over, ok := s.c.loopAt(stmt)
-	if !ok || over.Looked < fewLoops || over.Contents*sameAgain > over.Looked && float64(over.Alike) < mostAlike*float64(over.Looked) {
+	if !ok || over.Looked < fewLoops || over.Contents*sameAgain > over.Looked && (over.Paired < fewLoops/2 || float64(over.Alike) < mostAlike*float64(over.Paired)) {
 		return nil
 	}
 	t, ok := s.c.of(in, stmt)

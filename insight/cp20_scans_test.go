@@ -28,6 +28,7 @@ func countedFile(t *testing.T, name, source string) []byte {
 		if _, err := fmt.Sscan(source[m[2]:m[3]], &l.Entered, &l.Looked, &l.Size, &l.Contents, &l.Alike); err != nil {
 			t.Fatal(err)
 		}
+		l.Paired = l.Looked
 		f.Loops = append(f.Loops, l)
 	}
 	out, err := json.Marshal(repeatsfile.Set{Schema: repeatsfile.Schema, For: 4e9, Files: []repeatsfile.File{f}})

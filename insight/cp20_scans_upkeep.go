@@ -123,7 +123,7 @@ func (s *scanFinder) upkeepOf(x *countedScan, cond ast.Expr, e element) (steps f
 				if !fields[setField(s.c.d, lhs)] {
 					continue
 				}
-				times, ok := s.c.enteredAround(decl, around)
+				times, ok := s.c.reached(decl, around, n)
 				if !ok {
 					times, steps = math.MaxInt64, noUpkeep
 				}
@@ -155,23 +155,33 @@ func setField(d *derivations, x ast.Expr) types.Object {
 	}
 }
 
-// enteredAround is how often the innermost block around a node was entered. A function that was never called was not counted, and sets nothing.
-func (c *countedTurns) enteredAround(decl *ast.FuncDecl, around []ast.Node) (n int64, ok bool) {
-	for _, a := range slices.Backward(around) {
-		at := token.NoPos
+// reached is how often a node was come to: its innermost block was entered, and not left before it. A function that was never called was not
+// counted, and sets nothing.
+func (c *countedTurns) reached(decl *ast.FuncDecl, around []ast.Node, node ast.Node) (n int64, ok bool) {
+	for _, a := range slices.Backward(append([]ast.Node{decl.Body}, around...)) {
+		var list []ast.Stmt
 		switch a := a.(type) {
 		case *ast.BlockStmt:
-			at = a.Lbrace
+			list = a.List
 		case *ast.CaseClause:
-			at = a.Colon
+			list = a.Body
 		case *ast.CommClause:
-			at = a.Colon
+			list = a.Body
+		default:
+			continue
 		}
-		if n, ok = c.entered(at); at.IsValid() && ok {
-			return n, true
+		if n, ok = c.entered(openOf(a)); !ok {
+			continue
 		}
-	}
-	if n, ok = c.entered(decl.Body.Lbrace); ok {
+		for _, s := range list {
+			leaves, isIf := s.(*ast.IfStmt)
+			if !isIf || s.End() > node.Pos() || !endsEarly(leaves.Body) {
+				continue
+			}
+			if gone, counted := c.entered(leaves.Body.Lbrace); counted {
+				n = max(0, n-gone)
+			}
+		}
 		return n, true
 	}
 	file, _, _ := c.d.t.at(decl.Pos())

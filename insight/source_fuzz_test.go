@@ -190,7 +190,7 @@ func askCounts(c *code, f stack.Frame) {
 				at = n.Colon
 			case *ast.ForStmt, *ast.RangeStmt:
 				_, line, offset := d.t.at(n.Pos())
-				x.Loops = append(x.Loops, repeatsfile.Loop{Line: line, Offset: offset, Entered: 99, Looked: 99, Size: 9999, Contents: 1, Alike: 98})
+				x.Loops = append(x.Loops, repeatsfile.Loop{Line: line, Offset: offset, Entered: 99, Looked: 99, Size: 9999, Contents: 1, Paired: 98, Alike: 98})
 			}
 			if at.IsValid() {
 				_, line, offset := d.t.at(at)

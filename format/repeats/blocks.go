@@ -40,9 +40,11 @@ type Loop struct {
 	Entered int64 `json:"entered"`
 	Looked  int64 `json:"looked"`
 	Size    int64 `json:"size"`
-	// Contents is how many different ones these were, as far as one hash goes (docs/formats/repeats.md), counted up to 512. Alike of them were much the
-	// same as the one before: a list most of whose elements had been in that, the same map with about as many entries.
+	// Contents is how many different ones these were, as far as one hash goes (docs/formats/repeats.md), counted up to 512. Paired is how many were looked
+	// at the time after another look, and Alike how many of these were much the same as then: a list most of whose elements had been in that, the
+	// same map with about as many entries.
 	Contents int64 `json:"contents"`
+	Paired   int64 `json:"paired,omitempty"`
 	Alike    int64 `json:"alike,omitempty"`
 }
 
@@ -61,7 +63,7 @@ type CountedBlock struct {
 // Fields of a line of the counting code: of a block's behind the first number, and of a loop's.
 const (
 	mostInLine = 64
-	loopFields = 6
+	loopFields = 7
 )
 
 // blockCounts reads the counts of blocks from a number on.
@@ -131,8 +133,8 @@ func (f *File) possible() bool {
 	}
 	last = -1
 	for _, l := range f.Loops {
-		if !at(l.Line, l.Offset) || l.Offset <= last || !sane(l.Entered, l.Looked, l.Size, l.Contents, l.Alike) ||
-			l.Looked > l.Entered || l.Contents > l.Looked || l.Alike > l.Looked {
+		if !at(l.Line, l.Offset) || l.Offset <= last || !sane(l.Entered, l.Looked, l.Size, l.Contents, l.Paired, l.Alike) ||
+			l.Looked > l.Entered || l.Contents > l.Looked || l.Paired > l.Looked || l.Alike > l.Paired {
 			return false
 		}
 		last = l.Offset

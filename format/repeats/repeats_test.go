@@ -12,7 +12,7 @@ import (
 
 var funcs = []repeats.Func{{Name: "main.main", File: "/a.go", Line: 3}, {Name: "main.load", File: "/a.go", Line: 9}, {Name: "main.idle", File: "/a.go", Line: 20}}
 
-const counts = "loupe repeats 1 5000\np 0 1 0 2 900 10 600 2 8 480 1 3 0 6 5 65 1000\nc 10 600 7 59000\np 0 2 1 1 900 10 50 10 0 0 0 0 0 10 1 0 900\nc 1 2 3 4\nf 0 2 950 7 0\nf 1 10 600 30 77\nt 1 4 300 1 3\ns 0 1 9 2\ne 1 12 700 3 9 500 1 0 65\nr 1 2 800 10 3 7 4 700 6 1 2 5 8 2 65\nb 0 2 60 0 7 0\nl 0 2 2 60 1 1\nend\n"
+const counts = "loupe repeats 1 5000\np 0 1 0 2 900 10 600 2 8 480 1 3 0 6 5 65 1000\nc 10 600 7 59000\np 0 2 1 1 900 10 50 10 0 0 0 0 0 10 1 0 900\nc 1 2 3 4\nf 0 2 950 7 0\nf 1 10 600 30 77\nt 1 4 300 1 3\ns 0 1 9 2\ne 1 12 700 3 9 500 1 0 65\nr 1 2 800 10 3 7 4 700 6 1 2 5 8 2 65\nb 0 2 60 0 7 0\nl 0 2 2 60 1 1 1\nend\n"
 
 // places are the blocks and loops that counts speak of; the function of the fourth and fifth was never called.
 var places = repeats.Counted{
@@ -44,7 +44,7 @@ func TestReadCounts(t *testing.T) {
 	}
 	files := []repeats.File{
 		{Name: "/a.go", Blocks: []repeats.Block{{Line: 3, Offset: 40, Count: 7}}},
-		{Name: "/b.go", Blocks: []repeats.Block{{Line: 3, Offset: 40, Count: 2}, {Line: 4, Offset: 70, Count: 60}, {Line: 5, Offset: 90}}, Loops: []repeats.Loop{{Line: 4, Offset: 50, Entered: 2, Looked: 2, Size: 60, Contents: 1, Alike: 1}}},
+		{Name: "/b.go", Blocks: []repeats.Block{{Line: 3, Offset: 40, Count: 2}, {Line: 4, Offset: 70, Count: 60}, {Line: 5, Offset: 90}}, Loops: []repeats.Loop{{Line: 4, Offset: 50, Entered: 2, Looked: 2, Size: 60, Contents: 1, Paired: 1, Alike: 1}}},
 	}
 	if !reflect.DeepEqual(s.Files, files) {
 		t.Errorf("%+v", s.Files)

@@ -59,11 +59,13 @@ type loop struct {
 	size     int64           // elements that it went through where it was looked at
 	contents map[uint64]bool // hashes of what that was
 	last     passed
-	alike    int64 // it was much the same as the time before
+	paired   int64 // looks at it the time after another look
+	alike    int64 // of these, those at which it was much the same as then
 }
 
 // passed is what a loop went through the last time that it was looked at.
 type passed struct {
+	at     uint64 // when: how often it had begun
 	place  uintptr
 	n      int
 	sketch [8]uint64 // the smallest hashes of its elements
@@ -83,8 +85,8 @@ const (
 
 var spentOnLoops atomic.Int64
 
-// Look tells that what a loop goes through is to be looked at: the first 64 times that it begins, and then each time that it has begun a 64th part
-// more often.
+// Look tells that what a loop goes through is to be looked at: the first 64 times that it begins, and then twice in a row each time that it has begun
+// a 64th part more often.
 func Look(id uint32) bool {
 	l := &loops[id]
 	l.entered++
@@ -108,7 +110,10 @@ func Over(id uint32, given func() any) {
 			l.next = neverAgain
 		}
 	}()
-	l.next = l.entered + l.entered/oneInSo
+	at := passed{at: l.entered}
+	if l.next = at.at; l.last.at+1 == at.at {
+		l.next += at.at / oneInSo
+	}
 	over := given()
 	v := reflect.ValueOf(over)
 	place, n, ok := placeOf(v)
@@ -119,14 +124,17 @@ func Over(id uint32, given func() any) {
 	defer safely()()
 	h := hasher{near: true, places: true}
 	h.any(over)
-	sum, at := h.sum(), passed{place: place, n: n}
+	sum := h.sum()
+	at.place, at.n = place, n
 	if v.Kind() == reflect.Slice {
 		at.sketch = sketchOf(v)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.looked > 0 && l.last.like(at, v.Kind()) {
-		l.alike++
+	if l.looked > 0 && l.last.at+1 == at.at {
+		if l.paired++; l.last.like(at, v.Kind()) {
+			l.alike++
+		}
 	}
 	l.looked, l.size, l.last = l.looked+1, l.size+int64(n), at
 	if l.contents == nil {
@@ -152,7 +160,7 @@ func (p passed) like(q passed, kind reflect.Kind) bool {
 		}
 		return 2*both > len(q.sketch)
 	}
-	return p == q
+	return p.place == q.place && p.n == q.n
 }
 
 // sketchOf are the smallest hashes of a list's elements: two lists have as large a part of these in common as of all that they have (A. Broder, On the
@@ -193,7 +201,7 @@ func writeLoops(w io.Writer) {
 			continue
 		}
 		l.mu.Lock()
-		fmt.Fprintln(w, "l", i, l.entered, l.looked, l.size, len(l.contents), l.alike)
+		fmt.Fprintln(w, "l", i, l.entered, l.looked, l.size, len(l.contents), l.paired, l.alike)
 		l.mu.Unlock()
 	}
 }

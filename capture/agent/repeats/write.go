@@ -68,7 +68,7 @@ func keep(last bool) {
 // call or not, "s SCOPE ID CALLS MADE". Of all calls of a function, wherever they were, there is
 // "e ID CALLS NS DISTINCT AGAIN AGAINNS DIFFER SAMPLED TRAITS", and of those within the function itself
 // "r ID AROUND NS CALLS DISTINCT AGAIN TOPS TOPSNS SAME DIFFER CHANGED RESULTS MOST MOSTKINDS TRAITS". Then there is how often blocks from a first
-// one on were entered, "b FIRST" and 64 counts, and of loops "l ID ENTERED LOOKED SIZE CONTENTS ALIKE".
+// one on were entered, "b FIRST" and 64 counts, and of loops "l ID ENTERED LOOKED SIZE CONTENTS PAIRED ALIKE".
 func write(w io.Writer, last bool) {
 	fmt.Fprintf(w, "loupe repeats 1 %d\n", now())
 	pairsMu.Lock()
