@@ -93,3 +93,27 @@ func TestScans(t *testing.T) {
 		}
 	}
 }
+
+// TestShortSearch: a search that ends after a few turns, by the counts, is a remark: a map is hardly faster.
+func TestShortSearch(t *testing.T) {
+	for _, c := range []struct {
+		name, source string
+		severity     Severity
+	}{
+		{"numbers, 18 turns", "func (h *hub) find(id int) *sub {\n/*1000000 600 600000 1 599*/for _, s := range h.subs { /*18000000*/\nif s.id == id { /*900000*/ // here\nreturn s\n}\n}\nreturn nil\n}\n", Info},
+		{"texts, 18 turns", "func (h *hub) find(name string) *sub {\n/*1000000 600 600000 1 599*/for _, s := range h.subs { /*18000000*/\nif s.name == name { /*900000*/ // here\nreturn s\n}\n}\nreturn nil\n}\n", Warning},
+		{"numbers, 400 turns", "func (h *hub) find(id int) *sub {\n/*1000000 600 600000 1 599*/for _, s := range h.subs { /*400000000*/\nif s.id == id { /*900000*/ // here\nreturn s\n}\n}\nreturn nil\n}\n", Warning},
+		{"not counted", "func (h *hub) find(id int) *sub {\nfor _, s := range h.subs {\nif s.id == id { // here\nreturn s\n}\n}\nreturn nil\n}\n", Warning},
+	} {
+		source := "package main\n\ntype sub struct {\nid int\nname string\n}\n\ntype hub struct{ subs []*sub }\n\n" + c.source + "func work(h *hub, ids []int, names []string) {\nfor i := range ids {\nprintln(h.find(ids[i]), names[i]) // call\n}\n}\n"
+		line := func(mark string) int { return 1 + strings.Count(source[:strings.Index(source, mark)], "\n") }
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
+		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, countedFile(t, "/src/main.go", source))
+		withProfile(r, recording.CPU, "cpu", column{fmt.Sprintf("main.main:/src/main.go:400 main.work:/src/main.go:%d main.(*hub).find:/src/main.go:%d", line("// call"), line("// here")), []int64{80}}, column{"main.main:/src/main.go:400 main.other:/src/other.go:3", []int64{20}})
+		f := answers(t, r, "CP20")[0]
+		if f.State != Found || f.Severity != c.severity {
+			t.Errorf("%s: %s %s: %s → %s", c.name, f.State, f.Severity, f.Summary, f.Advice)
+		}
+	}
+}

@@ -196,6 +196,9 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 			tellOrder(in.code, s.at, &f)
 		}
 		s.tellTurn(in, w, &f)
+		if s.loop.kind == searchMany {
+			tellShort(in, s.at, &f)
+		}
 		for at := range s.lines {
 			f.costs = append(f.costs, cost{file: at.File, line: at.Line})
 		}

@@ -244,7 +244,7 @@ func runCounted(ctx context.Context, r *Recorder, prog *Program, env string, p P
 		r.opt.Progress("phase %s: a run that counts which calls repeat, at most %v", repeatsPhase, long)
 		ended := proc.endsWithin(long)
 		if !ended && quick && ctx.Err() == nil {
-			r.w.Note(fmt.Sprintf("the program had not ended after %v in the run that counts its calls: it may wait for what counting holds (results, until it is known who changes them, so that no finalizer of theirs runs)", long))
+			r.w.Note(fmt.Sprintf("the program had not ended after %v in the run that counts its calls: counting may slow it that much, or it waits for what counting holds (results, until it is known who changes them, so that no finalizer of theirs runs)", long))
 		}
 		if ended && !proc.cmd.ProcessState.Success() && ctx.Err() == nil {
 			return fmt.Errorf("the program failed in the run that counts its calls, and in no other: %s%s", proc.cmd.ProcessState, sink.words())
