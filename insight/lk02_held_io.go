@@ -49,6 +49,10 @@ type ioLine struct {
 	stack []stack.Frame
 	time  time.Duration
 	count int64
+	// answers is how long the call waits at a channel meanwhile, for what another goroutine brings, as an answer on a connection of many; by is the
+	// function of the program that does.
+	answers time.Duration
+	by      stack.Frame
 	// wrote is the part of the time in calls that write something.
 	wrote   time.Duration
 	writing []stack.Frame // one of them
@@ -173,6 +177,9 @@ func findStampede(in *Input, w, dump *facts.AllWaits, site *facts.Place) *stampe
 	for _, from := range sources {
 		s.look(from, w.Unlocks)
 	}
+	for _, from := range sources {
+		s.lookAnswers(from, w.Unlocks)
+	}
 	slices.SortStableFunc(s.io, func(a, b ioLine) int { return int(min(max(b.time-a.time, -1), 1)) })
 	if len(s.io) == 0 && s.known {
 		for _, c := range s.held.io {
@@ -202,6 +209,33 @@ func (s *stampede) look(from *facts.AllWaits, unlocks bool) {
 			}
 			s.add(from, x, n)
 			break
+		}
+	}
+}
+
+// lookAnswers adds to lines that do input or output how long what they call waits at a channel, as who shares a connection with others waits for his
+// answer.
+func (s *stampede) lookAnswers(from *facts.AllWaits, unlocks bool) {
+	for i := range from.All {
+		x := &from.All[i]
+		if x.For != facts.ForReceive && x.For != facts.ForSelect {
+			continue
+		}
+		for n, f := range x.Frames {
+			if f.Func != s.site.At.Func || f.File != s.site.At.File || !s.under(f.Line, unlocks) {
+				continue
+			}
+			k := slices.IndexFunc(s.io, func(l ioLine) bool { return l.at.Line == f.Line && l.from == from })
+			if k >= 0 && n > 0 {
+				s.io[k].answers += x.Time
+				s.io[k].by = x.Frames[n-1]
+			}
+			break
+		}
+	}
+	for k := range s.io {
+		if l := &s.io[k]; l.from == from && l.answers > l.time {
+			l.time, l.what = l.time+l.answers, stack.Short(l.by.Func)
 		}
 	}
 }

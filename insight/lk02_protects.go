@@ -56,7 +56,7 @@ func protectedBy(c *code, waiter, holder []stack.Frame, more ...[]stack.Frame) *
 	}
 	lock, call, fn := meetingPoint(c, waiter, holder)
 	if fn == nil {
-		return connectionUnder(c, holder)
+		return connectionUnder(c, waiter, holder)
 	}
 	u := &underlying{c: c, s: c.parse(lock.File), fn: fn, file: lock.File, lock: lock.Line, call: call.Line}
 	u.held, u.known = c.heldAt(lock)
@@ -66,7 +66,7 @@ func protectedBy(c *code, waiter, holder []stack.Frame, more ...[]stack.Frame) *
 			return p
 		}
 	}
-	if p := connectionUnder(c, upTo(holder, call)); p != nil {
+	if p := connectionUnder(c, waiter, upTo(holder, call)); p != nil {
 		return p
 	}
 	for _, level := range levels {
@@ -333,15 +333,16 @@ var connTypes = []string{"net.Conn", "*net.TCPConn", "*net.UnixConn", "*net.UDPC
 	"*textproto.Conn", "io.ReadWriter", "io.ReadWriteCloser", "*sql.Conn", "*smtp.Client", "*json.Encoder", "*json.Decoder", "*gob.Encoder", "*gob.Decoder"}
 
 // connectionUnder finds a method, nearest to the call, that uses a connection of an object which
-// has the lock for it, too.
-func connectionUnder(c *code, holder []stack.Frame) *protected {
+// has the lock for it, too: not one with a lock of its own below the one that is waited for.
+func connectionUnder(c *code, waiter, holder []stack.Frame) *protected {
+	of := lockedBy(c, waiter)
 	for _, f := range holder {
 		fn := c.function(f)
 		if fn == nil {
 			continue
 		}
 		in := scopeOf(fn)
-		if in.receiver == "" {
+		if in.receiver == "" || of != "" && in.of != of {
 			continue
 		}
 		fields := fieldsOf(c, in.of)
@@ -367,6 +368,16 @@ func connectionUnder(c *code, holder []stack.Frame) *protected {
 		}
 	}
 	return nil
+}
+
+// lockedBy is the type of the method that waits for a lock; empty where none of the program's does.
+func lockedBy(c *code, waiter []stack.Frame) string {
+	for _, f := range waiter {
+		if fn := c.function(f); fn != nil {
+			return scopeOf(fn).of
+		}
+	}
+	return ""
 }
 
 // fieldsOf are the types of the fields of a struct of the sources, by name; that of an embedded
