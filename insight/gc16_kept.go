@@ -109,9 +109,7 @@ func checkKept(r *Rule, in *Input) []Finding {
 		}
 	}
 	if f.Severity == Info && f.Title == r.Title && !wentAgain(all, top) {
-		if t := tailOr(r, in, all, f); t.Title == tailTitle {
-			return []Finding{t}
-		}
+		return []Finding{tailOr(r, in, all, f)}
 	}
 	if f.Severity.AtLeast(Warning) {
 		f.felt = share * min(1, float64(top.Weight)/(r.param("fills")*(1<<20)))

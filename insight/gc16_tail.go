@@ -6,15 +6,18 @@ import (
 	"go/types"
 
 	"loupe/analysis/facts"
+	"loupe/analysis/repetition"
 	"loupe/value/stack"
 	"loupe/value/unit"
 )
 
 // Titles of lists whose array keeps what was taken out of them.
 const (
-	tailTitle    = "Elements that were left out of a list stay in its array"
-	maybeTailed  = "Elements that were left out of a list may stay in its array"
-	tailIsListed = "what is still in the list is in use, too: a profile does not tell how much that is (compare its length with what it was at most)"
+	tailTitle   = "Elements that were left out of a list stay in its array"
+	maybeTailed = "Elements that were left out of a list may stay in its array"
+	// keptNotCounted is the doubt where nothing shows how much is left out.
+	keptNotCounted = "how much of it stays was not counted at %s: where most does, little is behind the end (record with -phases repeats)"
+	tailIsListed   = "what is still in the list is in use, too: a profile does not tell how much that is (compare its length with what it was at most)"
 )
 
 // tailHeap is such a list, with what is in use of all that makes its elements.
@@ -25,6 +28,10 @@ type tailHeap struct {
 	at               stack.Frame // the line that has most of it
 	frames           []stack.Frame
 	most             int64
+	// before and kept are how many elements its filter went through and kept, in the run that counts; 0 where that is not known.
+	before, kept int64
+	// collections is how many collections found that much of it in use, where no profile shows it but those at peaks.
+	collections int
 }
 
 // mostTailed finds a list that gets shorter, where most of what is in use was allocated by what makes its elements, and
@@ -35,11 +42,16 @@ func mostTailed(r *Rule, in *Input, all *facts.Retention) *tailHeap {
 		return nil
 	}
 	d := newDerivations(in.code)
+	blocks, _ := repetition.BlocksIn(in.Session)
 	var best *tailHeap
 	for _, cut := range cutLists(d) {
 		x := &tailHeap{cutList: cut}
 		x.add(in, all)
+		if blocks != nil && x.filters() {
+			x.before, x.kept, _ = x.cutList.kept(&countedTurns{d, blocks})
+		}
 		switch {
+		case 2*x.kept > x.before: // little is behind the end
 		case float64(x.bytes) < r.param("share")*float64(kept.Bytes), x.allocated == 0, float64(x.bytes) > r.param("left")*float64(x.allocated), !x.stays(in, all):
 		case best == nil || cut.filters() && !best.filters():
 			best = x
@@ -72,11 +84,21 @@ func (x *tailHeap) add(in *Input, all *facts.Retention) {
 			break
 		}
 	}
-	for frames, w := range facts.EachStackAllocated(all.Most.InUse) {
-		if x.makes(frames) >= 0 {
-			x.allocated += w
+	for _, look := range append([]*facts.Look{all.Most}, all.Looks...) { // also what came after the peak
+		if look.AtExit || look.Entry.Run == all.Most.Entry.Run {
+			x.allocated = max(x.allocated, x.allocatedBy(look))
 		}
 	}
+}
+
+// allocatedBy is what those that make elements had allocated at a moment.
+func (x *cutList) allocatedBy(look *facts.Look) (n int64) {
+	for frames, w := range facts.EachStackAllocated(look.InUse) {
+		if x.makes(frames) >= 0 {
+			n += w
+		}
+	}
+	return n
 }
 
 // makes is the frame of a stack, the outermost one, in a function that returns elements of the list, or at a line that makes one; -1
@@ -125,14 +147,14 @@ func (x *cutList) literalOn(decl *ast.FuncDecl, line int) (found bool) {
 	return found
 }
 
-// stays tells that as much is in use in another profile of the running program as well, or in one that followed a collection: it
-// is not that of calls in progress at one moment.
+// stays tells that as much is in use in another profile that is none of a peak, or in one that followed a collection, or after one
+// collection after the other: it is not that of calls in progress at one moment.
 func (x *tailHeap) stays(in *Input, all *facts.Retention) bool {
 	if !all.Most.Peak {
 		return true
 	}
 	for _, look := range all.Looks {
-		if look.AtExit || look.Peak || look.Entry.Partial {
+		if look.Peak || look.Entry.Partial {
 			continue
 		}
 		other := &tailHeap{cutList: x.cutList}
@@ -141,7 +163,39 @@ func (x *tailHeap) stays(in *Input, all *facts.Retention) bool {
 			return true
 		}
 	}
-	return false
+	x.collections = neverFell(in, float64(x.bytes)/float64(max(1, all.Most.Bytes)), x.bytes)
+	return x.collections >= mostOfAll
+}
+
+// mostOfAll is how many collections have to find that most of it is still there. Chosen: by chance, as between two bursts, few do.
+const mostOfAll = 10
+
+// neverFell is how many collections, from the first that found half of the most, found so much live that half of a share of all that
+// had been live before was among it; 0 where one of them did not, in any round that had half of what is asked about live.
+func neverFell(in *Input, share float64, bytes int64) (n int) {
+	for i := range in.Facts.Rounds {
+		if in.Facts.Rounds[i].GC == nil {
+			continue
+		}
+		rows, last := in.Facts.Rounds[i].GC.Cycles, 0.0
+		for _, row := range rows {
+			last = max(last, row.HeapLiveMB)
+		}
+		if 2*last*(1<<20) < float64(bytes) {
+			continue
+		}
+		found, most := 0, 0.0
+		for _, row := range rows {
+			if most = max(most, row.HeapLiveMB); 2*most < last {
+				continue
+			}
+			if found++; row.HeapLiveMB < (1-share/2)*most {
+				return 0
+			}
+		}
+		n = max(n, found)
+	}
+	return n
 }
 
 // tailOr is what the rule says of a list that gets shorter, where most of the live heap may be what was left out of it; another
@@ -158,6 +212,9 @@ func tailOr(r *Rule, in *Input, all *facts.Retention, otherwise Finding) Finding
 	share := float64(x.bytes) / float64(max(1, all.Most.Bytes))
 	f.Score, f.Impact, f.Severity = score(share*float64(all.Most.Bytes), 64<<20, 1<<30), exactly(share, "share of what is in use"), Info
 	x.tell(r, in, all.Most, &f)
+	if otherwise.State == Found && f.Title != tailTitle && (x.before > 0 || !x.filters() || !x.lives || x.elsewhere != nil) {
+		return otherwise // the line says more
+	}
 	if f.Severity.AtLeast(Warning) {
 		f.felt = share * min(1, float64(x.bytes)/(r.param("fills")*(1<<20)))
 	}
@@ -174,6 +231,12 @@ func (x *tailHeap) tell(r *Rule, in *Input, kept *facts.Look, f *Finding) {
 	}
 	f.Summary = fmt.Sprintf("of %s in use, %s were allocated by %s, which makes the elements of %s (%s); according to the source %s, and nothing there clears what is behind its new end: the array still refers to what was left out, until something else is put in its place",
 		unit.BytesOf(float64(kept.Bytes)), unit.Percent(float64(x.bytes)/float64(max(1, kept.Bytes))), x.maker, x.text, x.of.Obj().Name(), how)
+	if x.before > 0 {
+		f.Summary += fmt.Sprintf("; in the run that counts, %s of the %s that it went through stayed", unit.Count(x.kept), unit.Plural(x.before, "element"))
+	}
+	if x.collections > 0 {
+		f.Summary += fmt.Sprintf("; %d collections one after the other found at least half of that still live", x.collections)
+	}
 	f.Evidence = []Evidence{in.code.shownAt(at.file, at.line, "%s gets shorter here, and its array keeps what is behind the end", x.text)}
 	if x.filters() && x.d.placeOf(x.from).line != at.line {
 		from := x.d.placeOf(x.from)
@@ -193,6 +256,8 @@ func (x *tailHeap) tell(r *Rule, in *Input, kept *facts.Look, f *Finding) {
 		f.Doubts = append(f.Doubts, "the source does not show that what has the list lives longer than the call that makes it")
 	case !x.filters():
 		f.Doubts = append(f.Doubts, "where it becomes as long again at once, what is new takes the place of the old, and little is kept")
+	case x.before == 0:
+		f.Doubts = append(f.Doubts, fmt.Sprintf(keptNotCounted, x.d.placeOf(x.from).text()))
 	case float64(x.bytes) >= r.param("tail")*(1<<20):
 		f.Title, f.Severity, f.Score = tailTitle, Warning, max(f.Score, 50)
 	}

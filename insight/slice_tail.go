@@ -24,6 +24,8 @@ type cutList struct {
 	lives bool
 	// from is where a filter in place begins; nil where only the end is cut off.
 	from ast.Node
+	// stays are the statements or calls that move an element which stays to the front.
+	stays []ast.Node
 	// rest is what is left behind the new end, as the source could name it before the cut.
 	rest string
 	// elsewhere is another function that clears it, or gives it a new array.
@@ -165,7 +167,9 @@ func (x *cutList) filteredInto(v types.Object) (from ast.Node) {
 			if !isNamed(e.Fun, "append") || len(e.Args) < 2 || x.d.variable(e.Args[0]) != v {
 				return nil
 			}
-			appends = appends || x.inLoop(e)
+			if x.inLoop(e) {
+				appends, x.stays = true, append(x.stays, e)
+			}
 		default:
 			return nil
 		}
@@ -185,8 +189,10 @@ func (x *cutList) filteredBy(n types.Object) (from ast.Node) {
 			counts = counts || n != nil && x.d.variable(s.X) == n && s.Tok == token.INC
 		case *ast.AssignStmt:
 			to, ok := s.Lhs[0].(*ast.IndexExpr)
-			if ok && n != nil && x.same(to.X) && x.d.variable(to.Index) == n && s.Pos() < x.at.Pos() && from == nil && x.inLoop(s) {
-				from = s
+			if ok && n != nil && x.same(to.X) && x.d.variable(to.Index) == n && s.Pos() < x.at.Pos() && x.inLoop(s) {
+				if x.stays = append(x.stays, s); from == nil {
+					from = s
+				}
 			}
 		}
 	})
@@ -406,7 +412,7 @@ func heldBeside(d *derivations, of *types.Named, list types.Object) bool {
 		case *types.Map, *types.Chan: // also one of a function, which may run as long as the program
 			return true
 		}
-		if v.IsField() || ofPackage(v) {
+		if (v.IsField() || ofPackage(v)) && !neverNamed(d, v) {
 			return true
 		}
 	}
@@ -422,4 +428,30 @@ func heldBeside(d *derivations, of *types.Named, list types.Object) bool {
 		}
 	}
 	return false
+}
+
+// neverNamed tells of a field that nothing sets it: no source names it, no other package can, and no literal gives all fields in
+// their order.
+func neverNamed(d *derivations, v *types.Var) bool {
+	if !v.IsField() || v.Exported() || v.Embedded() {
+		return false
+	}
+	for _, used := range d.t.info.Uses {
+		if used == types.Object(v) {
+			return false
+		}
+	}
+	for x, tv := range d.t.info.Types {
+		lit, ok := x.(*ast.CompositeLit)
+		if !ok || len(lit.Elts) == 0 {
+			continue
+		}
+		if _, keyed := lit.Elts[0].(*ast.KeyValueExpr); keyed {
+			continue
+		}
+		if of, ok := tv.Type.Underlying().(*types.Struct); ok && hasField(of, v) {
+			return false
+		}
+	}
+	return true
 }

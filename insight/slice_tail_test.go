@@ -1,8 +1,10 @@
 package insight
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"loupe/recording"
 	"loupe/recording/recordingtest"
@@ -60,6 +62,10 @@ func TestCutLists(t *testing.T) {
 		{"the gap is closed", "copy(p.pending[i:], p.pending[i+1:])\np.pending = p.pending[:len(p.pending)-1]", "", ""},
 		{"the first one", "p.pending = p.pending[1:]", "", ""},
 		{"filled again", "w := p.pending[:0]\nw = append(w, decode(9)...)\np.pending = w", "", ""},
+		{"beside a field that nothing sets", tailFilter + "p.pending = waiting", "type link struct { next *event }", "filter"},
+		{"beside a field that is set", tailFilter + "p.pending = waiting", "type link struct { next *event }\nfunc (l *link) set(e *event) { l.next = e }", ""},
+		{"beside a field that a literal sets", tailFilter + "p.pending = waiting", "type link struct { next *event }\nfunc linked(e *event) link { return link{e} }", ""},
+		{"beside a field that others can set", tailFilter + "p.pending = waiting", "type link struct { Next *event }", ""},
 		{"begun with others", "waiting := p.other[:0]\nfor _, e := range p.pending {\nwaiting = append(waiting, e)\n}\np.pending = waiting", "", ""},
 	} {
 		text := strings.Replace(tailHead, "package shop", "package shop\n\nimport (\n\"slices\"\n\"sync\"\n)\n", 1) + "func (p *pod) release(i int) {\n" + c.body + "\n}\n" + c.rest + "\n"
@@ -86,6 +92,12 @@ func TestGC16Tail(t *testing.T) {
 	const pods = "\nvar pods = map[string]*pod{}\n"
 	filter := release + tailFilter + "p.pending = waiting\n}\n"
 	long := filter + pods
+	counted := func(source, stay string) string { // of 900 elements that the filter goes through, so many stay
+		return strings.NewReplacer("p.pending {\n", "p.pending { /*900*/\n", "!done(e) {\n", "!done(e) { /*"+stay+"*/\n").Replace(source)
+	}
+	few := counted(long, "90")
+	skips := strings.Replace(long, "if !done(e) {\nwaiting = append(waiting, e)\n}\n", "if done(e) { /*%d*/\ncontinue\n}; waiting = append(waiting, e)\n", 1)
+	skips = strings.Replace(skips, "p.pending {\n", "p.pending { /*900*/\n", 1)
 	for _, c := range []struct {
 		name, source     string
 		kept, all, other int64 // in MB
@@ -94,16 +106,23 @@ func TestGC16Tail(t *testing.T) {
 		severity         Severity
 		says             string
 	}{
-		{"filtered", long, 90, 900, 10, Found, tailTitle, Warning, "90.0% were allocated by shop.decode, which makes the elements of p.pending (event)"},
-		{"two lines", long, 40, 900, 20, Found, tailTitle, Warning, "p.pending is filtered in place (a.go:13) and gets shorter at a.go:19"},
-		{"little", long, 20, 900, 5, Found, maybeTailed, Info, "gets shorter at a.go:19"},
+		{"filtered", few, 90, 900, 10, Found, tailTitle, Warning, "90.0% were allocated by shop.decode, which makes the elements of p.pending (event)"},
+		{"two lines", few, 40, 900, 20, Found, tailTitle, Warning, "p.pending is filtered in place (a.go:13) and gets shorter at a.go:19"},
+		{"little", few, 20, 900, 5, Found, maybeTailed, Info, "gets shorter at a.go:19"},
 		{"two lines, of a call", filter, 40, 900, 20, Found, maybeTailed, Info, "gets shorter at a.go:19"},
-		{"two lines, of main", filter + "\nfunc main() {\np := &pod{}\np.release()\n}\n", 40, 900, 20, Found, tailTitle, Warning, ""},
+		{"two lines, of main", counted(filter, "90") + "\nfunc main() {\np := &pod{}\np.release()\n}\n", 40, 900, 20, Found, tailTitle, Warning, ""},
 		{"emptied", release + "p.pending = p.pending[:0]\n}\n", 40, 900, 20, Found, maybeTailed, Info, "p.pending gets shorter at a.go:13"},
 		{"another line has most", filter, 20, 900, 80, Found, gc16.Title, Info, "80.0% were allocated at none.go:9"},
 		{"they do not go", filter, 40, 50, 20, Fine, "", "", "at others less"},
 		{"they stay, at one line", filter, 90, 100, 10, Found, gc16.Title, Info, "90.0% were allocated"},
 		{"cleared", strings.Replace(filter, "p.pending = w", "clear(p.pending[len(waiting):])\np.pending = w", 1), 40, 900, 20, Fine, "", "", "at others less"},
+		{"most stay", counted(long, "800"), 40, 900, 20, Fine, "", "", "at others less"},
+		{"most stay, one line", counted(long, "800"), 90, 900, 10, Found, gc16.Title, Info, "90.0% were allocated"},
+		{"not counted", long, 40, 900, 20, Found, maybeTailed, Info, ""},
+		{"not counted, one line", long, 90, 900, 10, Found, maybeTailed, Info, ""},
+		{"another list is gone through", strings.Replace(counted(long, "90"), "range p.pending", "range p.all()", 1), 40, 900, 20, Found, maybeTailed, Info, ""},
+		{"most are passed over", fmt.Sprintf(skips, 800), 40, 900, 20, Found, tailTitle, Warning, "100 of the 900 elements that it went through stayed"},
+		{"few are passed over", fmt.Sprintf(skips, 100), 40, 900, 20, Fine, "", "", "at others less"},
 		{"very little", filter, 10, 900, 3, Found, gc16.Title, Info, ""},
 	} {
 		if c.name == "very little" {
@@ -111,6 +130,7 @@ func TestGC16Tail(t *testing.T) {
 		}
 		r := recordingtest.New("title x\ntarget package ./shop module=shop\nphase bare 0s..9s\nphase heap 9s..10s profiler=heap\n")
 		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "/src/a.go"}, []byte(tailHead+c.source))
+		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, countedFile(t, "/src/a.go", tailHead+c.source))
 		mb := func(kept, all int64) []int64 { return []int64{100 * all, all << 20, 100 * kept, kept << 20} }
 		first, second := "main.main shop.decode:/src/a.go:8", "main.main shop.decode:/src/a.go:8"
 		a, b := c.kept, int64(0)
@@ -126,6 +146,39 @@ func TestGC16Tail(t *testing.T) {
 		}
 		if c.title == tailTitle && (f.Evidence[0].Line != 19 || f.Evidence[1].Line != 13 || !strings.Contains(f.Advice, "clear(p.pending[len(waiting):])")) {
 			t.Errorf("%s: %+v %s", c.name, f.Evidence, f.Advice)
+		}
+	}
+}
+
+// TestGC16TailAtPeak: of a program that ends by itself there are profiles of peaks alone, and one of its end: that most of the elements
+// have gone, and that as much stays, is known by the end and by the collections.
+func TestGC16TailAtPeak(t *testing.T) {
+	source := tailHead + "func (p *pod) release() {\n" + strings.NewReplacer("p.pending {\n", "p.pending { /*900*/\n", "!done(e) {\n", "!done(e) { /*90*/\n").Replace(tailFilter) + "p.pending = waiting\n}\nvar pods = map[string]*pod{}\n"
+	for _, c := range []struct {
+		name      string
+		peak, end [2]int64 // in use and allocated, in MB
+		live      func(i int) int
+		title     string
+	}{
+		{"it never falls", [2]int64{90, 300}, [2]int64{0, 900}, func(i int) int { return 4 * i }, tailTitle},
+		{"it rises at once, and more comes later", [2]int64{90, 95}, [2]int64{0, 900}, func(i int) int { return 80 + i%10 }, tailTitle},
+		{"it is there at the end", [2]int64{90, 300}, [2]int64{60, 900}, func(i int) int { return 50 - 30*(i%2) }, tailTitle},
+		{"nothing comes later", [2]int64{90, 95}, [2]int64{0, 99}, func(i int) int { return 80 + i%10 }, gc16.Title},
+		{"it falls between bursts", [2]int64{90, 300}, [2]int64{0, 900}, func(i int) int { return 90 - 60*(i%3/2) }, gc16.Title},
+		{"few collections", [2]int64{90, 300}, [2]int64{0, 900}, func(i int) int { return 10 + i/24*80 }, gc16.Title},
+		{"no collection found as much", [2]int64{90, 300}, [2]int64{0, 900}, func(i int) int { return 20 }, gc16.Title},
+	} {
+		lines := recordingtest.Cycles(30, 10*time.Millisecond, 100*time.Millisecond, func(i int, x *recordingtest.Cycle) { x.Live = c.live(i) })
+		r := recordingtest.New("title x\ntarget package ./shop module=shop env=\"GODEBUG=gctrace=1\"\nrun 0s..9s exit=\"exit status 0\"\nphase bare 0s..9s\nphase heap 9s..10s profiler=heap\n-- stderr.log stderr --\n" + lines)
+		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "/src/a.go"}, []byte(source))
+		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, countedFile(t, "/src/a.go", source))
+		look := func(x [2]int64) []byte {
+			return heapProfile(column{"main.main shop.decode:/src/a.go:8", []int64{100 * x[1], x[1] << 20, 100 * x[0], x[0] << 20}}, column{"main.main shop.other:/src/none.go:9", []int64{100, 1 << 20, 100, 1 << 20}})
+		}
+		r.Put(recording.Entry{Path: "peak/heap-01.pb.gz", Kind: recording.Heap, Phase: "bare", Span: timeline.Span{Start: 5e9, End: 5e9}}, look(c.peak))
+		r.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap, Phase: "heap", Span: timeline.Span{Start: 9e9, End: 10e9}}, look(c.end))
+		if f := answers(t, r, "GC16")[0]; f.Title != c.title {
+			t.Errorf("%s: %s %q: %s", c.name, f.Severity, f.Title, f.Summary)
 		}
 	}
 }

@@ -1,0 +1,129 @@
+package insight
+
+import (
+	"go/ast"
+	"go/token"
+)
+
+// How much a filter in place leaves of a list, by the counts of its blocks.
+
+// kept is how many elements the loops that filter the list went through, and how many of these they kept. It is false where that was
+// not counted, or a loop goes through anything else.
+func (x *cutList) kept(c *countedTurns) (before, kept int64, ok bool) {
+	seen := map[ast.Node]bool{}
+	for _, n := range x.stays {
+		around := nodesAround(x.decl.Body, n)
+		i := innermostLoop(around)
+		if i < 0 || !x.goesThrough(around[i]) {
+			return 0, 0, false
+		}
+		if !seen[around[i]] {
+			turns, counted := c.entered(bodyOfLoop(around[i].(ast.Stmt)).Lbrace)
+			if !counted {
+				return 0, 0, false
+			}
+			seen[around[i]], before = true, before+turns
+		}
+		n, counted := c.reaches(around[i:], n)
+		if !counted {
+			return 0, 0, false
+		}
+		kept += n
+	}
+	return before, kept, before > 0
+}
+
+// innermostLoop is the place of the innermost loop among the nodes around another one; -1 where there is none.
+func innermostLoop(around []ast.Node) int {
+	for i := len(around) - 1; i >= 0; i-- {
+		switch around[i].(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			return i
+		case *ast.FuncLit:
+			return -1
+		}
+	}
+	return -1
+}
+
+// goesThrough tells of a loop that it goes through the list.
+func (x *cutList) goesThrough(loop ast.Node) bool {
+	switch n := loop.(type) {
+	case *ast.RangeStmt:
+		return x.same(n.X)
+	case *ast.ForStmt:
+		return n.Cond != nil && hasCall(n.Cond, func(call *ast.CallExpr) bool {
+			return isNamed(call.Fun, "len") && len(call.Args) == 1 && x.same(call.Args[0])
+		})
+	}
+	return false
+}
+
+// reaches is how many turns of a loop come to a node, of which the nodes around it are given, the loop first: those that enter the
+// innermost block around it, less those that a statement before it in that block ends.
+func (c *countedTurns) reaches(around []ast.Node, n ast.Node) (reached int64, ok bool) {
+	for i := len(around) - 1; i >= 0; i-- {
+		var list []ast.Stmt
+		switch block := around[i].(type) {
+		case *ast.BlockStmt:
+			list = block.List
+		case *ast.CaseClause:
+			list = block.Body
+		case *ast.CommClause:
+			list = block.Body
+		default:
+			continue
+		}
+		reached, ok = c.entered(openOf(around[i]))
+		for _, s := range list {
+			if s.End() > n.Pos() || !ok {
+				break
+			}
+			ended, known := c.ends(s)
+			reached, ok = reached-ended, known
+		}
+		return reached, ok
+	}
+	return 0, false
+}
+
+// ends is how many turns of the innermost loop around a statement end in it.
+func (c *countedTurns) ends(s ast.Node) (n int64, ok bool) {
+	ok = true
+	ast.Inspect(s, func(x ast.Node) bool {
+		var list []ast.Stmt
+		switch x := x.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.ForStmt, *ast.RangeStmt:
+			ok = ok && !leavesPlace(x)
+			return false
+		case *ast.BranchStmt:
+			ok = ok && x.Label == nil && x.Tok != token.GOTO
+		case *ast.BlockStmt:
+			list = x.List
+		case *ast.CaseClause:
+			list = x.Body
+		case *ast.CommClause:
+			list = x.Body
+		}
+		if !ok || len(list) == 0 || !endsThisTurn(list[len(list)-1]) {
+			return ok
+		}
+		ended, counted := c.entered(openOf(x))
+		n, ok = n+ended, counted
+		return false
+	})
+	return n, ok
+}
+
+// endsThisTurn tells of a statement that it goes on with the next turn, or leaves the function.
+func endsThisTurn(s ast.Stmt) bool {
+	switch s := s.(type) {
+	case *ast.ReturnStmt:
+		return true
+	case *ast.BranchStmt:
+		return s.Tok == token.CONTINUE && s.Label == nil
+	}
+	return false
+}
