@@ -1,6 +1,8 @@
 package insight
 
 import (
+	"go/ast"
+	"go/types"
 	"strconv"
 	"strings"
 	"testing"
@@ -82,6 +84,64 @@ func TestEncodedWholes(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}
+
+// TestItemsChangedLater: a turn that changes an item of an earlier one is told from one that changes what it makes itself.
+func TestItemsChangedLater(t *testing.T) {
+	const head = "package shop\n\nimport (\n\"encoding/json\"\n\"io\"\n)\n\ntype part struct { n int }\ntype row struct { id, n int; up *row; parts []*part }\ntype source struct { cache map[int]*row; read int; rows []*row }\nfunc (s *source) next() (*row, bool) { return &row{}, false }\nfunc (s *source) old(id int) *row { return s.cache[id] }\nfunc (r *row) count() { r.n++ }\nfunc fill(r *row) { r.id = 3 }\n"
+	loop := func(turn string) string {
+		return "var all []*row\nvar open *row\nvar sum row\nby := map[int]*row{}\nfor {\nx, ok := s.next()\nif !ok {\nbreak\n}\n" + turn + "\nall = append(all, x)\n}\n"
+	}
+	for _, c := range []struct {
+		name, body string
+		want       bool
+	}{
+		{"through a pointer that it has", loop("for q := x.up; q != nil; q = q.up {\nq.n++\n}"), true},
+		{"of the one before", loop("if open != nil {\nopen.n++\n}\nopen = x"), true},
+		{"by a map", loop("by[x.id] = x\nby[x.id/2].n = 3"), true},
+		{"a variable from a map", loop("if q := by[x.id/2]; q != nil {\nq.n = 3\n}\nby[x.id] = x"), true},
+		{"one that a function finds", loop("q := s.old(x.id)\nq.n = 4"), true},
+		{"by a method", loop("if open != nil {\nopen.count()\n}\nopen = x"), true},
+		{"a part of it", loop("if open != nil {\nopen.parts[0].n = 1\n}\nopen = x"), true},
+		{"all of it", loop("if open != nil {\n*open = row{}\n}\nopen = x"), true},
+		{"after the turns", loop("by[x.id] = x") + "by[3].n = 9\n", true},
+
+		{"the one that it makes", loop("x.n = 5"), false},
+		{"by a function that is given it", loop("fill(x)\nx.count()"), false},
+		{"another name of it", loop("y := x\ny.n = 3"), false},
+		{"one that it makes beside", loop("y := &row{}\ny.n = 3\nx.up = y"), false},
+		{"a copy", loop("y := *x\ny.n = 3"), false},
+		{"something else", loop("s.read++"), false},
+		{"a part that it makes", loop("p := &part{}\np.n = 3\nx.parts = append(x.parts, p)"), false},
+	} {
+		d := newDerivations(sourceOf(head + "func f(s *source, w io.Writer) {\n" + c.body + "json.NewEncoder(w).Encode(all)\n}\n"))
+		for _, decl := range d.t.decls {
+			if decl.Name.Name != "f" {
+				continue
+			}
+			x := &encodedWhole{d: d, decl: decl, feeds: map[types.Object]bool{}}
+			ast.Inspect(decl.Body, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.CallExpr:
+					if calledName(n) == "Encode" {
+						x.call = n
+					}
+				case *ast.AssignStmt:
+					if add, to := addsByAppend(n); add != nil && types.ExprString(to) == "all" {
+						x.adds, x.of = add, d.variable(to)
+					}
+				case *ast.ForStmt:
+					if n.Cond == nil {
+						x.whole = n
+					}
+				}
+				return true
+			})
+			if got := x.changedLater() != nil; got != c.want {
+				t.Errorf("%s: %v", c.name, got)
+			}
 		}
 	}
 }

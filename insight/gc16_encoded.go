@@ -99,7 +99,13 @@ func (x *encodedHeap) tell(r *Rule, in *Input, kept *facts.Look, f *Finding) {
 	f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return d == oneMoment })
 	f.Doubts = append(f.Doubts, "if an item cannot be read, a part is written already: whoever reads it has to notice (a mark at the end, a temporary file that is renamed)", "what the items are read from stays open, or in one transaction, as long as they are written",
 		"if what it is written to keeps all of it (a buffer of the caller), that has to go, too")
-	if float64(x.bytes) >= r.param("grows")*(1<<20) {
+	later := x.changedLater()
+	if later != nil {
+		at := x.d.placeOf(later)
+		f.Evidence = append(f.Evidence, in.code.shownAt(at.file, at.line, "an item that is in it already may change here"))
+		f.Doubts = append(f.Doubts, fmt.Sprintf("at %s a turn may change an item of an earlier one: written when it comes, it would lack that", at.text()))
+	}
+	if later == nil && float64(x.bytes) >= r.param("grows")*(1<<20) {
 		f.Severity, f.Score = Warning, max(f.Score, 50)
 	}
 }
