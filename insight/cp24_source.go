@@ -157,7 +157,7 @@ func (w *unneededWork) find() *unneeded {
 				return nil
 			}
 			last = next
-		case !w.passes(w.s.d, next):
+		case !w.leavesWork(next):
 			return nil
 		}
 	}

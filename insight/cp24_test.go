@@ -67,6 +67,18 @@ func TestCP24(t *testing.T) {
 		{"it counts", "n := j.count()/*work*/\nif verbose {\nfmt.Println(n)/*use*/\n}", "", ""},
 		{"what it reads changes between", "msg := describe(j)/*work*/\nj.id++\nif verbose {\nfmt.Println(msg)/*use*/\n}", "", ""},
 		{"a variable that it reads changes between", "n := 1\nmsg := strings.Repeat(describe(j), n)/*work*/\nn = 2\nif verbose {\nfmt.Println(msg, n)/*use*/\n}", "", ""},
+		{"a field of something else is set between", "msg := describe(j)/*work*/\nt.n++\nt.sum += len(out)\nif verbose {\nfmt.Println(msg)/*use*/\n}", branch, Warning},
+		{"a loop counts between, for something else", "msg := describe(j)/*work*/\nn := 0\nfor i := range j.id {\nn += i\nif n > 3 {\nt.n = n\n}\n}\nt.sum += n\nif verbose {\nfmt.Println(msg)/*use*/\n}", branch, Warning},
+		{"a variable of the package is set between", "msg := describe(j)/*work*/\nsteps++\nif verbose {\nfmt.Println(msg)/*use*/\n}", branch, Warning},
+		{"it computes a number, and a field that it does not read is set", "n := summed(&job{id: t.sum})/*work*/\nt.n++\nif verbose {\nfmt.Println(n)/*use*/\n}", branch, Info},
+		{"a result of a library's type", "msg := hex.EncodeToString(src)/*work*/\nt.n++\nif verbose {\nfmt.Println(msg)/*use*/\n}", branch, Warning},
+		{"the field that the work reads", "n := summed(&job{id: t.n})/*work*/\nt.n++\nif verbose {\nfmt.Println(n)/*use*/\n}", "", ""},
+		{"a field of what the work is given as a whole", "msg := fmt.Sprint(t)/*work*/\nt.n++\nif verbose {\nfmt.Println(msg)/*use*/\n}", "", ""},
+		{"a field of what an interface may hold", "msg := fmt.Sprint(some)/*work*/\nt.n++\nif verbose {\nfmt.Println(msg)/*use*/\n}", "", ""},
+		{"a variable of the package that the work reads", "msg := fmt.Sprint(steps)/*work*/\nsteps++\nif verbose {\nfmt.Println(msg)/*use*/\n}", "", ""},
+		{"a call changes something between", "msg := describe(j)/*work*/\nt.n = j.count()\nif verbose {\nfmt.Println(msg)/*use*/\n}", "", ""},
+		{"an element is set between", "msg := describe(j)/*work*/\nt.all[0] = 1\nif verbose {\nfmt.Println(msg)/*use*/\n}", "", ""},
+		{"it may leave between", "msg := describe(j)/*work*/\nfor t.n < 9 {\nt.n++\nif t.sum > 3 {\nreturn\n}\n}\nif verbose {\nfmt.Println(msg)/*use*/\n}", "", ""},
 		{"the condition moves on", "msg := describe(j)/*work*/\nif !j.next() {\nreturn\n}\nfmt.Println(msg)/*use*/", "", ""},
 		{"the next turn uses it", "msg := \"\"\nfor range 3 {\nfmt.Print(len(msg))\nmsg = describe(j)/*work*/\nif verbose {\nfmt.Println(msg)/*use*/\n}\n}", "", ""},
 		{"a lock is taken between", "msg := describe(j)/*work*/\nmu.Lock()\nif !verbose {\nmu.Unlock()\nreturn\n}\nfmt.Println(msg)/*use*/", "", ""},
@@ -89,7 +101,8 @@ func TestCP24(t *testing.T) {
 		{"it computes a number", "n := summed(j)/*work*/\nif verbose {\nfmt.Println(n)/*use*/\n}", branch, Info},
 		{"it logs", "msg := loud(j)/*work*/\nif verbose {\nfmt.Println(msg)/*use*/\n}", "", ""},
 	} {
-		source := "package main\n\nimport (\n\"fmt\"\n\"encoding/hex\"\n\"sort\"\n\"strings\"\n\"sync\"\n\"time\"\n)\n\ntype job struct{ id int }\n\nvar (\nverbose bool\nlast string\nknown = map[int]bool{}\nmu sync.Mutex\nout = make(chan int)\nin = make(chan string)\nend time.Time\nbuf, src = make([]byte, 9), make([]byte, 9)\n)\n" +
+		source := "package main\n\nimport (\n\"fmt\"\n\"encoding/hex\"\n\"sort\"\n\"strings\"\n\"sync\"\n\"time\"\n)\n\ntype job struct{ id int }\n\nvar (\nt = &tally{}\nsteps int\nsome any\nverbose bool\nlast string\nknown = map[int]bool{}\nmu sync.Mutex\nout = make(chan int)\nin = make(chan string)\nend time.Time\nbuf, src = make([]byte, 9), make([]byte, 9)\n)\n" +
+			"type tally struct{ n, sum int; all []int }\n" +
 			"func describe(j *job) string { return fmt.Sprintf(\"job %v\", j) }\n" +
 			"func parsed(j *job) (string, error) { return strings.ToLower(describe(j)), nil }\n" +
 			"func (j *job) moved() string { j.id++; return fmt.Sprint(j.id) }\n" +
