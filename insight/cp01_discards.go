@@ -241,8 +241,9 @@ func breaksOff(b *ast.BlockStmt) bool {
 	return false
 }
 
-// discardsOn finds on a stack, the innermost frame first, that a function reads up to a place in what it has just opened, and is called in a loop.
-func discardsOn(c *code, d *derivations, frames []stack.Frame) (x discarded, at, around stack.Frame, ok bool) {
+// discardsOn finds on a stack, the innermost frame first, that a function reads up to a place in what it has just opened, and is called in a loop:
+// way are the frames from that function outward to the one with the loop.
+func discardsOn(c *code, d *derivations, frames []stack.Frame) (x discarded, way []stack.Frame, ok bool) {
 	for i, f := range frames {
 		in, found := d.at(f)
 		if !found || in.lit != nil {
@@ -260,16 +261,16 @@ func discardsOn(c *code, d *derivations, frames []stack.Frame) (x discarded, at,
 					return j == 0 && from >= first && to <= last // the one that skips
 				})
 				if len(loops) > 0 {
-					return x, f, g, true
+					return x, frames[i : i+j+1], true
 				}
 			}
 		}
 	}
-	return x, at, around, false
+	return x, nil, false
 }
 
 // sameOpened tells what is known of what is opened: how many calls, with how many different arguments, or by the source that it is the same each time.
-func sameOpened(in *Input, d *derivations, x discarded) (text string, same bool) {
+func sameOpened(in *Input, d *derivations, x discarded, way []stack.Frame) (text string, same bool) {
 	if fn := d.t.callee(x.open); fn != nil {
 		for _, decl := range d.declsOf(fn) {
 			at := d.placeOf(decl)
@@ -286,13 +287,14 @@ func sameOpened(in *Input, d *derivations, x discarded) (text string, same bool)
 	if sel, ok := ast.Unparen(x.open.Fun).(*ast.SelectorExpr); ok {
 		given = append(given, sel.X)
 	}
-	for _, g := range given { // the receiver too: each item may have one of its own
-		if hasNode(g, func(n ast.Node) bool {
+	given = slices.DeleteFunc(given, func(g ast.Expr) bool { // the receiver too: each item may have one of its own
+		return !hasNode(g, func(n ast.Node) bool {
 			id, ok := n.(*ast.Ident)
 			return ok && isLocal(x.decl, d.variable(id))
-		}) {
-			return "", false
-		}
+		})
+	})
+	if !sameInLoop(in.code, d, x, given, way) {
+		return "", false
 	}
 	return "by the source it is the same each time", true
 }
@@ -308,7 +310,7 @@ func tellDiscards(in *Input, d *derivations, w *facts.Weights, h *hotFunction, f
 		return frames
 	}
 	var x discarded
-	var line, loop stack.Frame
+	var way []stack.Frame
 	samples, most, seen := w.Profile.Samples(w.Index), int64(0), map[string]bool{}
 	for id, n := range samples {
 		frames := own(id)
@@ -320,13 +322,14 @@ func tellDiscards(in *Input, d *derivations, w *facts.Weights, h *hotFunction, f
 			continue
 		}
 		seen[key] = true
-		if one, l, g, ok := discardsOn(in.code, d, frames); ok {
-			x, line, loop, most = one, l, g, n
+		if one, out, ok := discardsOn(in.code, d, frames); ok {
+			x, way, most = one, out, n
 		}
 	}
 	if most == 0 {
 		return false
 	}
+	line, loop := way[0], way[len(way)-1]
 	_, first, _ := d.t.at(x.n.Pos())
 	_, last, _ := d.t.at(x.n.End())
 	below, total := int64(0), int64(0)
@@ -340,7 +343,7 @@ func tellDiscards(in *Input, d *derivations, w *facts.Weights, h *hotFunction, f
 	if share.Low < dominates {
 		return false
 	}
-	how, same := sameOpened(in, d, x)
+	how, same := sameOpened(in, d, x, way)
 	f.Title = "Each item is found by reading from the start again"
 	f.Summary = fmt.Sprintf("%s of the CPU time goes into reading and throwing away what comes before the place that is wanted: by the source %s reads up to %s from the start of what it has just opened with %s, and a loop in %s comes to it in each turn",
 		unit.Percent(share.Estimate), stack.Short(line.Func), x.amount, ownCallName(x.open), place(loop))

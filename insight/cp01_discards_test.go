@@ -50,7 +50,7 @@ func TestDiscards(t *testing.T) {
 		if line := lineOfMark(text, "1"); line > 0 {
 			frames = append([]stack.Frame{{Func: "main.(*archive).open", File: "a.go", Line: line}}, frames...)
 		}
-		x, _, _, found := discardsOn(c2, newDerivations(c2), frames)
+		x, _, found := discardsOn(c2, newDerivations(c2), frames)
 		if found != c.found || found && x.plain != c.plain {
 			t.Errorf("%s: %v %v", c.name, found, x.plain)
 		}
@@ -80,9 +80,15 @@ func TestDiscardsTold(t *testing.T) {
 		{"a file of a constant name", strings.Replace(open("os.Open(\"all\")"), "s :=", "s, _ :=", 1), 0, 80, Warning, true},
 		{"a file of each", strings.Replace(open("os.Open(e.name)"), "s :=", "s, _ :=", 1), 0, 80, Info, true},
 		{"an item that opens itself", strings.Replace(open("e.file.Open()"), "s :=", "s, _ :=", 1), 0, 80, Info, true},
+		{"a file by a field that stays", strings.Replace(open("os.Open(a.path)"), "s :=", "s, _ :=", 1), 0, 80, Warning, true},
+		{"the field is set elsewhere", strings.Replace(open("os.Open(a.path)"), "s :=", "s, _ :=", 1) + "func (a *archive) use(p string) { a.path = p }\n", 0, 80, Info, true},
+		{"the field is set in a literal alone", strings.Replace(open("os.Open(a.path)"), "s :=", "s, _ :=", 1) + "func use(p string) *archive { return &archive{path: p} }\n", 0, 80, Warning, true},
+		{"all of it is set in a list", strings.Replace(open("os.Open(a.path)"), "s :=", "s, _ :=", 1) + "func use(all []archive) { all[0] = archive{} }\n", 0, 80, Info, true},
+		{"by a variable of the function", "func (a *archive) open(e entry) {\np := a.path\ns, _ := os.Open(p)\nio.CopyN(io.Discard, s, e.off) // 1\n}\n", 0, 80, Warning, true},
+		{"by a variable that is set again", "func (a *archive) open(e entry) {\np := a.path\np = e.name\ns, _ := os.Open(p)\nio.CopyN(io.Discard, s, e.off) // 1\n}\n", 0, 80, Info, true},
 		{"little of the time", open("a.stream(e.block)"), 24, 15, Info, false},
 	} {
-		text := "package main\n\nimport (\n\"compress/flate\"\n\"io\"\n\"os\"\n)\n\ntype entry struct{ block int; off int64; name string; file *zip.File }\n\ntype archive struct{ f *os.File }\n\n" + stream + c.open + run
+		text := "package main\n\nimport (\n\"compress/flate\"\n\"io\"\n\"os\"\n)\n\ntype entry struct{ block int; off int64; name string; file *zip.File }\n\ntype archive struct{ f *os.File; path string }\n\n" + stream + c.open + run
 		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\nphase cpu 5s..9s profiler=cpu\n")
 		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(text))
 		own := fmt.Sprintf("main.main:/src/other.go:3 main.run:/src/main.go:%d main.(*archive).open:/src/main.go:%d", lineOfMark(text, "2"), lineOfMark(text, "1"))
