@@ -272,10 +272,36 @@ func reachedBy(d *derivations, decl *ast.FuncDecl, part ast.Node, here func(arou
 	return reached
 }
 
-// changed looks at what changes what is read: in the body of the loop, or of the function, that repeats
+// turnParts are what each turn of a loop does: its body, its condition and what follows the body, and a function that it goes through.
+func turnParts(d *derivations, stmt ast.Node, body *ast.BlockStmt) []ast.Node {
+	parts := []ast.Node{body}
+	switch n := stmt.(type) {
+	case *ast.ForStmt:
+		if n.Cond != nil {
+			parts = append(parts, n.Cond)
+		}
+		if n.Post != nil {
+			parts = append(parts, n.Post)
+		}
+	case *ast.RangeStmt:
+		if t := d.t.typeOf(n.X); t != nil {
+			if _, is := t.Underlying().(*types.Signature); is {
+				parts = append(parts, n.X)
+			}
+		}
+	}
+	return parts
+}
+
+// changed looks at what changes what is read: in what each turn of the loop does, or the body of the function, that repeats
 // the call, and elsewhere. It is false where that may make each call give something else.
-func (w *derivedWay) changed(decl *ast.FuncDecl, body *ast.BlockStmt) bool {
-	turn := w.reached(decl, body)
+func (w *derivedWay) changed(decl *ast.FuncDecl, parts ...ast.Node) bool {
+	turn := map[*ast.FuncDecl]bool{}
+	for _, part := range parts {
+		for fn, looped := range w.reached(decl, part) {
+			turn[fn] = turn[fn] || looped
+		}
+	}
 	inner := map[*ast.FuncDecl]bool{}
 	if w.inner != nil {
 		inner = w.reached(w.innerIn, w.inner)
@@ -284,8 +310,10 @@ func (w *derivedWay) changed(decl *ast.FuncDecl, body *ast.BlockStmt) bool {
 	for v := range w.dep.reads {
 		for _, x := range w.changesOfAny(v) {
 			looped, in := turn[x.in]
-			if x.in == decl && within(body, x) {
-				in, looped = true, slices.ContainsFunc(nodesAt(body, x.at), isLoop)
+			for _, part := range parts {
+				if x.in == decl && within(part, x) {
+					in, looped = true, slices.ContainsFunc(nodesAt(part, x.at), isLoop)
+				}
 			}
 			_, each := inner[x.in]
 			switch {
@@ -298,7 +326,7 @@ func (w *derivedWay) changed(decl *ast.FuncDecl, body *ast.BlockStmt) bool {
 		}
 	}
 	slices.SortFunc(w.rec.changes, func(a, b changing) int { return int(a.at - b.at) })
-	w.rec.waits = w.rec.waits || w.waitsIn(decl, body, turn)
+	w.rec.waits = w.rec.waits || w.waitsIn(parts, turn)
 	return true
 }
 
@@ -333,7 +361,7 @@ func nodesAt(body ast.Node, at token.Pos) (all []ast.Node) {
 
 // waitsIn tells whether what is repeated waits for others, or takes a lock: they may change something
 // meanwhile.
-func (d *derivations) waitsIn(decl *ast.FuncDecl, body *ast.BlockStmt, turn map[*ast.FuncDecl]bool) (found bool) {
+func (d *derivations) waitsIn(parts []ast.Node, turn map[*ast.FuncDecl]bool) (found bool) {
 	look := func(n ast.Node) {
 		ast.Inspect(n, func(n ast.Node) bool {
 			switch n := n.(type) {
@@ -348,7 +376,9 @@ func (d *derivations) waitsIn(decl *ast.FuncDecl, body *ast.BlockStmt, turn map[
 			return !found
 		})
 	}
-	look(body)
+	for _, part := range parts {
+		look(part)
+	}
 	for f := range maps.Keys(turn) {
 		look(f.Body)
 	}

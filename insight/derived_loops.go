@@ -48,7 +48,7 @@ func (w *derivedWay) inLoop(in frameCode, stmt ast.Node, body *ast.BlockStmt, in
 		w.rec.kind = againElements
 	}
 	sure := w.rec.sure && softly && !l.elementsIn(soft) && l.stays(w.dep.soft)
-	ok := w.changed(in.decl, body)
+	ok := w.changed(in.decl, turnParts(w.derivations, stmt, body)...)
 	rec = w.rec
 	rec.sure = rec.sure && sure
 	if rec.on == "" {
