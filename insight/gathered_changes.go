@@ -185,7 +185,7 @@ func (c laterChanges) givenNew(decl *ast.FuncDecl, v types.Object, steps int) bo
 	for _, caller := range c.d.t.decls {
 		eachNode(caller.Body, func(n ast.Node, _ []ast.Node) {
 			call, is := n.(*ast.CallExpr)
-			if !is || !ok || !slices.Contains(c.d.calledDecls(call), decl) {
+			if !is || !ok || !slices.Contains(calledDecls(c.d, call), decl) {
 				return
 			}
 			arg := argumentFor(c.d, decl, call, v)
@@ -204,7 +204,7 @@ func (c laterChanges) givenNew(decl *ast.FuncDecl, v types.Object, steps int) bo
 }
 
 // calledDecls are the declarations that a call may mean.
-func (d *derivations) calledDecls(call *ast.CallExpr) []*ast.FuncDecl {
+func calledDecls(d *derivations, call *ast.CallExpr) []*ast.FuncDecl {
 	if fn := d.t.callee(call); fn != nil {
 		return d.declsOf(fn)
 	}

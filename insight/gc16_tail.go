@@ -16,7 +16,7 @@ const (
 	tailTitle   = "Elements that were left out of a list stay in its array"
 	maybeTailed = "Elements that were left out of a list may stay in its array"
 	// keptNotCounted is the doubt where nothing shows how much is left out.
-	keptNotCounted = "how much of it stays was not counted at %s: where most does, little is behind the end (record with -phases repeats)"
+	keptNotCounted = "how much of it stays was not counted at %s: where most does, little is behind the end (a recording of the package counts it, but where -phases leaves out repeats)"
 	tailIsListed   = "what is still in the list is in use, too: a profile does not tell how much that is (compare its length with what it was at most)"
 )
 
