@@ -100,9 +100,53 @@ func calledAsValue(d *derivations, call *ast.CallExpr) (all []*ast.FuncDecl) {
 		return nil
 	}
 	for _, f := range valueFuncs(d) {
-		if types.Identical(types.NewSignatureType(nil, nil, nil, f.sig.Params(), f.sig.Results(), f.sig.Variadic()), types.NewSignatureType(nil, nil, nil, sig.Params(), sig.Results(), sig.Variadic())) {
+		if sameSignature(f.sig, sig) {
 			all = append(all, f.decl)
 		}
 	}
 	return all
+}
+
+// sameSignature tells whether a function of one type may be called as one of another. Of type parameters the number alone is compared.
+func sameSignature(a, b *types.Signature) bool {
+	if a.Variadic() != b.Variadic() {
+		return false
+	}
+	same := func(a, b *types.Tuple) bool {
+		if a.Len() != b.Len() {
+			return false
+		}
+		for i := range a.Len() {
+			x, y := a.At(i).Type(), b.At(i).Type()
+			if !types.Identical(x, y) && !ofTypeParam(x, 0) && !ofTypeParam(y, 0) {
+				return false
+			}
+		}
+		return true
+	}
+	return same(a.Params(), b.Params()) && same(a.Results(), b.Results())
+}
+
+// ofTypeParam tells of a type that it is made of a type parameter.
+func ofTypeParam(t types.Type, depth int) bool {
+	if depth > 4 {
+		return false
+	}
+	switch t := types.Unalias(t).(type) {
+	case *types.TypeParam:
+		return true
+	case *types.Pointer:
+		return ofTypeParam(t.Elem(), depth+1)
+	case *types.Slice:
+		return ofTypeParam(t.Elem(), depth+1)
+	case *types.Map:
+		return ofTypeParam(t.Key(), depth+1) || ofTypeParam(t.Elem(), depth+1)
+	case *types.Named:
+		for i := range t.TypeArgs().Len() {
+			if ofTypeParam(t.TypeArgs().At(i), depth+1) {
+				return true
+			}
+		}
+	}
+	return false
 }

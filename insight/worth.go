@@ -36,7 +36,7 @@ func byWorth(in *Input, all []Finding) {
 	c := newCausal(in, all)
 	for _, i := range c.found {
 		f := &all[i]
-		if !f.saves || !f.Severity.AtLeast(Warning) {
+		if !f.saves || !f.Severity.AtLeast(Warning) || f.Rule == wt08.ID { // what a stampede costs is waiting
 			continue
 		}
 		if c.leisure > 0 && ofCPUAlone(f) {

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"go/types"
 	"regexp"
+	"slices"
 	"strings"
 
 	"loupe/analysis/repetition"
@@ -28,7 +30,7 @@ func checkStampedes(r *Rule, in *Input) []Finding {
 		return found
 	}
 	for _, x := range all {
-		if x.Share >= r.param("share") && (!x.Outer.Void || refreshes(in.code, x)) {
+		if x.Share >= r.param("share") && (!x.Outer.Void || refreshes(in.code, x)) && (!x.Apart || putByKey(in.code, x)) {
 			return []Finding{newJoined(in, x).finding(r, in)}
 		}
 	}
@@ -88,6 +90,63 @@ func renewsAsked(c *code, fn declaration, caller *ast.FuncDecl) bool {
 	})
 }
 
+// putByKey tells of counted calls that the function around them, by the source, puts what they return under a key into something that lives on: who comes
+// later gets what one of them has returned, whichever that was.
+func putByKey(c *code, x repetition.Together) bool {
+	d := newDerivations(c)
+	caller, ok := d.at(stack.Frame{Func: x.Caller.Name, File: x.Caller.File, Line: x.Caller.Line})
+	if !ok {
+		return false
+	}
+	name := ownName(x.Func.Name)
+	if putsResult(d, caller.decl, name) {
+		return true
+	}
+	for decl := range d.reached(caller.decl, caller.decl.Body) {
+		if putsResult(d, decl, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// putsResult tells of a function that it puts what a call of a name gives, or of a value that makes such a call, under a key into something that lives on.
+func putsResult(d *derivations, decl *ast.FuncDecl, name string) (kept bool) {
+	file, _, _ := d.t.at(decl.Pos())
+	ast.Inspect(decl.Body, func(n ast.Node) bool {
+		set, ok := n.(*ast.AssignStmt)
+		if !ok || len(set.Rhs) != 1 || kept {
+			return !kept
+		}
+		call, ok := ast.Unparen(set.Rhs[0]).(*ast.CallExpr)
+		if !ok || ownCallName(call) != name && !slices.ContainsFunc(calledAsValue(d, call), func(f *ast.FuncDecl) bool { return callsNamedIn(f, name) }) {
+			return true
+		}
+		got := map[types.Object]bool{}
+		for _, lhs := range set.Lhs {
+			if v := d.variable(lhs); v != nil {
+				got[v] = true
+			}
+		}
+		ast.Inspect(decl.Body, func(n ast.Node) bool {
+			put, ok := n.(*ast.AssignStmt)
+			if !ok || put.Pos() < set.End() || len(put.Lhs) != 1 || len(put.Rhs) != 1 {
+				return true
+			}
+			to, entry := ast.Unparen(put.Lhs[0]).(*ast.IndexExpr)
+			kept = kept || entry && outlivesCalls(declaration{decl, file}, to) && mentionsVars(d, put.Rhs[0], got)
+			return true
+		})
+		return true
+	})
+	return kept
+}
+
+// callsNamedIn tells of a function that it calls one of a name.
+func callsNamedIn(f *ast.FuncDecl, name string) bool {
+	return hasCall(f.Body, func(call *ast.CallExpr) bool { return ownCallName(call) == name })
+}
+
 // isFixed tells of an expression that it is a literal, true, false or nil.
 func isFixed(x ast.Expr) bool {
 	_, literal := x.(*ast.BasicLit)
@@ -112,8 +171,8 @@ func newJoined(in *Input, x repetition.Together) *joinedCall {
 
 func (j *joinedCall) finding(r *Rule, in *Input) Finding {
 	x, name, around := j.Func, stack.Short(j.Func.Name), stack.Short(j.Caller.Name)
-	f := r.answer(Found, "%s of %s of %s began while another goroutine was in one with the same arguments, up to %s at once, and %s the same; of %s of %s that had the arguments of others %s made the call, and the rest found it done: these take %s of the time of %s",
-		unit.Count(x.Together), unit.Plural(x.Calls, "call"), name, unit.Count(x.AtOnce), map[bool]string{false: "returned", true: "did"}[j.Outer.Void], unit.Plural(j.Inner.Same, "call"), around, unit.Count(j.Inner.Made), unit.Percent(j.Share), stack.Short(j.Unit.Name))
+	f := r.answer(Found, "%s of %s of %s began while another goroutine was in one with the same arguments, up to %s at once, and %s; of %s of %s that had the arguments of others %s made the call, and the rest found it done: these take %s of the time of %s",
+		unit.Count(x.Together), unit.Plural(x.Calls, "call"), name, unit.Count(x.AtOnce), j.gave(), unit.Plural(j.Inner.Same, "call"), around, unit.Count(j.Inner.Made), unit.Percent(j.Share), stack.Short(j.Unit.Name))
 	f.Impact = exactly(j.Share, "share of the time of "+stack.Short(j.Unit.Name))
 	f.Score = score(j.Share, r.param("share"), 0.5)
 	f.Severity = Info
@@ -125,6 +184,9 @@ func (j *joinedCall) finding(r *Rule, in *Input) Finding {
 	f.Advice = fmt.Sprintf("Let one goroutine make the call, and the others that ask for the same wait for what it returns: golang.org/x/sync/singleflight around the call of %s in %s, by the key under which the result is kept. Or renew the result before it expires, and serve the old one meanwhile; if many expire at the same moment, spread their expiry times.", name, around)
 	f.Verify = "Record again under the same load: fewer calls, and none that begins while the same is under way (-phases repeats)."
 	f.costs, f.waits, f.saves = j.costs, j.rows, true
+	if j.Apart {
+		f.Doubts = append(f.Doubts, "what they return differs, as answers do that have a time or a number in them: whoever waits gets what another one was told a moment before, as those do who find it kept")
+	}
 	f.Doubts = append(f.Doubts, "calls take longer while they are counted, and on a busy machine: fewer of them may meet otherwise")
 	f.Doubts = append(f.Doubts, fmt.Sprintf("if the result belongs to who asks, by something that is no argument of %s (a user in a context), it cannot be shared", name))
 	if fn := in.code.function(stack.Frame{Func: x.Name, File: x.File, Line: x.Line}); fn != nil {
@@ -138,6 +200,17 @@ func (j *joinedCall) finding(r *Rule, in *Input) Finding {
 		f.Doubts = append(f.Doubts, fmt.Sprintf("%s waits for others at %s: if one of them does the work already, there is nothing to gain", name, fileLine(x.File, line)))
 	}
 	return f
+}
+
+// gave is what calls had that went on together.
+func (j *joinedCall) gave() string {
+	switch {
+	case j.Outer.Void:
+		return "did the same"
+	case j.Apart:
+		return "the result of each is kept by its key"
+	}
+	return "returned the same"
 }
 
 // waiters are methods that wait for other goroutines.

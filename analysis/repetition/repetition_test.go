@@ -205,7 +205,8 @@ func TestTogetherIn(t *testing.T) {
 	}{
 		{"a cache that several fill", true, func(s *repeats.Set) {}, 1},
 		{"without a load", false, func(s *repeats.Set) {}, 0},
-		{"their results differ", true, func(s *repeats.Set) { s.Functions[open].Apart = 20 }, 0},
+		{"their results differ", true, func(s *repeats.Set) { s.Functions[open].Apart = 20 }, 1},
+		{"their results differ, and are connections", true, func(s *repeats.Set) { s.Functions[open].Apart, s.Within[0].Handles = 20, true }, 0},
 		{"few at once", true, func(s *repeats.Set) { s.Functions[open].Together = fewTogether - 1 }, 0},
 		{"a small part", true, func(s *repeats.Set) { s.Functions[open].Together = 100 }, 0},
 		{"all that ask make the call", true, func(s *repeats.Set) { s.Within[0].Made = 290 }, 0},
@@ -231,6 +232,9 @@ func TestTogetherIn(t *testing.T) {
 		if err != nil || len(all) != c.want {
 			t.Errorf("%s: %d, %v, want %d", c.name, len(all), err, c.want)
 			continue
+		}
+		if len(all) == 1 && all[0].Apart != strings.Contains(c.name, "results differ") {
+			t.Errorf("%s: apart %v", c.name, all[0].Apart)
 		}
 		if len(all) == 1 && (all[0].Share != 0.5 || all[0].Caller.Name != "main.handle") {
 			t.Errorf("%s: %+v", c.name, all[0])

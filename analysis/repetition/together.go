@@ -21,6 +21,8 @@ type Together struct {
 	Share              float64
 	// Inner are the counts within Caller, Outer those within Unit.
 	Inner, Outer repeats.Within
+	// Apart tells that calls that went on together returned different things, as answers do that have the time in them.
+	Apart bool
 }
 
 // Limits of what goes on together. Chosen.
@@ -43,11 +45,12 @@ func TogetherIn(s *session.Session) (all []Together, set *repeats.Set, err error
 	within, _ := timesOf(set)
 	for call, ways := range waysOf(set, func(w repeats.Within) bool { return set.Functions[w.Call].Caller == "" }) {
 		f, outer := set.Functions[call], ways[len(ways)-1]
-		inner := slices.IndexFunc(ways, func(w repeats.Within) bool { return w.Same > 0 })
-		if inner < 0 || f.Cut || set.Functions[ways[inner].In].Cut || !goesOnTogether(f, outer, set.Functions[outer.In]) || float64(ways[inner].Made) > mostMade*float64(ways[inner].Same) || waitsForOne(set, within, call) {
+		inner := slices.IndexFunc(ways, func(w repeats.Within) bool { return w.Same > 0 && !set.Functions[w.In].Cut })
+		if inner < 0 || f.Cut || !goesOnTogether(f, outer, set.Functions[outer.In]) || float64(ways[inner].Made) > mostMade*float64(ways[inner].Same) || waitsForOne(set, within, call) {
 			continue
 		}
 		x := Together{Entry: entry, Func: f, Caller: set.Functions[ways[inner].In], Unit: set.Functions[outer.In], Inner: ways[inner], Outer: outer}
+		x.Apart = apart(f)
 		x.Share = min(1, float64(f.TogetherTime)/float64(max(1, outer.AroundTime, x.Unit.Time)))
 		all = append(all, x)
 	}
@@ -66,13 +69,16 @@ func TogetherIn(s *session.Session) (all []Together, set *repeats.Set, err error
 func goesOnTogether(f repeats.Func, outer repeats.Within, unit repeats.Func) bool {
 	t := outer.Traits
 	switch {
-	case t.Writes, t.Fails, t.Vague && t.Handles:
+	case t.Writes, t.Fails, t.Vague && t.Handles, t.Handles && apart(f):
 		return false
-	case f.Together < fewTogether, float64(f.Together) < partTogether*float64(f.Calls), float64(f.Apart) > mostApart*float64(f.Together):
+	case f.Together < fewTogether, float64(f.Together) < partTogether*float64(f.Calls):
 		return false
 	}
 	return outer.Around >= fewAround && float64(outer.Calls) <= mostOfUnits*float64(unit.Calls) && f.TogetherTime >= leastAgain
 }
+
+// apart tells of a function that its calls which went on together did not return the same.
+func apart(f repeats.Func) bool { return float64(f.Apart) > mostApart*float64(f.Together) }
 
 // waitsForOne tells whether a function calls another one in some of its calls alone, which would take most of its time if all of them called it:
 // one does the work, and the others wait for it.
