@@ -59,8 +59,10 @@ func TestClonesShared(t *testing.T) {
 		use + "func serve(e *entry) {\n\tc := get(e)\n\tc.tags[0] = `b`\n}\n":                       "Somebody writes through the copy, at a.go:",
 		use + "func (e *entry) rename(to string) { e.id.path = to }\n":                              "The source also writes to what the original refers to, as at a.go:",
 		use + "func touch(e *entry) {\n\te.tags[0] = `b`\n}\n":                                      "The source also writes to what the original refers to, as at a.go:",
-		use + "type other struct{ path string }\n\nfunc (o *other) set() { o.path = `b` }\n":        "share the original where nobody modifies it",
-		use + "func other() {\n\tc := &entry{}\n\tc.name = `b`\n\tshow(c)\n}\n":                     "share the original where nobody modifies it",
+		use + "func next(e *entry) *entry {\n\tc := (&entry{name: e.name, tags: e.tags}).own()\n\tc.tags[0] = `b`\n\treturn c\n}\n\nfunc (e *entry) own() *entry {\n\tn := *e\n\tn.tags = append([]string(nil), e.tags...)\n\treturn &n\n}\n": "share the original where nobody modifies it",
+		use + "func next(e *entry) *entry {\n\tc := e.half()\n\tc.tags[0] = `b`\n\treturn c\n}\n\nfunc (e *entry) half() *entry {\n\tn := *e\n\tn.id = &id{}\n\treturn &n\n}\n":                                                               "The source also writes to what the original refers to, as at a.go:",
+		use + "type other struct{ path string }\n\nfunc (o *other) set() { o.path = `b` }\n":                                                                                                                                                  "share the original where nobody modifies it",
+		use + "func other() {\n\tc := &entry{}\n\tc.name = `b`\n\tshow(c)\n}\n":                                                                                                                                                               "share the original where nobody modifies it",
 	} {
 		r := recordingtest.New("title x")
 		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte(clonedEntry+source))

@@ -22,6 +22,7 @@ type callEffects struct {
 	seen map[*ast.FuncDecl]bool
 	at   codeLine
 	what string
+	in   string // the file of the function that is looked at
 }
 
 // Limits of the search. Chosen: a name that more functions have says nothing.
@@ -71,6 +72,8 @@ func (e *callEffects) look(fn declaration, outside map[string]bool, depth int) {
 		return
 	}
 	e.seen[fn.FuncDecl] = true
+	defer func(before string) { e.in = before }(e.in)
+	e.in = fn.file
 	own := givenNames(fn.Type.Params)
 	for name := range givenNames(fn.Recv) {
 		own[name] = true
@@ -161,9 +164,14 @@ func (e *callEffects) set(n ast.Node, x ast.Expr, own map[string]bool, isOutside
 	if id, ok := x.(*ast.Ident); ok && (own[id.Name] || id.Name == "_") {
 		return // a variable of the function
 	}
-	if isOutside(x) {
+	if isOutside(x) && !e.isFresh(x) {
 		note(n, "changes "+types.ExprString(x))
 	}
+}
+
+// isFresh tells of a place that is written to that it belongs to what the function has made, as a field of its own copy of a struct.
+func (e *callEffects) isFresh(x ast.Expr) bool {
+	return isFreshAt(e.d, stack.Frame{File: e.in, Line: e.c.parse(e.in).fset.PositionFor(x.Pos(), false).Line}, x)
 }
 
 // waitsOnPurpose are functions of package time that let it pass, atomicChanges methods that change a counter or a flag.

@@ -189,8 +189,13 @@ func (d *derivations) definitions(decl *ast.FuncDecl) map[types.Object][]definit
 func isStruct(t types.Type) bool { _, ok := t.Underlying().(*types.Struct); return ok }
 
 // isOwn tells of a place that nobody outside of a function sees it: a variable of the function, a field
-// of one that is a value, or a part of what the function has made itself.
+// of one that is a value, or a part of what the function, or one that it calls, has made.
 func (d *derivations) isOwn(decl *ast.FuncDecl, x ast.Expr) bool {
+	return isOwnPart(d, decl, x) || isFreshPlace(d, decl, x)
+}
+
+// isOwnPart is isOwn by what the function itself makes.
+func isOwnPart(d *derivations, decl *ast.FuncDecl, x ast.Expr) bool {
 	switch x := ast.Unparen(x).(type) {
 	case *ast.Ident:
 		return x.Name == "_" || isLocal(decl, d.variable(x))

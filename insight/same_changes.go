@@ -23,6 +23,7 @@ type change struct {
 	fields []string // "cfg", "words"
 	// starts tells that it belongs to the start of the program, or to the making of a value.
 	starts bool
+	place  ast.Expr // what a statement sets; nil where a call changes it
 }
 
 // beginning are names of functions that make a value, or run before the work begins.
@@ -50,10 +51,24 @@ func addChanges(c *code, d declaration) {
 		for _, x := range changedBy(n) {
 			root, fields := chain(x)
 			if root != "" {
-				c.changed = append(c.changed, change{d, n.Pos(), root, fields, runsAtStart(c, d, around, 0)})
+				c.changed = append(c.changed, change{d, n.Pos(), root, fields, runsAtStart(c, d, around, 0), placeSetBy(n, x)})
 			}
 		}
 	})
+}
+
+// placeSetBy is an expression if a statement sets that itself.
+func placeSetBy(n ast.Node, x ast.Expr) ast.Expr {
+	a, ok := n.(*ast.AssignStmt)
+	if ok && slices.Contains(a.Lhs, x) {
+		return x
+	}
+	return nil
+}
+
+// isFresh tells of a change that what it sets belongs to something new, which nobody else has yet.
+func (x change) isFresh(c *code) bool {
+	return x.place != nil && isFreshAt(newDerivations(c), stack.Frame{File: x.in.file, Line: c.parse(x.in.file).fset.PositionFor(x.place.Pos(), false).Line}, x.place)
 }
 
 // changedBy are the expressions to which a statement or a call gives another value, or of which

@@ -64,7 +64,7 @@ func readsChanging(c *code, d declaration) (at, of string) {
 	ask := func(x ast.Expr) {
 		g := given{x: x, fn: fn}
 		for _, change := range changesOf(c) {
-			if at == "" && !change.starts && change.in.FuncDecl != d.FuncDecl && g.changedAt(c, change) && !ofMaking(c, change.in.Name.Name, d.Name.Name, 0) {
+			if at == "" && !change.starts && change.in.FuncDecl != d.FuncDecl && g.changedAt(c, change) && !ofMaking(c, change.in.Name.Name, d.Name.Name, 0) && !change.isFresh(c) {
 				line := c.parse(change.in.file).fset.PositionFor(change.at, false).Line
 				at, of = fileLine(change.in.file, line), g.text()
 			}

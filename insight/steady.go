@@ -287,7 +287,7 @@ func (s *steadiness) mayChange(d declaration, x ast.Expr, around []ast.Node, dep
 		case *ast.CompositeLit, *ast.SendStmt, *ast.ReturnStmt:
 			return !s.plain(x)
 		case *ast.IncDecStmt:
-			return true
+			return !s.ownPlace(d, x)
 		case *ast.UnaryExpr:
 			return p.Op == token.AND
 		case *ast.AssignStmt:
@@ -338,7 +338,7 @@ func (s *steadiness) assigned(d declaration, a *ast.AssignStmt, x ast.Expr, dept
 		if y != x {
 			continue
 		}
-		if s.plain(x) || len(a.Lhs) != len(a.Rhs) {
+		if _, element := x.(*ast.IndexExpr); s.plain(x) || len(a.Lhs) != len(a.Rhs) && !element { // of a map, and whether there is one
 			return !s.plain(x)
 		}
 		id, ok := a.Lhs[i].(*ast.Ident)
@@ -347,7 +347,13 @@ func (s *steadiness) assigned(d declaration, a *ast.AssignStmt, x ast.Expr, dept
 		}
 		return s.aliasChanges(d, s.t.info.Defs[id], depth)
 	}
-	return true
+	return !s.ownPlace(d, x)
+}
+
+// ownPlace tells of a place that is set that it belongs to a copy which its function has made or got: nothing else changes. What
+// a variable itself is set to is another matter.
+func (s *steadiness) ownPlace(d declaration, x ast.Expr) bool {
+	return !isIdent(x) && isFreshPlace(newDerivations(s.c), d.FuncDecl, x)
 }
 
 // aliasChanges tells whether a function may change what a local variable leads to.

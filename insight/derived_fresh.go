@@ -1,0 +1,440 @@
+package insight
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"loupe/value/stack"
+)
+
+// What is written to may be new though no line of the function makes it there: a copy of a struct whose fields it has replaced,
+// or what another function of the program has made. A place is followed part by part: what each of them refers to has to be
+// new, and nobody else may have been given it before.
+
+// freshLooks bounds how many values are looked at for one place.
+const freshLooks = 400
+
+// freshDepth bounds how far one is followed, through functions and variables.
+const freshDepth = 12
+
+// inElement is the step from a list or a map to what it holds; others are the names of fields.
+const inElement = "[]"
+
+// freshness looks at one place.
+type freshness struct {
+	d     *derivations
+	looks int
+	depth int
+}
+
+// isFreshPlace tells of a place that it lies in memory which its function, or one that it calls, has made, and that nobody else has.
+func isFreshPlace(d *derivations, decl *ast.FuncDecl, x ast.Expr) bool {
+	return decl.Body != nil && (&freshness{d: d}).place(decl, x, x.Pos())
+}
+
+// place is isFreshPlace of a place as it is at a position.
+func (f *freshness) place(decl *ast.FuncDecl, x ast.Expr, at token.Pos) bool {
+	x = ast.Unparen(x)
+	inner := aroundPart(x)
+	if inner == x {
+		v := f.d.variable(x)
+		return isLocal(decl, v) && !f.leaves(decl, v, at)
+	}
+	if isReference(f.d, x, inner) && !f.value(decl, inner, nil, at) {
+		return false
+	}
+	if _, call := ast.Unparen(inner).(*ast.CallExpr); call {
+		return isReference(f.d, x, inner)
+	}
+	return f.place(decl, inner, at)
+}
+
+// value tells of an expression that what it refers to is new; with a path, what the part of it refers to.
+func (f *freshness) value(decl *ast.FuncDecl, x ast.Expr, path []string, at token.Pos) bool {
+	if f.looks++; f.looks > freshLooks || f.depth > freshDepth {
+		return false
+	}
+	f.depth++
+	defer func() { f.depth-- }()
+	x = ast.Unparen(x)
+	if t := f.d.t.typeOf(x); len(path) == 0 && t != nil && !mayRefer(t) {
+		return true
+	}
+	switch x := x.(type) {
+	case *ast.BasicLit:
+		return true
+	case *ast.CompositeLit:
+		return f.literal(decl, x, path, at)
+	case *ast.Ident:
+		return x.Name == "nil" || f.local(decl, x, path, at)
+	case *ast.UnaryExpr:
+		if x.Op != token.AND {
+			return false
+		}
+		if _, lit := ast.Unparen(x.X).(*ast.CompositeLit); lit || len(path) > 0 {
+			return f.value(decl, x.X, path, at)
+		}
+		v := f.d.variable(ast.Unparen(x.X))
+		return f.place(decl, x.X, at) && (v == nil || !f.leaves(decl, v, at))
+	case *ast.StarExpr: // a struct is copied
+		t := f.d.t.typeOf(x)
+		return t != nil && isStruct(t) && (len(path) == 0 || f.value(decl, x.X, path, at))
+	case *ast.SelectorExpr:
+		s := f.d.t.info.Selections[x]
+		if s == nil || s.Kind() != types.FieldVal || len(s.Index()) != 1 {
+			return false
+		}
+		return len(path) == 0 && isStruct(s.Type()) || f.value(decl, x.X, append([]string{x.Sel.Name}, path...), at)
+	case *ast.IndexExpr:
+		return f.value(decl, x.X, append([]string{inElement}, path...), at)
+	case *ast.SliceExpr:
+		return f.value(decl, x.X, path, at)
+	case *ast.CallExpr:
+		return f.call(decl, x, 0, path, at)
+	}
+	return false
+}
+
+// literal is value of a literal: of the field that the path goes through, or of all elements.
+func (f *freshness) literal(decl *ast.FuncDecl, x *ast.CompositeLit, path []string, at token.Pos) bool {
+	if len(path) == 0 {
+		return true
+	}
+	for i, e := range x.Elts {
+		name := inElement
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			if path[0] != inElement {
+				name = types.ExprString(kv.Key)
+			}
+			e = kv.Value
+		} else if t := f.d.t.typeOf(x); t != nil && path[0] != inElement {
+			if s, ok := t.Underlying().(*types.Struct); ok && i < s.NumFields() {
+				name = s.Field(i).Name()
+			}
+		}
+		if name == path[0] && !f.value(decl, e, path[1:], at) {
+			return false
+		}
+	}
+	return true
+}
+
+// call is value of a result of a call.
+func (f *freshness) call(decl *ast.FuncDecl, x *ast.CallExpr, result int, path []string, at token.Pos) bool {
+	if tv, ok := f.d.t.info.Types[x.Fun]; ok && tv.IsType() {
+		return len(x.Args) == 1 && f.value(decl, x.Args[0], path, at)
+	}
+	switch name := types.ExprString(uninstantiated(x)); name {
+	case "make", "new":
+		return true
+	case "slices.Clone", "maps.Clone", "bytes.Clone":
+		return len(x.Args) == 1 && (len(path) == 0 || f.value(decl, x.Args[0], path, at))
+	case "slices.Collect", "slices.Sorted", "maps.Collect":
+		return len(path) == 0
+	case "append":
+		if len(x.Args) == 0 || !f.value(decl, x.Args[0], path, at) {
+			return false
+		}
+		return len(path) == 0 || !slices.ContainsFunc(x.Args[1:], func(a ast.Expr) bool {
+			if x.Ellipsis.IsValid() {
+				return !f.value(decl, a, path, at)
+			}
+			return path[0] != inElement || !f.value(decl, a, path[1:], at)
+		})
+	}
+	fn := f.d.t.callee(x)
+	if fn == nil {
+		return false
+	}
+	all := f.d.declsOf(fn)
+	return len(all) > 0 && !slices.ContainsFunc(all, func(of *ast.FuncDecl) bool { return !f.returned(of, result, path) })
+}
+
+// returned is value of a result of a function, wherever it returns.
+func (f *freshness) returned(decl *ast.FuncDecl, result int, path []string) bool {
+	found, other := false, false
+	eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
+		ret, ok := n.(*ast.ReturnStmt)
+		if !ok || other || withinLit(around) {
+			return
+		}
+		found = true
+		switch {
+		case result < len(ret.Results):
+			other = !f.value(decl, ret.Results[result], path, ret.Pos())
+		case len(ret.Results) == 1:
+			call, ok := ast.Unparen(ret.Results[0]).(*ast.CallExpr)
+			other = !ok || !f.call(decl, call, result, path, ret.Pos())
+		default: // a result with a name
+			other = true
+		}
+	})
+	return found && !other
+}
+
+// withinLit tells of a node that it is in a function without a name.
+func withinLit(around []ast.Node) bool {
+	return slices.ContainsFunc(around, func(n ast.Node) bool { _, ok := n.(*ast.FuncLit); return ok })
+}
+
+// freshGiven is what a variable, or a part of it, is given somewhere.
+type freshGiven struct {
+	to     []string // the part
+	always bool     // it was given that before the value is used, whatever the conditions
+	pos    token.Pos
+	fresh  func(rest []string) bool
+}
+
+// local is value of a variable: all that it, and the part that the path means, is given has to be new. What is always replaced before it
+// is used does not count.
+func (f *freshness) local(decl *ast.FuncDecl, id *ast.Ident, path []string, at token.Pos) bool {
+	v := f.d.variable(id)
+	if !isLocal(decl, v) || isGiven(decl, v) || f.leaves(decl, v, at) {
+		return false
+	}
+	all := f.givenTo(decl, v, at)
+	from := token.NoPos
+	for _, g := range all {
+		if g.always && isPrefixOf(g.to, path) {
+			from = max(from, g.pos)
+		}
+	}
+	for _, g := range all {
+		if !isPrefixOf(g.to, path) || g.pos < from && from < at {
+			continue
+		}
+		if !g.fresh(path[len(g.to):]) {
+			return false
+		}
+	}
+	return len(all) > 0
+}
+
+// isPrefixOf tells of a path that another one begins with it.
+func isPrefixOf(a, b []string) bool { return len(a) <= len(b) && slices.Equal(a, b[:len(a)]) }
+
+// stepsTo is the way from the variable in a place to that place.
+func stepsTo(x ast.Expr) (root ast.Expr, path []string) {
+	switch x := ast.Unparen(x).(type) {
+	case *ast.SelectorExpr:
+		root, path = stepsTo(x.X)
+		return root, append(path, x.Sel.Name)
+	case *ast.IndexExpr:
+		root, path = stepsTo(x.X)
+		return root, append(path, inElement)
+	case *ast.SliceExpr:
+		return stepsTo(x.X)
+	case *ast.StarExpr:
+		return stepsTo(x.X)
+	default:
+		return x, nil
+	}
+}
+
+// givenTo collects what a variable and its parts are given.
+func (f *freshness) givenTo(decl *ast.FuncDecl, v types.Object, at token.Pos) (all []freshGiven) {
+	add := func(lhs ast.Expr, n ast.Node, around []ast.Node, more []string, fresh func(rest []string) bool) {
+		root, to := stepsTo(lhs)
+		if f.d.variable(root) == v {
+			to = append(to, more...)
+			always := !slices.Contains(to, inElement) && n.End() <= at && !withinLit(around) && reachesAlways(around, at, to)
+			all = append(all, freshGiven{to, always, n.Pos(), fresh})
+		}
+	}
+	eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i, lhs := range n.Lhs {
+				add(lhs, n, around, nil, f.valueAt(decl, n.Rhs, i, len(n.Lhs), n.Pos()))
+			}
+		case *ast.ValueSpec:
+			for i, id := range n.Names {
+				if len(n.Values) == 0 {
+					add(id, n, around, nil, func([]string) bool { return true })
+				} else {
+					add(id, n, around, nil, f.valueAt(decl, n.Values, i, len(n.Names), n.Pos()))
+				}
+			}
+		case *ast.RangeStmt:
+			if n.Key != nil {
+				add(n.Key, n.Key, around, nil, func([]string) bool { t := f.d.t.typeOf(n.Key); return t != nil && !mayRefer(t) })
+			}
+			if n.Value != nil {
+				add(n.Value, n.Value, around, nil, func(rest []string) bool {
+					return f.value(decl, n.X, append([]string{inElement}, rest...), n.Pos())
+				})
+			}
+		case *ast.CallExpr:
+			if name := types.ExprString(uninstantiated(n)); len(n.Args) == 2 && (name == "copy" || name == "maps.Copy") {
+				add(n.Args[0], n, around, []string{inElement}, func(rest []string) bool {
+					return f.value(decl, n.Args[1], append([]string{inElement}, rest...), n.Pos())
+				})
+			}
+		}
+	})
+	return all
+}
+
+// valueAt is value of one of several expressions on the right, or of one of the results of the only one.
+func (f *freshness) valueAt(decl *ast.FuncDecl, rhs []ast.Expr, i, of int, at token.Pos) func(rest []string) bool {
+	return func(rest []string) bool {
+		if len(rhs) == of {
+			return f.value(decl, rhs[i], rest, at)
+		}
+		if call, ok := ast.Unparen(rhs[0]).(*ast.CallExpr); ok {
+			return f.call(decl, call, i, rest, at)
+		}
+		return i == 0 && f.value(decl, rhs[0], rest, at)
+	}
+}
+
+// reachesAlways tells of a statement that whoever comes to a later position has come through it: all blocks around it are around that
+// too, but for a condition that there is something in the field of its name.
+func reachesAlways(around []ast.Node, at token.Pos, to []string) bool {
+	for i := len(around) - 1; i >= 0; i-- {
+		switch n := around[i].(type) {
+		case *ast.BlockStmt, *ast.CaseClause, *ast.CommClause:
+			if n.Pos() <= at && at < n.End() {
+				return true
+			}
+		case *ast.IfStmt:
+			if !isThereIn(n, to) {
+				return false
+			}
+		case *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt:
+			return false
+		}
+	}
+	return false
+}
+
+// isThereIn tells of a condition that it asks whether a field of a name is not nil: without an else, nothing is shared if it is.
+func isThereIn(n *ast.IfStmt, to []string) bool {
+	cond, ok := n.Cond.(*ast.BinaryExpr)
+	if !ok || n.Else != nil || n.Init != nil || cond.Op != token.NEQ || !isNamed(cond.Y, "nil") || len(to) != 1 {
+		return false
+	}
+	sel, ok := ast.Unparen(cond.X).(*ast.SelectorExpr)
+	return ok && sel.Sel.Name == to[0] && isIdent(sel.X)
+}
+
+// leaves tells of a variable that somebody else may have got what it refers to before a position, or may set its parts.
+func (f *freshness) leaves(decl *ast.FuncDecl, v types.Object, at token.Pos) (found bool) {
+	eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
+		id, ok := n.(*ast.Ident)
+		if !ok || found || f.d.variable(id) != v {
+			return
+		}
+		if withinLit(around) && !slices.ContainsFunc(around, func(n ast.Node) bool {
+			_, lit := n.(*ast.FuncLit)
+			return lit && n.Pos() <= v.Pos() && v.Pos() < n.End()
+		}) {
+			found = true
+			return
+		}
+		again := slices.ContainsFunc(around, func(n ast.Node) bool {
+			return isLoop(n) && n.Pos() <= at && at < n.End() && !(n.Pos() <= v.Pos() && v.Pos() < n.End())
+		})
+		if id.Pos() < at || again {
+			found = f.handedOn(decl, id, around)
+		}
+	})
+	return found
+}
+
+// handedOn tells of a place where a variable is named that it, or a part of it that refers to something, is given to somebody
+// else: kept where others see it, given to a function, sent.
+func (f *freshness) handedOn(decl *ast.FuncDecl, x ast.Expr, around []ast.Node) bool {
+	for i := len(around) - 1; i >= 0; i-- {
+		switch p := around[i].(type) {
+		case *ast.ParenExpr, *ast.StarExpr, *ast.SliceExpr, *ast.CompositeLit, *ast.KeyValueExpr, *ast.TypeAssertExpr:
+		case *ast.UnaryExpr:
+			if p.Op == token.AND {
+				if _, ret := around[max(0, i-1)].(*ast.ReturnStmt); ret {
+					return false
+				}
+				return true
+			}
+		case *ast.SelectorExpr:
+			if s := f.d.t.info.Selections[p]; s == nil || s.Kind() != types.FieldVal {
+				return !lockNames.MatchString(p.Sel.Name) && !f.looksOnly(p)
+			}
+		case *ast.IndexExpr:
+			if p.X != x {
+				return false
+			}
+		case *ast.CallExpr:
+			tv, ok := f.d.t.info.Types[p.Fun]
+			name, pkg := types.ExprString(uninstantiated(p)), f.d.t.fromPackage(p.Fun)
+			switch {
+			case name == "append" && len(p.Args) > 0, ok && tv.IsType():
+			case ok && tv.IsBuiltin(), pkg == "slices", pkg == "maps", pkg == "sort", pkg == "strings", pkg == "fmt":
+				return false
+			default:
+				t := f.d.t.typeOf(x)
+				return t == nil || mayRefer(t)
+			}
+		case *ast.AssignStmt:
+			at := slices.Index(p.Rhs, x)
+			t := f.d.t.typeOf(x)
+			if at < 0 || t != nil && !mayRefer(t) {
+				return false
+			}
+			lhs := ast.Unparen(p.Lhs[min(at, len(p.Lhs)-1)])
+			if root, _ := stepsTo(lhs); f.d.variable(root) != nil && types.ExprString(root) == innermostName(x) {
+				return false // a part of itself
+			}
+			return isIdent(lhs) && !isNamed(lhs, "_") || !f.place(decl, lhs, p.Pos()) || f.depth > freshDepth
+		case *ast.SendStmt, *ast.GoStmt, *ast.DeferStmt, *ast.ValueSpec:
+			return true
+		default:
+			return false
+		}
+		if e, ok := around[i].(ast.Expr); ok {
+			x = e
+		}
+	}
+	return false
+}
+
+// innermostName is the name of the variable in a place; what an append adds to counts.
+func innermostName(x ast.Expr) string {
+	if call, ok := ast.Unparen(x).(*ast.CallExpr); ok && isNamed(call.Fun, "append") && len(call.Args) > 0 {
+		x = call.Args[0]
+	}
+	root, _ := stepsTo(x)
+	return types.ExprString(root)
+}
+
+// looksOnly tells of a method of the program that it only computes something, of nothing that changes.
+func (f *freshness) looksOnly(sel *ast.SelectorExpr) bool {
+	fn := f.d.t.callee(&ast.CallExpr{Fun: sel})
+	if fn == nil {
+		return false
+	}
+	all := f.d.declsOf(fn)
+	return len(all) > 0 && !slices.ContainsFunc(all, func(decl *ast.FuncDecl) bool { return f.d.value(decl) == nil })
+}
+
+// isFreshAt is isFreshPlace for a place in another reading of the same source, by its line and its text.
+func isFreshAt(d *derivations, at stack.Frame, x ast.Expr) (fresh bool) {
+	text := types.ExprString(x)
+	for _, decl := range d.t.decls {
+		if file, line, _ := d.t.at(decl.Pos()); file != at.File || line > at.Line || !strings.Contains(text, ".") && !strings.Contains(text, "[") {
+			continue
+		} else if _, end, _ := d.t.at(decl.End()); end < at.Line {
+			continue
+		}
+		ast.Inspect(decl.Body, func(n ast.Node) bool {
+			if e, ok := n.(ast.Expr); ok && !fresh && types.ExprString(e) == text {
+				_, line, _ := d.t.at(e.Pos())
+				fresh = line == at.Line && isFreshPlace(d, decl, e)
+			}
+			return true
+		})
+	}
+	return fresh
+}
