@@ -155,34 +155,17 @@ func setField(d *derivations, x ast.Expr) types.Object {
 	}
 }
 
-// reached is how often a node was come to: its innermost block was entered, and not left before it. A function that was never called was not
-// counted, and sets nothing.
+// reached is how often a node was come to at most: its innermost block was entered, and not left before it, as far as that is known. A function that was
+// never called was not counted, and sets nothing.
 func (c *countedTurns) reached(decl *ast.FuncDecl, around []ast.Node, node ast.Node) (n int64, ok bool) {
-	for _, a := range slices.Backward(append([]ast.Node{decl.Body}, around...)) {
-		var list []ast.Stmt
-		switch a := a.(type) {
-		case *ast.BlockStmt:
-			list = a.List
-		case *ast.CaseClause:
-			list = a.Body
-		case *ast.CommClause:
-			list = a.Body
-		default:
-			continue
-		}
-		if n, ok = c.entered(openOf(a)); !ok {
-			continue
-		}
-		for _, s := range list {
-			leaves, isIf := s.(*ast.IfStmt)
-			if !isIf || s.End() > node.Pos() || !endsEarly(leaves.Body) {
-				continue
-			}
-			if gone, counted := c.entered(leaves.Body.Lbrace); counted {
-				n = max(0, n-gone)
-			}
-		}
+	around = append([]ast.Node{decl.Body}, around...)
+	if n, ok = c.reaches(around, node); ok {
 		return n, true
+	}
+	for _, block := range slices.Backward(around) {
+		if n, ok = c.entered(openOf(block)); ok {
+			return n, true
+		}
 	}
 	file, _, _ := c.d.t.at(decl.Pos())
 	return 0, c.blocks.Has(file)
@@ -194,6 +177,10 @@ func (s *countedScan) weighUpkeep(in *Input, f *Finding) {
 		return
 	}
 	f.saves, f.grows = false, false
+	if math.IsInf(s.upkeep, 1) {
+		f.Doubts = append(f.Doubts, "how often what the condition reads changes was not counted: if that is often, keeping an order or an index up to date takes as long as looking")
+		return
+	}
 	f.Advice = "What the condition reads changes so often that an order or an index of it would take as long to keep up: look at fewer of them, less often, or at what changed since the last time."
 	f.Verify = "Record again with the same input: the CPU time of this loop should be less."
 	if s.changed.line > 0 {

@@ -59,64 +59,6 @@ func (x *cutList) goesThrough(loop ast.Node) bool {
 	return false
 }
 
-// reaches is how many turns of a loop come to a node, of which the nodes around it are given, the loop first: those that enter the
-// innermost block around it, less those that a statement before it in that block ends.
-func (c *countedTurns) reaches(around []ast.Node, n ast.Node) (reached int64, ok bool) {
-	for i := len(around) - 1; i >= 0; i-- {
-		var list []ast.Stmt
-		switch block := around[i].(type) {
-		case *ast.BlockStmt:
-			list = block.List
-		case *ast.CaseClause:
-			list = block.Body
-		case *ast.CommClause:
-			list = block.Body
-		default:
-			continue
-		}
-		reached, ok = c.entered(openOf(around[i]))
-		for _, s := range list {
-			if s.End() > n.Pos() || !ok {
-				break
-			}
-			ended, known := c.ends(s)
-			reached, ok = reached-ended, known
-		}
-		return reached, ok
-	}
-	return 0, false
-}
-
-// ends is how many turns of the innermost loop around a statement end in it.
-func (c *countedTurns) ends(s ast.Node) (n int64, ok bool) {
-	ok = true
-	ast.Inspect(s, func(x ast.Node) bool {
-		var list []ast.Stmt
-		switch x := x.(type) {
-		case *ast.FuncLit:
-			return false
-		case *ast.ForStmt, *ast.RangeStmt:
-			ok = ok && !leavesPlace(x)
-			return false
-		case *ast.BranchStmt:
-			ok = ok && x.Label == nil && x.Tok != token.GOTO
-		case *ast.BlockStmt:
-			list = x.List
-		case *ast.CaseClause:
-			list = x.Body
-		case *ast.CommClause:
-			list = x.Body
-		}
-		if !ok || len(list) == 0 || !endsThisTurn(list[len(list)-1]) {
-			return ok
-		}
-		ended, counted := c.entered(openOf(x))
-		n, ok = n+ended, counted
-		return false
-	})
-	return n, ok
-}
-
 // endsThisTurn tells of a statement that it goes on with the next turn, or leaves the function.
 func endsThisTurn(s ast.Stmt) bool {
 	switch s := s.(type) {
