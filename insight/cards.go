@@ -576,7 +576,10 @@ func (c *causal) follows(i, j int) bool {
 	case a.Rule == sc18.ID && b.Rule == sc10.ID:
 		return b.Severity.AtLeast(a.Severity) && firstLine(a) == firstLine(b) // each that never ends wakes up again and again
 	case a.Rule == gc08.ID && b.Rule == gc16.ID:
-		// A heap that grows, and the line that has most of it.
+		// A heap that grows, and the line that has most of it; or the list behind whose end it is kept.
+		if b.Title == tailTitle && b.Severity.AtLeast(a.Severity) && shows(b, firstLine(a)) {
+			return true
+		}
 		return firstLine(b) != "" && (firstLine(a) == "" || a.atPeak || firstLine(a) == firstLine(b) && b.Severity.AtLeast(a.Severity))
 	case a.Rule == gc16.ID && b.Rule == al21.ID && a.Title == sinksTitle && a.Title == b.Title && firstLine(a) == firstLine(b):
 		return b.Severity.AtLeast(a.Severity) && a.Severity != b.Severity

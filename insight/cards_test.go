@@ -80,11 +80,15 @@ func TestCards(t *testing.T) {
 	queued.waitsFor = "lock"
 	queue := seenAt("LK01", Warning, 20, "/src/log.go", 3)
 	queue.felt = 0.97
+	tail := seenAt("GC16", Warning, 50, "/src/pods.go", 30)
+	tail.Title, tail.Evidence = tailTitle, append(tail.Evidence, Evidence{File: "/src/event.go", Line: 50})
 	for _, c := range []struct {
 		name string
 		all  []Finding
 		want string
 	}{
+		{"a heap that grows by what a list has left out", []Finding{seenAt("GC08", Warning, 80, "/src/event.go", 50), tail}, "GC16(GC08)"},
+		{"one that grows by something else", []Finding{seenAt("GC08", Warning, 80, "/src/index.go", 7), tail}, "GC08 GC16"},
 		{"what grows without end comes before a pause", []Finding{pause, leak}, "GC08 WT01"},
 		{"and before a wait of which no fault is named", []Finding{plain, leak}, "GC08 WT01"},
 		{"and not before calls that are too many", []Finding{many, leak}, "WT01 GC08"},
