@@ -170,7 +170,7 @@ func sketchOf(v reflect.Value) (s [8]uint64) {
 	for i := range s {
 		s[i] = ^uint64(len(s) - 1 - i) // above all hashes, in order
 	}
-	for i := range min(v.Len(), mostSketch) {
+	for i := 0; i < v.Len() && i < mostSketch; i++ { // Go 1.21 ranges over no numbers
 		h := hasher{near: true, places: true}
 		h.value(v.Index(i), 0)
 		x := h.sum()
