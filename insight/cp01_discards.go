@@ -302,18 +302,11 @@ func sameOpened(in *Input, d *derivations, x discarded, way []stack.Frame) (text
 // tellDiscards says of a hot function that it reads what it opens up to a place, and throws that away, for each item of a loop.
 func tellDiscards(in *Input, d *derivations, w *facts.Weights, h *hotFunction, f *Finding) bool {
 	v, at := in.view(w.Profile), h.line.Caller
-	own := func(id stack.ID) (frames []stack.Frame) {
-		ids := v.t.Frames(id)
-		for i := nextUser(v, ids, 0); i >= 0; i = nextUser(v, ids, i+1) {
-			frames = append(frames, lineOnly(v.t.Frame(ids[i])))
-		}
-		return frames
-	}
 	var x discarded
 	var way []stack.Frame
 	samples, most, seen := w.Profile.Samples(w.Index), int64(0), map[string]bool{}
 	for id, n := range samples {
-		frames := own(id)
+		frames := v.ownLines(id)
 		if len(frames) == 0 || frames[0].Func != at.Func || n <= most {
 			continue
 		}
@@ -335,7 +328,7 @@ func tellDiscards(in *Input, d *derivations, w *facts.Weights, h *hotFunction, f
 	below, total := int64(0), int64(0)
 	for id, n := range samples {
 		total += n
-		if slices.ContainsFunc(own(id), func(f stack.Frame) bool { return f.File == line.File && f.Line >= first && f.Line <= last }) {
+		if slices.ContainsFunc(v.ownLines(id), func(f stack.Frame) bool { return f.File == line.File && f.Line >= first && f.Line <= last }) {
 			below += n
 		}
 	}

@@ -245,19 +245,12 @@ const leastSkipped = 0.01
 // tellPages says of a hot function that a scan which it is part of skips what the pages before had.
 func tellPages(in *Input, d *derivations, w *facts.Weights, h *hotFunction, f *Finding) bool {
 	v, at := in.view(w.Profile), h.line.Caller
-	own := func(id stack.ID) (frames []stack.Frame) {
-		ids := v.t.Frames(id)
-		for i := nextUser(v, ids, 0); i >= 0; i = nextUser(v, ids, i+1) {
-			frames = append(frames, lineOnly(v.t.Frame(ids[i])))
-		}
-		return frames
-	}
 	var p pagesBy
 	found, most := false, int64(0)
 	samples := w.Profile.Samples(w.Index)
 	seen := map[string]bool{}
 	for id, n := range samples {
-		frames := own(id)
+		frames := v.ownLines(id)
 		if len(frames) == 0 || frames[0].Func != at.Func || n <= most {
 			continue
 		}
@@ -276,7 +269,7 @@ func tellPages(in *Input, d *derivations, w *facts.Weights, h *hotFunction, f *F
 	below, skipping, total := int64(0), int64(0), int64(0)
 	for id, n := range samples {
 		total += n
-		frames := own(id)
+		frames := v.ownLines(id)
 		if !slices.Contains(frames, p.driver) || !slices.ContainsFunc(frames, func(f stack.Frame) bool { return f.Func == p.scan.Func }) {
 			continue
 		}

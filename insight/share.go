@@ -467,6 +467,15 @@ func nextUser(v *view, frames []stack.FrameID, from int) int {
 	return -1
 }
 
+// ownLines are the lines of the program on a stack, the innermost first.
+func (v *view) ownLines(id stack.ID) (frames []stack.Frame) {
+	ids := v.t.Frames(id)
+	for i := nextUser(v, ids, 0); i >= 0; i = nextUser(v, ids, i+1) {
+		frames = append(frames, lineOnly(v.t.Frame(ids[i])))
+	}
+	return frames
+}
+
 // part is a weight's share of the profile.
 func (h *hit) part(weight int64) float64 { return float64(weight) / float64(max(h.total, 1)) }
 
