@@ -2,7 +2,6 @@ package insight
 
 import (
 	"fmt"
-	"go/ast"
 
 	"loupe/analysis/repetition"
 	"loupe/value/stack"
@@ -22,33 +21,16 @@ func tellTurns(in *Input, at stack.Frame, f *Finding) {
 		return
 	}
 	c := newCountedTurns(in.code, blocks)
-	fn, ok := c.d.at(at)
-	if !ok {
+	fn, loops, ok := c.loopsAt(at)
+	if !ok || len(loops) == 0 {
 		return
 	}
 	calls, ok := c.entered(fn.body().Lbrace)
 	if !ok || calls == 0 {
 		return
 	}
-	var innermost *ast.BlockStmt
-	var line int
-	ast.Inspect(fn.body(), func(n ast.Node) bool {
-		if lit, ok := n.(*ast.FuncLit); ok && lit != fn.lit {
-			return false
-		}
-		if body := bodyOfLoop(n); body != nil {
-			_, first, _ := c.d.t.at(n.Pos())
-			_, last, _ := c.d.t.at(n.End())
-			if first <= at.Line && at.Line <= last {
-				innermost, line = body, first
-			}
-		}
-		return true
-	})
-	if innermost == nil {
-		return
-	}
-	if n, ok := c.entered(innermost.Lbrace); ok && n >= manyInAll && n >= manyInCall*calls {
-		f.Summary += fmt.Sprintf("; in the run that counts, its loop at line %d had %s turns in %s", line, unit.About(n), unit.Plural(calls, "call"))
+	loop := loops[len(loops)-1]
+	if n, ok := c.entered(bodyOfLoop(loop).Lbrace); ok && n >= manyInAll && n >= manyInCall*calls {
+		f.Summary += fmt.Sprintf("; in the run that counts, its loop at line %d had %s turns in %s", c.d.placeOf(loop).line, unit.About(n), unit.Plural(calls, "call"))
 	}
 }

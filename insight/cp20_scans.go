@@ -117,20 +117,8 @@ func (s *scanFinder) samplesOf(w *facts.Weights) (all []*countedScan) {
 
 // at are such loops around a frame's line, the outermost first, as far as the line is where they look.
 func (s *scanFinder) at(f stack.Frame) (out []*countedScan) {
-	in, ok := s.c.d.at(f)
-	if !ok {
-		return nil
-	}
-	eachNode(in.body(), func(n ast.Node, around []ast.Node) {
-		stmt, ok := n.(ast.Stmt)
-		if !ok || bodyOfLoop(n) == nil || slices.ContainsFunc(around, func(a ast.Node) bool { lit, ok := a.(*ast.FuncLit); return ok && lit != in.lit }) {
-			return
-		}
-		_, first, _ := s.c.d.t.at(n.Pos())
-		_, last, _ := s.c.d.t.at(n.End())
-		if f.Line < first || f.Line > last {
-			return
-		}
+	in, loops, _ := s.c.loopsAt(f)
+	for _, stmt := range loops {
 		x, known := s.known[stmt]
 		if !known {
 			x = s.scan(in, stmt)
@@ -141,7 +129,7 @@ func (s *scanFinder) at(f stack.Frame) (out []*countedScan) {
 		}) {
 			out = append(out, x)
 		}
-	})
+	}
 	return out
 }
 

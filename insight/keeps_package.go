@@ -96,7 +96,7 @@ func replacedAt(c *code, s keepsAt) (at Evidence, ok bool) {
 			when, none := false, false
 			for _, n := range around {
 				cond, is := n.(*ast.IfStmt)
-				when = when || is || bodyOf(n) != nil
+				when = when || is || bodyOfLoop(n) != nil
 				none = none || is && mentions(cond.Cond, "nil")
 			}
 			if none {

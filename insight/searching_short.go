@@ -22,30 +22,18 @@ const (
 // shortSearch is how many turns a search of the innermost loop around a line has on average, if that is so few that a map gains nothing.
 func shortSearch(c *code, blocks *repetition.Blocks, at stack.Frame) (turns float64, short bool) {
 	t := newCountedTurns(c, blocks)
-	in, ok := t.d.at(at)
-	if !ok {
+	_, loops, ok := t.loopsAt(at)
+	if !ok || len(loops) == 0 {
 		return 0, false
 	}
-	ast.Inspect(in.body(), func(n ast.Node) bool {
-		body := bodyOfLoop(n)
-		if body == nil {
-			return true
-		}
-		_, first, _ := t.d.t.at(n.Pos())
-		_, last, _ := t.d.t.at(n.End())
-		if at.Line < first || last < at.Line {
-			return true
-		}
-		turns, short = 0, false
-		loop, known := t.loopAt(n.(ast.Stmt))
-		entered, counted := t.entered(body.Lbrace)
-		if known && counted && loop.Entered > 0 {
-			turns = float64(entered) / float64(loop.Entered)
-			short = turns <= shortOfOthers || turns <= shortOfNumbers && comparesNumbers(t.d, body)
-		}
-		return true
-	})
-	return turns, short
+	inner := loops[len(loops)-1]
+	loop, known := t.loopAt(inner)
+	entered, counted := t.entered(bodyOfLoop(inner).Lbrace)
+	if !known || !counted || loop.Entered == 0 {
+		return 0, false
+	}
+	turns = float64(entered) / float64(loop.Entered)
+	return turns, turns <= shortOfOthers || turns <= shortOfNumbers && comparesNumbers(t.d, bodyOfLoop(inner))
 }
 
 // comparesNumbers tells of a loop's body that all that it compares for equality are numbers.

@@ -110,6 +110,17 @@ func (s *syntax) onLine(line int, visit func(n ast.Node, around []ast.Node)) {
 	})
 }
 
+// bodyOfLoop is the body of a loop; nil of another statement.
+func bodyOfLoop(n ast.Node) *ast.BlockStmt {
+	switch n := n.(type) {
+	case *ast.ForStmt:
+		return n.Body
+	case *ast.RangeStmt:
+		return n.Body
+	}
+	return nil
+}
+
 // loopBody finds the body of the innermost loop around a node, inside its
 // function.
 func loopBody(around []ast.Node) *ast.BlockStmt {

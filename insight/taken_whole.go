@@ -394,7 +394,7 @@ func (s takenScan) outward(w takenWhole, from ast.Expr, call *ast.CallExpr, way 
 		around := nodesAround(in.body(), call)
 		for j := len(around) - 2; j >= 0; j-- {
 			w.guards = append(w.guards, guardsIn(in.decl, around[j], around[j+1])...)
-			body := bodyOf(around[j])
+			body := bodyOfLoop(around[j])
 			if body == nil || around[j+1] != ast.Node(body) {
 				continue
 			}
@@ -446,17 +446,6 @@ func (s takenScan) cutsIn(decl *ast.FuncDecl, of types.Object) (found bool) {
 		return !found
 	})
 	return found
-}
-
-// bodyOf is the body of a loop; nil of anything else.
-func bodyOf(n ast.Node) *ast.BlockStmt {
-	switch n := n.(type) {
-	case *ast.ForStmt:
-		return n.Body
-	case *ast.RangeStmt:
-		return n.Body
-	}
-	return nil
 }
 
 // turn looks at the turns of a loop: found tells that each adds to the thing and leaves there what was

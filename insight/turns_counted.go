@@ -6,6 +6,7 @@ import (
 	"go/types"
 
 	"loupe/analysis/repetition"
+	"loupe/value/stack"
 )
 
 // How many turns of a loop do more than look, by the counts of its blocks: a turn looks if it goes on with the next one and has only set variables of
@@ -50,17 +51,6 @@ func (c *countedTurns) of(in frameCode, stmt ast.Stmt) (t turnCounts, ok bool) {
 	return w.turnCounts, true
 }
 
-// bodyOfLoop is the body of a loop; nil of another statement.
-func bodyOfLoop(n ast.Node) *ast.BlockStmt {
-	switch n := n.(type) {
-	case *ast.ForStmt:
-		return n.Body
-	case *ast.RangeStmt:
-		return n.Body
-	}
-	return nil
-}
-
 // entered is how often the block of a brace or a colon was entered.
 func (c *countedTurns) entered(at token.Pos) (int64, bool) {
 	file, _, offset := c.d.t.at(at)
@@ -71,6 +61,30 @@ func (c *countedTurns) entered(at token.Pos) (int64, bool) {
 func (c *countedTurns) loopAt(stmt ast.Stmt) (repetition.Loop, bool) {
 	file, _, offset := c.d.t.at(stmt.Pos())
 	return c.blocks.LoopAt(file, offset)
+}
+
+// loopsAt are the loops of a frame's function around its line, the outermost first, those of functions within it left out.
+func (c *countedTurns) loopsAt(f stack.Frame) (in frameCode, loops []ast.Stmt, ok bool) {
+	if in, ok = c.d.at(f); !ok {
+		return in, nil, false
+	}
+	ast.Inspect(in.body(), func(n ast.Node) bool {
+		if lit, is := n.(*ast.FuncLit); is && lit != in.lit {
+			return false
+		}
+		if bodyOfLoop(n) != nil && c.covers(n, f.Line) {
+			loops = append(loops, n.(ast.Stmt))
+		}
+		return true
+	})
+	return in, loops, true
+}
+
+// covers tells of a node that a line is in it.
+func (c *countedTurns) covers(n ast.Node, line int) bool {
+	_, first, _ := c.d.t.at(n.Pos())
+	_, last, _ := c.d.t.at(n.End())
+	return first <= line && line <= last
 }
 
 // turnWalk goes through the statements of a loop's body.
