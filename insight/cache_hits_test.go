@@ -1,13 +1,10 @@
 package insight
 
 import (
-	"bytes"
-	"fmt"
 	"strings"
 	"testing"
 
-	"loupe/recording"
-	"loupe/recording/recordingtest"
+	repeatsfile "loupe/format/repeats"
 )
 
 // TestCacheHits: a cache that hardly ever has what it is asked for is told by the counts of its branches, with what throws its entries away; whether
@@ -15,8 +12,12 @@ import (
 func TestCacheHits(t *testing.T) {
 	const head = "package main\n\nimport \"sync\"\n\ntype item struct { n int }\ntype store struct {\nmu sync.Mutex\nknown map[string]*item\n}\n\nfunc load(name string) *item {\nn := 0\nfor i := range 1000 { n += i } // A\nreturn &item{n}\n}\n"
 	const get = "func (s *store) get(name string) *item { /*9000*/\ns.mu.Lock()\nv, ok := s.known[name]\ns.mu.Unlock()\nif ok { /*HAD*/\nreturn v\n}\nv = load(name) // B\ns.known[name] = v\nreturn v\n}\n"
-	const again, once = `"calls":8800,"time_ns":800000000,"distinct":900,"again":7900,"again_ns":700000000`, `"calls":8800,"time_ns":800000000,"distinct":8700,"again":100,"again_ns":7000000`
-	for _, c := range []struct{ name, source, calls, title, says, advice string }{
+	const again, once = 7900, 100
+	for _, c := range []struct {
+		name, source        string
+		again               int64
+		title, says, advice string
+	}{
 		{"it is replaced", strings.Replace(get, "HAD", "200", 1) + "func (s *store) trim() { s.known = map[string]*item{} }\n", again, "A cache hardly ever has", "s.known had what it was asked for in 200 of 9,000 times, though 89.8% of the calls had arguments that had been there before (about 900 different ones)", "replaces all of s.known. Let one entry go for each new one"},
 		{"it is emptied", strings.Replace(get, "HAD", "200", 1) + "func (s *store) trim() {\nfor k := range s.known {\ndelete(s.known, k)\n}\n}\n", again, "A cache hardly ever has", "200 of 9,000 times", "empties all of s.known"},
 		{"another key is put in", "func (s *store) get(name string) *item { /*9000*/\nif v, ok := s.known[name]; ok { /*0*/\nreturn v\n}\nv := load(name) // B\ns.known[\"item \"+name] = v\nreturn v\n}\n", again, "A cache hardly ever has", "in 0 of 9,000 times", "s.known is asked by name, and gets its entries by \"item \" + name"},
@@ -27,11 +28,8 @@ func TestCacheHits(t *testing.T) {
 		{"it was not counted", strings.Replace(strings.Replace(get, " /*9000*/", "", 1), " /*HAD*/", "", 1), again, "Hot function", "only where a cache does not have the result", "count its hits and misses"},
 	} {
 		source := head + c.source
-		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
-		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
-		calls := fmt.Sprintf(`"functions":[{"name":"main.load","file":"/src/main.go","line":11,"calls":8800,"time_ns":800000000,"everywhere":{%s}}]`, c.calls)
-		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, bytes.Replace(countedFile(t, "/src/main.go", source), []byte(`"functions":null`), []byte(calls), 1))
-		withProfile(r, recording.CPU, "cpu", column{stackAt(source, "runtime.main main.main:/src/none.go:1 main.(*store).get@B main.load@A"), []int64{80}}, column{"main.main:/src/main.go:400 main.other:/src/other.go:3", []int64{20}})
+		load := repeatsfile.Func{Name: "main.load", File: "/src/main.go", Line: 11, Calls: 8800, Time: 800e6, Everywhere: &repeatsfile.Counts{Calls: 8800, Time: 800e6, Distinct: 8800 - c.again, Again: c.again, AgainTime: 7e6}}
+		r := countedRecording(t, source, stackAt(source, "runtime.main main.main:/src/none.go:1 main.(*store).get@B main.load@A"), load)
 		f := answers(t, r, "CP01")[0]
 		if !strings.HasPrefix(f.Title, c.title) || !strings.Contains(f.Summary, c.says) || !strings.Contains(f.Advice, c.advice) {
 			t.Errorf("%s: %s: %s → %s", c.name, f.Title, f.Summary, f.Advice)

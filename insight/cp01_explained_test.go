@@ -90,10 +90,7 @@ func TestHotTurns(t *testing.T) {
 		{"not counted", "func f(row []int) (n int) {\nfor _, x := range row {\nn += x // A\n}\nreturn n\n}\n", ""},
 	} {
 		source := "package main\n\n" + c.source
-		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
-		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
-		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, countedFile(t, "/src/main.go", source))
-		withProfile(r, recording.CPU, "cpu", column{stackAt(source, "runtime.main main.main:/src/none.go:1 main.f@A"), []int64{80}}, column{"main.main:/src/main.go:400 main.other:/src/other.go:3", []int64{20}})
+		r := countedRecording(t, source, stackAt(source, "runtime.main main.main:/src/none.go:1 main.f@A"))
 		if f := answers(t, r, "CP01")[0]; !strings.Contains(f.Summary, c.says) || strings.Contains(f.Summary, "turns") != (c.says != "") {
 			t.Errorf("%s: %s", c.name, f.Summary)
 		}

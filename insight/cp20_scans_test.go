@@ -15,7 +15,7 @@ import (
 
 // countedFile are the counts that comments of a source say: { /*9*/ of a block that was entered 9 times, /*9 9 450 1 8*/ before a loop that began 9
 // times, was looked at 9 times, had 450 elements to go through, of one content, and was 8 times like before.
-func countedFile(t *testing.T, name, source string) []byte {
+func countedFile(t *testing.T, name, source string, functions ...repeatsfile.Func) []byte {
 	t.Helper()
 	f := repeatsfile.File{Name: name}
 	line := func(at int) int { return 1 + strings.Count(source[:at], "\n") }
@@ -31,11 +31,21 @@ func countedFile(t *testing.T, name, source string) []byte {
 		l.Paired = l.Looked
 		f.Loops = append(f.Loops, l)
 	}
-	out, err := json.Marshal(repeatsfile.Set{Schema: repeatsfile.Schema, For: 4e9, Files: []repeatsfile.File{f}})
+	out, err := json.Marshal(repeatsfile.Set{Schema: repeatsfile.Schema, For: 4e9, Functions: functions, Files: []repeatsfile.File{f}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// countedRecording is one of a program in /src/main.go that was counted as its comments say, of whose CPU time a stack takes 80 %.
+func countedRecording(t *testing.T, source, frames string, functions ...repeatsfile.Func) *recordingtest.Recording {
+	t.Helper()
+	r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
+	r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
+	r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, countedFile(t, "/src/main.go", source, functions...))
+	withProfile(r, recording.CPU, "cpu", column{frames, []int64{80}}, column{"main.main:/src/main.go:400 main.other:/src/other.go:3", []int64{20}})
+	return r
 }
 
 // TestScans: a loop whose turns nearly all look is told by the counts of its blocks, if it goes through the same again.
@@ -75,10 +85,7 @@ func TestScans(t *testing.T) {
 	} {
 		source := head + c.source
 		at := 1 + strings.Count(source[:strings.Index(source, "// here")], "\n")
-		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
-		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
-		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, countedFile(t, "/src/main.go", source))
-		withProfile(r, recording.CPU, "cpu", column{fmt.Sprintf("main.main:/src/main.go:400 main.(*hub).work:/src/main.go:%d", at), []int64{80}}, column{"main.main:/src/main.go:400 main.other:/src/other.go:3", []int64{20}})
+		r := countedRecording(t, source, fmt.Sprintf("main.main:/src/main.go:400 main.(*hub).work:/src/main.go:%d", at))
 		var f Finding
 		for _, x := range answers(t, r, "CP20") {
 			if strings.HasPrefix(x.Title, "The same elements") {
@@ -107,10 +114,7 @@ func TestShortSearch(t *testing.T) {
 	} {
 		source := "package main\n\ntype sub struct {\nid int\nname string\n}\n\ntype hub struct{ subs []*sub }\n\n" + c.source + "func work(h *hub, ids []int, names []string) {\nfor i := range ids {\nprintln(h.find(ids[i]), names[i]) // call\n}\n}\n"
 		line := func(mark string) int { return 1 + strings.Count(source[:strings.Index(source, mark)], "\n") }
-		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
-		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
-		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, countedFile(t, "/src/main.go", source))
-		withProfile(r, recording.CPU, "cpu", column{fmt.Sprintf("main.main:/src/main.go:400 main.work:/src/main.go:%d main.(*hub).find:/src/main.go:%d", line("// call"), line("// here")), []int64{80}}, column{"main.main:/src/main.go:400 main.other:/src/other.go:3", []int64{20}})
+		r := countedRecording(t, source, fmt.Sprintf("main.main:/src/main.go:400 main.work:/src/main.go:%d main.(*hub).find:/src/main.go:%d", line("// call"), line("// here")))
 		f := answers(t, r, "CP20")[0]
 		if f.State != Found || f.Severity != c.severity {
 			t.Errorf("%s: %s %s: %s → %s", c.name, f.State, f.Severity, f.Summary, f.Advice)

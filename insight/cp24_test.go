@@ -28,10 +28,7 @@ func TestCP24Counted(t *testing.T) {
 	} {
 		source := head + c.source + "func main() { step(&job{}) }\n"
 		at := 1 + strings.Count(source[:strings.Index(source, "// work")], "\n")
-		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
-		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
-		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, countedFile(t, "/src/main.go", source))
-		withProfile(r, recording.CPU, "cpu", column{fmt.Sprintf("main.main:/src/main.go:400 main.step:/src/main.go:%d main.summed:/src/main.go:9", at), []int64{80}}, column{"main.main:/src/main.go:400 main.other:/src/other.go:3", []int64{20}})
+		r := countedRecording(t, source, fmt.Sprintf("main.main:/src/main.go:400 main.step:/src/main.go:%d main.summed:/src/main.go:9", at))
 		f := answers(t, r, "CP24")[0]
 		switch {
 		case (f.State == Found) != (c.says != ""), !strings.Contains(f.Summary, c.says), !strings.Contains(f.Advice, c.advice):
