@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"loupe/capture/agent/repeats"
 	"loupe/capture/counting"
 )
 
@@ -157,6 +158,13 @@ func TestCopies(t *testing.T) {
 		if got := src.Texts[name]; got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", test.name, got, want)
 		}
+	}
+}
+
+// TestLimits: what is counted has room in the package that counts.
+func TestLimits(t *testing.T) {
+	if counting.MostBlocks != repeats.MaxBlocks || counting.MostLoops != repeats.MaxLoops || counting.MostFuncs+counting.MostSites > repeats.MaxFuncs {
+		t.Error("the limits of what is counted, and of the package that counts, are not the same")
 	}
 }
 

@@ -308,7 +308,8 @@ func (s *counter) count(line string) error {
 	case kind == "b" && len(v) > 1 && len(v) <= 1+mostInLine && v[0] <= mostBlocks:
 		return s.blockCounts(v)
 	case kind == "l" && len(v) == loopFields && v[0] < int64(len(s.loops)):
-		s.loops[v[0]] = Loop{Entered: v[1], Looked: v[2], Size: v[3], Contents: v[4], Paired: v[5], Alike: v[6]}
+		s.loops[v[0]] = Loop{Entered: max(v[1], v[2]), // of which some are lost where goroutines begin it at once
+			Looked: v[2], Size: v[3], Contents: v[4], Paired: v[5], Alike: v[6]}
 	case kind == "c" && len(v) == 4:
 		if s.kept && len(s.Within) > 0 {
 			w := &s.Within[len(s.Within)-1]

@@ -68,19 +68,20 @@ type passed struct {
 	at     uint64 // when: how often it had begun
 	place  uintptr
 	n      int
-	sketch [8]uint64 // the smallest hashes of its elements
+	sketch []uint64 // the smallest hashes of its elements, at most mostSmallest
 }
 
 var loops [MaxLoops]loop
 
 // Limits of looking at loops.
 const (
-	mostThings  = 512
-	mostSketch  = 256                          // elements of a list, from its start
-	mostOnLoop  = 50 * int64(time.Millisecond) // of one
-	mostOnLoops = 600 * int64(time.Millisecond)
-	oneInSo     = 64 // of the times that it has begun so far
-	neverAgain  = 1 << 63
+	mostThings   = 512
+	mostSmallest = 8
+	mostSketch   = 256                          // elements of a list, from its start
+	mostOnLoop   = 50 * int64(time.Millisecond) // of one
+	mostOnLoops  = 600 * int64(time.Millisecond)
+	oneInSo      = 64 // of the times that it has begun so far
+	neverAgain   = 1 << 63
 )
 
 var spentOnLoops atomic.Int64
@@ -154,29 +155,30 @@ func (p passed) like(q passed, kind reflect.Kind) bool {
 	case reflect.Slice:
 		both := 0
 		for _, x := range q.sketch {
-			if slices.Contains(p.sketch[:], x) {
+			if slices.Contains(p.sketch, x) {
 				both++
 			}
 		}
-		return 2*both > len(q.sketch)
+		return 2*both > max(len(p.sketch), len(q.sketch)) || p.n+q.n == 0
 	}
 	return p.place == q.place && p.n == q.n
 }
 
 // sketchOf are the smallest hashes of a list's elements: two lists have as large a part of these in common as of all that they have (A. Broder, On the
 // resemblance and containment of documents, 1997).
-func sketchOf(v reflect.Value) (s [8]uint64) {
+func sketchOf(v reflect.Value) (s []uint64) {
 	defer func() { recover() }() // what cannot be read
-	for i := range s {
-		s[i] = ^uint64(len(s) - 1 - i) // above all hashes, in order
-	}
-	for i := 0; i < v.Len() && i < mostSketch; i++ { // Go 1.21 ranges over no numbers
-		h := hasher{near: true, places: true}
+	h := hasher{near: true, places: true}
+	for i := 0; i < v.Len() && i < mostSketch && !h.full(); i++ { // Go 1.21 ranges over no numbers
+		h.h = 0
 		h.value(v.Index(i), 0)
 		x := h.sum()
-		if at, known := slices.BinarySearch(s[:], x); !known && at < len(s) {
-			copy(s[at+1:], s[at:])
-			s[at] = x
+		at, known := slices.BinarySearch(s, x)
+		if known || at == mostSmallest {
+			continue
+		}
+		if s = slices.Insert(s, at, x); len(s) > mostSmallest {
+			s = s[:mostSmallest]
 		}
 	}
 	return s
@@ -201,7 +203,8 @@ func writeLoops(w io.Writer) {
 			continue
 		}
 		l.mu.Lock()
-		fmt.Fprintln(w, "l", i, l.entered, l.looked, l.size, len(l.contents), l.paired, l.alike)
+		entered := max(l.entered, uint64(l.looked)) // of which some are lost where goroutines begin it at once
+		fmt.Fprintln(w, "l", i, entered, l.looked, l.size, len(l.contents), l.paired, l.alike)
 		l.mu.Unlock()
 	}
 }

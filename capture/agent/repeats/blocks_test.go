@@ -58,6 +58,14 @@ func TestLoops(t *testing.T) {
 			l := []*item{{}, {}}
 			return func(i int) any { l[0].seen = i; return l }
 		}, "10 10 20 1 9 9"},
+		{"short lists of other elements", func() func(int) any {
+			return func(i int) any { return []int{10 * i, 10*i + 1, 10*i + 2} }
+		}, "10 10 30 10 9 0"},
+		{"the same short list", func() func(int) any { return func(int) any { return []int{1, 2, 3} } }, "10 10 30 1 9 9"},
+		{"large elements", func() func(int) any {
+			l := make([][300]int, 40)
+			return func(i int) any { l[39][0] = i; return l }
+		}, "10 10 400 1 9 9"},
 		{"a map", func() func(int) any { m := map[string]int{"a": 1}; return func(int) any { return m } }, "10 10 10 1 9 9"},
 		{"a text", func() func(int) any { return func(int) any { return "abc" } }, "10 10 30 1 9 9"},
 		{"a number", func() func(int) any { return func(i int) any { return i } }, "10 0 0 0 0 0"},
