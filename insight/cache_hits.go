@@ -205,11 +205,11 @@ func emptiedWhole(d *derivations, n ast.Node, cache types.Object) string {
 
 // tellHits says how often a cache had what a hot function computes. It is false where that was not counted, or is often enough.
 func tellHits(in *Input, m missed, callee stack.Frame, share stats.Interval, f *Finding) bool {
-	blocks, err := repetition.BlocksIn(in.Session)
-	if err != nil {
+	counts := in.code.counts()
+	if counts == nil {
 		return false
 	}
-	h, ok := hitsOf(newCountedTurns(in.code, blocks), m.at)
+	h, ok := hitsOf(counts, m.at)
 	if !ok {
 		return false
 	}
@@ -262,8 +262,8 @@ func (h *cacheHits) advise(c *code, calls repetition.Counts, f *Finding) {
 
 // tellMisses says of a wait for something outside that a cache is asked before it, and hardly ever has what comes again.
 func tellMisses(in *Input, t *traced, w *waiting, f *Finding) {
-	blocks, err := repetition.BlocksIn(in.Session)
-	if err != nil || !w.outside() {
+	counts := in.code.counts()
+	if counts == nil || !w.outside() {
 		return
 	}
 	frames := t.Frames(w.site.Stack)
@@ -272,7 +272,7 @@ func tellMisses(in *Input, t *traced, w *waiting, f *Finding) {
 		if !t.Scope.IsUser(at) || !t.Scope.IsUser(callee) || !fillsOnce(in.code, at, callee.Func) || len(cacheKeys(in.code, at)) == 0 {
 			continue
 		}
-		h, ok := hitsOf(newCountedTurns(in.code, blocks), at)
+		h, ok := hitsOf(counts, at)
 		calls, counted := repetition.CallsOf(in.Session, stack.FoldGenerics(callee.Func))
 		if !ok || !counted || !h.misses() || float64(calls.Again) < mostKnown*float64(calls.Calls) {
 			return

@@ -323,12 +323,10 @@ func tellDiscards(in *Input, d *derivations, w *facts.Weights, h *hotFunction, f
 		return false
 	}
 	line, loop := way[0], way[len(way)-1]
-	_, first, _ := d.t.at(x.n.Pos())
-	_, last, _ := d.t.at(x.n.End())
 	below, total := int64(0), int64(0)
 	for id, n := range samples {
 		total += n
-		if slices.ContainsFunc(v.ownLines(id), func(f stack.Frame) bool { return f.File == line.File && f.Line >= first && f.Line <= last }) {
+		if slices.ContainsFunc(v.ownLines(id), func(f stack.Frame) bool { return f.File == line.File && coversLine(d, x.n, f.Line) }) {
 			below += n
 		}
 	}
@@ -347,7 +345,7 @@ func tellDiscards(in *Input, d *derivations, w *facts.Weights, h *hotFunction, f
 	if x.plain {
 		f.Advice = "Go to the place in one step instead of reading up to it (Seek, an io.SectionReader from there, a part of the slice), or keep the reader and go on from where it is, with the items in the order of their places."
 	}
-	f.Evidence = []Evidence{in.code.shownAt(line.File, first, "it reads up to here, and throws that away; %d of %d samples are below this line", below, total)}
+	f.Evidence = []Evidence{in.code.shownAt(line.File, d.placeOf(x.n).line, "it reads up to here, and throws that away; %d of %d samples are below this line", below, total)}
 	open := d.placeOf(x.open)
 	f.Evidence = append(f.Evidence, in.code.shownAt(open.file, open.line, "it is opened here"))
 	if loop != line {

@@ -3,7 +3,6 @@ package insight
 import (
 	"fmt"
 
-	"loupe/analysis/repetition"
 	"loupe/value/stack"
 	"loupe/value/unit"
 )
@@ -16,11 +15,10 @@ const (
 
 // tellTurns says of a hot function how many turns the loop around its heaviest line had, where that was counted.
 func tellTurns(in *Input, at stack.Frame, f *Finding) {
-	blocks, err := repetition.BlocksIn(in.Session)
-	if err != nil {
+	c := in.code.counts()
+	if c == nil {
 		return
 	}
-	c := newCountedTurns(in.code, blocks)
 	fn, loops, ok := c.loopsAt(at)
 	if !ok || len(loops) == 0 {
 		return

@@ -23,9 +23,7 @@ func orderChange(c *code, at stack.Frame) (what string, change codeLine) {
 		if !ok || !inSet("sort", types.ExprString(call.Fun)) {
 			return true
 		}
-		_, first, _ := d.t.at(call.Pos())
-		_, last, _ := d.t.at(call.End())
-		if first <= at.Line && at.Line <= last {
+		if coversLine(d, call, at.Line) {
 			compares = append(compares, comparisonsOf(d, call)...)
 		}
 		return true

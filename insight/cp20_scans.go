@@ -59,19 +59,19 @@ const (
 
 // scansByCounts finds them by the lines of the CPU samples.
 func scansByCounts(r *Rule, in *Input) []Finding {
-	blocks, err := repetition.BlocksIn(in.Session)
-	if err != nil {
+	counts := in.code.counts()
+	if counts == nil {
 		return nil
 	}
 	w, err := in.Facts.Weights(facts.CPU, "samples")
 	if err != nil || float64(w.Total()) < r.param("samples") {
 		return nil
 	}
-	all := (&scanFinder{in: in, c: newCountedTurns(in.code, blocks), known: map[ast.Stmt]*countedScan{}, frames: map[stack.FrameID][]*countedScan{}}).samplesOf(w)
+	all := (&scanFinder{in: in, c: counts, known: map[ast.Stmt]*countedScan{}, frames: map[stack.FrameID][]*countedScan{}}).samplesOf(w)
 	var found []Finding
 	for _, s := range all {
 		if share := stats.Wilson(float64(s.samples), float64(w.Total()), compare.Confidence); share.Low >= r.param("share") {
-			found = append(found, s.finding(r, in, w, blocks, share))
+			found = append(found, s.finding(r, in, w, counts.blocks, share))
 		}
 	}
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(b.Score, a.Score) })

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/analysis/repetition"
 	"loupe/value/stack"
 )
 
@@ -45,11 +44,7 @@ type unneededScan struct {
 func newUnneededScan(c *code) *unneededScan {
 	d := newDerivations(c)
 	d.files, d.effects = true, true
-	s := &unneededScan{d: d, asks: newDerivations(c), known: map[ast.Stmt]*unneeded{}}
-	if blocks, err := repetition.BlocksIn(c.session); err == nil {
-		s.counts = &countedTurns{d, blocks}
-	}
-	return s
+	return &unneededScan{d: d, asks: newDerivations(c), known: map[ast.Stmt]*unneeded{}, counts: c.counts()}
 }
 
 // on is the work that a frame's line is in.
@@ -60,10 +55,7 @@ func (s *unneededScan) on(at stack.Frame) (u *unneeded, ok bool) {
 	}
 	eachBlock(in, func(list []ast.Stmt, block ast.Node) {
 		for i, stmt := range list {
-			if _, first, _ := s.d.t.at(stmt.Pos()); first > at.Line {
-				break
-			}
-			if _, last, _ := s.d.t.at(stmt.End()); last < at.Line {
+			if !coversLine(s.d, stmt, at.Line) {
 				continue
 			}
 			found, known := s.known[stmt]

@@ -46,16 +46,12 @@ func tellCountedAgain(in *Input, frames []stack.Frame, f *Finding) {
 		if x.Func.Caller != "" || !mostAgain(x) || !slices.ContainsFunc(frames, func(f stack.Frame) bool { return isCounted(f.Func, x.Func.Name) }) {
 			continue
 		}
-		same := "with arguments that had been there"
-		if x.Inner.Partial && !ofReceiver(in, x) {
-			same = "with arguments that look as if they had been there"
+		r, returned := repeatedCall{Call: x, unsure: x.Inner.Partial && !ofReceiver(in, x)}, "what those had returned"
+		if x.Inner.Vague {
+			returned = "what looks like what those had returned"
 		}
-		about := ""
-		if x.Inner.Sampled {
-			about = "about "
-		}
-		f.Doubts = append(f.Doubts, fmt.Sprintf("%s%s of %s of %s were %s, and returned what those had returned (CP26): if answers may be kept for that long, ask once for each before all else, which leaves fewer calls to make at once",
-			about, unit.Count(x.Inner.Again), unit.Plural(x.Inner.Calls, "call"), stack.Short(x.Func.Name), same))
+		f.Doubts = append(f.Doubts, fmt.Sprintf("%s%s of %s of %s were %s, and returned %s (CP26): if answers may be kept for that long, ask once for each before all else, which leaves fewer calls to make at once",
+			r.about(), unit.Count(x.Inner.Again), unit.Plural(x.Inner.Calls, "call"), stack.Short(x.Func.Name), r.hadBeenThere(), returned))
 		return
 	}
 }

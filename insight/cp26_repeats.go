@@ -190,7 +190,7 @@ func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
 		which = ""
 	}
 	r.evidence(in, &f, r.Entry, stack.Frame{Func: r.Func.Name, File: r.Func.File, Line: r.Func.Line},
-		fmt.Sprintf("%s calls in %s of %s, %s of them with arguments that %s", unit.Count(w.Calls), unit.Plural(w.Around, "call"), stack.Short(r.Within.Name), r.about()+unit.Count(w.Again), map[bool]string{false: "had been there", true: "look as if they had been there"}[r.unsure]), which)
+		fmt.Sprintf("%s calls in %s of %s, %s of them %s", unit.Count(w.Calls), unit.Plural(w.Around, "call"), stack.Short(r.Within.Name), r.about()+unit.Count(w.Again), r.hadBeenThere()), which)
 	once := "once"
 	if float64(w.Distinct)/float64(w.Around) >= 1.5 {
 		once = "once for each argument"
@@ -211,6 +211,29 @@ const (
 	comparedAtFirst = "some of its arguments are large: of each the first 600 values were compared, or the ends of what has more than 1 MiB"
 )
 
+// onlyIfSame is advice for calls whose arguments were not compared as a whole.
+func onlyIfSame(advice string) string {
+	return "See first whether the arguments are the same in what was not compared as well. Only then: " + strings.ToLower(advice[:1]) + advice[1:]
+}
+
+// tellCompared says how far the arguments were compared, where that was in part.
+func (r *repeatedCall) tellCompared(f *Finding) {
+	switch {
+	case r.unsure:
+		f.Doubts = append(f.Doubts, "what it is given "+comparedInPart)
+	case r.Inner.Partial:
+		f.Doubts = append(f.Doubts, "its receiver was the same one, and what it leads to "+comparedInPart)
+	}
+}
+
+// hadBeenThere says of the arguments of calls that an earlier one had the same.
+func (r *repeatedCall) hadBeenThere() string {
+	if r.unsure {
+		return "with arguments that look as if they had been there"
+	}
+	return "with arguments that had been there"
+}
+
 // partAgain is the part of the time of some calls that those take which had been made before; 0 where that is not known.
 func partAgain(again, all time.Duration) float64 {
 	return min(1, float64(again)/float64(max(1, all)))
@@ -228,14 +251,11 @@ func (r *repeatedCall) doubts(rule *Rule, in *Input, f *Finding) {
 		f.Advice = fmt.Sprintf("If what changes in a result of %s is only what it remembers for later, make it once in %s and hand it on; otherwise keep what is costly in it, and give each user a value of his own that is made of that.",
 			name, stack.Short(r.Within.Name))
 	}
-	switch {
-	case r.unsure:
+	if r.unsure {
 		f.Title = "Calls that look the same give the same result again and again"
-		f.Advice = "See first whether the arguments are the same in what was not compared as well. Only then: " + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
-		f.Doubts = append(f.Doubts, "what it is given "+comparedInPart)
-	case w.Partial:
-		f.Doubts = append(f.Doubts, "its receiver was the same one, and what it leads to "+comparedInPart)
+		f.Advice = onlyIfSame(f.Advice)
 	}
+	r.tellCompared(f)
 	if w.Large {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, comparedAtFirst)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"loupe/analysis/facts"
 	"loupe/analysis/repetition"
@@ -119,10 +118,10 @@ func (k keepable) finding(r *Rule, in *Input) Finding {
 	}
 	k.loop = 0 // it is the request that repeats the call
 	k.evidence(in, &f, x.Entry, stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line},
-		fmt.Sprintf("%s, %s of them with arguments that had been there", unit.Plural(x.All.Calls, "call"), unit.Count(x.All.Again)), which)
+		fmt.Sprintf("%s, %s of them %s", unit.Plural(x.All.Calls, "call"), unit.Count(x.All.Again), k.hadBeenThere()), which)
 	f.Advice = fmt.Sprintf("Call %s once and keep the result where all requests find it: a field of what serves them, or sync.OnceValue. If what it is made of can change, make it again when that does, or after a time for which users may see the old one, on one goroutine alone.", name)
 	if k.unsure {
-		f.Advice = "See first whether the arguments are the same in what was not compared as well. Only then: " + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
+		f.Advice = onlyIfSame(f.Advice)
 	}
 	f.Verify = "Record again under the same load: the number of calls, and the share, should fall (-phases repeats)."
 	f.costs, f.waits, f.saves, f.part = k.costs, k.rows, true, partAgain(x.All.AgainTime, x.All.Time)
@@ -136,12 +135,7 @@ func (k keepable) finding(r *Rule, in *Input) Finding {
 		f.Doubts = append(f.Doubts, doubt)
 	}
 	k.weigh(r, in, &f, remark)
-	switch {
-	case k.unsure:
-		f.Doubts = append(f.Doubts, "what it is given "+comparedInPart)
-	case x.All.Partial:
-		f.Doubts = append(f.Doubts, "its receiver was the same one, and what it leads to "+comparedInPart)
-	}
+	k.tellCompared(&f)
 	if x.All.Large {
 		remark(comparedAtFirst)
 	}

@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"go/types"
 
-	"loupe/analysis/repetition"
 	"loupe/value/stack"
 )
 
@@ -20,8 +19,7 @@ const (
 )
 
 // shortSearch is how many turns a search of the innermost loop around a line has on average, if that is so few that a map gains nothing.
-func shortSearch(c *code, blocks *repetition.Blocks, at stack.Frame) (turns float64, short bool) {
-	t := newCountedTurns(c, blocks)
+func shortSearch(t *countedTurns, at stack.Frame) (turns float64, short bool) {
 	_, loops, ok := t.loopsAt(at)
 	if !ok || len(loops) == 0 {
 		return 0, false
@@ -66,11 +64,11 @@ func comparesNumbers(d *derivations, body *ast.BlockStmt) bool {
 
 // tellShort makes a remark of a search that ends after a few turns.
 func tellShort(in *Input, at stack.Frame, f *Finding) {
-	blocks, err := repetition.BlocksIn(in.Session)
-	if err != nil {
+	counts := in.code.counts()
+	if counts == nil {
 		return
 	}
-	turns, short := shortSearch(in.code, blocks, at)
+	turns, short := shortSearch(counts, at)
 	if !short {
 		return
 	}

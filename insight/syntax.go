@@ -26,6 +26,7 @@ type code struct {
 	types     *typeIndex     // nil until it is asked for
 	checked   *typed         // nil until it is asked for
 	ran       map[ranAt]bool // the lines that profiles have seen at work; nil until it is asked for
+	turns     *countedTurns  // nil until it is asked for, and where nothing was counted
 }
 
 func newCode(s *session.Session) *code { return &code{session: s, parsed: map[string]*syntax{}} }

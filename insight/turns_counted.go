@@ -18,6 +18,16 @@ type countedTurns struct {
 	blocks *repetition.Blocks
 }
 
+// counts are those of a recording; nil where it has none.
+func (c *code) counts() *countedTurns {
+	if c.turns == nil {
+		if blocks, err := repetition.BlocksIn(c.session); err == nil {
+			c.turns = newCountedTurns(c, blocks)
+		}
+	}
+	return c.turns
+}
+
 func newCountedTurns(c *code, blocks *repetition.Blocks) *countedTurns {
 	d := newDerivations(c)
 	d.files, d.effects = true, true
@@ -72,19 +82,12 @@ func (c *countedTurns) loopsAt(f stack.Frame) (in frameCode, loops []ast.Stmt, o
 		if lit, is := n.(*ast.FuncLit); is && lit != in.lit {
 			return false
 		}
-		if bodyOfLoop(n) != nil && c.covers(n, f.Line) {
+		if bodyOfLoop(n) != nil && coversLine(c.d, n, f.Line) {
 			loops = append(loops, n.(ast.Stmt))
 		}
 		return true
 	})
 	return in, loops, true
-}
-
-// covers tells of a node that a line is in it.
-func (c *countedTurns) covers(n ast.Node, line int) bool {
-	_, first, _ := c.d.t.at(n.Pos())
-	_, last, _ := c.d.t.at(n.End())
-	return first <= line && line <= last
 }
 
 // turnWalk goes through the statements of a loop's body.
