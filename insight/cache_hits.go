@@ -205,7 +205,7 @@ func emptiedWhole(d *derivations, n ast.Node, cache types.Object) string {
 
 // tellHits says how often a cache had what a hot function computes. It is false where that was not counted, or is often enough.
 func tellHits(in *Input, m missed, callee stack.Frame, share stats.Interval, f *Finding) bool {
-	counts := in.code.counts()
+	counts := blockCountsOf(in.code)
 	if counts == nil {
 		return false
 	}
@@ -262,7 +262,7 @@ func (h *cacheHits) advise(c *code, calls repetition.Counts, f *Finding) {
 
 // tellMisses says of a wait for something outside that a cache is asked before it, and hardly ever has what comes again.
 func tellMisses(in *Input, t *traced, w *waiting, f *Finding) {
-	counts := in.code.counts()
+	counts := blockCountsOf(in.code)
 	if counts == nil || !w.outside() {
 		return
 	}

@@ -631,6 +631,9 @@ func classOf(f *Finding) int {
 	if f.Rule == al18.ID && f.Severity.AtLeast(Warning) {
 		return specific
 	}
+	if f.unexplained {
+		return general
+	}
 	switch f.Rule {
 	case "CP07", "CP08", "AL18":
 		return hint

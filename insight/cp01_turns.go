@@ -15,7 +15,7 @@ const (
 
 // tellTurns says of a hot function how many turns the loop around its heaviest line had, where that was counted.
 func tellTurns(in *Input, at stack.Frame, f *Finding) {
-	c := in.code.counts()
+	c := blockCountsOf(in.code)
 	if c == nil {
 		return
 	}

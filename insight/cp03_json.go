@@ -58,14 +58,13 @@ func tellJSON(h *hit, f *Finding) {
 				"An append method of the type (strconv.Append…) or a generated encoder pays only if it appends to a buffer that is reused, and not always then: measure it."
 			break
 		}
+		f.unexplained = true
 		f.Advice = "The time goes into visiting each value by reflection; the source does not show that any of it is needless. To try, the likeliest first: keep the bytes, if the same value is encoded again before it changes; leave out fields that no reader of the bytes needs; " +
 			"build the value of structs rather than of maps and interfaces. An append method of the type (strconv.Append…) or a generated encoder pays only if it appends to a buffer that is reused, and not always then: measure it."
 	case "encoding/json.Unmarshal", "encoding/json.(*Decoder).Decode":
 		f.Advice = decodeAdvice(h)
-		own := slices.DeleteFunc(facts.Frames(h.p.Stacks, h.lines[0].heavy), func(f stack.Frame) bool { return !h.in.Session.Scope().IsUser(f) })
-		if p, ok := partUsed(h.in.code, own); ok && h.through(p.call) >= halfOfAll {
-			p.tell(h.in, f)
-		} else if decodesInto(h, h.lines[0]) == aStruct {
+		if decodesInto(h, h.lines[0]) == aStruct {
+			f.unexplained = true
 			tellAllNeeded(h, f)
 		}
 	default:

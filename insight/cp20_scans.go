@@ -59,7 +59,7 @@ const (
 
 // scansByCounts finds them by the lines of the CPU samples.
 func scansByCounts(r *Rule, in *Input) []Finding {
-	counts := in.code.counts()
+	counts := blockCountsOf(in.code)
 	if counts == nil {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,6 +32,17 @@ func countedFile(t *testing.T, name, source string, functions ...repeatsfile.Fun
 		l.Paired = l.Looked
 		f.Loops = append(f.Loops, l)
 	}
+	for _, m := range regexp.MustCompile(`\[/\*(\d+)\*/|/\*(\d+)\*/\]`).FindAllStringSubmatchIndex(source, -1) {
+		at, n := m[0], ""
+		if m[2] >= 0 {
+			n = source[m[2]:m[3]]
+		} else {
+			at, n = m[1]-1, source[m[4]:m[5]]
+		}
+		size, _ := strconv.ParseInt(n, 10, 64)
+		f.Loops = append(f.Loops, repeatsfile.Loop{Line: line(at), Offset: at, Entered: 9, Looked: 9, Size: 9 * size, Contents: 9})
+	}
+	slices.SortFunc(f.Loops, func(a, b repeatsfile.Loop) int { return a.Offset - b.Offset })
 	out, err := json.Marshal(repeatsfile.Set{Schema: repeatsfile.Schema, For: 4e9, Functions: functions, Files: []repeatsfile.File{f}})
 	if err != nil {
 		t.Fatal(err)

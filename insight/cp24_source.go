@@ -44,7 +44,7 @@ type unneededScan struct {
 func newUnneededScan(c *code) *unneededScan {
 	d := newDerivations(c)
 	d.files, d.effects = true, true
-	return &unneededScan{d: d, asks: newDerivations(c), known: map[ast.Stmt]*unneeded{}, counts: c.counts()}
+	return &unneededScan{d: d, asks: newDerivations(c), known: map[ast.Stmt]*unneeded{}, counts: blockCountsOf(c)}
 }
 
 // on is the work that a frame's line is in.

@@ -28,7 +28,7 @@ const (
 	countsGrown  = 0.25 // of the growth by the trace; more is not clearly another
 )
 
-// countsOf are the goroutines of the program, or its open files, in the bare phases under load, after the first quarter
+// blockCountsOf are the goroutines of the program, or its open files, in the bare phases under load, after the first quarter
 // of each; those of the load itself are left out.
 func countsOf(in *Input, files bool) (all []counts) {
 	for _, l := range in.Facts.Loads() {

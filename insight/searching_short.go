@@ -64,7 +64,7 @@ func comparesNumbers(d *derivations, body *ast.BlockStmt) bool {
 
 // tellShort makes a remark of a search that ends after a few turns.
 func tellShort(in *Input, at stack.Frame, f *Finding) {
-	counts := in.code.counts()
+	counts := blockCountsOf(in.code)
 	if counts == nil {
 		return
 	}

@@ -207,6 +207,9 @@ func askCounts(c *code, f stack.Frame) {
 	work.counts = counts
 	work.on(f)
 	orderChange(c, f)
+	parts := newPartFinder(c)
+	parts.counts = counts
+	parts.on(f, "f")
 }
 
 // askWork asks of a line whether what it does is needed, where its texts end, what it walks over and moves, and how it sorts.
@@ -221,7 +224,7 @@ func askWork(c *code, f stack.Frame) {
 	sortedAppendAt(c, f)
 	sortKeyAt(c, []stack.Frame{f, f}, []bool{true, true})
 	skippable(c, f)
-	partUsed(c, []stack.Frame{{Func: "main.f"}, f})
+	newPartFinder(c).on(f, "f")
 	if own := countedScope(c, f); own != nil {
 		callsItself(c, own, f)
 		callsGiven(own)

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"loupe/analysis/repetition"
 	"loupe/value/stack"
@@ -18,8 +19,8 @@ type countedTurns struct {
 	blocks *repetition.Blocks
 }
 
-// counts are those of a recording; nil where it has none.
-func (c *code) counts() *countedTurns {
+// blockCountsOf are those of a recording; nil where it has none.
+func blockCountsOf(c *code) *countedTurns {
 	if c.turns == nil {
 		if blocks, err := repetition.BlocksIn(c.session); err == nil {
 			c.turns = newCountedTurns(c, blocks)
@@ -48,12 +49,17 @@ type turnCounts struct {
 
 // of counts the turns of a loop of a function. It is false where they were not counted, or where each turn does something.
 func (c *countedTurns) of(in frameCode, stmt ast.Stmt) (t turnCounts, ok bool) {
-	body := bodyOfLoop(stmt)
+	return c.ofBody(in, bodyOfLoop(stmt), stmt)
+}
+
+// ofBody counts the turns of a loop's body, or the calls of a function without a name: then there is no loop, and a turn that returns nothing but
+// constants goes on with the next one.
+func (c *countedTurns) ofBody(in frameCode, body *ast.BlockStmt, stmt ast.Stmt) (t turnCounts, ok bool) {
 	n, ok := c.entered(body.Lbrace)
 	if !ok || n == 0 {
 		return t, false
 	}
-	w := &turnWalk{countedTurns: c, in: in, stmt: stmt, ratio: 1}
+	w := &turnWalk{countedTurns: c, in: in, body: body, stmt: stmt, ratio: 1}
 	w.all = n
 	if w.list(body.List, n); w.unknown || w.decides == nil {
 		return t, false
@@ -95,8 +101,9 @@ type turnWalk struct {
 	*countedTurns
 	turnCounts
 	in      frameCode
-	stmt    ast.Stmt
-	ratio   float64 // of the condition that decides: how many of the turns that come to it go on
+	body    *ast.BlockStmt
+	stmt    ast.Stmt // the loop; nil for a function
+	ratio   float64  // of the condition that decides: how many of the turns that come to it go on
 	unknown bool
 }
 
@@ -121,6 +128,10 @@ func (w *turnWalk) one(s ast.Stmt, n int64) int64 {
 		return w.list(s.List, n)
 	case *ast.BranchStmt:
 		if s.Tok == token.CONTINUE && (s.Label == nil || w.isOf(s.Label)) {
+			return 0
+		}
+	case *ast.ReturnStmt:
+		if w.stmt == nil && !slices.ContainsFunc(s.Results, func(x ast.Expr) bool { return !isNamed(x, "nil") && w.d.t.info.Types[x].Value == nil }) {
 			return 0
 		}
 	case *ast.EmptyStmt:
@@ -158,8 +169,7 @@ func (w *turnWalk) looks(n ast.Node) bool {
 	if !ok || writesBehind(w.d, n) {
 		return false
 	}
-	body := bodyOfLoop(w.stmt)
-	ofTurn := func(v types.Object) bool { return v == nil || body.Pos() <= v.Pos() && v.Pos() < body.End() }
+	ofTurn := func(v types.Object) bool { return v == nil || w.body.Pos() <= v.Pos() && v.Pos() < w.body.End() }
 	for v := range touched {
 		if !ofTurn(v) {
 			return false
@@ -190,7 +200,7 @@ func (w *turnWalk) branches(s *ast.IfStmt, n int64) int64 {
 	rest, before := n-then, w.acting
 	left := w.list(s.Body.List, then)
 	switch acted := w.acting > before; {
-	case acted || then == 0 && !onlyGoesOn(s.Body.List):
+	case acted || then == 0 && !onlyGoesOn(s.Body.List) && !asksError(s.Cond, token.NEQ): // what never failed decides nothing
 		w.decide(s, s.Cond, n, then)
 	case left == 0 && s.Else == nil:
 		w.decide(s, opposite(s.Cond), n, rest)

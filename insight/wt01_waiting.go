@@ -410,6 +410,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	tellSerial(in, t, w, reason, many, asks, &f)
 	tellEvent(in, t, w, reason, &f)
 	tellMisses(in, t, w, &f)
+	tellPartMade(in, t, w, &f)
 	namelessDoubt(in, g, &f)
 	cutDoubt(in, g, &f)
 	return f

@@ -99,7 +99,7 @@ func (s *sites) loops(fn *ast.FuncDecl) {
 			around = around[:len(around)-1]
 			return true
 		}
-		if c := &s.w.src.Counted; s.over(n) != nil && len(c.Loops) < MostLoops {
+		if s.over(n) != nil {
 			at := n.Pos()
 			for _, outer := range slices.Backward(around) {
 				label, ok := outer.(*ast.LabeledStmt)
@@ -108,8 +108,7 @@ func (s *sites) loops(fn *ast.FuncDecl) {
 				}
 				at = label.Pos()
 			}
-			s.w.add(at, fmt.Sprintf("if %s.Look(%d) { %s.Over(%d, func() any { return %s }) }; ", local, len(c.Loops), local, len(c.Loops), s.text(s.over(n))))
-			c.Loops = append(c.Loops, s.w.place(n.Pos()))
+			s.look(at, s.over(n), n.Pos())
 		}
 		around = append(around, n)
 		return true

@@ -215,6 +215,7 @@ func (s *Source) file(fset *token.FileSet, p parsed, imports string) error {
 			w.blocks(fn)
 			if p.lines {
 				at.loops(fn)
+				at.cuts(fn)
 				at.in = p.pkg + "." + cmp.Or(debuginfo.Symbol(fn), fn.Name.Name)
 				at.count(fn)
 			}

@@ -63,3 +63,38 @@ func TestSites(t *testing.T) {
 		}
 	}
 }
+
+// TestCuts: of which parts of lists it is counted how large they are.
+func TestCuts(t *testing.T) {
+	for _, test := range []struct{ name, body, want string }{
+		{"a page", "return list[i:j]", "if Look(0) { Over(0, func() any { return list }) }; if Look(1) { Over(1, func() any { return list[i:j] }) }; return list[i:j]"},
+		{"a page that is handed on", "show(out, list[i:min])", "if Look(0) { Over(0, func() any { return list }) }; if Look(1) { Over(1, func() any { return list[i:min] }) }; show("},
+		{"the first of a field", "part := t.items[:n]\n\treturn part", "return t.items[:n] }) }; part := t.items[:n]"},
+		{"up to its length", "return list[1 : len(list)-1]", "return list[1 : len(list)-1] }) }; return"},
+		{"a branch", "if i > 0 {\n\t\tlist = list[:n]\n\t}\n\treturn list", "return list[:n] }) }; list = list[:n]"},
+		{"the rest", "return list[i:]", ""},
+		{"emptied", "list = list[:0]\n\treturn list", ""},
+		{"its capacity", "return list[i:j:j]", ""},
+		{"a bound that is computed", "return list[i:end(i)]", ""},
+		{"a call that may change it", "return append(grow(t), list[i:j]...)", ""},
+		{"a condition", "if part := list[i:j]; len(part) > 0 {\n\t\treturn part\n\t}\n\treturn nil", ""},
+		{"what may not be asked", "ok = i < j && len(list[i:j]) > 1\n\treturn nil", ""},
+		{"an array of its own", "var buf [64]int\n\treturn clone(buf[:n])", ""},
+		{"a part of a part", "return list[i:j][:n]", "return list[i:j] }) }; return"},
+		{"later", "defer func() { show(out, list[i:j]) }()\n\treturn nil", "defer func() { if Look(0)"},
+	} {
+		src := "package p\n\nfunc (t *T) run(list []int, i, j, n, min int, ok bool, out *out) []int {\n\t" + test.body + "\n}\n"
+		name := filepath.Join(t.TempDir(), "p.go")
+		if err := os.WriteFile(name, []byte(src), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := counting.Of([]counting.Package{{Path: "example.com/p", Files: []string{name}, Lines: true}}, "counts")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.ReplaceAll(s.Texts[name], "zz_loupe_repeats.", "")
+		if test.want == "" && strings.Contains(text, "Look(") || !strings.Contains(text, test.want) {
+			t.Errorf("%s: %s\nwant %s", test.name, text, test.want)
+		}
+	}
+}

@@ -31,9 +31,9 @@ type Block struct {
 	Count int64 `json:"count"`
 }
 
-// Loop is a loop that goes through a slice, a map or a text.
+// Loop is a loop that goes through a slice, a map or a text; or x[a:b], of which x and the part are looked at in the same way.
 type Loop struct {
-	// Line and Offset are those of its keyword.
+	// Line and Offset are those of its keyword; those of the opening bracket for x, and of the closing one for the part.
 	Line   int `json:"line"`
 	Offset int `json:"offset"`
 	// Entered is how often it began. Looked of these were looked at: there it had Size elements to go through, in all.

@@ -1,0 +1,90 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestParts: a list that is made for a part of it, by the source and by counts; not one that is used as a whole, worked off in parts, kept, or returned to
+// somebody who uses all of it.
+func TestParts(t *testing.T) {
+	const head = "package main\n\nimport (\n\"encoding/json\"\n\"slices\"\n\"sort\"\n)\n\ntype row struct {\nid, at int\nname string\n}\n\ntype store struct {\nlast []row\nn int\n}\n\n"
+	const load = "func (s *store) load(q string) (out []row, err error) { /*100*/\nfor i := 0; i < 5000; i++ { /*500000*/\nout = append(out, decode(q, i)) // here\n}\nreturn out, nil\n}\n\nfunc decode(q string, i int) row { return row{i, i, q} }\n\nfunc show(rows []row) {\nfor _, r := range rows {\nprintln(r.name)\n}\n}\n\n"
+	const page = "func page(list []row, from, to int) []row {\nif from > len(list) { /*0*/\nreturn nil\n}\nreturn list[/*5000*/from:to/*20*/]\n}\n\nfunc byTime(list []row) { sort.Slice(list, func(i, j int) bool { return list[i].at < list[j].at }) }\n\nfunc all(list []row) []row { return list }\n\nfunc wanted(r row) bool { return r.id+r.at > 3 && r.name != \"\" }\n\nfunc eachText(do func([]byte) error) { do(nil) }\n\n"
+	for _, c := range []struct {
+		name, body   string
+		says, advice string
+		severity     Severity
+	}{
+		{"a page", "rows, err := s.load(q)\nif err != nil { /*0*/\nreturn\n}\nshow(rows[/*5000*/lo:hi/*20*/])", "rows[lo:hi] at main.go", "a limit and an offset", Warning},
+		{"its size", "rows, _ := s.load(q)\nshow(rows[/*5000*/lo:hi/*20*/])", "5,000 elements on average, of which main.(*store).work uses 20: rows[lo:hi]", "a limit and an offset", Warning},
+		{"not counted", "rows, _ := s.load(q)\nshow(rows[lo:hi])", "rows[lo:hi] at main.go", "a limit and an offset", Info},
+		{"with its length", "rows, _ := s.load(q)\nprintln(len(rows))\nshow(rows[/*5000*/lo:hi/*20*/])", "and how many there are", "a question of its own", Warning},
+		{"sorted before", "rows, _ := s.load(q)\nsort.Slice(rows, func(i, j int) bool { return rows[i].at < rows[j].at })\nshow(rows[/*5000*/:limit/*20*/])", "rows[:limit]", "ORDER BY", Warning},
+		{"sorted by a function of its own", "rows, _ := s.load(q)\nbyTime(rows)\nshow(rows[/*5000*/:limit/*20*/])", "rows[:limit]", "ORDER BY", Warning},
+		{"cut by a function of its own", "rows, _ := s.load(q)\nshow(page(rows, lo, hi))", "list[from:to]", "a limit and an offset", Warning},
+		{"handed on as it is", "rows, _ := s.load(q)\nrest := all(rows)\nshow(rest[/*5000*/lo:hi/*20*/])", "rest[lo:hi]", "a limit and an offset", Warning},
+		{"a part of itself", "rows, _ := s.load(q)\nif len(rows) > limit { /*100*/\nrows = rows[/*5000*/:limit/*20*/]\n}\nshow(rows)", "rows[:limit]", "a limit and an offset", Warning},
+		{"only their number", "rows, _ := s.load(q)\ns.n = len(rows)", "only uses how many there are", "Count without making the list", Warning},
+		{"their number, sorted", "rows, _ := s.load(q)\nbyTime(rows)\nprintln(len(rows))", "only uses how many there are", "Count without making the list", Warning},
+		{"the few of a condition", "rows, _ := s.load(q)\n/*100 80 400000 80 0*/for _, r := range rows { /*500000*/\nif r.id == limit { /*120*/\nprintln(r.name)\n}\n}", "uses 1.2: those that the loop at main.go:", "Hand the condition to load", Warning},
+		{"up to the one that is found", "rows, _ := s.load(q)\n/*100 80 400000 80 0*/for i := range rows { /*250000*/\nif rows[i].id == limit { /*100*/\nprintln(rows[i].name)\nbreak\n}\n}", "uses 1: those", "stop at the first", Warning},
+		{"one of them", "rows, _ := s.load(q)\nprintln(rows[limit].name)", "rows[limit]", "this one alone", Warning},
+		{"found by the library", "rows, _ := s.load(q)\nprintln(slices.ContainsFunc(rows, func(r row) bool { return r.id == limit }))", "slices.ContainsFunc", "this one alone", Warning},
+		{"by its indexes", "rows, _ := s.load(q)\nfor i := lo; i < hi; i++ { /*2000*/\nprintln(rows[i].name)\n}", "uses 20: those", "Hand the condition", Warning},
+		{"decoded", "var rows []row\nif err := json.Unmarshal([]byte(q), &rows); err != nil { // here2\nreturn\n}\nshow(rows[/*5000*/lo:hi/*20*/])", "json.Unmarshal takes", "a limit and an offset", Warning},
+		{"made by a loop of its own", "var rows []row\nfor i := 0; i < 5000; i++ { /*500000*/\nr := decode(q, i) // here2\nrows = append(rows, r)\n}\nshow(rows[/*5000*/lo:hi/*20*/])", "The loop at line", "a limit and an offset", Warning},
+
+		{"records that a condition drops", "for i := 0; i < 5000; i++ { /*500000*/\nr := decode(q, i) // here2\nif r.id == limit { /*300*/\ns.last = append(s.last, r)\n}\n}", "500,000 records, of which main.(*store).work lets 300 through", "by id", Warning},
+		{"records that it goes on without", "for i := 0; i < 5000; i++ { /*500000*/\nr := decode(q, i) // here2\nif r.id != limit { /*499700*/\ncontinue\n}\ns.last = append(s.last, r)\n}", "lets 300 through", "by id", Warning},
+		{"records of a function that is called for each", "eachText(func(text []byte) error { /*500000*/\nvar r row\nif err := json.Unmarshal(text, &r); err != nil { /*0*/ // here2\nreturn err\n}\nif q == \"\" || r.name == q { /*300*/\ns.last = append(s.last, r)\n}\nreturn nil\n})", "lets 300 through", "by name", Warning},
+
+		{"records of which many pass", "for i := 0; i < 5000; i++ { /*500000*/\nr := decode(q, i) // here2\nif r.id == limit { /*90000*/\ns.last = append(s.last, r)\n}\n}", "", "", ""},
+		{"records of which most fields are asked for", "for i := 0; i < 5000; i++ { /*500000*/\nr := decode(q, i) // here2\nif r.id == limit && r.name == q { /*300*/\ns.last = append(s.last, r)\n}\n}", "", "", ""},
+		{"records that are asked for as a whole", "for i := 0; i < 5000; i++ { /*500000*/\nr := decode(q, i) // here2\nif wanted(r) { /*300*/\ns.last = append(s.last, r)\n}\n}", "", "", ""},
+		{"records of which each is counted", "for i := 0; i < 5000; i++ { /*500000*/\nr := decode(q, i) // here2\ns.n++\nif r.id == limit { /*300*/\ns.last = append(s.last, r)\n}\n}", "", "", ""},
+		{"the first of an unknown number", "rows := s.some(q)\nprintln(rows[0].name)", "", "", ""},
+		{"all of it", "rows, _ := s.load(q)\nshow(rows)", "", "", ""},
+		{"a large part", "rows, _ := s.load(q)\nshow(rows[/*5000*/lo:hi/*4900*/])", "", "", ""},
+		{"it is gone through as well", "rows, _ := s.load(q)\n/*100 80 400000 80 0*/for _, r := range rows { /*500000*/\ns.n += r.at\n}\nshow(rows[/*5000*/lo:hi/*20*/])", "", "", ""},
+		{"it is kept", "rows, _ := s.load(q)\ns.last = rows\nshow(rows[/*5000*/lo:hi/*20*/])", "", "", ""},
+		{"it is set where others see it", "s.last, _ = s.load(q)\nshow(s.last[/*5000*/lo:hi/*20*/])", "", "", ""},
+		{"in batches", "rows, _ := s.load(q)\nfor lo := 0; lo < len(rows); lo += 100 { /*5000*/\nshow(rows[/*5000*/lo:lo+100/*100*/])\n}", "", "", ""},
+		{"worked off", "rows, _ := s.load(q)\nfor len(rows) > 0 { /*25000*/\nn := min(20, len(rows))\nshow(rows[/*2500*/:n/*20*/])\nrows = rows[n:]\n}", "", "", ""},
+		{"without its head", "rows, _ := s.load(q)\nshow(rows[1:])", "", "", ""},
+		{"two halves", "rows, _ := s.load(q)\nshow(rows[/*5000*/:lo/*2500*/])\nshow(rows[/*5000*/lo:hi/*2500*/])", "", "", ""},
+		{"each turn does something", "rows, _ := s.load(q)\n/*100 80 400000 80 0*/for _, r := range rows { /*500000*/\nprintln(r.name)\n}", "", "", ""},
+		{"another goroutine has it", "rows, _ := s.load(q)\ngo show(rows)\nshow(rows[/*5000*/lo:hi/*20*/])", "", "", ""},
+		{"a function without a name has it", "rows, _ := s.load(q)\nfunc() { show(rows) }()\nshow(rows[/*5000*/lo:hi/*20*/])", "", "", ""},
+		{"an element is changed", "rows, _ := s.load(q)\nrows[0].n = 1\nrows[limit] = row{}\nshow(rows[/*5000*/lo:hi/*20*/])", "", "", ""},
+		{"to a function that is not known", "rows, _ := s.load(q)\nprint(rows)\nshow(rows[/*5000*/lo:hi/*20*/])", "", "", ""},
+		{"the loop does something else", "var rows []row\nfor i := 0; i < 5000; i++ { /*500000*/\nr := decode(q, i) // here2\ns.n += r.at\nrows = append(rows, r)\n}\nshow(rows[/*5000*/lo:hi/*20*/])", "", "", ""},
+		{"it has an effect", "rows, _ := s.reload(q)\nshow(rows[/*5000*/lo:hi/*20*/])", "rows[lo:hi]", "a limit and an offset", Info},
+	} {
+		source := head + load + page + strings.ReplaceAll(strings.Replace(load[:strings.Index(load, "func decode")], "(s *store) load", "(s *store) reload", 1), "return out", "s.last = out[:1:1]\nreturn out") +
+			"func (s *store) work(q string, lo, hi, limit int) { /*100*/\n" + c.body + "\n}\n"
+		line := func(mark string) int { return 1 + strings.Count(source[:strings.Index(source, mark)], "\n") }
+		frames := ""
+		for name := range strings.SplitSeq("load reload", " ") {
+			if at := strings.Index(c.body, "s."+name+"("); at >= 0 {
+				frames = fmt.Sprintf("main.(*store).work:/src/main.go:%d main.(*store).%s:/src/main.go:%d", line("s."+name+"("), name, line("// here"))
+			}
+		}
+		if strings.Contains(c.body, "// here2") {
+			frames = fmt.Sprintf("main.(*store).work:/src/main.go:%d %s", line("// here2"), map[bool]string{true: "encoding/json.Unmarshal:/go/src/encoding/json/decode.go:90", false: fmt.Sprintf("main.decode:/src/main.go:%d", line("func decode"))}[strings.Contains(c.body, "json.")])
+		}
+		r := countedRecording(t, source, "main.main:/src/main.go:400 "+frames)
+		if strings.Contains(c.body, "eachText") {
+			r = countedRecording(t, source, "main.main:/src/main.go:400 "+strings.Replace(frames, ".work:", ".work.func1:", 1))
+		}
+		f := answers(t, r, "CP29")[0]
+		switch {
+		case (f.State == Found) != (c.says != ""), !strings.Contains(f.Summary, c.says), !strings.Contains(f.Advice, c.advice):
+			t.Errorf("%s: %s: %s → %s", c.name, f.State, f.Summary, f.Advice)
+		case f.Severity != c.severity:
+			t.Errorf("%s is %q: %s", c.name, f.Severity, strings.Join(slices.Concat([]string{f.Summary}, f.Doubts), "; "))
+		}
+	}
+}
