@@ -76,6 +76,9 @@ func TestCards(t *testing.T) {
 	pause.waitsFor, pause.Impact = "sleep", &Impact{Value: 0.9, Unit: "share of the time of requests"}
 	plain, many := pause, pause
 	plain.waitsFor, plain.Advice, many.waitsFor, many.Advice = "network", peersOfOthers, "network", "It makes one call after another (N+1 queries)"
+	files, again := pause, seenAt("CP26", Warning, 40, "/src/config.go", 46)
+	files.waitsFor, files.Advice = "file_call", fileMakes.advice()
+	again.saves, again.Impact = true, &Impact{Value: 0.4, Unit: "share of the time of main"}
 	queued := pause
 	queued.waitsFor = "lock"
 	queue := seenAt("LK01", Warning, 20, "/src/log.go", 3)
@@ -91,6 +94,8 @@ func TestCards(t *testing.T) {
 		{"one that grows by something else", []Finding{seenAt("GC08", Warning, 80, "/src/index.go", 7), tail}, "GC08 GC16"},
 		{"what grows without end comes before a pause", []Finding{pause, leak}, "GC08 WT01"},
 		{"and before a wait of which no fault is named", []Finding{plain, leak}, "GC08 WT01"},
+		{"work that need not be done before files that may have to be written", []Finding{files, again}, "CP26 WT01"},
+		{"and not before calls that are too many, either", []Finding{many, again}, "WT01 CP26"},
 		{"and not before calls that are too many", []Finding{many, leak}, "WT01 GC08"},
 		{"and not before a queue", []Finding{queued, leak}, "WT01 GC08"},
 		{"the same samples", []Finding{hot, lower}, "AL09(CP01)"},

@@ -165,6 +165,10 @@ func (r *countedCall) evidence(in *Input, f *Finding, entry recording.Entry, dec
 	if r.loop > 0 {
 		f.Summary += fmt.Sprintf("; the loop at %s comes to it in each turn", fileLine(r.site.File, r.loop))
 	}
+	if len(r.way) > 1 && fileLine(r.way[1].File, r.way[1].Line) != fileLine(r.site.File, r.site.Line) && in.Session.Scope().IsUser(r.way[1]) {
+		f.Summary += ", by way of " + place(r.way[1])
+		f.Evidence = append(f.Evidence, in.code.shownAt(r.way[1].File, r.way[1].Line, "%s is called here", stack.Short(decl.Func)))
+	}
 	if which != "" {
 		f.Evidence = append(f.Evidence, in.code.shownAt(decl.File, decl.Line, "%s, %s, begins here", stack.Short(decl.Func), which))
 	}

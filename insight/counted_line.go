@@ -114,7 +114,7 @@ func (r *repeatedCall) holdLine(in *Input, f *Finding) {
 		remark("what %s does else is not known: its source is not in the recording", stack.Short(callee))
 	}
 	switch {
-	case r.holdResults(remark):
+	case r.holdResults(in, stack.Frame{}, f, remark):
 	case w.Refers && makesForEach.MatchString(lastName(r.Func.Name)):
 		remark("by its name it makes a value for each who asks: that can be shared only if nobody changes it")
 	case w.Refers && givenOn(in.code, r.site, lastName(r.Func.Name)):

@@ -263,7 +263,7 @@ func (r *repeatedCall) hold(in *Input, f *Finding) {
 		remark("it reads %s, which is no argument and is changed at %s: another call may give another result", of, at)
 	}
 	switch {
-	case r.holdResults(remark):
+	case r.holdResults(in, decl, f, remark):
 	case w.Refers && makesForEach.MatchString(ownName(r.Func.Name)):
 		remark("by its name it makes a value for each who asks: that can be shared only if nobody changes it, or tells it from others")
 	case w.Refers && !w.Plain && toldApart(in.code, callerOf(r.way, r.site), ownName(r.Func.Name)):
@@ -279,18 +279,30 @@ func (r *repeatedCall) hold(in *Input, f *Finding) {
 }
 
 // holdResults says what of the results, by the counts alone, speaks against keeping them; false where nothing does.
-func (r *repeatedCall) holdResults(remark func(format string, args ...any)) bool {
+func (r *repeatedCall) holdResults(in *Input, decl stack.Frame, f *Finding, remark func(format string, args ...any)) bool {
 	switch w := r.Inner; {
 	case w.Changed > 0:
 		remark("what it returned was changed afterwards, by its users or by its own methods: whoever changes it needs a value of his own")
 	case w.Handles:
 		remark("what it returns has a connection, a file, a channel or a function in it: only one may be able to use that at a time")
+	case w.Maps && w.Vague && computesAlone(in.code, decl):
+		f.Doubts = append(f.Doubts, "what it returns has maps, whose entries were not compared: by the source it makes all of what it is given and reads, and changes nothing")
+		return false
 	case w.Maps && w.Vague:
 		remark("what it returns has maps, whose entries were not compared: each call may return others")
 	default:
 		return false
 	}
 	return true
+}
+
+// computesAlone tells of the function at a frame that it makes what it returns of its arguments and of what it reads, files and the environment among that,
+// and changes nothing: as long as these stay the same, so does all that it returns.
+func computesAlone(c *code, at stack.Frame) bool {
+	d := newDerivations(c)
+	d.files = true
+	in, ok := d.at(at)
+	return ok && in.lit == nil && d.value(in.decl) != nil
 }
 
 // callerOf is the frame that calls the first one of a way; otherwise where none was seen.

@@ -15,6 +15,7 @@ import (
 func TestCP26(t *testing.T) {
 	const source = "func list(items []string) { // 5\n\tfor _, x := range items {\n\t\tshow(x)\n\t}\n}\n\nfunc show(x string) { // 11\n\tprint(open(\"repo\"), x)\n}\n\nfunc open(name string) *repo { // 15\n\treturn read(name)\n}\n"
 	const row = `{"in":%d,"call":2,"around":%d,"around_ns":1000000000,"calls":600,"time_ns":700000000,"distinct":%d,"again":%d,"again_ns":%d,"most":60,"most_one":60%s}`
+	const putMethod = "\nfunc (r *repo) put(l string) { r.by[l] = append(r.by[l], l); r.all = append(r.all, l) }\n"
 	rows := func(in, around, distinct, again, ns int, rest string) string {
 		return fmt.Sprintf(row, in, around, distinct, again, ns, rest)
 	}
@@ -32,6 +33,9 @@ func TestCP26(t *testing.T) {
 		{"some of them", rows(0, 10, 120, 480, 500e6, `,"partial":true`), source, true, Found, Warning, "with 12 arguments that look different"},
 		{"more than was looked at", rows(0, 10, 10, 590, 650e6, `,"partial":true,"large":true`), source, true, Found, Info, "with arguments that look the same"},
 		{"results with maps that were not compared", rows(0, 10, 10, 590, 650e6, `,"vague":true,"maps":true,"refers":true`), source, true, Found, Info, "returns what looks the same"},
+		{"maps that are made of a file", rows(0, 10, 10, 590, 650e6, `,"vague":true,"maps":true,"refers":true`), strings.Replace(source, "return read(name)", "text, _ := os.ReadFile(name); r := &repo{by: map[string][]string{}}; for l := range strings.Lines(string(text)) { r.put(l) }; return r", 1) + putMethod, true, Found, Warning, "returns what looks the same"},
+		{"maps of what it has, which changes", rows(0, 10, 10, 590, 650e6, `,"vague":true,"maps":true,"refers":true`), strings.Replace(source, "return read(name)", "r := &repo{by: map[string][]string{}}; for _, l := range lines { r.put(l) }; return r", 1) + putMethod + "\nvar lines []string\n\nfunc add(l string) { lines = append(lines, l) }\n", true, Found, Info, "returns what looks the same"},
+		{"maps that a peer gives", rows(0, 10, 10, 590, 650e6, `,"vague":true,"maps":true,"refers":true`), strings.Replace(source, "return read(name)", "r := &repo{by: map[string][]string{}}; for _, l := range ask(name) { r.put(l) }; return r", 1) + putMethod + "\nfunc ask(name string) (out []string) { resp, _ := http.Get(name); json.NewDecoder(resp.Body).Decode(&out); return out }\n", true, Found, Info, "returns what looks the same"},
 		{"maps of its own, which were", rows(0, 10, 10, 590, 650e6, `,"maps":true,"refers":true`), source, true, Found, Warning, "returns the same"},
 		{"little of the time", rows(0, 10, 10, 590, 150e6, ""), source, true, Found, Info, "15.0%"},
 		{"hardly any", rows(0, 10, 10, 590, 50e6, ""), source, true, Fine, "", "no function"},
@@ -56,7 +60,7 @@ func TestCP26(t *testing.T) {
 		{"it sends something as well, and returns a number", rows(0, 10, 10, 590, 650e6, `,"plain":true`), strings.Replace(source, "return read(name)", "events <- name; return read(name)", 1), true, Found, Info, "main.open"},
 	} {
 		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\nphase cpu 5s..9s profiler=cpu\n")
-		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte("package main\n\ntype repo struct{}\n\n"+c.source))
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte("package main; import (\"os\"; \"strings\"; \"net/http\"; \"encoding/json\")\n\ntype repo struct{ by map[string][]string; all []string }\n\n"+c.source))
 		withProfile(r, recording.CPU, "cpu", column{"main.main:/src/main.go:30 main.list:/src/main.go:7 main.show:/src/main.go:12 main.open:/src/main.go:16 main.read:/src/read.go:5", []int64{70}},
 			column{"main.main:/src/main.go:30 main.list:/src/main.go:7 main.show:/src/main.go:12", []int64{30}})
 		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, fmt.Appendf(nil, `{"schema":"loupe.repeats/1","loaded":%v,"ns":4000000000,"functions":[{"name":"main.list","file":"/src/main.go","line":5,"calls":10},{"name":"main.show","file":"/src/main.go","line":11,"calls":600},{"name":"main.open","file":"/src/main.go","line":15,"calls":600,"time_ns":700000000}],"within":[%s]}`, c.loaded, c.rows))

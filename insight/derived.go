@@ -251,7 +251,7 @@ func rowsMade(d *derivations, decl *ast.FuncDecl, table ast.Expr) bool {
 	text, other := types.ExprString(table), false
 	eachAssigned(decl.Body, func(lhs, rhs ast.Expr) {
 		if row, ok := ast.Unparen(lhs).(*ast.IndexExpr); ok && types.ExprString(row.X) == text {
-			other = other || !d.makes(decl, nil, rhs)
+			other = other || !d.makes(decl, nil, rhs) && !appendsTo(rhs, types.ExprString(lhs))
 		}
 		if call, ok := ast.Unparen(rhs).(*ast.CallExpr); ok && types.ExprString(lhs) == text {
 			switch {
@@ -281,7 +281,30 @@ func derivedSetsMade(d *derivations, decl *ast.FuncDecl, x *ast.SelectorExpr) bo
 			made, other = made || ok, other || !ok
 		}
 	})
+	if v := d.variable(ast.Unparen(x.X)); v != nil && !other { // or where its struct is made
+		for _, def := range d.definitions(decl)[v] {
+			field, found := fieldOfLit(def.x, x.Sel.Name)
+			made, other = made || found, other || found && !d.makes(decl, nil, field)
+		}
+	}
 	return made && !other
+}
+
+// fieldOfLit is what a struct that is made by an expression has in a field; false where it is no such, or where the field has nothing.
+func fieldOfLit(x ast.Expr, name string) (value ast.Expr, ok bool) {
+	if u, is := x.(*ast.UnaryExpr); is && u.Op == token.AND {
+		x = u.X
+	}
+	lit, is := x.(*ast.CompositeLit)
+	if !is {
+		return nil, false
+	}
+	for _, e := range lit.Elts {
+		if kv, is := e.(*ast.KeyValueExpr); is && isNamed(kv.Key, name) {
+			return kv.Value, true
+		}
+	}
+	return nil, false
 }
 
 // isResult tells of a variable that it is a result of a function with a name.
@@ -481,7 +504,7 @@ func (w *derivedWalk) fills(x ast.Expr) bool {
 		w.touch(x)
 		return true
 	}
-	v := w.d.variable(ast.Unparen(x))
+	v := w.d.variable(innermost(pointed(x)))
 	if v == nil || !isGiven(w.f.decl, v) {
 		return false
 	}

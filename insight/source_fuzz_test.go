@@ -225,6 +225,7 @@ func askWork(c *code, f stack.Frame) {
 	sortKeyAt(c, []stack.Frame{f, f}, []bool{true, true})
 	skippable(c, f)
 	newPartFinder(c).on(f, "f")
+	writesSameFile(c, []stack.Frame{f, f}, "f")
 	if own := countedScope(c, f); own != nil {
 		callsItself(c, own, f)
 		callsGiven(own)

@@ -159,6 +159,7 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward, ways []float64)
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, "the function has a loop of its own, so each sync may be that of many writes already: larger groups need fewer, and lose more if the machine fails")
 	}
+	tellWholeFiles(in, t, o, &f)
 	if relays(t, g, o.calls) {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, relayDoubt)
