@@ -81,7 +81,7 @@ func Cards(in *Input, all []Finding) []Card {
 	}
 	c.capped(out)
 	c.leaksFirst(out)
-	c.needlessFirst(out)
+	needlessFirst(c, out)
 	c.preparingFirst(out)
 	slices.SortStableFunc(out, func(a, b Card) int {
 		fa, fb := all[a.Finding], all[b.Finding]

@@ -33,7 +33,7 @@ func (c *causal) leaksFirst(cards []Card) {
 var needlessWork = []string{"CP24", "CP26", "CP28", "CP29"}
 
 // needlessFirst puts much work that need not be done before a wait of which no fault is named.
-func (c *causal) needlessFirst(cards []Card) {
+func needlessFirst(c *causal, cards []Card) {
 	for _, work := range cards {
 		f := &c.all[work.Finding]
 		if !f.saves || !f.Severity.AtLeast(Warning) || !slices.Contains(needlessWork, f.Rule) || f.Impact == nil || f.Impact.Value < muchOfAll {

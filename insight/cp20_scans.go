@@ -45,6 +45,7 @@ const (
 	scanCompare          // it compares the element with what is looked for
 	scanOrder            // whether something of the element is less than, or before, something else
 	scanState            // something of the element alone
+	scanSums             // whether the place is come to up to which turns add something up
 )
 
 // Limits of what is told: chosen. Below them a map or an order gains little, or the list may be another one.
@@ -138,6 +139,9 @@ func (s *scanFinder) scan(in frameCode, stmt ast.Stmt) *countedScan {
 	over, ok := s.c.loopAt(stmt)
 	if !ok || over.Looked < fewLoops || over.Contents*sameAgain > over.Looked && (over.Paired < fewLoops/2 || float64(over.Alike) < mostAlike*float64(over.Paired)) {
 		return nil
+	}
+	if x := s.fromStart(in, stmt, over); x != nil {
+		return x
 	}
 	t, ok := s.c.of(in, stmt)
 	if !ok || t.all < enoughTurns || t.all < fewInLoop*over.Entered || float64(t.acting) > mostActing*float64(t.all) {
@@ -273,6 +277,9 @@ func (s *countedScan) finding(r *Rule, in *Input, w *facts.Weights, blocks *repe
 	f := r.answer(Found, "%s of the CPU time goes into a loop%s that goes through %s again and again, %s elements; of %s turns %s", unit.Percent(share.Estimate), atFrame(s.at),
 		s.name, unit.About(size), unit.About(s.all), acting)
 	f.Title = "The same elements are gone through again and again for few of them"
+	if s.kind == scanSums {
+		f.Title, f.Summary = sumsTitle, s.sumsText(share)
+	}
 	f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
 	f.Severity, f.Score = Info, score(share.Estimate, r.param("share"), 0.6)
 	f.Evidence = []Evidence{in.lineAt(w.Entry, s.at, "%d of %d samples", s.samples, w.Total()),
@@ -308,6 +315,8 @@ func (s *countedScan) advise(f *Finding) {
 		}
 	case s.kind == scanOrder:
 		f.Advice = "Keep the elements in the order of what the condition compares, a heap (container/heap) or a sorted slice: then those for which it is true stand together, and the rest is not looked at."
+	case s.kind == scanSums:
+		f.Advice = "Add it up once, when the list is complete: keep a table with what there is to know at each place (the sums so far), and find the place by a binary search (sort.Search, slices.BinarySearchFunc). Where places are asked for in their order, go on from the last one instead."
 	case s.kind == scanState:
 		f.Advice = "Keep the elements for which the condition is true in a list or a map of their own, to which they are added where that becomes true and from which they are removed where it ends; or, where few change, a count of them that tells when there are none."
 	default:

@@ -85,6 +85,14 @@ func TestScans(t *testing.T) {
 		{"it changes at times", "func (s *sub) touch(now time.Time) { /*40000*/\ns.until = now\n}\nfunc (h *hub) work(now time.Time) {\n" + same + "for _, s := range h.subs { /*5000000*/\nif s.until.Before(now) { /*1000*/ // here\nh.n++\n}\n}\n}\n", "1,000 did more than look", "in the order", Warning},
 		{"the mark changes all the time", "func (h *hub) mark() {\nfor _, s := range h.subs { /*4000000*/\ns.dirty = !s.dirty\n}\n}\nfunc (h *hub) work() {\n" + same + "for _, s := range h.subs { /*5000000*/\nif s.dirty { /*1000*/ // here\nh.n++\n}\n}\n}\n", "1,000 did more than look", "changes so often", Info},
 
+		{"the row of an address, by differences", "func (h *hub) work(pc int) int {\nat, row := 0, 0\n" + same + "for _, s := range h.subs { /*5000000*/\nnext := at + s.weight\nif next > pc { /*990*/ // here\nreturn row\n}\nat = next\nrow += s.id\n}\nreturn row\n}\n", "adds up h.subs from its start", "binary search", Warning},
+		{"the line of an offset", "func (h *hub) work(pos int, text string) int {\nline := 1\n" + same + "for i, c := range text { /*5000000*/\nif i == pos { /*1000*/ // here\nbreak\n}\nif c == '\\n' { /*90000*/\nline++\n}\n}\nreturn line\n}\n", "adds up text from its start", "binary search", Warning},
+		{"by weights", "func (h *hub) work(x int) *sub {\nsum := 0\n" + same + "for _, s := range h.subs { /*5000000*/\nsum += s.weight\nif sum > x { /*1000*/ // here\nreturn s\n}\n}\nreturn nil\n}\n", "adds up h.subs", "binary search", Warning},
+
+		{"a sum of all", "func (h *hub) work(x int) int {\nsum := 0\n" + same + "for _, s := range h.subs { /*5000000*/\nsum += s.weight // here\nif sum < 0 { /*0*/\nbreak\n}\n}\nreturn sum\n}\n", "", "", ""},
+		{"a sum of what depends on what is asked", "func (h *hub) work(x, max int) int {\nsum := 0\n" + same + "for _, s := range h.subs { /*5000000*/\nsum += s.weight * x\nif sum > max { /*1000*/ // here\nbreak\n}\n}\nreturn sum\n}\n", "", "", ""},
+		{"a sum that others see", "func (h *hub) work(x int) int {\n" + same + "for _, s := range h.subs { /*5000000*/\nh.n += s.weight\nif h.n > x { /*1000*/ // here\nbreak\n}\n}\nreturn h.n\n}\n", "", "", ""},
+		{"a sum over another list each time", "func (h *hub) work(x int) int {\nsum := 0\n" + other + "for _, s := range h.subs { /*5000000*/\nsum += s.weight\nif sum > x { /*1000*/ // here\nbreak\n}\n}\nreturn sum\n}\n", "", "", ""},
 		{"another list each time", "func (h *hub) work(now time.Time) {\n" + other + "for _, s := range h.subs { /*5000000*/\nif s.until.Before(now) { /*1000*/ // here\nh.n++\n}\n}\n}\n", "", "", ""},
 		{"it began once", "func (h *hub) work(now time.Time) {\n/*1 1 5000000 1 0*/for _, s := range h.subs { /*5000000*/\nif s.until.Before(now) { /*1000*/ // here\nh.n++\n}\n}\n}\n", "", "", ""},
 		{"each turn counts", "func (h *hub) work(now time.Time) {\n" + same + "for _, s := range h.subs { /*5000000*/\nh.n++\nif s.until.Before(now) { /*1000*/ // here\nh.n++\n}\n}\n}\n", "", "", ""},

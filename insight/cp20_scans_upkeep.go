@@ -133,6 +133,9 @@ func (s *scanFinder) upkeepOf(x *countedScan, cond ast.Expr, e element) (steps f
 			}
 		})
 	}
+	if x.kind == scanSums { // the table is made anew
+		steps *= float64(max(1, x.over.Size/max(1, x.over.Looked)))
+	}
 	if x.kind == scanOrder {
 		steps *= math.Log2(float64(max(2, x.over.Size/max(1, x.over.Looked))))
 	}
