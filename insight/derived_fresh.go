@@ -28,37 +28,58 @@ type freshness struct {
 	d     *derivations
 	looks int
 	depth int
+	// asked are the variables that are being looked at: each of some variables that have nothing but parts of each other is new
+	// if nothing else has them.
+	asked map[freshVariable]bool
+}
+
+// freshVariable is a variable as it is at a position.
+type freshVariable struct {
+	v  types.Object
+	at token.Pos
+}
+
+// deeper counts a look; it is false where there were too many of them.
+func (f *freshness) deeper() bool {
+	f.looks++
+	f.depth++
+	return f.looks <= freshLooks && f.depth <= freshDepth
 }
 
 // isFreshPlace tells of a place that it lies in memory which its function, or one that it calls, has made, and that nobody else has.
 func isFreshPlace(d *derivations, decl *ast.FuncDecl, x ast.Expr) bool {
-	return decl.Body != nil && (&freshness{d: d}).place(decl, x, x.Pos())
+	return decl.Body != nil && (&freshness{d: d, asked: map[freshVariable]bool{}}).place(decl, x, x.Pos())
 }
 
 // place is isFreshPlace of a place as it is at a position.
 func (f *freshness) place(decl *ast.FuncDecl, x ast.Expr, at token.Pos) bool {
-	x = ast.Unparen(x)
-	inner := aroundPart(x)
-	if inner == x {
-		v := f.d.variable(x)
-		return isLocal(decl, v) && !f.leaves(decl, v, at)
-	}
-	if isReference(f.d, x, inner) && !f.value(decl, inner, nil, at) {
+	defer func() { f.depth-- }()
+	if !f.deeper() {
 		return false
 	}
-	if _, call := ast.Unparen(inner).(*ast.CallExpr); call {
-		return isReference(f.d, x, inner)
+	for {
+		x = ast.Unparen(x)
+		inner := aroundPart(x)
+		if inner == x {
+			v := f.d.variable(x)
+			return isLocal(decl, v) && !f.leaves(decl, v, at)
+		}
+		if isReference(f.d, x, inner) && !f.value(decl, inner, nil, at) {
+			return false
+		}
+		if _, call := ast.Unparen(inner).(*ast.CallExpr); call {
+			return isReference(f.d, x, inner)
+		}
+		x = inner
 	}
-	return f.place(decl, inner, at)
 }
 
 // value tells of an expression that what it refers to is new; with a path, what the part of it refers to.
 func (f *freshness) value(decl *ast.FuncDecl, x ast.Expr, path []string, at token.Pos) bool {
-	if f.looks++; f.looks > freshLooks || f.depth > freshDepth {
+	defer func() { f.depth-- }()
+	if !f.deeper() {
 		return false
 	}
-	f.depth++
-	defer func() { f.depth-- }()
 	x = ast.Unparen(x)
 	if t := f.d.t.typeOf(x); len(path) == 0 && t != nil && !mayRefer(t) {
 		return true
@@ -323,6 +344,12 @@ func isThereIn(n *ast.IfStmt, to []string) bool {
 
 // leaves tells of a variable that somebody else may have got what it refers to before a position, or may set its parts.
 func (f *freshness) leaves(decl *ast.FuncDecl, v types.Object, at token.Pos) (found bool) {
+	asked := freshVariable{v, at}
+	if f.asked[asked] {
+		return false
+	}
+	f.asked[asked] = true
+	defer delete(f.asked, asked)
 	eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
 		id, ok := n.(*ast.Ident)
 		if !ok || found || f.d.variable(id) != v {
@@ -387,7 +414,7 @@ func (f *freshness) handedOn(decl *ast.FuncDecl, x ast.Expr, around []ast.Node) 
 			if root, _ := stepsTo(lhs); f.d.variable(root) != nil && types.ExprString(root) == innermostName(x) {
 				return false // a part of itself
 			}
-			return isIdent(lhs) && !isNamed(lhs, "_") || !f.place(decl, lhs, p.Pos()) || f.depth > freshDepth
+			return isIdent(lhs) && !isNamed(lhs, "_") || !f.place(decl, lhs, p.Pos())
 		case *ast.SendStmt, *ast.GoStmt, *ast.DeferStmt, *ast.ValueSpec:
 			return true
 		default:

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"fmt"
 	"go/ast"
 	"go/types"
 	"testing"
@@ -14,7 +15,18 @@ func TestFresh(t *testing.T) {
 		deep    = "func (f *flag) clone() *flag {\n\tc := *f\n\tc.by = maps.Clone(f.by)\n\tc.rules = make([]rule, len(f.rules))\n\tfor i, r := range f.rules {\n\t\tr.vals = slices.Clone(r.vals)\n\t\tc.rules[i] = r\n\t}\n\treturn &c\n}\n\n"
 		shallow = "func (f *flag) clone() *flag {\n\tc := *f\n\tc.by = maps.Clone(f.by)\n\treturn &c\n}\n\n"
 		copied  = "func (f *flag) clone() *flag {\n\tc := *f\n\tc.rules = slices.Clone(f.rules)\n\treturn &c\n}\n\n"
+		pair    = "type inner struct {\n\to any\n\tn int\n}\n\ntype outer struct {\n\tin inner\n\tpp *int\n}\n\ntype node struct {\n\tnext *node\n\tn int\n}\n\nvar head *node\n\n"
 	)
+	chain := func(length int) string {
+		text := pair + "func w() {\n\tv0 := &node{}\n"
+		for i := range length {
+			text += fmt.Sprintf("\tv%d := &node{}\n", i+1)
+		}
+		for i := range length {
+			text += fmt.Sprintf("\tv%d.next = v%d\n", i, i+1)
+		}
+		return text + fmt.Sprintf("\tv%d.n = 1\n}", length)
+	}
 	for _, c := range []struct {
 		name, source string
 		want         bool
@@ -43,6 +55,10 @@ func TestFresh(t *testing.T) {
 		{"shared by a function", "func fill(c, f *flag) { c.rules = f.rules }\n\nfunc (f *flag) clone() *flag {\n\tc := &flag{}\n\tfill(c, f)\n\treturn c\n}\n\nfunc w(f *flag) {\n\tc := f.clone()\n\tc.rules[0].n = 1\n}", false},
 		{"shared behind its address", "func (f *flag) clone() *flag {\n\tc := flag{}\n\tp := &c\n\tp.rules = f.rules\n\treturn &c\n}\n\nfunc w(f *flag) {\n\tc := f.clone()\n\tc.rules[0].n = 1\n}", false},
 		{"set to another one later", deep + "func w(f *flag) {\n\tc := f.clone()\n\tfor range 2 {\n\t\tc.rules[0].n = 1\n\t\tc = f\n\t}\n}", false},
+		{"two that are put into each other", pair + "func w() {\n\ta, b := outer{}, inner{}\n\tfor {\n\t\ta.in = b\n\t\tb.o = a.in\n\t\tb.n = 1\n\t}\n}", true},
+		{"two pointers to each other", pair + "func w() {\n\ta, b := &node{}, &node{}\n\tfor {\n\t\ta.next = b\n\t\tb.next = a\n\t\tb.n = 1\n\t}\n}", true},
+		{"two of which one is kept", pair + "func w() {\n\ta, b := &node{}, &node{}\n\tfor {\n\t\ta.next = b\n\t\tb.next = a\n\t\thead = a\n\t\tb.n = 1\n\t}\n}", false},
+		{"a chain that is too long", chain(100), false},
 		{"the original", deep + "func w(f *flag) {\n\tf.rules[0].n = 1\n}", false},
 	} {
 		d := newDerivations(codeOf(head + c.source + "\n"))

@@ -42,6 +42,7 @@ func FuzzSource(f *testing.F) {
 		"d, err := io.ReadAll(f)\nfor len(d) > 0 {\nx, rest, _ := bytes.Cut(d, []byte(\"\\n\"))\ng(d[:n], x)\nd = rest\n}\n}\nfunc g(b ...[]byte) {\nfor i := 0; i < len(b); i += n {\nh(b[i:min(i+n, len(b))])\n}\nb, _ = os.ReadFile()\nfor _, l := range strings.Split(string(b), \"\\n\") {\nl = l[1:]\nm[l] = append(l, strings.Fields(l)...)\n}\n}\nfunc h() []byte {\nreturn io.ReadAll()",
 		"var x, y []T\nfor z := range a {\nx = append(x, z)\nfunc() { y = append(y, z) }()\ng(func(v T) { y = append(y, v, z) })\n}\nfor i := 0; i < len(x); i++ {\nuse(x[i])\nx.y[i] = x[i]\n}\nreturn g(x, len(x) > 0, x...)\n}\nfunc g(x []T, y ...int) []T {\nfor _, z := range slices.Chunk(x, 2) {\nq <- z\nw = max(w, len(z))\nh.Add(z)\n}\nvar a, b = g(x), g\nx, _ = g(x)\nreturn x\n}\ntype T struct { y []T",
 		"x := &http.Transport{}\nc.Do(&http.Client{Transport: x})\nl := rate.NewLimiter()\nfor _, p := range ps {\nm := p.fs.table()\nselect {\ncase <-p.done:\ncase <-ctx.Done():\n}\nclose()\nclose(p.done)\n}\n}\nfunc (p *T) table() map[string]T {\nm := map[string]T{}\nfilepath.Walk()\nes, _ := os.ReadDir(p.dir)\nfor _, e := range es {\nm[e.Name()] = *p.Clone()\n}\nreturn m\n}\ntype T struct { dir string; fs *T; done chan int }\nfunc (p *T) Clone() *T {\nq := &T{dir: p.dir}\nq.fs = p.fs.Clone()\nreturn q",
+		"a, b := A{}, B{}\nfor {\na.in = b\nb.o = a.in\nb.n = 1\nb.p[0], a.in.p = a.in, b.p\n}\n}\ntype B struct { o any; n int; p []B }\ntype A struct { in B; pp *int; n int }\nfunc g(a A) int {\na.in.o = a\nreturn a.n",
 	} {
 		f.Add(text)
 	}
