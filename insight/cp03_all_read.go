@@ -56,13 +56,12 @@ func fieldsRead(d *derivations, of types.Type) (n int, all bool) {
 		noteFieldsRead(d, decl, read)
 	}
 	all = true
-	seen := map[types.Type]bool{}
+	seen := typesSeen{}
 	var look func(t types.Type)
 	look = func(t types.Type) {
-		if t == nil || seen[t] {
+		if t == nil || seen.again(t) {
 			return
 		}
-		seen[t] = true
 		switch u := t.Underlying().(type) {
 		case *types.Pointer:
 			look(u.Elem())

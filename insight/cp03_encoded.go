@@ -98,7 +98,7 @@ func encodedParts(h *hit, line *hitLine) (what string, raw bool) {
 		if of == nil {
 			continue
 		}
-		fields, method := encodedIn(x.d, of, map[types.Type]bool{})
+		fields, method := encodedIn(of, typesSeen{})
 		switch {
 		case len(fields) > 0:
 			return "the json.RawMessage in " + andWords(fields), true
@@ -112,11 +112,10 @@ func encodedParts(h *hit, line *hitLine) (what string, raw bool) {
 }
 
 // encodedIn finds in a type the fields that are encoded already, and a type that encodes itself.
-func encodedIn(d *derivations, of types.Type, seen map[types.Type]bool) (fields []string, method string) {
-	if seen[of] {
+func encodedIn(of types.Type, seen typesSeen) (fields []string, method string) {
+	if seen.again(of) {
 		return nil, ""
 	}
-	seen[of] = true
 	named, _ := types.Unalias(of).(*types.Named)
 	name := "the value"
 	if named != nil {
@@ -129,16 +128,16 @@ func encodedIn(d *derivations, of types.Type, seen map[types.Type]bool) (fields 
 	}
 	switch u := of.Underlying().(type) {
 	case *types.Pointer:
-		return encodedIn(d, u.Elem(), seen)
+		return encodedIn(u.Elem(), seen)
 	case *types.Slice:
 		if isRawMessage(of) {
 			return []string{"it"}, ""
 		}
-		return encodedIn(d, u.Elem(), seen)
+		return encodedIn(u.Elem(), seen)
 	case *types.Array:
-		return encodedIn(d, u.Elem(), seen)
+		return encodedIn(u.Elem(), seen)
 	case *types.Map:
-		return encodedIn(d, u.Elem(), seen)
+		return encodedIn(u.Elem(), seen)
 	case *types.Struct:
 		var own []string
 		for i := range u.NumFields() {
@@ -147,7 +146,7 @@ func encodedIn(d *derivations, of types.Type, seen map[types.Type]bool) (fields 
 				own = append(own, f.Name())
 				continue
 			}
-			more, by := encodedIn(d, f.Type(), seen)
+			more, by := encodedIn(f.Type(), seen)
 			fields = append(fields, more...)
 			if method == "" {
 				method = by
@@ -236,13 +235,12 @@ func keptOverTurns(d *derivations, in frameCode, call *ast.CallExpr) bool {
 
 // encodedReads adds to what is depended on all that an encoder reads of the variables; false where that is not known.
 func encodedReads(w *derivedWay) bool {
-	seen, known := map[types.Type]bool{}, true
+	seen, known := typesSeen{}, true
 	var reads func(t types.Type, field bool)
 	reads = func(t types.Type, field bool) {
-		if seen[t] {
+		if seen.again(t) {
 			return
 		}
-		seen[t] = true
 		switch u := t.Underlying().(type) {
 		case *types.Basic:
 			known = known && (field || u.Kind() != types.Invalid)

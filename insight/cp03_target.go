@@ -101,8 +101,8 @@ func mostlyAny(t *types.Struct) bool {
 			continue
 		}
 		all++
-		of := f.Type()
-		for deeper := true; deeper; {
+		of, seen := f.Type(), typesSeen{}
+		for deeper := true; deeper && !seen.again(of); {
 			switch u := of.Underlying().(type) {
 			case *types.Pointer:
 				of = u.Elem()

@@ -101,7 +101,7 @@ func (w *unneededWork) leadsInto(part ast.Node, of *types.Named) (found bool) {
 			if w.s.d.field(e) == nil {
 				return true
 			}
-			found = mayReach(w.s.d.t.typeOf(e), of, nil)
+			found = mayReach(w.s.d.t.typeOf(e), of)
 			for inner := ast.Unparen(e.X); !found; { // what only leads to the field is not read as a whole
 				sel, ok := inner.(*ast.SelectorExpr)
 				if ok && w.s.d.field(sel) != nil {
@@ -115,7 +115,7 @@ func (w *unneededWork) leadsInto(part ast.Node, of *types.Named) (found bool) {
 			}
 		case *ast.Ident:
 			if v := w.s.d.variable(e); v != nil && !w.group[v] { // but for what it makes itself
-				found = mayReach(v.Type(), of, nil)
+				found = mayReach(v.Type(), of)
 			}
 		}
 		return !found
@@ -124,11 +124,15 @@ func (w *unneededWork) leadsInto(part ast.Node, of *types.Named) (found bool) {
 }
 
 // mayReach tells of a type that its values may lead to a struct of the sources.
-func mayReach(t types.Type, of *types.Named, seen []types.Type) bool {
-	if t == nil || slices.Contains(seen, t) {
-		return t == nil
+func mayReach(t types.Type, of *types.Named) bool { return reachesOn(t, of, typesSeen{}) }
+
+func reachesOn(t types.Type, of *types.Named, seen typesSeen) bool {
+	if t == nil {
+		return true
 	}
-	seen = append(seen, t)
+	if t = types.Unalias(t); seen.again(t) {
+		return false
+	}
 	switch u := t.(type) {
 	case *types.Named:
 		if u.Origin() == of {
@@ -137,18 +141,18 @@ func mayReach(t types.Type, of *types.Named, seen []types.Type) bool {
 		if types.Identical(u, types.Universe.Lookup("error").Type()) {
 			return false
 		}
-		return mayReach(u.Underlying(), of, seen)
+		return reachesOn(u.Underlying(), of, seen)
 	case *types.Pointer:
-		return mayReach(u.Elem(), of, seen)
+		return reachesOn(u.Elem(), of, seen)
 	case *types.Slice:
-		return mayReach(u.Elem(), of, seen)
+		return reachesOn(u.Elem(), of, seen)
 	case *types.Array:
-		return mayReach(u.Elem(), of, seen)
+		return reachesOn(u.Elem(), of, seen)
 	case *types.Map:
-		return mayReach(u.Key(), of, seen) || mayReach(u.Elem(), of, seen)
+		return reachesOn(u.Key(), of, seen) || reachesOn(u.Elem(), of, seen)
 	case *types.Struct:
 		for i := range u.NumFields() {
-			if mayReach(u.Field(i).Type(), of, seen) {
+			if reachesOn(u.Field(i).Type(), of, seen) {
 				return true
 			}
 		}

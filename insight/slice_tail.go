@@ -64,7 +64,7 @@ func cutAt(d *derivations, decl *ast.FuncDecl, a *ast.AssignStmt, lhs, rhs ast.E
 		return nil
 	}
 	of, ok := t.Underlying().(*types.Slice)
-	if !ok || !refers(of.Elem(), nil) || sourceType(of.Elem()) == nil {
+	if !ok || !refers(of.Elem()) || sourceType(of.Elem()) == nil {
 		return nil
 	}
 	x := &cutList{d: d, decl: decl, list: list, text: types.ExprString(lhs), elem: of.Elem(), of: sourceType(of.Elem()), at: a}
@@ -339,19 +339,20 @@ func (x *cutList) isNew(decl *ast.FuncDecl, e ast.Expr) bool {
 }
 
 // refers tells of a type that its values have pointers to what is somewhere else.
-func refers(t types.Type, seen []types.Type) bool {
-	if slices.Contains(seen, t) {
+func refers(t types.Type) bool { return refersFirst(t, typesSeen{}) }
+
+func refersFirst(t types.Type, seen typesSeen) bool {
+	if seen.again(t) {
 		return false
 	}
-	seen = append(seen, t)
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
 		return u.Kind() == types.String || u.Kind() == types.UnsafePointer
 	case *types.Array:
-		return refers(u.Elem(), seen)
+		return refersFirst(u.Elem(), seen)
 	case *types.Struct:
 		for i := range u.NumFields() {
-			if refers(u.Field(i).Type(), seen) {
+			if refersFirst(u.Field(i).Type(), seen) {
 				return true
 			}
 		}
@@ -362,10 +363,10 @@ func refers(t types.Type, seen []types.Type) bool {
 
 // sourceType is the struct of the sources that a type is or points to; nil where it is anything else.
 func sourceType(t types.Type) *types.Named {
-	if p, ok := t.(*types.Pointer); ok {
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
 	}
-	n, ok := t.(*types.Named)
+	n, ok := types.Unalias(t).(*types.Named)
 	if !ok || n.Obj().Pkg() == nil || !isStruct(n) {
 		return nil
 	}
@@ -373,29 +374,34 @@ func sourceType(t types.Type) *types.Named {
 }
 
 // leadsTo tells of a type that its values are, hold or point to values of a type, but for those in the fields of other structs.
-func leadsTo(t types.Type, of *types.Named) bool {
+func leadsTo(t types.Type, of *types.Named) bool { return leadsFurther(t, of, typesSeen{}) }
+
+func leadsFurther(t types.Type, of *types.Named, seen typesSeen) bool {
+	t = types.Unalias(t)
+	if seen.again(t) {
+		return false
+	}
 	switch u := t.(type) {
 	case *types.Named:
 		if u.Origin() == of {
 			return true
 		}
 		for i := range u.TypeArgs().Len() {
-			if leadsTo(u.TypeArgs().At(i), of) {
+			if leadsFurther(u.TypeArgs().At(i), of, seen) {
 				return true
 			}
 		}
-		_, fields := u.Underlying().(*types.Struct)
-		return !fields && leadsTo(u.Underlying(), of)
+		return !isStruct(u) && leadsFurther(u.Underlying(), of, seen)
 	case *types.Pointer:
-		return leadsTo(u.Elem(), of)
+		return leadsFurther(u.Elem(), of, seen)
 	case *types.Slice:
-		return leadsTo(u.Elem(), of)
+		return leadsFurther(u.Elem(), of, seen)
 	case *types.Array:
-		return leadsTo(u.Elem(), of)
+		return leadsFurther(u.Elem(), of, seen)
 	case *types.Chan:
-		return leadsTo(u.Elem(), of)
+		return leadsFurther(u.Elem(), of, seen)
 	case *types.Map:
-		return leadsTo(u.Key(), of) || leadsTo(u.Elem(), of)
+		return leadsFurther(u.Key(), of, seen) || leadsFurther(u.Elem(), of, seen)
 	}
 	return false
 }
