@@ -107,7 +107,7 @@ func lentFrom(c *code, fn *ast.FuncDecl, e ast.Expr, deep int) string {
 
 // isScanner tells of a variable, a parameter or a field that it is a bufio.Scanner.
 func isScanner(c *code, fn *ast.FuncDecl, x ast.Expr) bool {
-	is := func(of ast.Expr) bool { return strings.HasSuffix(types.ExprString(of), "bufio.Scanner") }
+	is := func(of ast.Expr) bool { return endsInType(types.ExprString(of), "bufio.Scanner") }
 	switch x := x.(type) {
 	case *ast.SelectorExpr:
 		return slices.ContainsFunc(typesIn(c).fields[x.Sel.Name], is)

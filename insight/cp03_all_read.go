@@ -6,7 +6,6 @@ import (
 	"go/types"
 	"reflect"
 	"slices"
-	"strings"
 
 	"loupe/analysis/facts"
 	"loupe/value/stack"
@@ -137,7 +136,7 @@ func ofBody(c *code, x ast.Expr, fn *scope, way []stack.Frame, depth int) (found
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
 			if id, ok := n.X.(*ast.Ident); ok && (n.Sel.Name == "Body" || n.Sel.Name == "FormFile" || n.Sel.Name == "MultipartReader") {
-				found = found || strings.HasSuffix(givenType(fn, id.Name), "http.Request")
+				found = found || endsInType(givenType(fn, id.Name), "http.Request")
 			}
 		case *ast.Ident:
 			if found {

@@ -196,7 +196,7 @@ func encodesItems(h *hit, line *hitLine) (loop string, ok bool) {
 		return "", false
 	}
 	t := &itemTaint{h.in.code, map[string]bool{}}
-	if l, items := itemLaunchOf(h.in.code, own[0]); !strings.HasPrefix(own[0].Func, "main.main") && (!items || literalsIn(own[0].Func) == 0) {
+	if l, items := itemLaunchOf(h.in.code, own[0]); stack.Enclosing(own[0].Func) != "main.main" && (!items || literalsIn(own[0].Func) == 0) {
 		return "", false
 	} else if items && l.at.File != own[0].File {
 		return "", false

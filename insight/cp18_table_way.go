@@ -645,7 +645,7 @@ func isTerminal(d *derivations, x ast.Expr) bool {
 	}
 	x = unrefer(x)
 	if t := d.t.typeOf(x); t != nil {
-		return strings.HasSuffix(t.String(), "bytes.Buffer") || strings.HasSuffix(t.String(), "strings.Builder")
+		return endsInType(t.String(), "bytes.Buffer") || endsInType(t.String(), "strings.Builder")
 	}
 	id, ok := x.(*ast.Ident)
 	return ok && memoryName.MatchString(id.Name)

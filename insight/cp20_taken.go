@@ -115,7 +115,7 @@ func (x *takenReading) copiedOver(in *Input) float64 {
 	for id, n := range w.Profile.Samples(w.Index) {
 		frames := v.t.Frames(id)
 		all += n
-		if i := nextUser(v, frames, 0); i > 0 && own[v.t.Frame(frames[i]).Func] && strings.HasSuffix(v.t.Frame(frames[i-1]).Func, "s.Join") {
+		if i := nextUser(v, frames, 0); i > 0 && own[v.t.Frame(frames[i]).Func] && slices.Contains([]string{"strings.Join", "bytes.Join"}, v.t.Frame(frames[i-1]).Func) {
 			copied += n
 		}
 	}

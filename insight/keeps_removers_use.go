@@ -4,8 +4,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"path"
 	"slices"
-	"strings"
 )
 
 // mapReaders are packages of the library whose functions do not delete from a map that they are given.
@@ -151,7 +151,7 @@ func (r *removerSearch) passed(call *ast.CallExpr, arg ast.Expr, around []ast.No
 	name := calledName(call)
 	if from := r.fromPackage(call.Fun); from != "" && r.decls[r.callee(call)] == nil {
 		switch {
-		case strings.HasSuffix(from, "maps") && (name == "DeleteFunc" || name == "Clear"):
+		case path.Base(from) == "maps" && (name == "DeleteFunc" || name == "Clear"):
 			if at == 0 {
 				r.note(deletes, call, around, "")
 			}

@@ -36,34 +36,33 @@ func heldThread(c *code, at stack.Frame) (line int) {
 // begunOnce tells of the function at a frame that all go statements that start it are in main or init, outside of loops that do
 // not end: there are only so many of them.
 func begunOnce(c *code, at stack.Frame) bool {
-	top := at.Func[strings.LastIndexByte(at.Func, '/')+1:]
-	if strings.HasSuffix(top, "main.main.func1") || strings.HasPrefix(top, "main.main.func") && literalsIn(at.Func) == 1 {
-		return !startedEndlessly(c, at, func(g *ast.GoStmt) bool {
+	if strings.HasPrefix(at.Func, "main.main.func") && literalsIn(at.Func) == 1 {
+		return !startedEndlessly(c, func(file string, s *syntax, g *ast.GoStmt) bool {
 			lit, ok := g.Call.Fun.(*ast.FuncLit)
-			return ok && c.parse(at.File).covers(lit, at.Line)
+			return ok && file == at.File && s.covers(lit, at.Line)
 		})
 	}
 	if literalsIn(at.Func) > 0 {
 		return false
 	}
 	name := ownName(at.Func)
-	return len(c.functions()[name]) == 1 && !startedEndlessly(c, at, func(g *ast.GoStmt) bool { return calledName(g.Call) == name })
+	return len(c.functions()[name]) == 1 && !startedEndlessly(c, func(_ string, _ *syntax, g *ast.GoStmt) bool { return calledName(g.Call) == name })
 }
 
-// startedEndlessly tells of the go statements that are wanted that there is none, or that one is outside of main and init, in a
-// function without a name there, or in a loop that does not end by itself.
-func startedEndlessly(c *code, at stack.Frame, wanted func(*ast.GoStmt) bool) bool {
+// startedEndlessly tells of the go statements that are wanted that there is none, or that one is outside of the program's main and of
+// init, in a function without a name there, or in a loop that does not end by itself.
+func startedEndlessly(c *code, wanted func(file string, s *syntax, g *ast.GoStmt) bool) bool {
 	starts, endless := 0, false
-	c.eachSource(func(_ string, s *syntax) {
+	c.eachSource(func(file string, s *syntax) {
 		for _, d := range s.file.Decls {
 			fn, ok := d.(*ast.FuncDecl)
 			if !ok || fn.Body == nil {
 				continue
 			}
-			once := fn.Recv == nil && (fn.Name.Name == "main" || fn.Name.Name == "init")
+			once := fn.Recv == nil && (fn.Name.Name == "main" && s.file.Name.Name == "main" || fn.Name.Name == "init")
 			eachNode(fn.Body, func(n ast.Node, around []ast.Node) {
 				g, ok := n.(*ast.GoStmt)
-				if !ok || !wanted(g) {
+				if !ok || !wanted(file, s, g) {
 					return
 				}
 				starts++

@@ -1,8 +1,12 @@
 package insight
 
 import (
+	"strings"
 	"testing"
 
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+	"loupe/session"
 	"loupe/value/stack"
 )
 
@@ -46,6 +50,52 @@ func TestBegunOnce(t *testing.T) {
 		at.Func = c.fn
 		if got := begunOnce(sourcesOf(c.text).code, at); got != c.want {
 			t.Errorf("%s: %v", c.text, got)
+		}
+	}
+}
+
+// TestBegunOnceFiles: which function started a goroutine goes by its whole name and its file, of a program of several.
+func TestBegunOnceFiles(t *testing.T) {
+	const once = "func main() {\ngo func() {\nselect {}\n}()\n}\n"
+	const again = "func init() {\nfor {\ngo func() {\nselect {}\n}()\n}\n}\n"
+	const keep = "func keep() {\nselect {}\n}\n"
+	for _, c := range []struct {
+		name  string
+		files [2]string // a.go and b.go
+		at    stack.Frame
+		want  bool
+	}{
+		{"the program's", [2]string{"package main\n" + once, "package other\n"}, stack.Frame{Func: "main.main.func1", File: "a.go", Line: 4}, true},
+		{"the second one", [2]string{"package main\n" + once, "package other\n"}, stack.Frame{Func: "main.main.func2", File: "a.go", Line: 4}, true},
+		{"one within the other", [2]string{"package main\n" + once, "package other\n"}, stack.Frame{Func: "main.main.func1.1", File: "a.go", Line: 4}, false},
+		{"beside one in another file", [2]string{"package main\n" + once, "package other\n" + again}, stack.Frame{Func: "main.main.func1", File: "a.go", Line: 4}, true},
+		{"beside a longer file", [2]string{"package main\n" + once, "package other\n" + strings.Repeat("\n", 200) + again}, stack.Frame{Func: "main.main.func1", File: "a.go", Line: 4}, true},
+		{"of a file that is not there", [2]string{"package main\n" + once, "package other\n"}, stack.Frame{Func: "main.main.func1", File: "c.go", Line: 4}, false},
+		{"main of a package domain", [2]string{"package domain\n" + once, "package main\n"}, stack.Frame{Func: "domain.main.func1", File: "a.go", Line: 4}, false},
+		{"main of a package by that name", [2]string{"package main\n" + once, "package other\n"}, stack.Frame{Func: "shop/main.main.func1", File: "a.go", Line: 4}, false},
+		{"by its name", [2]string{"package main\n" + keep + "func main() {\ngo keep()\n}\n", "package other\n"}, stack.Frame{Func: "main.keep", File: "a.go", Line: 3}, true},
+		{"by main of a package domain", [2]string{"package domain\n" + keep + "func main() {\ngo keep()\n}\n", "package main\n"}, stack.Frame{Func: "domain.keep", File: "a.go", Line: 3}, false},
+		{"by init of a package", [2]string{"package domain\n" + keep + "func init() {\ngo keep()\n}\n", "package main\n"}, stack.Frame{Func: "domain.keep", File: "a.go", Line: 3}, true},
+	} {
+		r := recordingtest.New("title x")
+		for i, text := range c.files {
+			name := string(rune('a'+i)) + ".go"
+			r.Put(recording.Entry{Path: "source/" + name, Kind: recording.Source, Source: name}, []byte(text))
+		}
+		if got := begunOnce(NewInput(session.New(r.Open())).code, c.at); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestEndsInType: a type is that of its package, whatever it is a pointer to or a list of.
+func TestEndsInType(t *testing.T) {
+	for text, want := range map[string]bool{
+		"http.Request": true, "*http.Request": true, "[]http.Request": true, "[]*http.Request": true, "map[string]http.Request": true, "...http.Request": true,
+		"myhttp.Request": false, "*my_http.Request": false, "example.com/http.Request": false, "http.RequestCtx": false, "Request": false, "": false,
+	} {
+		if got := endsInType(text, "http.Request"); got != want {
+			t.Errorf("%q: %v", text, got)
 		}
 	}
 }

@@ -203,7 +203,7 @@ func ofNetworks(c *code, over ast.Expr) (found bool) {
 	}
 	name := lastName(types.ExprString(over))
 	isOne := func(t ast.Expr) bool {
-		return t != nil && slices.ContainsFunc(networkTypes, func(n string) bool { return strings.HasSuffix(strings.TrimRight(types.ExprString(t), "{}"), n) })
+		return t != nil && slices.ContainsFunc(networkTypes, func(n string) bool { return endsInType(strings.TrimRight(types.ExprString(t), "{}"), n) })
 	}
 	c.eachSource(func(_ string, s *syntax) {
 		ast.Inspect(s.file, func(n ast.Node) bool {

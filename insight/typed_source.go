@@ -135,6 +135,13 @@ func (t *typed) typeOf(e ast.Expr) types.Type {
 	return nil
 }
 
+// endsInType tells of the text of a type that it is one of a package, a pointer to it or a list of it: http.Request of *http.Request, and
+// not of *myhttp.Request.
+func endsInType(text, name string) bool {
+	before, ok := strings.CutSuffix(text, name)
+	return ok && !strings.HasSuffix(before, "/") && (before == "" || !isWord(before[len(before)-1]))
+}
+
 // uninstantiated is what a call calls, without the types that it is instantiated with.
 func uninstantiated(call *ast.CallExpr) ast.Expr {
 	fun := ast.Unparen(call.Fun)
