@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -289,9 +290,9 @@ func (f *freshness) givenTo(decl *ast.FuncDecl, v types.Object, at token.Pos) (a
 				})
 			}
 		case *ast.CallExpr:
-			if name := types.ExprString(uninstantiated(n)); len(n.Args) == 2 && (name == "copy" || name == "maps.Copy") {
+			if name := types.ExprString(uninstantiated(n)); len(n.Args) == 2 && fillsFirst.MatchString(name) {
 				add(n.Args[0], n, around, []string{inElement}, func(rest []string) bool {
-					return f.value(decl, n.Args[1], append([]string{inElement}, rest...), n.Pos())
+					return name != "maps.Insert" && f.value(decl, n.Args[1], append([]string{inElement}, rest...), n.Pos())
 				})
 			}
 		}
@@ -366,7 +367,7 @@ func (f *freshness) leaves(decl *ast.FuncDecl, v types.Object, at token.Pos) (fo
 			return isLoop(n) && n.Pos() <= at && at < n.End() && !(n.Pos() <= v.Pos() && v.Pos() < n.End())
 		})
 		if id.Pos() < at || again {
-			found = f.handedOn(decl, id, around)
+			found = f.handedOn(decl, v, id, around)
 		}
 	})
 	return found
@@ -374,10 +375,14 @@ func (f *freshness) leaves(decl *ast.FuncDecl, v types.Object, at token.Pos) (fo
 
 // handedOn tells of a place where a variable is named that it, or a part of it that refers to something, is given to somebody
 // else: kept where others see it, given to a function, sent.
-func (f *freshness) handedOn(decl *ast.FuncDecl, x ast.Expr, around []ast.Node) bool {
+func (f *freshness) handedOn(decl *ast.FuncDecl, v types.Object, x ast.Expr, around []ast.Node) bool {
 	for i := len(around) - 1; i >= 0; i-- {
 		switch p := around[i].(type) {
-		case *ast.ParenExpr, *ast.StarExpr, *ast.SliceExpr, *ast.CompositeLit, *ast.KeyValueExpr, *ast.TypeAssertExpr:
+		case *ast.ParenExpr, *ast.StarExpr, *ast.SliceExpr, *ast.TypeAssertExpr:
+		case *ast.CompositeLit, *ast.KeyValueExpr:
+			if !f.refers(x) {
+				return false
+			}
 		case *ast.UnaryExpr:
 			if p.Op == token.AND {
 				if _, ret := around[max(0, i-1)].(*ast.ReturnStmt); ret {
@@ -394,28 +399,25 @@ func (f *freshness) handedOn(decl *ast.FuncDecl, x ast.Expr, around []ast.Node) 
 				return false
 			}
 		case *ast.CallExpr:
-			tv, ok := f.d.t.info.Types[p.Fun]
-			name, pkg := types.ExprString(uninstantiated(p)), f.d.t.fromPackage(p.Fun)
-			switch {
-			case name == "append" && len(p.Args) > 0, ok && tv.IsType():
-			case ok && tv.IsBuiltin(), pkg == "slices", pkg == "maps", pkg == "sort", pkg == "strings", pkg == "fmt":
+			switch f.afterCall(p, x) {
+			case hasNobody:
 				return false
-			default:
-				t := f.d.t.typeOf(x)
-				return t == nil || mayRefer(t)
+			case hasFirst:
+				return f.keptAt(decl, v, &ast.IndexExpr{X: p.Args[0]}, p.Pos())
+			case hasAnybody:
+				return true
 			}
 		case *ast.AssignStmt:
 			at := slices.Index(p.Rhs, x)
-			t := f.d.t.typeOf(x)
-			if at < 0 || t != nil && !mayRefer(t) {
+			if at < 0 || !f.refers(x) {
 				return false
 			}
-			lhs := ast.Unparen(p.Lhs[min(at, len(p.Lhs)-1)])
-			if root, _ := stepsTo(lhs); f.d.variable(root) != nil && types.ExprString(root) == innermostName(x) {
-				return false // a part of itself
-			}
-			return isIdent(lhs) && !isNamed(lhs, "_") || !f.place(decl, lhs, p.Pos())
-		case *ast.SendStmt, *ast.GoStmt, *ast.DeferStmt, *ast.ValueSpec:
+			return f.keptAt(decl, v, p.Lhs[min(at, len(p.Lhs)-1)], p.Pos())
+		case *ast.ValueSpec:
+			return slices.Contains(p.Values, x) && f.refers(x)
+		case *ast.SendStmt:
+			return p.Value == x && f.refers(x)
+		case *ast.GoStmt, *ast.DeferStmt:
 			return true
 		default:
 			return false
@@ -427,13 +429,89 @@ func (f *freshness) handedOn(decl *ast.FuncDecl, x ast.Expr, around []ast.Node) 
 	return false
 }
 
-// innermostName is the name of the variable in a place; what an append adds to counts.
-func innermostName(x ast.Expr) string {
-	if call, ok := ast.Unparen(x).(*ast.CallExpr); ok && isNamed(call.Fun, "append") && len(call.Args) > 0 {
-		x = call.Args[0]
+// keptAt tells of a place that is given a variable, or a part of it, that it is somebody else's: neither a part of the variable itself nor
+// of what is new.
+func (f *freshness) keptAt(decl *ast.FuncDecl, v types.Object, place ast.Expr, at token.Pos) bool {
+	place = ast.Unparen(place)
+	if root, _ := stepsTo(place); f.d.variable(root) == v || isNamed(place, "_") {
+		return false
 	}
-	root, _ := stepsTo(x)
-	return types.ExprString(root)
+	return isIdent(place) || !f.place(decl, place, at)
+}
+
+// refers tells of an expression that what its value refers to is given away with it.
+func (f *freshness) refers(x ast.Expr) bool {
+	t := f.d.t.typeOf(x)
+	return t == nil || mayRefer(t)
+}
+
+// hasAfter is what has an argument of a call, or a part of it that refers to something, after that.
+type hasAfter int
+
+const (
+	hasNobody hasAfter = iota
+	hasResult
+	hasFirst // what the first argument refers to
+	hasAnybody
+)
+
+// Functions of the packages slices and maps: those that only look, or move what is there, and those whose result has the array of their
+// first argument. The results of the others have the elements of what these are given.
+var (
+	looksAtList = regexp.MustCompile(`^(slices\.(Contains|Index|Equal|Compare|BinarySearch|IsSorted|Sort|SortStable|Reverse)|maps\.(Equal|Delete))(Func)?$`)
+	sameArray   = regexp.MustCompile(`^(append|slices\.(Clip|Compact|CompactFunc|Delete|DeleteFunc|Grow|Insert|Replace|AppendSeq|Chunk))$`)
+	addsItems   = regexp.MustCompile(`^(append|slices\.(Insert|Replace))$`)
+	fillsFirst  = regexp.MustCompile(`^(copy|maps\.(Copy|Insert))$`)
+)
+
+// afterCall tells what has an argument of a call after it.
+func (f *freshness) afterCall(call *ast.CallExpr, x ast.Expr) hasAfter {
+	fun := uninstantiated(call)
+	pkg, name := f.d.t.fromPackage(fun), types.ExprString(fun)
+	if pkg != "" {
+		name = pkg + "." + lastName(name)
+	}
+	tv, known := f.d.t.info.Types[call.Fun]
+	on := f.refers(x)
+	switch first := len(call.Args) > 0 && call.Args[0] == x; {
+	case known && tv.IsType():
+		return hasResult
+	case !on, pkg == "sort", pkg == "strings", pkg == "fmt", looksAtList.MatchString(name):
+		return hasNobody
+	case fillsFirst.MatchString(name):
+		if first || !f.elementsRefer(x, "") {
+			return hasNobody
+		}
+		return hasFirst
+	case addsItems.MatchString(name) && !first && !call.Ellipsis.IsValid(), sameArray.MatchString(name) && first:
+		return hasResult
+	case name == "append", pkg == "slices", pkg == "maps":
+		if !f.elementsRefer(x, name) {
+			return hasNobody
+		}
+		return hasResult
+	case known && tv.IsBuiltin():
+		return hasNobody
+	}
+	return hasAnybody
+}
+
+// elementsRefer tells of a list or a map that what its elements refer to is given away with them, by a function of a name: one may give
+// the keys alone, or the values.
+func (f *freshness) elementsRefer(x ast.Expr, by string) bool {
+	t := f.d.t.typeOf(x)
+	if t == nil {
+		return true
+	}
+	switch u := deref(t).(type) {
+	case *types.Slice:
+		return mayRefer(u.Elem())
+	case *types.Array:
+		return mayRefer(u.Elem())
+	case *types.Map:
+		return by != "maps.Values" && mayRefer(u.Key()) || by != "maps.Keys" && mayRefer(u.Elem())
+	}
+	return true
 }
 
 // looksOnly tells of a method of the program that it only computes something, of nothing that changes.

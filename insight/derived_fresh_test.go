@@ -11,12 +11,16 @@ import (
 // is written; what a shallow copy shares, a field that a clone leaves shared, and what others got before are not.
 func TestFresh(t *testing.T) {
 	const (
-		head    = "package main\n\nimport (\"maps\"; \"slices\")\n\ntype rule struct {\n\tn int\n\tvals []int\n}\n\ntype flag struct {\n\tn int\n\tby map[string]int\n\trules []rule\n}\n\ntype state struct{ flags map[string]*flag }\n\nvar last *flag\n\n"
+		head    = "package main\n\nimport (\"maps\"; \"slices\")\n\ntype rule struct {\n\tn int\n\tvals []int\n}\n\ntype flag struct {\n\tn int\n\tby map[string]int\n\trules []rule\n}\n\ntype state struct {\n\tflags map[string]*flag\n\tlist []*flag\n\trules []rule\n\tnames []string\n}\n\nvar last *flag\n\n"
 		deep    = "func (f *flag) clone() *flag {\n\tc := *f\n\tc.by = maps.Clone(f.by)\n\tc.rules = make([]rule, len(f.rules))\n\tfor i, r := range f.rules {\n\t\tr.vals = slices.Clone(r.vals)\n\t\tc.rules[i] = r\n\t}\n\treturn &c\n}\n\n"
 		shallow = "func (f *flag) clone() *flag {\n\tc := *f\n\tc.by = maps.Clone(f.by)\n\treturn &c\n}\n\n"
 		copied  = "func (f *flag) clone() *flag {\n\tc := *f\n\tc.rules = slices.Clone(f.rules)\n\treturn &c\n}\n\n"
 		pair    = "type inner struct {\n\to any\n\tn int\n}\n\ntype outer struct {\n\tin inner\n\tpp *int\n}\n\ntype node struct {\n\tnext *node\n\tn int\n}\n\nvar head *node\n\n"
 	)
+	put := func(statement string) string {
+		return "func w(s *state, f *flag) {\n\tc := f.clone()\n\t" + statement + "\n\tc.n = 1\n}"
+	}
+	kept := func(list string) string { return put("s.list = " + list) }
 	chain := func(length int) string {
 		text := pair + "func w() {\n\tv0 := &node{}\n"
 		for i := range length {
@@ -55,6 +59,34 @@ func TestFresh(t *testing.T) {
 		{"shared by a function", "func fill(c, f *flag) { c.rules = f.rules }\n\nfunc (f *flag) clone() *flag {\n\tc := &flag{}\n\tfill(c, f)\n\treturn c\n}\n\nfunc w(f *flag) {\n\tc := f.clone()\n\tc.rules[0].n = 1\n}", false},
 		{"shared behind its address", "func (f *flag) clone() *flag {\n\tc := flag{}\n\tp := &c\n\tp.rules = f.rules\n\treturn &c\n}\n\nfunc w(f *flag) {\n\tc := f.clone()\n\tc.rules[0].n = 1\n}", false},
 		{"set to another one later", deep + "func w(f *flag) {\n\tc := f.clone()\n\tfor range 2 {\n\t\tc.rules[0].n = 1\n\t\tc = f\n\t}\n}", false},
+		{"declared before", deep + "func w(f *flag) {\n\tvar c flag\n\tc.n = 1\n}", true},
+		{"declared with a value", deep + "func w(f *flag) {\n\tvar c = f.clone()\n\tc.n = 1\n}", true},
+		{"a number of it declared", deep + "func w(f *flag) {\n\tvar c = f.clone()\n\tvar n = c.n\n\t_ = n\n\t_ = c\n\tc.n = 1\n}", true},
+		{"another name declared", deep + "func w(f *flag) {\n\tvar c = f.clone()\n\tvar o = c\n\t_ = o\n\tc.n = 1\n}", false},
+		{"sent", deep + "func w(f *flag, to chan *flag) {\n\tc := f.clone()\n\tto <- c\n\tc.n = 1\n}", false},
+		{"a number of it sent", deep + "func w(f *flag, to chan int) {\n\tc := f.clone()\n\tto <- c.n\n\tc.n = 1\n}", true},
+		{"appended", deep + kept("append(s.list, c)"), false},
+		{"its number appended", deep + kept("append(s.list, &flag{n: c.n})"), true},
+		{"its map appended", deep + kept("append(s.list, &flag{by: c.by})"), false},
+		{"inserted", deep + kept("slices.Insert(s.list, 0, c)"), false},
+		{"inserted with others", deep + kept("slices.Insert(s.list, 0, []*flag{c, f}...)"), false},
+		{"put together", deep + kept("slices.Concat(s.list, []*flag{c})"), false},
+		{"in the place of others", deep + kept("slices.Replace(s.list, 0, 1, c)"), false},
+		{"from a sequence", deep + kept("slices.AppendSeq(s.list, slices.Values([]*flag{c}))"), false},
+		{"in another array", deep + kept("slices.Clone([]*flag{c})"), false},
+		{"found in a list", deep + kept("slices.Delete(s.list, slices.Index(s.list, c), 1)"), true},
+		{"a list of its numbers", deep + kept("make([]*flag, len(slices.Concat(c.rules[0].vals, f.rules[0].vals)))"), true},
+		{"its keys in a list", deep + "func w(s *state, f *flag) {\n\tc := f.clone()\n\ts.names = slices.Sorted(maps.Keys(c.by))\n\tc.n = 1\n}", true},
+		{"sorted", deep + "func w(f *flag) {\n\tc := f.clone()\n\tslices.SortFunc(c.rules, less)\n\tc.rules[0].n = 1\n}", true},
+		{"inserted into itself", deep + "func w(f *flag) {\n\tc := f.clone()\n\tc.rules = slices.Insert(c.rules, 0, rule{})\n\tc.n = 1\n}", true},
+		{"its elements in a kept list", deep + "func w(s *state, f *flag) {\n\tc := f.clone()\n\ts.rules = slices.Concat(s.rules, c.rules)\n\tc.rules[0].vals[0] = 1\n}", false},
+		{"copied into a map", deep + put("maps.Copy(s.flags, map[string]*flag{``: c})"), false},
+		{"inserted into a map", deep + put("maps.Insert(s.flags, maps.All(map[string]*flag{``: c}))"), false},
+		{"copied into a list", deep + put("copy(s.list, []*flag{c})"), false},
+		{"copied into a list of its own", deep + put("own := make([]*flag, 1)\n\tcopy(own, []*flag{c})"), true},
+		{"copied into it", deep + put("maps.Copy(c.by, f.by)"), true},
+		{"its numbers copied", deep + put("maps.Copy(f.by, c.by)"), true},
+		{"given shared elements", "func w(f *flag) {\n\tc := map[string]*flag{}\n\tmaps.Insert(c, maps.All(map[string]*flag{``: f}))\n\tc[``].n = 1\n}", false},
 		{"two that are put into each other", pair + "func w() {\n\ta, b := outer{}, inner{}\n\tfor {\n\t\ta.in = b\n\t\tb.o = a.in\n\t\tb.n = 1\n\t}\n}", true},
 		{"two pointers to each other", pair + "func w() {\n\ta, b := &node{}, &node{}\n\tfor {\n\t\ta.next = b\n\t\tb.next = a\n\t\tb.n = 1\n\t}\n}", true},
 		{"two of which one is kept", pair + "func w() {\n\ta, b := &node{}, &node{}\n\tfor {\n\t\ta.next = b\n\t\tb.next = a\n\t\thead = a\n\t\tb.n = 1\n\t}\n}", false},
