@@ -27,6 +27,8 @@ type derivations struct {
 	// nodes are those that hand values on, and through those that write through what a variable refers to.
 	nodes   []flowNode
 	through map[types.Object][]changing
+	// freshIn is what functions do with their variables.
+	freshIn map[*ast.FuncDecl]*freshFacts
 	// files tells that what a function reads from files, folders and the environment counts as what it computes from.
 	files bool
 	// effects tells that a function counts which changes nothing, though it may give something else each time.
@@ -60,6 +62,14 @@ type definition struct {
 	part    bool // only a part of it is set
 	unknown bool
 	at      token.Pos
+}
+
+// derivations are what the sources tell to all who ask for one line at a time. Who asks for more than newDerivations tells makes their own.
+func (c *code) derivations() *derivations {
+	if c.derived == nil {
+		c.derived = newDerivations(c)
+	}
+	return c.derived
 }
 
 func newDerivations(c *code) *derivations {

@@ -205,9 +205,43 @@ func withinLit(around []ast.Node) bool {
 // freshGiven is what a variable, or a part of it, is given somewhere.
 type freshGiven struct {
 	to     []string // the part
-	always bool     // it was given that before the value is used, whatever the conditions
-	pos    token.Pos
-	fresh  func(rest []string) bool
+	n      ast.Node
+	around []ast.Node
+	fresh  func(f *freshness, rest []string) bool
+}
+
+// freshUse is a place where a function names a variable.
+type freshUse struct {
+	id     *ast.Ident
+	around []ast.Node
+}
+
+// freshFacts are what a function does with its variables.
+type freshFacts struct {
+	uses  map[types.Object][]freshUse
+	given map[types.Object][]freshGiven
+}
+
+// freshFactsOf are those of a function.
+func (d *derivations) freshFactsOf(decl *ast.FuncDecl) *freshFacts {
+	if all, ok := d.freshIn[decl]; ok {
+		return all
+	}
+	all := &freshFacts{map[types.Object][]freshUse{}, map[types.Object][]freshGiven{}}
+	eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
+		if id, ok := n.(*ast.Ident); ok {
+			if v := d.variable(id); v != nil {
+				all.uses[v] = append(all.uses[v], freshUse{id, slices.Clone(around)})
+			}
+			return
+		}
+		all.addGiven(d, decl, n, around)
+	})
+	if d.freshIn == nil {
+		d.freshIn = map[*ast.FuncDecl]*freshFacts{}
+	}
+	d.freshIn[decl] = all
+	return all
 }
 
 // local is value of a variable: all that it, and the part that the path means, is given has to be new. What is always replaced before it
@@ -217,22 +251,27 @@ func (f *freshness) local(decl *ast.FuncDecl, id *ast.Ident, path []string, at t
 	if !isLocal(decl, v) || isGiven(decl, v) || f.leaves(decl, v, at) {
 		return false
 	}
-	all := f.givenTo(decl, v, at)
+	all := f.d.freshFactsOf(decl).given[v]
 	from := token.NoPos
 	for _, g := range all {
-		if g.always && isPrefixOf(g.to, path) {
-			from = max(from, g.pos)
+		if isPrefixOf(g.to, path) && g.isAlwaysBefore(at) {
+			from = max(from, g.n.Pos())
 		}
 	}
 	for _, g := range all {
-		if !isPrefixOf(g.to, path) || g.pos < from && from < at {
+		if !isPrefixOf(g.to, path) || g.n.Pos() < from && from < at {
 			continue
 		}
-		if !g.fresh(path[len(g.to):]) {
+		if !g.fresh(f, path[len(g.to):]) {
 			return false
 		}
 	}
 	return len(all) > 0
+}
+
+// isAlwaysBefore tells that whoever comes to a position has given it that before, whatever the conditions.
+func (g freshGiven) isAlwaysBefore(at token.Pos) bool {
+	return !slices.Contains(g.to, inElement) && g.n.End() <= at && !withinLit(g.around) && reachesAlways(g.around, at, g.to)
 }
 
 // isPrefixOf tells of a path that another one begins with it.
@@ -256,53 +295,51 @@ func stepsTo(x ast.Expr) (root ast.Expr, path []string) {
 	}
 }
 
-// givenTo collects what a variable and its parts are given.
-func (f *freshness) givenTo(decl *ast.FuncDecl, v types.Object, at token.Pos) (all []freshGiven) {
-	add := func(lhs ast.Expr, n ast.Node, around []ast.Node, more []string, fresh func(rest []string) bool) {
+// addGiven notes what a node of a function gives variables and their parts.
+func (all *freshFacts) addGiven(d *derivations, decl *ast.FuncDecl, n ast.Node, around []ast.Node) {
+	add := func(lhs ast.Expr, n ast.Node, more []string, fresh func(f *freshness, rest []string) bool) {
 		root, to := stepsTo(lhs)
-		if f.d.variable(root) == v {
-			to = append(to, more...)
-			always := !slices.Contains(to, inElement) && n.End() <= at && !withinLit(around) && reachesAlways(around, at, to)
-			all = append(all, freshGiven{to, always, n.Pos(), fresh})
+		if v := d.variable(root); v != nil {
+			all.given[v] = append(all.given[v], freshGiven{append(to, more...), n, slices.Clone(around), fresh})
 		}
 	}
-	eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
-		switch n := n.(type) {
-		case *ast.AssignStmt:
-			for i, lhs := range n.Lhs {
-				add(lhs, n, around, nil, f.valueAt(decl, n.Rhs, i, len(n.Lhs), n.Pos()))
-			}
-		case *ast.ValueSpec:
-			for i, id := range n.Names {
-				if len(n.Values) == 0 {
-					add(id, n, around, nil, func([]string) bool { return true })
-				} else {
-					add(id, n, around, nil, f.valueAt(decl, n.Values, i, len(n.Names), n.Pos()))
-				}
-			}
-		case *ast.RangeStmt:
-			if n.Key != nil {
-				add(n.Key, n.Key, around, nil, func([]string) bool { t := f.d.t.typeOf(n.Key); return t != nil && !mayRefer(t) })
-			}
-			if n.Value != nil {
-				add(n.Value, n.Value, around, nil, func(rest []string) bool {
-					return f.value(decl, n.X, append([]string{inElement}, rest...), n.Pos())
-				})
-			}
-		case *ast.CallExpr:
-			if name := types.ExprString(uninstantiated(n)); len(n.Args) == 2 && fillsFirst.MatchString(name) {
-				add(n.Args[0], n, around, []string{inElement}, func(rest []string) bool {
-					return name != "maps.Insert" && f.value(decl, n.Args[1], append([]string{inElement}, rest...), n.Pos())
-				})
+	elementsOf := func(x ast.Expr) func(f *freshness, rest []string) bool {
+		return func(f *freshness, rest []string) bool {
+			return f.value(decl, x, append([]string{inElement}, rest...), n.Pos())
+		}
+	}
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		for i, lhs := range n.Lhs {
+			add(lhs, n, nil, valueAt(decl, n.Rhs, i, len(n.Lhs), n.Pos()))
+		}
+	case *ast.ValueSpec:
+		for i, id := range n.Names {
+			if len(n.Values) == 0 {
+				add(id, n, nil, func(*freshness, []string) bool { return true })
+			} else {
+				add(id, n, nil, valueAt(decl, n.Values, i, len(n.Names), n.Pos()))
 			}
 		}
-	})
-	return all
+	case *ast.RangeStmt:
+		if n.Key != nil {
+			add(n.Key, n.Key, nil, func(f *freshness, _ []string) bool { t := d.t.typeOf(n.Key); return t != nil && !mayRefer(t) })
+		}
+		if n.Value != nil {
+			add(n.Value, n.Value, nil, elementsOf(n.X))
+		}
+	case *ast.CallExpr:
+		if name := types.ExprString(uninstantiated(n)); len(n.Args) == 2 && fillsFirst.MatchString(name) {
+			add(n.Args[0], n, []string{inElement}, func(f *freshness, rest []string) bool {
+				return name != "maps.Insert" && elementsOf(n.Args[1])(f, rest)
+			})
+		}
+	}
 }
 
 // valueAt is value of one of several expressions on the right, or of one of the results of the only one.
-func (f *freshness) valueAt(decl *ast.FuncDecl, rhs []ast.Expr, i, of int, at token.Pos) func(rest []string) bool {
-	return func(rest []string) bool {
+func valueAt(decl *ast.FuncDecl, rhs []ast.Expr, i, of int, at token.Pos) func(f *freshness, rest []string) bool {
+	return func(f *freshness, rest []string) bool {
 		if len(rhs) == of {
 			return f.value(decl, rhs[i], rest, at)
 		}
@@ -344,33 +381,21 @@ func isThereIn(n *ast.IfStmt, to []string) bool {
 }
 
 // leaves tells of a variable that somebody else may have got what it refers to before a position, or may set its parts.
-func (f *freshness) leaves(decl *ast.FuncDecl, v types.Object, at token.Pos) (found bool) {
+func (f *freshness) leaves(decl *ast.FuncDecl, v types.Object, at token.Pos) bool {
 	asked := freshVariable{v, at}
 	if f.asked[asked] {
 		return false
 	}
 	f.asked[asked] = true
 	defer delete(f.asked, asked)
-	eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
-		id, ok := n.(*ast.Ident)
-		if !ok || found || f.d.variable(id) != v {
-			return
+	inside := func(n ast.Node) bool { return n.Pos() <= v.Pos() && v.Pos() < n.End() }
+	return slices.ContainsFunc(f.d.freshFactsOf(decl).uses[v], func(use freshUse) bool {
+		if withinLit(use.around) && !slices.ContainsFunc(use.around, func(n ast.Node) bool { _, lit := n.(*ast.FuncLit); return lit && inside(n) }) {
+			return true
 		}
-		if withinLit(around) && !slices.ContainsFunc(around, func(n ast.Node) bool {
-			_, lit := n.(*ast.FuncLit)
-			return lit && n.Pos() <= v.Pos() && v.Pos() < n.End()
-		}) {
-			found = true
-			return
-		}
-		again := slices.ContainsFunc(around, func(n ast.Node) bool {
-			return isLoop(n) && n.Pos() <= at && at < n.End() && !(n.Pos() <= v.Pos() && v.Pos() < n.End())
-		})
-		if id.Pos() < at || again {
-			found = f.handedOn(decl, v, id, around)
-		}
+		again := slices.ContainsFunc(use.around, func(n ast.Node) bool { return isLoop(n) && n.Pos() <= at && at < n.End() && !inside(n) })
+		return (use.id.Pos() < at || again) && f.handedOn(decl, v, use.id, use.around)
 	})
-	return found
 }
 
 // handedOn tells of a place where a variable is named that it, or a part of it that refers to something, is given to somebody
@@ -527,19 +552,19 @@ func (f *freshness) looksOnly(sel *ast.SelectorExpr) bool {
 // isFreshAt is isFreshPlace for a place in another reading of the same source, by its line and its text.
 func isFreshAt(d *derivations, at stack.Frame, x ast.Expr) (fresh bool) {
 	text := types.ExprString(x)
-	for _, decl := range d.t.decls {
-		if file, line, _ := d.t.at(decl.Pos()); file != at.File || line > at.Line || !strings.Contains(text, ".") && !strings.Contains(text, "[") {
-			continue
-		} else if _, end, _ := d.t.at(decl.End()); end < at.Line {
-			continue
-		}
-		ast.Inspect(decl.Body, func(n ast.Node) bool {
-			if e, ok := n.(ast.Expr); ok && !fresh && types.ExprString(e) == text {
-				_, line, _ := d.t.at(e.Pos())
-				fresh = line == at.Line && isFreshPlace(d, decl, e)
-			}
-			return true
-		})
+	in, ok := d.at(at)
+	if !ok || !strings.ContainsAny(text, ".[") {
+		return false
 	}
+	ast.Inspect(in.decl.Body, func(n ast.Node) bool {
+		if n == nil || fresh || !coversLine(d, n, at.Line) {
+			return false
+		}
+		if e, ok := n.(ast.Expr); ok {
+			_, line, _ := d.t.at(e.Pos())
+			fresh = line == at.Line && types.ExprString(e) == text && isFreshPlace(d, in.decl, e)
+		}
+		return true
+	})
 	return fresh
 }

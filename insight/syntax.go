@@ -25,6 +25,7 @@ type code struct {
 	names     *declaredNames
 	types     *typeIndex     // nil until it is asked for
 	checked   *typed         // nil until it is asked for
+	derived   *derivations   // nil until it is asked for
 	ran       map[ranAt]bool // the lines that profiles have seen at work; nil until it is asked for
 	turns     *countedTurns  // nil until it is asked for, and where nothing was counted
 }
