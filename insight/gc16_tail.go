@@ -25,9 +25,10 @@ type tailHeap struct {
 	*cutList
 	bytes, allocated int64
 	maker            string
-	at               stack.Frame // the line that has most of it
-	frames           []stack.Frame
-	most             int64
+	// line is the one that has most of it, with those that lead to it.
+	line   stack.Frame
+	frames []stack.Frame
+	most   int64
 	// before and kept are how many elements its filter went through and kept, in the run that counts; 0 where that is not known.
 	before, kept int64
 	// collections is how many collections found that much of it in use, where no profile shows it but those at peaks.
@@ -37,8 +38,8 @@ type tailHeap struct {
 // mostTailed finds a list that gets shorter, where most of what is in use was allocated by what makes its elements, and
 // most of what these have allocated has gone again: what comes in leaves it.
 func mostTailed(r *Rule, in *Input, all *facts.Retention) *tailHeap {
-	kept := all.Most
-	if kept.AtExit || float64(kept.Bytes) < r.param("least")*(1<<20) || float64(kept.Samples) < r.param("samples") && kept.Doubt > r.param("doubt") {
+	look := all.Most
+	if look.AtExit || float64(look.Bytes) < r.param("least")*(1<<20) || float64(look.Samples) < r.param("samples") && look.Doubt > r.param("doubt") {
 		return nil
 	}
 	d := newDerivations(in.code)
@@ -48,11 +49,11 @@ func mostTailed(r *Rule, in *Input, all *facts.Retention) *tailHeap {
 		x := &tailHeap{cutList: cut}
 		x.add(in, all)
 		if blocks != nil && x.filters() {
-			x.before, x.kept, _ = x.cutList.kept(&countedTurns{d, blocks})
+			x.before, x.kept, _ = x.countLeft(&countedTurns{d, blocks})
 		}
 		switch {
 		case 2*x.kept > x.before: // little is behind the end
-		case float64(x.bytes) < r.param("share")*float64(kept.Bytes), x.allocated == 0, float64(x.bytes) > r.param("left")*float64(x.allocated), !x.stays(in, all):
+		case float64(x.bytes) < r.param("share")*float64(look.Bytes), x.allocated == 0, float64(x.bytes) > r.param("left")*float64(x.allocated), !x.staysInUse(in, all):
 		case best == nil || cut.filters() && !best.filters():
 			best = x
 		}
@@ -79,7 +80,7 @@ func (x *tailHeap) add(in *Input, all *facts.Retention) {
 				continue
 			}
 			if w > x.most {
-				x.most, x.at, x.frames = w, f, frames[j:]
+				x.most, x.line, x.frames = w, f, frames[j:]
 			}
 			break
 		}
@@ -105,8 +106,13 @@ func (x *cutList) allocatedBy(look *facts.Look) (n int64) {
 // where there is none.
 func (x *cutList) makes(frames []stack.Frame) int {
 	for i := len(frames) - 1; i >= 0; i-- {
-		fn, ok := x.d.at(frames[i])
-		if ok && (x.returns(fn.decl) || x.literalOn(fn.decl, frames[i].Line)) {
+		made, known := x.makers[frames[i]]
+		if !known {
+			fn, ok := x.d.at(frames[i])
+			made = ok && (x.returns(fn.decl) || x.literalOn(fn.decl, frames[i].Line))
+			x.makers[frames[i]] = made
+		}
+		if made {
 			return i
 		}
 	}
@@ -147,9 +153,9 @@ func (x *cutList) literalOn(decl *ast.FuncDecl, line int) (found bool) {
 	return found
 }
 
-// stays tells that as much is in use in another profile that is none of a peak, or in one that followed a collection, or after one
+// staysInUse tells that as much is in use in another profile that is none of a peak, or in one that followed a collection, or after one
 // collection after the other: it is not that of calls in progress at one moment.
-func (x *tailHeap) stays(in *Input, all *facts.Retention) bool {
+func (x *tailHeap) staysInUse(in *Input, all *facts.Retention) bool {
 	if !all.Most.Peak {
 		return true
 	}
@@ -164,11 +170,11 @@ func (x *tailHeap) stays(in *Input, all *facts.Retention) bool {
 		}
 	}
 	x.collections = neverFell(in, float64(x.bytes)/float64(max(1, all.Most.Bytes)), x.bytes)
-	return x.collections >= mostOfAll
+	return x.collections >= enoughCollections
 }
 
-// mostOfAll is how many collections have to find that most of it is still there. Chosen: by chance, as between two bursts, few do.
-const mostOfAll = 10
+// enoughCollections is how many collections have to find that most of it is still there. Chosen: by chance, as between two bursts, few do.
+const enoughCollections = 10
 
 // neverFell is how many collections, from the first that found half of the most, found so much live that half of a share of all that
 // had been live before was among it; 0 where one of them did not, in any round that had half of what is asked about live.
@@ -222,28 +228,28 @@ func tailOr(r *Rule, in *Input, all *facts.Retention, otherwise Finding) Finding
 }
 
 // tell makes a finding say what the array keeps, and how to let go of it.
-func (x *tailHeap) tell(r *Rule, in *Input, kept *facts.Look, f *Finding) {
-	at := x.d.placeOf(x.cutList.at)
+func (x *tailHeap) tell(r *Rule, in *Input, look *facts.Look, f *Finding) {
+	cut := x.d.placeOf(x.cut)
 	f.Title = maybeTailed
-	how := fmt.Sprintf("%s gets shorter at %s", x.text, at.text())
+	how := fmt.Sprintf("%s gets shorter at %s", x.text, cut.text())
 	if x.filters() {
-		how = fmt.Sprintf("%s is filtered in place (%s) and gets shorter at %s", x.text, x.d.placeOf(x.from).text(), at.text())
+		how = fmt.Sprintf("%s is filtered in place (%s) and gets shorter at %s", x.text, x.d.placeOf(x.from).text(), cut.text())
 	}
 	f.Summary = fmt.Sprintf("of %s in use, %s were allocated by %s, which makes the elements of %s (%s); according to the source %s, and nothing there clears what is behind its new end: the array still refers to what was left out, until something else is put in its place",
-		unit.BytesOf(float64(kept.Bytes)), unit.Percent(float64(x.bytes)/float64(max(1, kept.Bytes))), x.maker, x.text, x.of.Obj().Name(), how)
+		unit.BytesOf(float64(look.Bytes)), unit.Percent(float64(x.bytes)/float64(max(1, look.Bytes))), x.maker, x.text, x.of.Obj().Name(), how)
 	if x.before > 0 {
 		f.Summary += fmt.Sprintf("; in the run that counts, %s of the %s that it went through stayed", unit.Count(x.kept), unit.Plural(x.before, "element"))
 	}
 	if x.collections > 0 {
 		f.Summary += fmt.Sprintf("; %d collections one after the other found at least half of that still live", x.collections)
 	}
-	f.Evidence = []Evidence{in.code.shownAt(at.file, at.line, "%s gets shorter here, and its array keeps what is behind the end", x.text)}
-	if x.filters() && x.d.placeOf(x.from).line != at.line {
+	f.Evidence = []Evidence{in.code.shownAt(cut.file, cut.line, "%s gets shorter here, and its array keeps what is behind the end", x.text)}
+	if x.filters() && x.d.placeOf(x.from).line != cut.line {
 		from := x.d.placeOf(x.from)
 		f.Evidence = append(f.Evidence, in.code.shownAt(from.file, from.line, "what stays is moved to the front of the same array"))
 	}
-	f.Evidence = append(f.Evidence, in.fileAt(kept.Entry, x.at, x.frames, "%s of it in use were allocated here; of all that makes the elements, %s of %s allocated are in use", unit.BytesOf(float64(x.most)), unit.BytesOf(float64(x.bytes)), unit.BytesOf(float64(x.allocated))))
-	f.Advice = fmt.Sprintf("Clear what is left behind the end, before %s: clear(%s).", at.text(), x.rest)
+	f.Evidence = append(f.Evidence, in.fileAt(look.Entry, x.line, x.frames, "%s of it in use were allocated here; of all that makes the elements, %s of %s allocated are in use", unit.BytesOf(float64(x.most)), unit.BytesOf(float64(x.bytes)), unit.BytesOf(float64(x.allocated))))
+	f.Advice = fmt.Sprintf("Clear what is left behind the end, before %s: clear(%s).", cut.text(), x.rest)
 	if x.filters() {
 		f.Advice += " Or use slices.DeleteFunc, which does that by itself (since Go 1.22). Where the list is usually much shorter than it once was, a new slice for what stays lets go of the array as well."
 	}

@@ -6,6 +6,8 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+
+	"loupe/value/stack"
 )
 
 // Lists that live on and get shorter, by the source: what is behind their new end stays in the array, and is in use as long as
@@ -19,17 +21,19 @@ type cutList struct {
 	text string       // its name there
 	elem types.Type
 	of   *types.Named    // what the elements are, or point to
-	at   *ast.AssignStmt // gives it the shorter part
+	cut  *ast.AssignStmt // gives it the shorter part
 	// lives tells that what has the list lives on, by the source: it is a variable of a package, main has it, or it is in something else.
 	lives bool
 	// from is where a filter in place begins; nil where only the end is cut off.
 	from ast.Node
-	// stays are the statements or calls that move an element which stays to the front.
-	stays []ast.Node
+	// moved are the statements or calls that move an element which is left in the list to the front.
+	moved []ast.Node
 	// rest is what is left behind the new end, as the source could name it before the cut.
 	rest string
 	// elsewhere is another function that clears it, or gives it a new array.
 	elsewhere ast.Node
+	// makers tells of frames whether they are in what makes elements.
+	makers map[stack.Frame]bool
 }
 
 // filters tells that elements are left out one by one, each of which may be the only one of its kind in the array.
@@ -52,7 +56,7 @@ func cutLists(d *derivations) (all []*cutList) {
 			}
 		})
 	}
-	slices.SortFunc(all, func(a, b *cutList) int { return cmp.Compare(a.at.Pos(), b.at.Pos()) })
+	slices.SortFunc(all, func(a, b *cutList) int { return cmp.Compare(a.cut.Pos(), b.cut.Pos()) })
 	return all
 }
 
@@ -67,7 +71,7 @@ func cutAt(d *derivations, decl *ast.FuncDecl, a *ast.AssignStmt, lhs, rhs ast.E
 	if !ok || !refers(of.Elem()) || sourceType(of.Elem()) == nil {
 		return nil
 	}
-	x := &cutList{d: d, decl: decl, list: list, text: types.ExprString(lhs), elem: of.Elem(), of: sourceType(of.Elem()), at: a}
+	x := &cutList{d: d, decl: decl, list: list, text: types.ExprString(lhs), elem: of.Elem(), of: sourceType(of.Elem()), cut: a, makers: map[stack.Frame]bool{}}
 	switch e := ast.Unparen(rhs).(type) {
 	case *ast.Ident:
 		if x.from = x.filteredInto(d.variable(e)); x.from == nil {
@@ -168,7 +172,7 @@ func (x *cutList) filteredInto(v types.Object) (from ast.Node) {
 				return nil
 			}
 			if x.inLoop(e) {
-				appends, x.stays = true, append(x.stays, e)
+				appends, x.moved = true, append(x.moved, e)
 			}
 		default:
 			return nil
@@ -189,8 +193,8 @@ func (x *cutList) filteredBy(n types.Object) (from ast.Node) {
 			counts = counts || n != nil && x.d.variable(s.X) == n && s.Tok == token.INC
 		case *ast.AssignStmt:
 			to, ok := s.Lhs[0].(*ast.IndexExpr)
-			if ok && n != nil && x.same(to.X) && x.d.variable(to.Index) == n && s.Pos() < x.at.Pos() && x.inLoop(s) {
-				if x.stays = append(x.stays, s); from == nil {
+			if ok && n != nil && x.same(to.X) && x.d.variable(to.Index) == n && s.Pos() < x.cut.Pos() && x.inLoop(s) {
+				if x.moved = append(x.moved, s); from == nil {
 					from = s
 				}
 			}
@@ -210,7 +214,7 @@ func (x *cutList) inLoop(n ast.Node) bool {
 // moves tells that the function closes the gap of one element with those behind it, before it cuts the end off.
 func (x *cutList) moves() bool {
 	return hasCall(x.decl.Body, func(call *ast.CallExpr) bool {
-		if !isNamed(call.Fun, "copy") || len(call.Args) != 2 || call.Pos() > x.at.Pos() {
+		if !isNamed(call.Fun, "copy") || len(call.Args) != 2 || call.Pos() > x.cut.Pos() {
 			return false
 		}
 		part, ok := call.Args[0].(*ast.SliceExpr)

@@ -7,11 +7,11 @@ import (
 
 // How much a filter in place leaves of a list, by the counts of its blocks.
 
-// kept is how many elements the loops that filter the list went through, and how many of these they kept. It is false where that was
+// countLeft is how many elements the loops that filter the list went through, and how many of these they left in it. It is false where that was
 // not counted, or a loop goes through anything else.
-func (x *cutList) kept(c *countedTurns) (before, kept int64, ok bool) {
+func (x *cutList) countLeft(c *countedTurns) (before, kept int64, ok bool) {
 	seen := map[ast.Node]bool{}
-	for _, n := range x.stays {
+	for _, n := range x.moved {
 		around := nodesAround(x.decl.Body, n)
 		i := innermostLoop(around)
 		if i < 0 || !x.goesThrough(around[i]) {
