@@ -86,7 +86,7 @@ func (r *resultAt) queryChanged(of string, root types.Object) bool {
 func (r *resultAt) callsLike(decl *ast.FuncDecl, is func(call *ast.CallExpr, around []ast.Node) bool) (all [][]ast.Node) {
 	eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
 		call, ok := n.(*ast.CallExpr)
-		if !ok || slices.ContainsFunc(around, func(n ast.Node) bool { _, lit := n.(*ast.FuncLit); return lit }) {
+		if !ok || withinLit(around) {
 			return
 		}
 		if is(call, around) {

@@ -438,7 +438,7 @@ var forInterfaces = regexp.MustCompile(`^(String|GoString|Error|Marshal\w*|Name|
 
 // returned follows a result of a function to what its callers make of it.
 func (f *textFlow) returned(decl *ast.FuncDecl, i, results int, around []ast.Node) {
-	if i < 0 || slices.ContainsFunc(around, func(n ast.Node) bool { _, lit := n.(*ast.FuncLit); return lit }) {
+	if i < 0 || withinLit(around) {
 		f.other = true
 		return
 	}

@@ -58,7 +58,7 @@ func contextGrowsAround(c *code, at stack.Frame) (g growingContext, ok bool) {
 				return
 			}
 			name := types.ExprString(set.Lhs[0])
-			if !derivesFrom(set.Rhs[0], name) || declares(l.body, rootName(set.Lhs[0])) || leavesAfter(around) || setToAnother(l.body, name) || contextInLiteral(around) || ofRange(l.stmt, rootName(set.Lhs[0])) {
+			if !derivesFrom(set.Rhs[0], name) || declares(l.body, rootName(set.Lhs[0])) || leavesAfter(around) || setToAnother(l.body, name) || withinLit(around) || ofRange(l.stmt, rootName(set.Lhs[0])) {
 				return
 			}
 			g.name, g.call, ok = name, types.ExprString(set.Rhs[0]), true
@@ -108,11 +108,6 @@ func setToAnother(body ast.Node, name string) (found bool) {
 		return !found
 	})
 	return found
-}
-
-// contextInLiteral tells whether a function without a name is among nodes: it has variables of its own, and runs when it is called.
-func contextInLiteral(around []ast.Node) bool {
-	return slices.ContainsFunc(around, func(n ast.Node) bool { _, ok := n.(*ast.FuncLit); return ok })
 }
 
 // ofRange tells whether a name is a variable of a loop's head, which is another one in each turn.

@@ -197,11 +197,6 @@ func (f *freshness) returned(decl *ast.FuncDecl, result int, path []string) bool
 	return found && !other
 }
 
-// withinLit tells of a node that it is in a function without a name.
-func withinLit(around []ast.Node) bool {
-	return slices.ContainsFunc(around, func(n ast.Node) bool { _, ok := n.(*ast.FuncLit); return ok })
-}
-
 // freshGiven is what a variable, or a part of it, is given somewhere.
 type freshGiven struct {
 	to     []string // the part

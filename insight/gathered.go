@@ -466,16 +466,7 @@ func (f *gatheredUse) needsAll(last passThrough) {
 	outer := func(v types.Object) bool { return v != nil && (v.Pos() < whole.Pos() || v.Pos() > whole.End()) }
 	set := map[types.Object]bool{}
 	ast.Inspect(whole, func(n ast.Node) bool {
-		var to []ast.Expr
-		switch n := n.(type) {
-		case *ast.AssignStmt:
-			if n.Tok != token.DEFINE {
-				to = n.Lhs
-			}
-		case *ast.IncDecStmt:
-			to = []ast.Expr{n.X}
-		}
-		for _, x := range to {
+		for _, x := range placesSet(n) {
 			v := d.variable(innermost(x))
 			if v == f.g.of || v != nil && isError(v.Name()) {
 				continue

@@ -15,12 +15,28 @@ type laterChanges struct {
 	d     *derivations
 	whole ast.Node // has all turns
 	of    map[*types.Named]bool
+	// isNew and returns tell of variables and functions whether what they have, and return, is new; of one that is being asked about,
+	// that it is not.
+	isNew   map[types.Object]bool
+	returns map[*ast.FuncDecl]bool
+	// callers are the calls of a function; nil until somebody asks.
+	callers map[*ast.FuncDecl][]callBy
+}
+
+// callBy is a call, and the function that makes it.
+type callBy struct {
+	in   *ast.FuncDecl
+	call *ast.CallExpr
+}
+
+func newLaterChanges(d *derivations, whole ast.Node) *laterChanges {
+	return &laterChanges{d: d, whole: whole, of: map[*types.Named]bool{}, isNew: map[types.Object]bool{}, returns: map[*ast.FuncDecl]bool{}}
 }
 
 // changedLater is the first statement that sets a field of an item through anything but the one that its turn makes; nil where the
 // source shows none.
 func (x *encodedWhole) changedLater() (at ast.Node) {
-	c := laterChanges{x.d, x.whole, map[*types.Named]bool{}}
+	c := newLaterChanges(x.d, x.whole)
 	call := x.adds.Rhs[0].(*ast.CallExpr)
 	for _, item := range call.Args[1:] {
 		of := x.d.t.typeOf(item)
@@ -43,7 +59,7 @@ func (x *encodedWhole) changedLater() (at ast.Node) {
 				return n != nil && n.Pos() < x.call.Pos()
 			}
 			for _, lhs := range placesSet(n) {
-				if c.sets(lhs) && !c.newIn(decl, innermost(lhs), 0) && (at == nil || n.Pos() < at.Pos()) {
+				if c.sets(lhs) && !c.newIn(decl, innermost(lhs)) && (at == nil || n.Pos() < at.Pos()) {
 					at = n
 				}
 			}
@@ -54,7 +70,7 @@ func (x *encodedWhole) changedLater() (at ast.Node) {
 }
 
 // take notes a struct of the sources, and those that its fields point to.
-func (c laterChanges) take(t types.Type) {
+func (c *laterChanges) take(t types.Type) {
 	switch u := t.(type) {
 	case *types.Pointer:
 		c.take(u.Elem())
@@ -89,7 +105,7 @@ func placesSet(n ast.Node) []ast.Expr {
 }
 
 // sets tells of a place that it is a field of an item, or a part of one, reached by a pointer, an index or a map.
-func (c laterChanges) sets(lhs ast.Expr) bool {
+func (c *laterChanges) sets(lhs ast.Expr) bool {
 	of := false
 	for x := lhs; ; {
 		switch e := ast.Unparen(x).(type) {
@@ -112,48 +128,61 @@ func (c laterChanges) sets(lhs ast.Expr) bool {
 }
 
 // newIn tells of a variable that it has what its turn has made, or has got, or a copy.
-func (c laterChanges) newIn(decl *ast.FuncDecl, x ast.Expr, steps int) bool {
+func (c *laterChanges) newIn(decl *ast.FuncDecl, x ast.Expr) bool {
 	v := c.d.variable(x)
-	if v == nil || !isLocal(decl, v) || steps > maxWay {
+	if v == nil || !isLocal(decl, v) {
 		return false
 	}
+	if _, known := c.isNew[v]; !known {
+		c.isNew[v] = false
+		c.isNew[v] = c.hasNew(decl, v)
+	}
+	return c.isNew[v]
+}
+
+// hasNew is newIn of a variable that nobody has asked about.
+func (c *laterChanges) hasNew(decl *ast.FuncDecl, v types.Object) bool {
 	if isValue(v.Type()) && !isGiven(decl, v) {
 		return true
 	}
 	if isGiven(decl, v) {
-		return c.givenNew(decl, v, steps)
+		return c.givenNew(decl, v)
 	}
 	if covers(decl.Body, c.whole) && (v.Pos() < c.whole.Pos() || v.Pos() > c.whole.End()) {
 		return false // one of an earlier turn, before this one sets it
 	}
 	return !slices.ContainsFunc(c.d.definitions(decl)[v], func(def definition) bool {
-		return !def.part && !def.unknown && def.x != nil && !c.makesNew(decl, v, def, steps)
+		return !def.part && !def.unknown && def.x != nil && !c.makesNew(decl, v, def)
 	})
 }
 
 // makesNew tells of what a variable is given that it is new.
-func (c laterChanges) makesNew(decl *ast.FuncDecl, v types.Object, def definition, steps int) bool {
+func (c *laterChanges) makesNew(decl *ast.FuncDecl, v types.Object, def definition) bool {
 	if def.ranged {
-		return c.newIn(decl, innermost(pointed(def.x)), steps+1) && isIdent(def.x)
+		return c.newIn(decl, innermost(pointed(def.x))) && isIdent(def.x)
 	}
 	switch e := ast.Unparen(def.x).(type) {
 	case *ast.Ident:
-		return c.d.variable(e) == v || e.Name == "nil" || c.newIn(decl, e, steps+1)
+		return c.d.variable(e) == v || e.Name == "nil" || c.newIn(decl, e)
 	case *ast.UnaryExpr:
-		return e.Op == token.AND && (c.d.makes(decl, v, e) || isIdent(e.X) && c.newIn(decl, e.X, steps+1))
+		return e.Op == token.AND && (c.d.makes(decl, v, e) || isIdent(e.X) && c.newIn(decl, e.X))
 	case *ast.CallExpr:
 		fn := c.d.t.callee(e)
 		if fn == nil || len(c.d.declsOf(fn)) == 0 {
 			return true // a library knows nothing of the list
 		}
-		return !slices.ContainsFunc(c.d.declsOf(fn), func(callee *ast.FuncDecl) bool { return !c.returnsNew(callee, steps+1) })
+		return !slices.ContainsFunc(c.d.declsOf(fn), func(callee *ast.FuncDecl) bool { return !c.returnsNew(callee) })
 	}
 	return c.d.makes(decl, v, def.x)
 }
 
 // returnsNew tells of a function that what it returns is new, as far as that is or points to an item.
-func (c laterChanges) returnsNew(decl *ast.FuncDecl, steps int) bool {
-	ok := steps <= maxWay
+func (c *laterChanges) returnsNew(decl *ast.FuncDecl) bool {
+	if known, asked := c.returns[decl]; asked {
+		return known
+	}
+	c.returns[decl] = false
+	ok := true
 	ast.Inspect(decl.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
@@ -163,16 +192,17 @@ func (c laterChanges) returnsNew(decl *ast.FuncDecl, steps int) bool {
 				if t := c.d.t.typeOf(result); t == nil || isValue(t) || !slices.ContainsFunc(c.named(), func(of *types.Named) bool { return leadsTo(t, of) }) {
 					continue
 				}
-				ok = ok && c.makesNew(decl, nil, definition{x: result}, steps)
+				ok = ok && c.makesNew(decl, nil, definition{x: result})
 			}
 		}
 		return ok
 	})
+	c.returns[decl] = ok
 	return ok
 }
 
 // named are the types of the items.
-func (c laterChanges) named() (all []*types.Named) {
+func (c *laterChanges) named() (all []*types.Named) {
 	for of := range c.of {
 		all = append(all, of)
 	}
@@ -180,27 +210,36 @@ func (c laterChanges) named() (all []*types.Named) {
 }
 
 // givenNew tells of what a function is given, or its receiver, that all calls from the functions around give it something new.
-func (c laterChanges) givenNew(decl *ast.FuncDecl, v types.Object, steps int) bool {
-	found, ok := false, true
-	for _, caller := range c.d.t.decls {
-		eachNode(caller.Body, func(n ast.Node, _ []ast.Node) {
-			call, is := n.(*ast.CallExpr)
-			if !is || !ok || !slices.Contains(calledDecls(c.d, call), decl) {
-				return
-			}
-			arg := argumentFor(c.d, decl, call, v)
-			found = true
-			if arg == nil {
-				ok = false
-				return
-			}
-			if u, addr := ast.Unparen(arg).(*ast.UnaryExpr); addr && u.Op == token.AND && isIdent(u.X) {
-				arg = u.X
-			}
-			ok = isIdent(arg) && c.newIn(caller, arg, steps+1) || c.d.makes(caller, nil, arg)
-		})
+func (c *laterChanges) givenNew(decl *ast.FuncDecl, v types.Object) bool {
+	all := c.callersOf(decl)
+	return len(all) > 0 && !slices.ContainsFunc(all, func(from callBy) bool {
+		arg := argumentFor(c.d, decl, from.call, v)
+		if arg == nil {
+			return true
+		}
+		if u, addr := ast.Unparen(arg).(*ast.UnaryExpr); addr && u.Op == token.AND && isIdent(u.X) {
+			arg = u.X
+		}
+		return !(isIdent(arg) && c.newIn(from.in, arg)) && !c.d.makes(from.in, nil, arg)
+	})
+}
+
+// callersOf are the calls of a function in all functions of the sources.
+func (c *laterChanges) callersOf(decl *ast.FuncDecl) []callBy {
+	if c.callers == nil {
+		c.callers = map[*ast.FuncDecl][]callBy{}
+		for _, in := range c.d.t.decls {
+			ast.Inspect(in.Body, func(n ast.Node) bool {
+				if call, ok := n.(*ast.CallExpr); ok {
+					for _, callee := range calledDecls(c.d, call) {
+						c.callers[callee] = append(c.callers[callee], callBy{in, call})
+					}
+				}
+				return true
+			})
+		}
 	}
-	return found && ok
+	return c.callers[decl]
 }
 
 // calledDecls are the declarations that a call may mean.

@@ -28,7 +28,7 @@ type encodedWhole struct {
 func encodedWholes(d *derivations, decl *ast.FuncDecl) (all []*encodedWhole) {
 	eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
 		call, ok := n.(*ast.CallExpr)
-		if !ok || slices.ContainsFunc(around, func(n ast.Node) bool { _, lit := n.(*ast.FuncLit); return lit || isDeferOrGo(n) }) {
+		if !ok || withinLit(around) || slices.ContainsFunc(around, isDeferOrGo) {
 			return
 		}
 		x := &encodedWhole{d: d, decl: decl, call: call, feeds: map[types.Object]bool{}}

@@ -63,7 +63,7 @@ func (o *onlyCutter) variable(d declaration, name string) bool {
 		if !fine || !ok || id.Name != name || len(around) == 0 {
 			return
 		}
-		if fine = !inLiteral(around); !fine {
+		if fine = !withinLit(around); !fine {
 			return
 		}
 		switch p := around[len(around)-1].(type) {
@@ -210,7 +210,7 @@ func (o *onlyCutter) fieldUses(d declaration, name, field string) bool {
 		if !fine || !ok || id.Name != name || len(around) < 2 {
 			return
 		}
-		if fine = !inLiteral(around); !fine {
+		if fine = !withinLit(around); !fine {
 			return
 		}
 		switch p := around[len(around)-1].(type) {
@@ -228,9 +228,4 @@ func (o *onlyCutter) fieldUses(d declaration, name, field string) bool {
 		}
 	})
 	return fine
-}
-
-// inLiteral tells of nodes around the use of a variable that a function literal is among them, which may keep it.
-func inLiteral(around []ast.Node) bool {
-	return slices.ContainsFunc(around, func(n ast.Node) bool { _, is := n.(*ast.FuncLit); return is })
 }

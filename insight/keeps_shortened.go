@@ -171,7 +171,7 @@ func asksLength(x ast.Expr, text string) (found bool) {
 // a condition on the length.
 func (p *lengthened) leaves(body *ast.BlockStmt, cut ast.Stmt) (found bool) {
 	eachNode(body, func(n ast.Node, around []ast.Node) {
-		if n.Pos() < p.End() || n.Pos() >= cut.Pos() || slices.ContainsFunc(around, func(n ast.Node) bool { _, is := n.(*ast.FuncLit); return is }) {
+		if n.Pos() < p.End() || n.Pos() >= cut.Pos() || withinLit(around) {
 			return
 		}
 		switch n.(type) {

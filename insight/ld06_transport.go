@@ -214,7 +214,7 @@ func isTransport(lit *ast.CompositeLit) bool {
 // the type of which a value has to be made with it.
 func transportMade(d *derivations, decl *ast.FuncDecl, part ast.Node, need types.Type, looked map[*ast.FuncDecl]bool) (found ownTransport, ok bool) {
 	eachNode(part, func(n ast.Node, around []ast.Node) {
-		if ok || slices.ContainsFunc(around, func(n ast.Node) bool { _, lit := n.(*ast.FuncLit); return lit }) && part == ast.Node(decl.Body) {
+		if ok || withinLit(around) && part == ast.Node(decl.Body) {
 			return
 		}
 		switch n := n.(type) {

@@ -74,7 +74,7 @@ func waitedFor(s *syntax, in *ast.FuncDecl, line int) (all []ast.Expr) {
 			}
 			for _, clause := range n.Body.List {
 				clause := clause.(*ast.CommClause)
-				if x := receivedFrom(clause.Comm); x != nil && (returnsAtEnd(clause.Body) || !endsLoop(around)) {
+				if x := receivedFrom(clause.Comm); x != nil && (returnsAtEnd(clause.Body) || loopBody(around) == nil) {
 					all = append(all, x)
 				}
 			}
@@ -101,19 +101,6 @@ func returnsAtEnd(list []ast.Stmt) bool {
 		return b.Tok == token.GOTO || b.Tok == token.BREAK && b.Label != nil
 	}
 	return leavesLoop(list)
-}
-
-// endsLoop tells whether a loop of the same function is around a node.
-func endsLoop(around []ast.Node) bool {
-	for i := len(around) - 1; i >= 0; i-- {
-		switch around[i].(type) {
-		case *ast.ForStmt, *ast.RangeStmt:
-			return true
-		case *ast.FuncLit:
-			return false
-		}
-	}
-	return false
 }
 
 // endSearch looks for what ends a wait at a line of a function.

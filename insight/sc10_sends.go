@@ -66,7 +66,7 @@ func sendsAt(c *code, at stack.Frame) (sends int, loops, known bool) {
 	eachOwn(fn.body, func(n ast.Node, around []ast.Node) {
 		if x, ok := n.(*ast.SendStmt); ok && types.ExprString(x.Chan) == channel {
 			sends++
-			loops = loops || endsLoop(around)
+			loops = loops || loopBody(around) != nil
 		}
 	})
 	return sends, loops, true
@@ -75,12 +75,9 @@ func sendsAt(c *code, at stack.Frame) (sends int, loops, known bool) {
 // eachOwn visits the nodes of a function, but for those of functions within it.
 func eachOwn(body *ast.BlockStmt, visit func(n ast.Node, around []ast.Node)) {
 	eachNode(body, func(n ast.Node, around []ast.Node) {
-		for _, a := range around {
-			if _, within := a.(*ast.FuncLit); within {
-				return
-			}
+		if !withinLit(around) {
+			visit(n, around)
 		}
-		visit(n, around)
 	})
 }
 
@@ -97,7 +94,7 @@ func startedAlone(c *code, at stack.Frame) bool {
 			}
 			lit, is := g.Call.Fun.(*ast.FuncLit)
 			if is && lit.Body == fn.body || !is && fn.name != "" && calledName(g.Call) == fn.name {
-				started, alone = true, alone && !endsLoop(around)
+				started, alone = true, alone && loopBody(around) == nil
 			}
 		})
 	})

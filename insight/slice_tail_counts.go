@@ -33,19 +33,6 @@ func (x *cutList) countLeft(c *countedTurns) (before, kept int64, ok bool) {
 	return before, kept, before > 0
 }
 
-// innermostLoop is the place of the innermost loop among the nodes around another one; -1 where there is none.
-func innermostLoop(around []ast.Node) int {
-	for i := len(around) - 1; i >= 0; i-- {
-		switch around[i].(type) {
-		case *ast.ForStmt, *ast.RangeStmt:
-			return i
-		case *ast.FuncLit:
-			return -1
-		}
-	}
-	return -1
-}
-
 // goesThrough tells of a loop that it goes through the list.
 func (x *cutList) goesThrough(loop ast.Node) bool {
 	switch n := loop.(type) {

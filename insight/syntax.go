@@ -126,17 +126,29 @@ func bodyOfLoop(n ast.Node) *ast.BlockStmt {
 // loopBody finds the body of the innermost loop around a node, inside its
 // function.
 func loopBody(around []ast.Node) *ast.BlockStmt {
-	for i := len(around) - 1; i >= 0; i-- {
-		switch n := around[i].(type) {
-		case *ast.ForStmt:
-			return n.Body
-		case *ast.RangeStmt:
-			return n.Body
-		case *ast.FuncLit, *ast.FuncDecl:
-			return nil
-		}
+	if i := innermostLoop(around); i >= 0 {
+		return bodyOfLoop(around[i])
 	}
 	return nil
+}
+
+// innermostLoop is the place of the innermost loop among the nodes around another one, in the same function; -1 where there is none.
+func innermostLoop(around []ast.Node) int {
+	for i := len(around) - 1; i >= 0; i-- {
+		switch around[i].(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			return i
+		case *ast.FuncLit, *ast.FuncDecl:
+			return -1
+		}
+	}
+	return -1
+}
+
+// withinLit tells of the nodes around another one that it is in a function without a name: that has variables of its own, and runs when it
+// is called.
+func withinLit(around []ast.Node) bool {
+	return slices.ContainsFunc(around, func(n ast.Node) bool { _, ok := n.(*ast.FuncLit); return ok })
 }
 
 // declares tells whether a block makes a new variable of this name in each

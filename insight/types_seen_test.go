@@ -74,7 +74,7 @@ func TestRecursiveTypes(t *testing.T) {
 
 // askTypes asks of all types of the sources what rules ask of some.
 func askTypes(d *derivations) {
-	items := laterChanges{d, nil, map[*types.Named]bool{}}
+	items := newLaterChanges(d, nil)
 	for _, obj := range d.t.info.Defs {
 		if obj == nil || obj.Type() == nil {
 			continue
