@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
-	"go/token"
 	"go/types"
 	"maps"
 	"regexp"
@@ -312,16 +311,7 @@ func (x *clones) changedElsewhere(c *code, d *derivations, through []writtenPlac
 		if node.in == nil || node.in == x.decl || slices.ContainsFunc(through, func(w writtenPlace) bool { return w.n == node.n }) {
 			continue
 		}
-		var places []ast.Expr
-		switch n := node.n.(type) {
-		case *ast.AssignStmt:
-			if n.Tok != token.DEFINE {
-				places = n.Lhs
-			}
-		case *ast.IncDecStmt:
-			places = []ast.Expr{n.X}
-		}
-		for _, place := range places {
+		for _, place := range placesSet(node.n) {
 			if refers.of[keyOf(d, place)] && !d.isOwn(node.in, place) && !ofMaking(c, node.in.Name.Name, x.decl.Name.Name, 0) {
 				return d.placeOf(node.n), true
 			}

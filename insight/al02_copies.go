@@ -113,7 +113,7 @@ func isScanner(c *code, fn *ast.FuncDecl, x ast.Expr) bool {
 		return slices.ContainsFunc(typesIn(c).fields[x.Sel.Name], is)
 	case *ast.Ident:
 		for _, p := range fn.Type.Params.List {
-			if is(p.Type) && slices.ContainsFunc(p.Names, func(id *ast.Ident) bool { return id.Name == x.Name }) {
+			if is(p.Type) && isAmong(p.Names, x.Name) {
 				return true
 			}
 		}

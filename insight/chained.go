@@ -206,7 +206,7 @@ func carried(c *code, fn *scope, f stack.Frame, of string) (fields []string) {
 		if first, _ := s.lines(n); first <= f.Line {
 			return true
 		}
-		for _, x := range written(n) {
+		for _, x := range placesSet(n) {
 			sel, ok := x.(*ast.SelectorExpr)
 			if !ok || !isNamed(sel.X, of) {
 				continue
@@ -219,19 +219,6 @@ func carried(c *code, fn *scope, f stack.Frame, of string) (fields []string) {
 		return true
 	})
 	return fields
-}
-
-// written are the variables, fields and elements that a statement sets.
-func written(n ast.Node) []ast.Expr {
-	switch n := n.(type) {
-	case *ast.IncDecStmt:
-		return []ast.Expr{n.X}
-	case *ast.AssignStmt:
-		if n.Tok != token.DEFINE {
-			return n.Lhs
-		}
-	}
-	return nil
 }
 
 // asksWith tells whether what is called on a line is given the value of an expression, by its

@@ -167,7 +167,7 @@ func ofBody(c *code, x ast.Expr, fn *scope, way []stack.Frame, depth int) (found
 func givenType(fn *scope, name string) string {
 	for ; fn != nil; fn = fn.outer {
 		for _, field := range fn.params.List {
-			if slices.ContainsFunc(field.Names, func(id *ast.Ident) bool { return id.Name == name }) {
+			if isAmong(field.Names, name) {
 				return types.ExprString(field.Type)
 			}
 		}

@@ -320,7 +320,7 @@ func tableNames(d *derivations, c *code, decl *ast.FuncDecl, seen map[*ast.FuncD
 		}
 		if tableAsks(d, call) {
 			if !strings.HasPrefix(d.t.fromPackage(call.Fun), "os/") && d.t.fromPackage(call.Fun) != "net" && len(call.Args) > 0 && !strings.HasSuffix(calledName(call), "env") && calledName(call) != "LookupEnv" {
-				all = append(all, sourceNames{c}.of(call.Args[0], declaration{decl, file})...)
+				all = append(all, (&sourceNames{c: c}).of(call.Args[0], declaration{decl, file})...)
 			}
 			return true
 		}

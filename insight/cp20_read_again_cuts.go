@@ -186,7 +186,7 @@ func bufferSize(c *code, fn *scope, p spot) (size int) {
 	if len(p.fields) == 0 && fn.declares(p.root) {
 		made(fn.made(p.root))
 		ast.Inspect(fn.body, func(n ast.Node) bool {
-			if v, ok := n.(*ast.ValueSpec); ok && slices.ContainsFunc(v.Names, func(id *ast.Ident) bool { return id.Name == p.root }) {
+			if v, ok := n.(*ast.ValueSpec); ok && isAmong(v.Names, p.root) {
 				array(v.Type)
 			}
 			return true
@@ -197,7 +197,7 @@ func bufferSize(c *code, fn *scope, p spot) (size int) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.Field:
-				if slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return id.Name == p.last() }) {
+				if isAmong(n.Names, p.last()) {
 					array(n.Type)
 				}
 			case *ast.KeyValueExpr:

@@ -40,7 +40,7 @@ func effectOfCall(c *code, at stack.Frame, given bool) (line codeLine, what stri
 	if fn == nil {
 		return line, ""
 	}
-	e := &callEffects{c: c, d: c.derivations(), seen: map[*ast.FuncDecl]bool{}}
+	e := &callEffects{c: c, d: derivationsOf(c), seen: map[*ast.FuncDecl]bool{}}
 	outside := map[string]bool{}
 	if given {
 		for _, list := range []*ast.FieldList{fn.Recv, fn.Type.Params} {

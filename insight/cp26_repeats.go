@@ -88,7 +88,7 @@ func (r *repeatedCall) rounds(in *Input) (line int) {
 		}
 	}
 	for _, l := range loopsAround(in.code, at) {
-		if first, _ := l.source.lines(l.stmt); countsTurns(in.code.derivations(), l.stmt) {
+		if first, _ := l.source.lines(l.stmt); countsTurns(derivationsOf(in.code), l.stmt) {
 			line = first
 		}
 	}

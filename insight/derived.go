@@ -64,8 +64,8 @@ type definition struct {
 	at      token.Pos
 }
 
-// derivations are what the sources tell to all who ask for one line at a time. Who asks for more than newDerivations tells makes their own.
-func (c *code) derivations() *derivations {
+// derivationsOf are what the sources tell to all who ask for one line at a time. Who asks for more than newDerivations tells makes their own.
+func derivationsOf(c *code) *derivations {
 	if c.derived == nil {
 		c.derived = newDerivations(c)
 	}

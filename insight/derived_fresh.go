@@ -218,7 +218,7 @@ type freshFacts struct {
 }
 
 // freshFactsOf are those of a function.
-func (d *derivations) freshFactsOf(decl *ast.FuncDecl) *freshFacts {
+func freshFactsOf(d *derivations, decl *ast.FuncDecl) *freshFacts {
 	if all, ok := d.freshIn[decl]; ok {
 		return all
 	}
@@ -246,7 +246,7 @@ func (f *freshness) local(decl *ast.FuncDecl, id *ast.Ident, path []string, at t
 	if !isLocal(decl, v) || isGiven(decl, v) || f.leaves(decl, v, at) {
 		return false
 	}
-	all := f.d.freshFactsOf(decl).given[v]
+	all := freshFactsOf(f.d, decl).given[v]
 	from := token.NoPos
 	for _, g := range all {
 		if isPrefixOf(g.to, path) && g.isAlwaysBefore(at) {
@@ -384,7 +384,7 @@ func (f *freshness) leaves(decl *ast.FuncDecl, v types.Object, at token.Pos) boo
 	f.asked[asked] = true
 	defer delete(f.asked, asked)
 	inside := func(n ast.Node) bool { return n.Pos() <= v.Pos() && v.Pos() < n.End() }
-	return slices.ContainsFunc(f.d.freshFactsOf(decl).uses[v], func(use freshUse) bool {
+	return slices.ContainsFunc(freshFactsOf(f.d, decl).uses[v], func(use freshUse) bool {
 		if withinLit(use.around) && !slices.ContainsFunc(use.around, func(n ast.Node) bool { _, lit := n.(*ast.FuncLit); return lit && inside(n) }) {
 			return true
 		}

@@ -13,10 +13,12 @@ import (
 // Names of files as the sources put them together, so that one that is read can be found among those that are written:
 // in another function, another goroutine or another mode of the same program.
 
-// nameDepth is how many callers, variables and functions are followed from a name, nameWays how many names one may have.
+// nameDepth is how many callers, variables and functions are followed from a name, nameWays how many names one may have, nameLooks how
+// many expressions are looked at for all of them: each part may have as many parts again.
 const (
 	nameDepth = 5
 	nameWays  = 16
+	nameLooks = 2000
 )
 
 // nameToken is a piece of a name: a text, or what a variable holds.
@@ -113,7 +115,10 @@ func (a fileName) changedBy(b fileName) bool {
 }
 
 // sourceNames finds the names that expressions stand for.
-type sourceNames struct{ c *code }
+type sourceNames struct {
+	c     *code
+	looks int // at expressions, for the one that is asked about
+}
 
 // boundName is what a parameter of a function is given in the call that is followed.
 type boundName struct {
@@ -123,7 +128,8 @@ type boundName struct {
 }
 
 // of are the names that an expression in a function may stand for.
-func (n sourceNames) of(x ast.Expr, in declaration) (all []fileName) {
+func (n *sourceNames) of(x ast.Expr, in declaration) (all []fileName) {
+	n.looks = 0
 	for _, tokens := range n.tokens(x, in, nil, 0) {
 		all = append(all, splitName(tokens))
 	}
@@ -163,9 +169,9 @@ func splitName(tokens []nameToken) (name fileName) {
 var pathKeeps = []string{"filepath.Clean", "path.Clean", "filepath.Abs", "filepath.FromSlash", "filepath.ToSlash", "filepath.EvalSymlinks", "string"}
 
 // tokens are the pieces of the names that an expression may stand for.
-func (n sourceNames) tokens(x ast.Expr, in declaration, with map[string]boundName, depth int) [][]nameToken {
+func (n *sourceNames) tokens(x ast.Expr, in declaration, with map[string]boundName, depth int) [][]nameToken {
 	anything := [][]nameToken{{{loose: true}}}
-	if depth > nameDepth {
+	if n.looks++; depth > nameDepth || n.looks > nameLooks {
 		return anything
 	}
 	if text, ok := constantText(n.c, x, 0); ok {
@@ -194,7 +200,7 @@ func (n sourceNames) tokens(x ast.Expr, in declaration, with map[string]boundNam
 }
 
 // variable are the pieces of what a name in a function holds.
-func (n sourceNames) variable(id *ast.Ident, in declaration, with map[string]boundName, depth int) [][]nameToken {
+func (n *sourceNames) variable(id *ast.Ident, in declaration, with map[string]boundName, depth int) [][]nameToken {
 	fn := scopeOf(in.FuncDecl)
 	if k := fn.parameter(id.Name); k >= 0 {
 		if b, ok := with[id.Name]; ok {
@@ -224,7 +230,7 @@ func (n sourceNames) variable(id *ast.Ident, in declaration, with map[string]bou
 }
 
 // all puts the pieces of several expressions one after the other, with a text between.
-func (n sourceNames) all(in declaration, with map[string]boundName, depth int, between string, parts ...ast.Expr) [][]nameToken {
+func (n *sourceNames) all(in declaration, with map[string]boundName, depth int, between string, parts ...ast.Expr) [][]nameToken {
 	ways := [][]nameToken{nil}
 	for i, part := range parts {
 		var more [][]nameToken
@@ -244,7 +250,7 @@ func (n sourceNames) all(in declaration, with map[string]boundName, depth int, b
 }
 
 // call are the pieces of what a call returns: a path that is joined or printed, or what a function of the program makes.
-func (n sourceNames) call(call *ast.CallExpr, in declaration, with map[string]boundName, depth int) [][]nameToken {
+func (n *sourceNames) call(call *ast.CallExpr, in declaration, with map[string]boundName, depth int) [][]nameToken {
 	anything := [][]nameToken{{{loose: true}}}
 	name := types.ExprString(call.Fun)
 	switch {
@@ -256,7 +262,7 @@ func (n sourceNames) call(call *ast.CallExpr, in declaration, with map[string]bo
 		return n.printed(call, in, with, depth)
 	}
 	to, ok := onlyDeclared(n.c, calledName(call))
-	if !ok || to.Body == nil || len(to.Body.List) == 0 {
+	if !ok || len(to.Body.List) == 0 {
 		return anything
 	}
 	ret, ok := to.Body.List[len(to.Body.List)-1].(*ast.ReturnStmt)
@@ -276,7 +282,7 @@ func (n sourceNames) call(call *ast.CallExpr, in declaration, with map[string]bo
 }
 
 // printed are the pieces of a text that fmt.Sprintf makes with %s, %v and %d.
-func (n sourceNames) printed(call *ast.CallExpr, in declaration, with map[string]boundName, depth int) [][]nameToken {
+func (n *sourceNames) printed(call *ast.CallExpr, in declaration, with map[string]boundName, depth int) [][]nameToken {
 	format, ok := constantText(n.c, call.Args[0], 0)
 	texts := strings.Split(strings.NewReplacer("%v", "%s", "%d", "%s").Replace(format), "%s")
 	if !ok || len(texts) != len(call.Args) || strings.Contains(strings.Join(texts, ""), "%") {
@@ -294,14 +300,8 @@ func (n sourceNames) printed(call *ast.CallExpr, in declaration, with map[string
 
 // onlyDeclared is the only function or method of a name in the sources.
 func onlyDeclared(c *code, name string) (d declaration, ok bool) {
-	n := 0
-	c.eachSource(func(file string, s *syntax) {
-		for _, decl := range s.file.Decls {
-			if f, is := decl.(*ast.FuncDecl); is && f.Name.Name == name {
-				n++
-				d = declaration{f, file}
-			}
-		}
-	})
-	return d, n == 1
+	if all := c.functions()[name]; len(all) == 1 {
+		return all[0], true
+	}
+	return d, false
 }

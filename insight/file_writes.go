@@ -134,7 +134,7 @@ func writesName(c *code, read []fileName) (at Evidence, found bool) {
 	if len(read) == 0 {
 		return at, false
 	}
-	names := sourceNames{c}
+	names := &sourceNames{c: c}
 	for _, w := range sourceWrites(c) {
 		for _, x := range w.names {
 			for _, to := range names.of(x, w.in) {

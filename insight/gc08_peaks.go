@@ -168,7 +168,7 @@ func namesMap(s *syntax, name string) (found bool) {
 	ast.Inspect(s.file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Field:
-			found = found || isMap(n.Type) && slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return id.Name == name })
+			found = found || isMap(n.Type) && isAmong(n.Names, name)
 		case *ast.ValueSpec:
 			for i, id := range n.Names {
 				found = found || id.Name == name && (n.Type != nil && isMap(n.Type) || i < len(n.Values) && isMap(n.Values[i]))

@@ -104,7 +104,7 @@ func isOwnStruct(fn *ast.FuncDecl, name string) (own bool) {
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ValueSpec:
-			if !slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return id.Name == name }) || len(n.Values) > 0 {
+			if !isAmong(n.Names, name) || len(n.Values) > 0 {
 				break
 			}
 			switch n.Type.(type) {

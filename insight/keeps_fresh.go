@@ -114,7 +114,7 @@ func keysOfMaps(c *code, name string) (keys []ast.Expr) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.Field:
-				if slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return id.Name == name }) {
+				if isAmong(n.Names, name) {
 					add(n.Type)
 				}
 			case *ast.ValueSpec:

@@ -175,7 +175,7 @@ func isChannel(k *keeper, x ast.Expr) bool {
 			return x.Name == k.channel
 		}
 		for _, p := range k.fn.Type.Params.List {
-			if _, ok := p.Type.(*ast.ChanType); ok && slices.ContainsFunc(p.Names, func(id *ast.Ident) bool { return id.Name == x.Name }) {
+			if _, ok := p.Type.(*ast.ChanType); ok && isAmong(p.Names, x.Name) {
 				return true
 			}
 		}

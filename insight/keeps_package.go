@@ -42,7 +42,7 @@ func packageHas(c *code, file, name string) (found bool) {
 			}
 			for _, spec := range vars.Specs {
 				v, ok := spec.(*ast.ValueSpec)
-				found = found || ok && slices.ContainsFunc(v.Names, func(id *ast.Ident) bool { return id.Name == name })
+				found = found || ok && isAmong(v.Names, name)
 			}
 		}
 	})

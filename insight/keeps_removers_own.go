@@ -168,16 +168,6 @@ func (t *typed) again(x ast.Expr, around []ast.Node) bool {
 	})
 }
 
-// declAround is the function around nodes.
-func declAround(around []ast.Node) *ast.FuncDecl {
-	for _, n := range around {
-		if fn, ok := n.(*ast.FuncDecl); ok {
-			return fn
-		}
-	}
-	return nil
-}
-
 // repeats tells whether nodes are in a loop or a function literal, which may run more than once.
 func repeats(around []ast.Node) bool {
 	return slices.ContainsFunc(around, func(n ast.Node) bool {

@@ -67,13 +67,13 @@ func (c connSources) valuesOf(file string, around []ast.Node, x ast.Expr) limitV
 		}
 	}
 	id, named := ast.Unparen(x).(*ast.Ident)
-	body := bodyAround(around)
-	if !named || body == nil {
+	in := declAround(around)
+	if !named || in == nil {
 		add(x)
 		return v
 	}
 	set := false
-	ast.Inspect(body, func(n ast.Node) bool {
+	ast.Inspect(in.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			for i, left := range n.Lhs {
@@ -110,34 +110,6 @@ func (c connSources) valuesOf(file string, around []ast.Node, x ast.Expr) limitV
 		v.others = append(v.others, id.Name)
 	}
 	return v
-}
-
-// bodyAround is the body of the function declaration around a node.
-func bodyAround(around []ast.Node) *ast.BlockStmt {
-	for _, n := range around {
-		if d, ok := n.(*ast.FuncDecl); ok {
-			return d.Body
-		}
-	}
-	return nil
-}
-
-// parameterAround tells whether a name is a parameter of a function around a node.
-func parameterAround(around []ast.Node, name string) bool {
-	return slices.ContainsFunc(around, func(n ast.Node) bool {
-		var of *ast.FuncType
-		switch n := n.(type) {
-		case *ast.FuncDecl:
-			of = n.Type
-		case *ast.FuncLit:
-			of = n.Type
-		default:
-			return false
-		}
-		return slices.ContainsFunc(of.Params.List, func(f *ast.Field) bool {
-			return slices.ContainsFunc(f.Names, func(id *ast.Ident) bool { return id.Name == name })
-		})
-	})
 }
 
 // constant is the number that an expression stands for: written, or that of a constant of the package in any of its files, or of another package of the

@@ -118,7 +118,7 @@ func (r readsOnly) global(name string) (found bool) {
 	for _, d := range r.s.file.Decls {
 		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.VAR {
 			for _, spec := range g.Specs {
-				found = found || slices.ContainsFunc(spec.(*ast.ValueSpec).Names, func(id *ast.Ident) bool { return id.Name == name })
+				found = found || isAmong(spec.(*ast.ValueSpec).Names, name)
 			}
 		}
 	}
@@ -164,7 +164,7 @@ func (r readsOnly) madeHere(name string) (found bool) {
 	ast.Inspect(r.body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ValueSpec:
-			found = found || len(n.Values) == 0 && slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return id.Name == name })
+			found = found || len(n.Values) == 0 && isAmong(n.Names, name)
 		case *ast.AssignStmt:
 			found = found || n.Tok == token.DEFINE && len(n.Lhs) == 1 && isNamed(n.Lhs[0], name) && makes(n.Rhs[0])
 		}

@@ -24,7 +24,7 @@ func typeNameOf(c *code, d *ast.FuncDecl, name string) (of string) {
 		return fn.of
 	}
 	for _, p := range d.Type.Params.List {
-		if slices.ContainsFunc(p.Names, func(id *ast.Ident) bool { return id.Name == name }) {
+		if isAmong(p.Names, name) {
 			return baseType(p.Type)
 		}
 	}
@@ -113,7 +113,7 @@ func fieldType(c *code, name string) (of string) {
 		ast.Inspect(s.file, func(node ast.Node) bool {
 			if t, ok := node.(*ast.StructType); ok {
 				for _, f := range t.Fields.List {
-					if slices.ContainsFunc(f.Names, func(id *ast.Ident) bool { return id.Name == name }) && baseType(f.Type) != of {
+					if isAmong(f.Names, name) && baseType(f.Type) != of {
 						of = baseType(f.Type)
 						n++
 					}

@@ -68,7 +68,7 @@ func placeSetBy(n ast.Node, x ast.Expr) ast.Expr {
 
 // isFresh tells of a change that what it sets belongs to something new, which nobody else has yet.
 func (x change) isFresh(c *code) bool {
-	return x.place != nil && isFreshAt(c.derivations(), stack.Frame{File: x.in.file, Line: c.parse(x.in.file).fset.PositionFor(x.place.Pos(), false).Line}, x.place)
+	return x.place != nil && isFreshAt(derivationsOf(c), stack.Frame{File: x.in.file, Line: c.parse(x.in.file).fset.PositionFor(x.place.Pos(), false).Line}, x.place)
 }
 
 // changedBy are the expressions to which a statement or a call gives another value, or of which

@@ -186,9 +186,9 @@ func isAtomic(c *code, x ast.Expr) (found bool) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.Field:
-				found = found || strings.HasPrefix(types.ExprString(n.Type), "atomic.") && slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return id.Name == name })
+				found = found || strings.HasPrefix(types.ExprString(n.Type), "atomic.") && isAmong(n.Names, name)
 			case *ast.ValueSpec:
-				found = found || n.Type != nil && strings.HasPrefix(types.ExprString(n.Type), "atomic.") && slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return id.Name == name })
+				found = found || n.Type != nil && strings.HasPrefix(types.ExprString(n.Type), "atomic.") && isAmong(n.Names, name)
 			}
 			return !found
 		})

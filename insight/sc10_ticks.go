@@ -124,7 +124,7 @@ func declaredTicks(list *ast.FieldList, name string) string {
 		return ""
 	}
 	for _, f := range list.List {
-		if !slices.ContainsFunc(f.Names, func(id *ast.Ident) bool { return id.Name == name }) {
+		if !isAmong(f.Names, name) {
 			continue
 		}
 		if k, ok := strings.CutPrefix(types.ExprString(f.Type), "*time."); ok && (k == "Ticker" || k == "Timer") {

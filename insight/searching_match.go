@@ -209,9 +209,9 @@ func ofNetworks(c *code, over ast.Expr) (found bool) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.Field:
-				found = found || isOne(n.Type) && slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return id.Name == name })
+				found = found || isOne(n.Type) && isAmong(n.Names, name)
 			case *ast.ValueSpec:
-				found = found || isOne(n.Type) && slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return id.Name == name })
+				found = found || isOne(n.Type) && isAmong(n.Names, name)
 			}
 			return !found
 		})

@@ -353,7 +353,7 @@ func (s *steadiness) assigned(d declaration, a *ast.AssignStmt, x ast.Expr, dept
 // ownPlace tells of a place that is set that it belongs to a copy which its function has made or got: nothing else changes. What
 // a variable itself is set to is another matter.
 func (s *steadiness) ownPlace(d declaration, x ast.Expr) bool {
-	return !isIdent(x) && isFreshPlace(s.c.derivations(), d.FuncDecl, x)
+	return !isIdent(x) && isFreshPlace(derivationsOf(s.c), d.FuncDecl, x)
 }
 
 // aliasChanges tells whether a function may change what a local variable leads to.
@@ -374,7 +374,7 @@ func (s *steadiness) methodChanges(call *ast.CallExpr, sel *ast.SelectorExpr) bo
 		return !steadyMethods.MatchString(sel.Sel.Name)
 	}
 	file, _, _ := s.t.at(d.Pos())
-	e := &callEffects{c: s.c, d: s.c.derivations(), seen: map[*ast.FuncDecl]bool{}}
+	e := &callEffects{c: s.c, d: derivationsOf(s.c), seen: map[*ast.FuncDecl]bool{}}
 	e.look(declaration{d, file}, givenNames(d.Recv), 0)
 	return e.what != ""
 }

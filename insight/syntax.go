@@ -145,6 +145,44 @@ func innermostLoop(around []ast.Node) int {
 	return -1
 }
 
+// declAround is the declared function around a node, by the nodes around that; nil where it is in none.
+func declAround(around []ast.Node) *ast.FuncDecl {
+	for _, n := range around {
+		if fn, ok := n.(*ast.FuncDecl); ok {
+			return fn
+		}
+	}
+	return nil
+}
+
+// parameterAround tells whether a name is a parameter of a function around a node.
+func parameterAround(around []ast.Node, name string) bool {
+	return slices.ContainsFunc(around, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			return listNames(n.Type.Params, name)
+		case *ast.FuncLit:
+			return listNames(n.Type.Params, name)
+		}
+		return false
+	})
+}
+
+// isParameter tells whether a name is that of a parameter, a result or the receiver.
+func isParameter(fn *ast.FuncDecl, name string) bool {
+	return listNames(fn.Recv, name) || listNames(fn.Type.Params, name) || listNames(fn.Type.Results, name)
+}
+
+// listNames tells of a list of fields or parameters that one of them has a name.
+func listNames(list *ast.FieldList, name string) bool {
+	return list != nil && slices.ContainsFunc(list.List, func(f *ast.Field) bool { return isAmong(f.Names, name) })
+}
+
+// isAmong tells of identifiers that one is a name.
+func isAmong(ids []*ast.Ident, name string) bool {
+	return slices.ContainsFunc(ids, func(id *ast.Ident) bool { return id.Name == name })
+}
+
 // withinLit tells of the nodes around another one that it is in a function without a name: that has variables of its own, and runs when it
 // is called.
 func withinLit(around []ast.Node) bool {

@@ -315,21 +315,6 @@ func declaredIn(fn *ast.FuncDecl, name string) (found bool) {
 	return found
 }
 
-// isParameter tells whether a name is that of a parameter, a result or the receiver.
-func isParameter(fn *ast.FuncDecl, name string) bool {
-	for _, list := range []*ast.FieldList{fn.Recv, fn.Type.Params, fn.Type.Results} {
-		if list == nil {
-			continue
-		}
-		for _, field := range list.List {
-			if slices.ContainsFunc(field.Names, func(id *ast.Ident) bool { return id.Name == name }) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 func (l *leavings) add(sure bool, file string, at token.Pos, format string, args ...any) {
 	w := wayOut{how: fmt.Sprintf(format, args...), file: file, line: l.c.parse(file).fset.PositionFor(at, false).Line, sure: sure}
 	if !slices.Contains(l.ways, w) {

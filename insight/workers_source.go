@@ -267,7 +267,7 @@ func (s *workerScan) isOf(x ast.Expr, typ string) (is bool) {
 	ast.Inspect(s.c.parse(s.file).file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Field:
-			is = is || slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return id.Name == name }) && of(n.Type)
+			is = is || isAmong(n.Names, name) && of(n.Type)
 		case *ast.AssignStmt:
 			is = is || lastName(types.ExprString(n.Lhs[0])) == name && of(n.Rhs[0])
 		case *ast.ValueSpec:
@@ -309,7 +309,7 @@ func (s *workerScan) isOpen(x ast.Expr) (open bool) {
 	ast.Inspect(p.file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Field:
-			open = open || slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return id.Name == name }) && isOpenType(n.Type)
+			open = open || isAmong(n.Names, name) && isOpenType(n.Type)
 		case *ast.AssignStmt:
 			if len(n.Lhs) > 0 && (isNamed(n.Lhs[0], name) || field && lastName(types.ExprString(n.Lhs[0])) == name) {
 				open = open || s.makesOpen(n.Rhs[0])

@@ -269,7 +269,7 @@ func makesHere(body *ast.BlockStmt, name string) bool {
 		case *ast.AssignStmt:
 			return n.Tok == token.DEFINE && slices.ContainsFunc(n.Lhs, func(x ast.Expr) bool { return isNamed(x, name) })
 		case *ast.ValueSpec:
-			return slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return id.Name == name })
+			return isAmong(n.Names, name)
 		}
 		return false
 	})

@@ -98,7 +98,7 @@ func stateIn(c *code, file string, body *ast.BlockStmt, statement string, known 
 			return !ok
 		}
 		to, found := onlyDeclared(c, calledName(call))
-		if found && to.Body != nil && !seen[to.FuncDecl] && depth < 3 && handsConnection(call, to) {
+		if found && !seen[to.FuncDecl] && depth < 3 && handsConnection(call, to) {
 			seen[to.FuncDecl] = true
 			s, ok = stateIn(c, to.file, to.Body, statement, known, seen, depth+1)
 		}
