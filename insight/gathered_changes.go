@@ -21,7 +21,11 @@ type laterChanges struct {
 	returns map[*ast.FuncDecl]bool
 	// callers are the calls of a function; nil until somebody asks.
 	callers map[*ast.FuncDecl][]callBy
+	deep    int // how many variables are being asked about
 }
+
+// mostLater bounds how many variables are followed one after the other: a source may be one long chain of them.
+const mostLater = 1000
 
 // callBy is a call, and the function that makes it.
 type callBy struct {
@@ -130,12 +134,14 @@ func (c *laterChanges) sets(lhs ast.Expr) bool {
 // newIn tells of a variable that it has what its turn has made, or has got, or a copy.
 func (c *laterChanges) newIn(decl *ast.FuncDecl, x ast.Expr) bool {
 	v := c.d.variable(x)
-	if v == nil || !isLocal(decl, v) {
+	if v == nil || !isLocal(decl, v) || c.deep > mostLater {
 		return false
 	}
 	if _, known := c.isNew[v]; !known {
 		c.isNew[v] = false
+		c.deep++
 		c.isNew[v] = c.hasNew(decl, v)
+		c.deep--
 	}
 	return c.isNew[v]
 }

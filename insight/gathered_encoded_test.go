@@ -90,7 +90,7 @@ func TestEncodedWholes(t *testing.T) {
 
 // TestItemsChangedLater: a turn that changes an item of an earlier one is told from one that changes what it makes itself.
 func TestItemsChangedLater(t *testing.T) {
-	const head = "package shop\n\nimport (\n\"encoding/json\"\n\"io\"\n)\n\ntype part struct { n int }\ntype row struct { id, n int; up *row; parts []*part }\ntype source struct { cache map[int]*row; read int; rows []*row }\nfunc (s *source) next() (*row, bool) { return &row{}, false }\nfunc (s *source) old(id int) *row { return s.cache[id] }\nfunc (r *row) count() { r.n++ }\nfunc fill(r *row) { r.id = 3 }\n"
+	const head = "package shop\n\nimport (\n\"encoding/json\"\n\"io\"\n)\n\ntype part struct { n int }\ntype row struct { id, n int; up *row; parts []*part }\ntype source struct { cache map[int]*row; read int; rows []*row }\nfunc (s *source) next() (*row, bool) { return &row{}, false }\nfunc (s *source) old(id int) *row { return s.cache[id] }\nfunc (r *row) count() { r.n++ }\nfunc fill(r *row) { r.id = 3 }\nfunc far1(r *row) { far2(r) }\nfunc far2(r *row) { far3(r) }\nfunc far3(r *row) { far4(r) }\nfunc far4(r *row) { far5(r) }\nfunc far5(r *row) { r.n = 1 }\nfunc (r *row) walk() {\nif r.up != nil {\nr.up.walk()\n}\nr.n++\n}\n"
 	loop := func(turn string) string {
 		return "var all []*row\nvar open *row\nvar sum row\nby := map[int]*row{}\nfor {\nx, ok := s.next()\nif !ok {\nbreak\n}\n" + turn + "\nall = append(all, x)\n}\n"
 	}
@@ -108,6 +108,10 @@ func TestItemsChangedLater(t *testing.T) {
 		{"all of it", loop("if open != nil {\n*open = row{}\n}\nopen = x"), true},
 		{"after the turns", loop("by[x.id] = x") + "by[3].n = 9\n", true},
 
+		{"far from the turn", loop("far1(x)\nif open != nil {\nfar3(open)\n}\nopen = x"), true},
+		{"by a method that calls itself", loop("x.walk()"), true},
+
+		{"far from the turn that makes it", loop("far1(x)"), false},
 		{"the one that it makes", loop("x.n = 5"), false},
 		{"by a function that is given it", loop("fill(x)\nx.count()"), false},
 		{"another name of it", loop("y := x\ny.n = 3"), false},

@@ -43,6 +43,8 @@ func FuzzSource(f *testing.F) {
 		"var x, y []T\nfor z := range a {\nx = append(x, z)\nfunc() { y = append(y, z) }()\ng(func(v T) { y = append(y, v, z) })\n}\nfor i := 0; i < len(x); i++ {\nuse(x[i])\nx.y[i] = x[i]\n}\nreturn g(x, len(x) > 0, x...)\n}\nfunc g(x []T, y ...int) []T {\nfor _, z := range slices.Chunk(x, 2) {\nq <- z\nw = max(w, len(z))\nh.Add(z)\n}\nvar a, b = g(x), g\nx, _ = g(x)\nreturn x\n}\ntype T struct { y []T",
 		"x := &http.Transport{}\nc.Do(&http.Client{Transport: x})\nl := rate.NewLimiter()\nfor _, p := range ps {\nm := p.fs.table()\nselect {\ncase <-p.done:\ncase <-ctx.Done():\n}\nclose()\nclose(p.done)\n}\n}\nfunc (p *T) table() map[string]T {\nm := map[string]T{}\nfilepath.Walk()\nes, _ := os.ReadDir(p.dir)\nfor _, e := range es {\nm[e.Name()] = *p.Clone()\n}\nreturn m\n}\ntype T struct { dir string; fs *T; done chan int }\nfunc (p *T) Clone() *T {\nq := &T{dir: p.dir}\nq.fs = p.fs.Clone()\nreturn q",
 		"a, b := A{}, B{}\nfor {\na.in = b\nb.o = a.in\nb.n = 1\nb.p[0], a.in.p = a.in, b.p\n}\n}\ntype B struct { o any; n int; p []B }\ntype A struct { in B; pp *int; n int }\nfunc g(a A) int {\na.in.o = a\nreturn a.n",
+		"go func() { select {} }()\nx := tree{}\nfor i := range x {\ny := &item{of: x[i]}\nfill(y, 1)\nall = append(all, y)\n}\njson.NewEncoder(w).Encode(all)\nall = all[:1]\n}\nvar all []*item\ntype tree map[string]tree\ntype box[T any] struct { of *box[[]T]; in T }\ntype item struct { of tree; in box[item]; up *item }\nfunc fill(x *item, n int) *item {\nfill(x, n-1)\nx.up.up = x\nreturn fill(x.up, n)",
+		"A(f(a), string())\nf(strings.Clone(), []byte())",
 	} {
 		f.Add(text)
 	}
@@ -58,6 +60,7 @@ func FuzzSource(f *testing.F) {
 		for line := range min(strings.Count(text, "\n")+2, 60) {
 			askSource(c, stack.Frame{Func: "main.f", File: "a.go", Line: line}, caller)
 		}
+		askTypes(newDerivations(c))
 		conns := connSources{c}
 		conns.httpSettings()
 		conns.idleSettings()
@@ -176,6 +179,27 @@ func askWays(c *code, way []stack.Frame) {
 	}
 }
 
+// askSteady asks of a line whether what it calls stays the same, which lists are cut, and whether goroutines there are meant to stay.
+func askSteady(c *code, f stack.Frame) {
+	d := newDerivations(c)
+	cutLists(d)
+	for _, decl := range d.t.decls {
+		for _, x := range encodedWholes(d, decl) {
+			x.changedLater()
+		}
+	}
+	unsteadyCall(c, f, f)
+	for _, callee := range []string{"f", "g", "t", "h"} {
+		changesResult(c, f, callee)
+	}
+	for _, name := range []string{"main.f", "main.main.func1"} {
+		at := stack.Frame{Func: name, File: f.File, Line: f.Line}
+		heldThread(c, at)
+		begunOnce(c, at)
+		keptInMap(c, at)
+	}
+}
+
 // askCounts asks what the counts of blocks say of a line, where each block was entered some times.
 func askCounts(c *code, f stack.Frame) {
 	d := newDerivations(c)
@@ -260,6 +284,7 @@ func askSource(c *code, f, caller stack.Frame) {
 	askDerived(c, way)
 	askResults(c, way)
 	askWays(c, way)
+	askSteady(c, f)
 	askWork(c, f)
 	lineInLoop(c, f)
 	retryAround(c, way)

@@ -103,7 +103,7 @@ func (s takenScan) wholeIn(decl *ast.FuncDecl, x ast.Expr, depth int) (of ast.Ex
 	case *ast.CallExpr:
 		name := types.ExprString(x.Fun)
 		switch sel, method := x.Fun.(*ast.SelectorExpr); {
-		case (name == "strings.Join" || name == "bytes.Join") && len(x.Args) == 2, name == "slices.Clone" || name == "bytes.Clone" || name == "strings.ToLower" || name == "strings.TrimSpace" || name == "bytes.TrimSpace" || name == "string" || name == "[]byte":
+		case (name == "strings.Join" || name == "bytes.Join") && len(x.Args) == 2, len(x.Args) == 1 && (name == "slices.Clone" || name == "bytes.Clone" || name == "strings.ToLower" || name == "strings.TrimSpace" || name == "bytes.TrimSpace" || name == "string" || name == "[]byte"):
 			of, _, ok = s.wholeIn(decl, x.Args[0], depth+1)
 			return of, true, ok
 		case method && len(x.Args) == 0 && (sel.Sel.Name == "String" || sel.Sel.Name == "Bytes") && s.t.callee(x) == nil:
