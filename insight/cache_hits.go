@@ -29,6 +29,7 @@ type cacheHits struct {
 // Limits of a cache that hardly ever has what is asked for: chosen.
 const (
 	fewAsked  = 500
+	fewAgain  = 50  // calls behind it with arguments of an earlier one, some of which fail
 	mostHits  = 0.1 // of the times that it is asked
 	mostKnown = 0.5 // of the calls that had the arguments of an earlier one, from which on it should have
 )
@@ -240,7 +241,7 @@ func tellHits(in *Input, m missed, callee stack.Frame, share stats.Interval, f *
 
 // knownBefore says of the calls behind a cache how many were made before.
 func knownBefore(calls repetition.Counts) string {
-	return fmt.Sprintf(", though %s of the calls had arguments that had been there before (%s different ones)", unit.Percent(float64(calls.Again)/float64(calls.Calls)), unit.About(calls.Distinct))
+	return fmt.Sprintf(", though %s of the calls behind it had arguments that had been there before (%s different ones)", unit.Percent(float64(calls.Again)/float64(calls.Calls)), unit.About(calls.Distinct))
 }
 
 // advise puts before the advice what to do about a cache that hardly ever has what comes again.
@@ -254,6 +255,8 @@ func (h *cacheHits) advise(c *code, calls repetition.Counts, f *Finding) {
 	case h.puts != "":
 		advice = fmt.Sprintf("%s is asked by %s, and gets its entries by %s: put in and ask by the same key.", h.name, h.asks, h.puts)
 		f.Doubts = append(f.Doubts, "if both keys are the same by then, look at when entries leave the cache")
+	case calls.Fails:
+		advice = fmt.Sprintf("Calls behind %s fail: look at whether it keeps that something is not there, or has failed, as well (for a time, or until that changes); else each of these asks again. Then at its size (there are %s different things in use), and when entries leave it.", h.name, unit.About(calls.Distinct))
 	default:
 		advice = fmt.Sprintf("Look at why %s does not have it: its size (there are %s different things in use), when entries leave it or expire, whether all results are put in (empty ones and errors, too), and whether the key is made of the same parts each time.", h.name, unit.About(calls.Distinct))
 	}
@@ -262,26 +265,65 @@ func (h *cacheHits) advise(c *code, calls repetition.Counts, f *Finding) {
 
 // tellMisses says of a wait for something outside that a cache is asked before it, and hardly ever has what comes again.
 func tellMisses(in *Input, t *traced, w *waiting, f *Finding) {
-	counts := blockCountsOf(in.code)
-	if counts == nil || !w.outside() {
-		return
+	if w.outside() && tellMissed(in, t.Frames(w.site.Stack), f) {
+		f.Severity = Warning
 	}
-	frames := t.Frames(w.site.Stack)
+}
+
+// tellMissed says of what the first of some frames does that a cache is asked before it, and hardly ever has what comes again.
+func tellMissed(in *Input, frames []stack.Frame, f *Finding) bool {
+	counts := blockCountsOf(in.code)
+	if counts == nil {
+		return false
+	}
+	isUser := in.Session.Scope().IsUser
 	for i := 1; i < len(frames); i++ {
 		at, callee := frames[i], frames[i-1]
-		if !t.Scope.IsUser(at) || !t.Scope.IsUser(callee) || !fillsOnce(in.code, at, callee.Func) || len(cacheKeys(in.code, at)) == 0 {
+		if !isUser(at) || !isUser(callee) || len(cacheKeys(in.code, at)) == 0 || !fillsCache(in.code, counts.d, at, callee.Func) {
 			continue
 		}
 		h, ok := hitsOf(counts, at)
 		calls, counted := repetition.CallsOf(in.Session, stack.FoldGenerics(callee.Func))
-		if !ok || !counted || !h.misses() || float64(calls.Again) < mostKnown*float64(calls.Calls) {
-			return
+		if !ok || !counted || !h.misses() && (calls.Again < fewAgain || !calls.Fails) || float64(calls.Again) < mostKnown*float64(calls.Calls) {
+			return false
 		}
 		f.Summary += fmt.Sprintf("; %s, which is asked before, had what it was asked for in %s of %s times in the run that counts", h.name, unit.Count(h.had), unit.Count(h.asked)) + knownBefore(calls)
-		f.Severity = Warning
 		h.advise(in.code, calls, f)
-		return
+		f.Evidence = append(f.Evidence, in.code.shownAt(h.check.file, h.check.line, "the cache is asked here"))
+		return true
 	}
+	return false
+}
+
+// fillsCache tells of the function at a frame that what it looks up is put in by itself, or by a function that it calls.
+func fillsCache(c *code, d *derivations, at stack.Frame, callee string) (found bool) {
+	in, ok := d.at(at)
+	if !ok {
+		return false
+	}
+	caches := map[types.Object]bool{}
+	ast.Inspect(in.body(), func(n ast.Node) bool {
+		if set, ok := n.(*ast.AssignStmt); ok && len(set.Lhs) == 2 && len(set.Rhs) == 1 {
+			if x, ok := ast.Unparen(set.Rhs[0]).(*ast.IndexExpr); ok {
+				caches[cacheObject(d, x.X)] = true
+			}
+		}
+		return true
+	})
+	if delete(caches, nil); len(caches) == 0 {
+		return fillsOnce(c, at, callee)
+	}
+	puts := func(body ast.Node) {
+		ast.Inspect(body, func(n ast.Node) bool {
+			eachPut(n, func(to *ast.IndexExpr) { found = found || caches[cacheObject(d, to.X)] })
+			return !found
+		})
+	}
+	puts(in.body())
+	for _, c := range d.callsOf(in.decl) {
+		puts(c.callee.Body)
+	}
+	return found
 }
 
 // misses tells of a cache that it was asked often enough, and hardly ever had what it was asked for.

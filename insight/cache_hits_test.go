@@ -1,10 +1,13 @@
 package insight
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
 	repeatsfile "loupe/format/repeats"
+	"loupe/session"
+	"loupe/value/stack"
 )
 
 // TestCacheHits: a cache that hardly ever has what it is asked for is told by the counts of its branches, with what throws its entries away; whether
@@ -18,7 +21,7 @@ func TestCacheHits(t *testing.T) {
 		again               int64
 		title, says, advice string
 	}{
-		{"it is replaced", strings.Replace(get, "HAD", "200", 1) + "func (s *store) trim() { s.known = map[string]*item{} }\n", again, "A cache hardly ever has", "s.known had what it was asked for in 200 of 9,000 times, though 89.8% of the calls had arguments that had been there before (about 900 different ones)", "replaces all of s.known. Let one entry go for each new one"},
+		{"it is replaced", strings.Replace(get, "HAD", "200", 1) + "func (s *store) trim() { s.known = map[string]*item{} }\n", again, "A cache hardly ever has", "s.known had what it was asked for in 200 of 9,000 times, though 89.8% of the calls behind it had arguments that had been there before (about 900 different ones)", "replaces all of s.known. Let one entry go for each new one"},
 		{"it is emptied", strings.Replace(get, "HAD", "200", 1) + "func (s *store) trim() {\nfor k := range s.known {\ndelete(s.known, k)\n}\n}\n", again, "A cache hardly ever has", "200 of 9,000 times", "empties all of s.known"},
 		{"another key is put in", "func (s *store) get(name string) *item { /*9000*/\nif v, ok := s.known[name]; ok { /*0*/\nreturn v\n}\nv := load(name) // B\ns.known[\"item \"+name] = v\nreturn v\n}\n", again, "A cache hardly ever has", "in 0 of 9,000 times", "s.known is asked by name, and gets its entries by \"item \" + name"},
 		{"where it has nothing", "func (s *store) get(name string) *item { /*9000*/\nv, ok := s.known[name]\nif !ok { /*8900*/\nv = load(name) // B\ns.known[name] = v\n}\nreturn v\n}\n", again, "A cache hardly ever has", "in 100 of 9,000 times", "Look at why s.known does not have it"},
@@ -36,6 +39,46 @@ func TestCacheHits(t *testing.T) {
 		}
 		if told := strings.HasPrefix(f.Title, "A cache"); told != (f.Severity == Warning) {
 			t.Errorf("%s is %s", c.name, f.Severity)
+		}
+	}
+}
+
+// TestMissed: what is done behind a cache that does not keep what comes again is told with that, whoever puts its entries in: a cache that hardly ever
+// has it, or whose calls fail; not one that has it often, and calls that all succeed.
+func TestMissed(t *testing.T) {
+	const head = "package main\n\ntype item struct { n int }\ntype store struct {\nknown map[string]*item\n}\n\nfunc load(name string) (*item, error) {\nreturn parse(name), nil // A\n}\n"
+	const get = "func (s *store) get(name string) (*item, error) { /*9000*/\nif v, ok := s.known[name]; ok { /*HAD*/\nreturn v, nil\n}\nv, err := load(name) // B\nif err != nil { /*500*/\nreturn nil, err\n}\ns.remember(name, v)\nreturn v, nil\n}\n"
+	const put = "func (s *store) remember(name string, v *item) { s.known[name] = v }\n"
+	for _, c := range []struct {
+		name, source string
+		again        int64
+		fails        bool
+		says         string
+	}{
+		{"it hardly ever has it", strings.Replace(get, "HAD", "200", 1) + put, 7900, false, "whether all results are put in"},
+		{"its calls fail", strings.Replace(get, "HAD", "7000", 1) + put, 1800, true, "Calls behind s.known fail"},
+		{"it has it often", strings.Replace(get, "HAD", "7000", 1) + put, 1800, false, ""},
+		{"what fails does not come again", strings.Replace(get, "HAD", "7000", 1) + put, 20, true, ""},
+		{"nothing is put in", strings.Replace(get, "HAD", "200", 1) + "func (s *store) remember(name string, v *item) { println(name) }\n", 7900, true, ""},
+		{"something else is asked", strings.Replace(strings.Replace(get, "HAD", "200", 1), "s.known[name]; ok", "names[name]; ok", 1) + put + "var names map[string]*item\n", 7900, true, ""},
+		{"it was not counted", strings.Replace(get, " /*HAD*/", "", 1) + put, 7900, true, ""},
+	} {
+		source := head + c.source
+		load := repeatsfile.Func{Name: "main.load", File: "/src/main.go", Line: 8, Calls: 8800, Time: 800e6, Everywhere: &repeatsfile.Counts{Calls: 2000, Time: 800e6, Distinct: 2000 - c.again, Again: c.again, AgainTime: 7e6, Traits: repeatsfile.Traits{Fails: c.fails}}}
+		if c.again > 2000 {
+			load.Everywhere.Calls, load.Everywhere.Distinct = 8800, 8800-c.again
+		}
+		frames := stackAt(source, "main.main:/src/none.go:1 main.(*store).get@B main.load@A")
+		in := NewInput(session.New(countedRecording(t, source, frames, load).Open()))
+		var f Finding
+		v := []stack.Frame{}
+		for _, x := range strings.Fields(frames) {
+			at := strings.Split(x, ":")
+			line, _ := strconv.Atoi(at[2])
+			v = append([]stack.Frame{{Func: at[0], File: at[1], Line: line}}, v...)
+		}
+		if told := tellMissed(in, v, &f); told != (c.says != "") || !strings.Contains(f.Advice, c.says) {
+			t.Errorf("%s: %v: %s → %s", c.name, told, f.Summary, f.Advice)
 		}
 	}
 }

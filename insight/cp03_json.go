@@ -65,7 +65,11 @@ func tellJSON(h *hit, f *Finding) {
 		f.Advice = decodeAdvice(h)
 		if decodesInto(h, h.lines[0]) == aStruct {
 			f.unexplained = true
-			tellAllNeeded(h, f)
+			general := f.Advice
+			if f.Advice = ""; !tellMissed(h.in, facts.Frames(h.p.Stacks, h.lines[0].heavy), f) {
+				f.Advice = general
+				tellAllNeeded(h, f)
+			}
 		}
 	default:
 		f.Advice = "Call it less often: " + callee + " runs over the whole document."

@@ -41,6 +41,8 @@ type partCost struct {
 	*partUse
 	weight int64
 	at     stack.Frame
+	most   int64         // of its samples on one stack
+	heavy  []stack.Frame // that stack, from its line out
 	costs  map[cost]bool
 }
 
@@ -96,7 +98,9 @@ func partsIn(in *Input, cpu *facts.Weights) (all []*partCost) {
 					c = &partCost{partUse: u, at: lineOnly(v.t.Frame(frames[i])), costs: map[cost]bool{}}
 					costs[u], all = c, append(all, c)
 				}
-				c.weight += w
+				if c.weight += w; w > c.most {
+					c.most, c.heavy = w, facts.Frames(cpu.Profile.Stacks, id)[i:]
+				}
 				at := cost{file: c.at.File, line: v.t.Frame(frames[i]).Line}
 				if i > 0 && !u.own {
 					at.callee = stack.FoldGenerics(v.t.Frame(frames[i-1]).Func)
@@ -163,6 +167,7 @@ func (c *partCost) finding(r *Rule, in *Input, cpu *facts.Weights, told map[code
 	}
 	f.costs = slices.SortedFunc(maps.Keys(c.costs), func(a, b cost) int { return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.callee, b.callee)) })
 	f.part, f.saves = 1-part, true
+	tellMissed(in, c.heavy, &f)
 	return f, true
 }
 

@@ -251,6 +251,7 @@ func askWork(c *code, f stack.Frame) {
 	skippable(c, f)
 	newPartFinder(c).on(f, "f")
 	writesSameFile(c, []stack.Frame{f, f}, "f")
+	fillsCache(c, newDerivations(c), f, "f")
 	if own := countedScope(c, f); own != nil {
 		callsItself(c, own, f)
 		callsGiven(own)
