@@ -15,6 +15,13 @@ type Blocks struct {
 	Entry  recording.Entry
 	Loaded bool
 	files  map[string]*repeats.File
+	calls  map[declared]int64
+}
+
+// declared is where a function is declared.
+type declared struct {
+	file string
+	line int
 }
 
 // BlocksIn are those of a recording. An error wraps [session.ErrNone] where it has none.
@@ -26,6 +33,17 @@ func BlocksIn(s *session.Session) (*Blocks, error) {
 	entry, _ := s.Manifest().Main(recording.Repeats)
 	b := BlocksOf(set.Files)
 	b.Entry, b.Loaded = entry, set.Loaded
+	b.calls = map[declared]int64{}
+	for _, f := range set.Functions {
+		if f.Caller != "" {
+			continue
+		}
+		n := f.Calls
+		if f.Cut {
+			n = notAllCounted
+		}
+		b.calls[declared{f.File, f.Line}] = n
+	}
 	return b, nil
 }
 
@@ -49,6 +67,16 @@ func (b *Blocks) Entered(file string, offset int) (n int64, ok bool) {
 		return 0, false
 	}
 	return f.Blocks[i].Count, true
+}
+
+// notAllCounted is of a function whose calls were not all counted.
+const notAllCounted = -1
+
+// Called is how often the function was called that is declared on a line of a file: never where nothing tells of it, in a file of which other things
+// were counted. Calls of functions that do next to nothing are not. It is false where not all calls were.
+func (b *Blocks) Called(file string, line int) (n int64, ok bool) {
+	n, ok = b.calls[declared{file, line}]
+	return n, ok && n != notAllCounted || !ok && b.files[file] != nil
 }
 
 // Has tells that blocks of a file were counted.

@@ -18,7 +18,7 @@ const (
 	MostLoops  = 1 << 13
 )
 
-// blocks counts those of a function that has a loop or a branch, or sets a part of something.
+// blocks counts those of a function that has a loop or a branch, or sets a part of something, or deletes from a map.
 func (w *writer) blocks(fn *ast.FuncDecl) {
 	var at []token.Pos
 	functions := 1
@@ -50,7 +50,7 @@ func (w *writer) blocks(fn *ast.FuncDecl) {
 	}
 }
 
-// setsPart tells of a function that it sets a field or an element: how often is asked of one without a branch, too.
+// setsPart tells of a function that it sets a field or an element, or deletes from a map: how often is asked of one without a branch, too.
 func setsPart(body *ast.BlockStmt) (found bool) {
 	part := func(x ast.Expr) bool {
 		switch x.(type) {
@@ -65,6 +65,9 @@ func setsPart(body *ast.BlockStmt) (found bool) {
 			found = found || n.Tok != token.DEFINE && slices.ContainsFunc(n.Lhs, part)
 		case *ast.IncDecStmt:
 			found = found || part(n.X)
+		case *ast.CallExpr:
+			id, ok := n.Fun.(*ast.Ident)
+			found = found || ok && (id.Name == "delete" || id.Name == "clear")
 		}
 		return !found
 	})
