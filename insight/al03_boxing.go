@@ -1,6 +1,8 @@
 package insight
 
 import (
+	"fmt"
+	"go/ast"
 	"go/token"
 	"slices"
 	"strings"
@@ -42,8 +44,12 @@ func tellBoxing(in *Input, r *reasons, g *reasonLine, f *Finding) {
 		f.Advice = "The slice header is copied to the heap: pass a pointer to it, or a dedicated type. In a sync.Pool store *[]byte and put back the pointer that Get returned: &buf of a local variable allocates just the same." + whenDone
 	case to != "" && isDynamic(in.code, g.sites[0].Frames[0], to):
 		f.Advice = "The compiler does not know which function " + to + " calls (it is a function value or a method of an interface), so its arguments escape, whatever that does with them: give it parameters of the concrete types in place of interfaces (string, not any), or call a function that is known."
-	case to != "":
+	case sortsBy[to] != "":
+		f.Advice = fmt.Sprintf("Use %s (Go 1.21) in place of %s: it takes the slice as it is, without an interface, and a function that compares two elements.", sortsBy[to], to)
+	case takesPointer(in.code, to):
 		f.Advice = "Let the function take the concrete type or a type parameter, or pass a pointer to a value that is already on the heap."
+	case to != "":
+		f.Advice = "Let the function take the concrete type or a type parameter, or call one that does."
 	case end != nil && stepHas(end, "return"):
 		f.Advice = "The interface is returned: return the concrete type, or use a type parameter."
 	case end != nil && isStored(end):
@@ -51,9 +57,54 @@ func tellBoxing(in *Input, r *reasons, g *reasonLine, f *Finding) {
 	default:
 		f.Advice = "Keep the concrete type, or a type parameter, where nothing needs the interface."
 	}
-	if to != "" && !strings.HasPrefix(to, "fmt.") {
+	if to != "" && !strings.HasPrefix(to, "fmt.") && sortsBy[to] == "" {
 		f.Doubts = append(f.Doubts, "if "+to+" keeps the value, it has to be on the heap anyway")
 	}
+}
+
+// sortsBy are, of functions that are given a slice as an interface, those that take it with its type. A pointer to one is no slice to them.
+var sortsBy = map[string]string{"sort.Slice": "slices.SortFunc", "sort.SliceStable": "slices.SortStableFunc", "sort.SliceIsSorted": "slices.IsSortedFunc"}
+
+// encoding are functions of the library that take a value by its address as well, and do the same with it.
+var encoding = []string{"json.Marshal", "json.MarshalIndent", "xml.Marshal", "xml.MarshalIndent", "(*json.Encoder).Encode", "(*xml.Encoder).Encode", "(*gob.Encoder).Encode", "binary.Write"}
+
+// takesPointer tells of a function, as the compiler prints it, that a pointer to a value does in place of the value: it encodes it, or it is one of
+// the sources, and does nothing with what it is given that asks for the type or compares it, nor hands it on.
+func takesPointer(c *code, to string) bool {
+	if slices.Contains(encoding, to) {
+		return true
+	}
+	all := c.functions()[lastName(to)]
+	return to != "" && len(all) > 0 && !slices.ContainsFunc(all, func(d declaration) bool { return needsType(d.FuncDecl) })
+}
+
+// needsType tells of a function that what it is given as an interface has to have a certain type: it asks for it, compares it, uses it as a key,
+// or hands it to another function, which may do so.
+func needsType(fn *ast.FuncDecl) bool {
+	given := map[string]bool{}
+	for _, f := range fn.Type.Params.List {
+		for _, id := range f.Names {
+			given[id.Name] = true
+		}
+	}
+	is := func(x ast.Expr) bool { return x != nil && given[rootName(x)] }
+	return hasAny(fn.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.TypeAssertExpr:
+			return is(n.X)
+		case *ast.BinaryExpr:
+			return (n.Op == token.EQL || n.Op == token.NEQ) && (is(n.X) && !isNamed(n.Y, "nil") || is(n.Y) && !isNamed(n.X, "nil"))
+		case *ast.IndexExpr:
+			return is(n.Index)
+		case *ast.RangeStmt:
+			if id, ok := n.Value.(*ast.Ident); ok && is(n.X) {
+				given[id.Name] = true
+			}
+		case *ast.CallExpr:
+			return !isNamed(n.Fun, "len") && slices.ContainsFunc(n.Args, is)
+		}
+		return false
+	})
 }
 
 // storing are the steps, in the compiler's words, by which a value gets into something else

@@ -175,8 +175,12 @@ func TestBoxingReason(t *testing.T) {
 	for _, c := range []struct{ call, flow, says string }{
 		{"g(n)", argument("g"), "does not know which function g calls"},
 		{"p.out.Print(n)", argument("p.out.Print"), "does not know which function p.out.Print calls"},
-		{"log.Print(n)", argument("log.Print"), "Let the function take the concrete type"},
-		{"p.show(n)", argument("(*printer).show"), "Let the function take the concrete type"},
+		{"log.Print(n)", argument("log.Print"), "or a type parameter, or call one that does."},
+		{"p.show(n)", argument("(*printer).show"), "or a type parameter, or call one that does."},
+		{"sort.Slice(n, less)", argument("sort.Slice"), "Use slices.SortFunc (Go 1.21) in place of sort.Slice: it takes the slice as it is"},
+		{"sort.SliceStable(n, less)", argument("sort.SliceStable"), "Use slices.SortStableFunc"},
+		{"heap.Push(h, n)", argument("heap.Push"), "or call one that does."},
+		{"json.Marshal(n)", argument("json.Marshal"), "or pass a pointer to a value"},
 		{"return n", "~r0 ← &{storage for n}:\nL     from n (spill) at /src/page.go:5:5\nL     from n (interface-converted) at /src/page.go:5:5\nL     from return n (return) at /src/page.go:5:2", "The interface is returned"},
 		{"p.c <- n", "{heap} ← &{storage for n}:\nL     from n (spill) at /src/page.go:5:5\nL     from n (interface-converted) at /src/page.go:5:5\nL     from p.c <- n (send) at /src/page.go:5:2", "stored in something that outlives"},
 		{"p.all(n)", "{storage for ... argument} ← &{storage for n}:\nL     from n (spill) at /src/page.go:5:5\nL     from ... argument (slice-literal-element) at /src/page.go:5:4", "where nothing needs the interface"},
@@ -187,6 +191,27 @@ func TestBoxingReason(t *testing.T) {
 		if f := toldOf(t, r, "n", tellBoxing); !strings.Contains(f.Advice, c.says) {
 			t.Errorf("%s: %s, want %q", c.call, f.Advice, c.says)
 		}
+	}
+}
+
+// TestTakesPointer: a function of the sources takes a pointer in place of a value, if it does not ask for the type, compare it or hand it on.
+func TestTakesPointer(t *testing.T) {
+	for body, want := range map[string]bool{
+		"p.last = x": true,
+		"if x == nil {\n\t\treturn\n\t}\n\tp.last = x": true,
+		"p.n += x.(int)": false,
+		"switch v := x.(type) {\n\tcase int:\n\t\t_ = v\n\t}": false,
+		"p.same = p.last == x":                                false,
+		"p.seen[x] = true":                                    false,
+		"fmt.Println(x)":                                      false,
+	} {
+		c := sourceOf("package p\n\nfunc (p *printer) show(x any) {\n\t" + body + "\n}\n")
+		if got := takesPointer(c, "(*printer).show"); got != want {
+			t.Errorf("%s: %v", body, got)
+		}
+	}
+	if takesPointer(sourceOf("package p\n"), "log.Print") {
+		t.Error("log.Print prints the address")
 	}
 }
 
