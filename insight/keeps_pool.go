@@ -74,7 +74,7 @@ func putBackAt(c sourceHolders, own []stack.Frame) (all []putBack) {
 		grown := map[string]bool{}
 		for _, call := range c.lineCalls(f) {
 			for _, x := range append(slices.Clone(call.Args), receiverOf(call)) {
-				if name := rootName(pointed(x)); name != "" {
+				if name := rootName(pointed(x)); name != "" && !libraryWriter(c.code, s, fn, name) {
 					grown[name] = true
 				}
 			}
@@ -109,6 +109,98 @@ func putBackAt(c sourceHolders, own []stack.Frame) (all []putBack) {
 		})
 	}
 	return all
+}
+
+// libraryWriter tells of a variable of a function that it is a writer or an encoder of a library, such as a *gzip.Writer: what grows is what that was told to
+// write to.
+func libraryWriter(c *code, s *syntax, fn *ast.FuncDecl, name string) bool {
+	of := typeNamed(c, fn, name)
+	pkg, typ, found := strings.Cut(of, ".")
+	if !found {
+		return false
+	}
+	for _, spec := range s.file.Imports {
+		to := strings.Trim(spec.Path.Value, "`\"")
+		if importedAs(s.file, to) != pkg {
+			continue
+		}
+		first, _, _ := strings.Cut(to, "/")
+		return to != "bytes" && to != "strings" && !ownPackage(c, to) && (!strings.Contains(first, ".") || typ == "Writer")
+	}
+	return false
+}
+
+// ownPackage tells of a package that its sources are in the recording.
+func ownPackage(c *code, path string) bool {
+	module := c.session.Manifest().Target.Module
+	return module != "" && (path == module || strings.HasPrefix(path, module+"/"))
+}
+
+// typeNamed is the type of a variable of a function as the source has it, "gzip.Writer" of a pointer to one too: where it is declared, or by what is
+// assigned to it. It is empty where the source does not tell.
+func typeNamed(c *code, fn *ast.FuncDecl, name string) (of string) {
+	note := func(x ast.Expr) {
+		if star, ok := x.(*ast.StarExpr); ok {
+			x = star.X
+		}
+		if x != nil && of == "" {
+			of = types.ExprString(x)
+		}
+	}
+	fields := func(list *ast.FieldList) {
+		if list == nil {
+			return
+		}
+		for _, f := range list.List {
+			if slices.ContainsFunc(f.Names, func(id *ast.Ident) bool { return id.Name == name }) {
+				note(f.Type)
+			}
+		}
+	}
+	given := func(x ast.Expr) {
+		switch x := unrefer(x).(type) {
+		case *ast.TypeAssertExpr:
+			note(x.Type)
+		case *ast.CompositeLit:
+			note(x.Type)
+		case *ast.CallExpr:
+			if isNamed(x.Fun, "new") && len(x.Args) == 1 {
+				note(x.Args[0])
+			} else if sel, ok := x.Fun.(*ast.SelectorExpr); ok && isIdent(sel.X) && strings.HasPrefix(sel.Sel.Name, "New") {
+				kind := strings.TrimPrefix(sel.Sel.Name, "New")
+				note(&ast.SelectorExpr{X: sel.X, Sel: ast.NewIdent(kind)}) // gzip.NewWriter makes a *gzip.Writer
+			} else if all := c.functions()[calledName(x)]; len(all) == 1 && all[0].Type.Results != nil {
+				note(all[0].Type.Results.List[0].Type)
+			}
+		}
+	}
+	fields(fn.Recv)
+	fields(fn.Type.Params)
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			fields(n.Type.Params)
+		case *ast.ValueSpec:
+			for i, id := range n.Names {
+				if id.Name != name {
+					continue
+				}
+				if n.Type != nil {
+					note(n.Type)
+				} else if i < len(n.Values) {
+					given(n.Values[i])
+				}
+			}
+		case *ast.AssignStmt:
+			for i, lhs := range n.Lhs {
+				if isNamed(lhs, name) && n.Tok == token.DEFINE && (i == 0 || len(n.Lhs) == len(n.Rhs)) {
+					given(n.Rhs[min(i, len(n.Rhs)-1)])
+				}
+			}
+		}
+		return true
+	})
+	return of
 }
 
 // putsBackEmpty tells of a function that it takes the memory out of a buffer of one of the names: *b = bytes.Buffer{},

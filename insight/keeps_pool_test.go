@@ -50,6 +50,35 @@ func TestByFreeList(t *testing.T) {
 	}
 }
 
+// TestPutBackIsWhatGrows: what goes back to a pool has to be what grows: a writer of a library makes the buffer larger that it writes to.
+func TestPutBackIsWhatGrows(t *testing.T) {
+	const imports = "package wire\n\nimport (\n\t\"bytes\"\n\t\"compress/gzip\"\n\tzz \"github.com/klauspost/compress/zstd\"\n\t\"shop/packer\"\n\t\"sync\"\n)\n\n"
+	for _, c := range []struct {
+		name, body string
+		want       bool
+	}{
+		{"a writer of a library, by its assertion", "func pack() []byte {\n\tvar b bytes.Buffer\n\tz := pool.Get().(*gzip.Writer)\n\tdefer pool.Put(z)\n\tz.Reset(&b)\n\tz.Close() // grows\n\treturn b.Bytes()\n}\n", false},
+		{"by what makes it", "func pack() {\n\tz := gzip.NewWriter(w)\n\tz.Close() // grows\n\tpool.Put(z)\n}\n", false},
+		{"by the parameter", "func pack(z *gzip.Writer) {\n\tz.Close() // grows\n\tpool.Put(z)\n}\n", false},
+		{"by the function that gives it", "func get() *gzip.Writer { return nil }\nfunc pack() {\n\tz := get()\n\tz.Close() // grows\n\tpool.Put(z)\n}\n", false},
+		{"of another module", "func pack(z *zz.Writer) {\n\tz.Close() // grows\n\tpool.Put(z)\n}\n", false},
+		{"a buffer", "func pack() {\n\tb := pool.Get().(*bytes.Buffer)\n\tb.Write(data) // grows\n\tpool.Put(b)\n}\n", true},
+		{"a buffer that a writer is told of as well", "func pack(z *gzip.Writer) {\n\tb := pool.Get().(*bytes.Buffer)\n\tz.WriteTo(b) // grows\n\tpool.Put(b)\n}\n", true},
+		{"a type of the program with both", "func pack() {\n\tp := pool.Get().(*packer.Writer)\n\tp.z.Close() // grows\n\tpool.Put(p)\n}\n", true},
+		{"a slice", "func pack() {\n\tb := pool.Get().([]byte)\n\tb = append(b, data...) // grows\n\tpool.Put(b)\n}\n", true},
+		{"nobody knows what", "func pack() {\n\tb := take()\n\tb.Write(data) // grows\n\tpool.Put(b)\n}\n", true},
+	} {
+		r := recordingtest.New("title x\ntarget package ./shop module=shop\nphase heap 6s..7s profiler=heap\n")
+		text := imports + c.body
+		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "/src/a.go"}, []byte(text))
+		line := 1 + strings.Count(text[:strings.Index(text, "// grows")], "\n")
+		all := putBackAt(sourceHolders{NewInput(session.New(r.Open())).code}, []stack.Frame{{Func: "shop.pack", File: "/src/a.go", Line: line}})
+		if (len(all) > 0) != c.want {
+			t.Errorf("%s: %+v", c.name, all)
+		}
+	}
+}
+
 // TestGC16PooledLimit: a limit that applies under a condition is none where nearly all buffers that
 // have become large are still there; where most of them went, it applies, and a limit without a
 // condition is taken at its word.
