@@ -60,6 +60,20 @@ func cells(table *compare.Table) string {
 	return b.String()
 }
 
+// TestPeakHeap: the peak is the largest heap that a collection or a sample of the metrics has seen.
+func TestPeakHeap(t *testing.T) {
+	for metric, want := range map[string]string{"4000000": "peak_heap 1.04858e+07\n", "50000000": "peak_heap 5e+07\n", "": "peak_heap 1.04858e+07\n"} {
+		r := service()
+		if metric != "" {
+			table := recordingtest.New("run 0s..7s exit=\"exit status 0\" stopped\nphase bare 1s..6s\n-- metrics.ndjson metrics --\nt_ns  /memory/classes/heap/objects:bytes\n2s  1000\n5s  " + metric + "\n6s  1000\n")
+			r.Files["metrics.ndjson"] = table.Files["metrics.ndjson"]
+		}
+		if got := cells(compare.Compare(gather(t, r))); !strings.Contains(got, want) {
+			t.Errorf("%s: %s; want %s", metric, got, want)
+		}
+	}
+}
+
 // TestRows works every row out by hand. A collection takes 10 ms of wall time
 // and 0.6+2+6+0.2 ms of 4 Ps, 2.2 ms of the whole; 7 of them in 4 s.
 func TestRows(t *testing.T) {

@@ -119,6 +119,16 @@ func ofGC(f func(d *gc.Derived) float64) func(*facts.Round) float64 {
 	}
 }
 
+// peakHeap is the largest heap that a collection or a sample of the metrics has seen: a program that ends, or grows, after its last collection has had
+// a larger one than that.
+func peakHeap(r *facts.Round) float64 {
+	peak := ofGC(func(d *gc.Derived) float64 { return float64(d.PeakHeapMB) * (1 << 20) })(r)
+	if r.HeapPeak > 0 && !(peak >= r.HeapPeak) {
+		return r.HeapPeak
+	}
+	return peak
+}
+
 // ofWhole makes a value of all that a program did from its start to its end.
 func ofWhole(f func(c *facts.Counts) float64) func(*facts.Round) float64 {
 	return func(r *facts.Round) float64 {
@@ -244,7 +254,7 @@ var metricRows = []metric{
 		return none(d, gc.Figure(max(d.STW1.MaxMS, d.STW2.MaxMS))) * 1e6
 	})},
 	{"assist_percent", "Assist share of marking", Share, Lower, false, ofGC(func(d *gc.Derived) float64 { return none(d, d.AssistPercent) / 100 })},
-	{"peak_heap", "Peak heap", Bytes, Lower, false, ofGC(func(d *gc.Derived) float64 { return float64(d.PeakHeapMB) * (1 << 20) })},
+	{"peak_heap", "Peak heap", Bytes, Lower, false, peakHeap},
 	{"max_rss", "Peak memory (RSS)", Bytes, Lower, false, func(r *facts.Round) float64 { return positive(float64(r.MaxRSS)) }},
 	{familyRSS, "Peak memory of the other processes of the run", Bytes, Lower, false, func(r *facts.Round) float64 { return float64(r.FamilyRSS) }},
 	{"goroutines", "Peak goroutines", Count, Neither, false, func(r *facts.Round) float64 { return positive(float64(r.Goroutines)) }},

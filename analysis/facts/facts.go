@@ -62,6 +62,9 @@ type Round struct {
 	MaxRSS int64
 	// Goroutines is the largest number of them that a sample has seen; 0 when unknown.
 	Goroutines int64
+	// HeapPeak is the largest heap that a sample of the metrics has seen, in bytes, garbage included; 0 when unknown. A collection may have
+	// found a larger one, or none may have come late enough.
+	HeapPeak float64
 	// Ended tells that the program ended by itself within the phase.
 	Ended bool
 	// Damage says which entries could not be read, and what the round is
@@ -314,6 +317,9 @@ func (r *Round) gatherRuntime(s *session.Session, m *recording.Manifest, work ti
 		r.Counts = counted(set, of, r.Ended && r.Load == nil)
 		if n := set.Series("/sched/goroutines:goroutines").In(of.between).Values; len(n) > 0 {
 			r.Goroutines = int64(slices.Max(n))
+		}
+		if size, _, _ := HeapSeries(set, of.between); len(size.Values) > 0 {
+			r.HeapPeak = slices.Max(size.Values)
 		}
 		if r.GC != nil && len(log.Cycles) == 0 && everCollected(set) {
 			r.GC = nil // the lines went elsewhere: a program may close its standard error
