@@ -37,6 +37,7 @@ var gc16 = &Rule{
 		{"huge", 32, "MB", "chosen: an object from here on is told of by what the source makes it for"},
 		{"left", 0.5, "share of what was allocated", "chosen: of the elements of a list that gets shorter, at most so much may still be in use: they leave it"},
 		{"tail", 32, "MB", "chosen: in use of what makes the elements of a list that is filtered in place, for a warning"},
+		{"later", 2.5, "of what is in use", "chosen: if the heap is so much larger after the profile; with GOGC=100 garbage alone makes it twice as large"},
 		{"held", 0.5, "share of what the line has allocated", "chosen: most of it was never released"},
 	},
 	Check: checkKept,
@@ -73,6 +74,9 @@ func checkKept(r *Rule, in *Input) []Finding {
 	}
 	if live := mostLive(in.Facts.Rounds); kept.Peak && live > 1.1*float64(kept.Bytes) {
 		text += fmt.Sprintf(" (a collection found %s live, which a profile shows only after the next one)", unit.BytesOf(live))
+	}
+	if later := heapLater(in, kept); later >= r.param("later")*float64(kept.Bytes) {
+		text += fmt.Sprintf("; that is a part of the whole: the heap had %s later on, garbage included, by the samples of the metrics", unit.BytesOf(later))
 	}
 	f := r.answer(Found, "%s", text)
 	f.Severity, f.Score = Info, score(share*float64(kept.Bytes), 64<<20, 1<<30)
@@ -286,6 +290,23 @@ func checkHeld(r *Rule, in *Input) (f Finding, ok bool) {
 
 // oneMoment is what a profile alone cannot show.
 const oneMoment = "one profile is a single moment: a second one later would show whether it grows (record with -phases growth)"
+
+// heapLater is the largest heap that a sample of the metrics has seen after a profile, in its phase, garbage included; 0 where none has.
+func heapLater(in *Input, kept *facts.Look) (most float64) {
+	phase, ok := in.Session.Manifest().PhaseNamed(kept.Entry.Phase)
+	if !ok || !kept.Peak {
+		return 0
+	}
+	set, err := in.Session.Metrics(max(0, phase.Run))
+	if err != nil {
+		return 0
+	}
+	size, _, _ := facts.HeapSeries(set, timeline.Span{Start: kept.At, End: phase.Span.End + 1})
+	for _, v := range size.Values {
+		most = max(most, v)
+	}
+	return most
+}
 
 // mostLive is the largest live heap that a collection of the rounds has found, in bytes, by
 // gctrace; 0 where that does not tell.

@@ -73,6 +73,24 @@ func TestPeakIsNoEnd(t *testing.T) {
 	}
 }
 
+// TestHeapLater: of a heap that is much larger after the last profile than what that shows, the finding is about a part, and says so; garbage alone
+// is no reason.
+func TestHeapLater(t *testing.T) {
+	for most, says := range map[float64]bool{100: false, 240: false, 300: true} {
+		r := heapLooks("phase bare 0s..12s\n-- load.requests load phase=bare --\n"+
+			metricsTable("/memory/classes/heap/objects:bytes /gc/heap/live:bytes", func(s int) []float64 {
+				if s < 8 {
+					return []float64{20 * mb, 20 * mb}
+				}
+				return []float64{most * mb, 20 * mb}
+			}), [4]int64{20, 20, 1, 1}, [4]int64{100, 100, 1, 1})
+		f := expect(t, "later", r, "GC16", Found, "were allocated at")
+		if got := strings.Contains(f.Summary, "that is a part of the whole: the heap had "); got != says {
+			t.Errorf("%g MB later: %s", most, f.Summary)
+		}
+	}
+}
+
 // TestReuseAtPeak: what is in use at a peak is kept, though nothing is left of it when the
 // program ends: nobody is told to use it again.
 func TestReuseAtPeak(t *testing.T) {
