@@ -159,6 +159,8 @@ type Finding struct {
 	crowded bool
 	// lets is, of memory that is kept, where the source takes something out of what keeps it.
 	lets Evidence
+	// counted tells of it that the counts of blocks show that nothing leaves what keeps it.
+	counted bool
 	// keeps tells that the first evidence is the line that keeps memory, see [keepsAll].
 	keeps bool
 	// bounds is, of such memory, where the source shortens what keeps it beside what adds to it.

@@ -20,6 +20,8 @@ type holding struct {
 	advice string
 	// into is the container, where the source shows one that takes the whole.
 	into keepsAt
+	// adds is the map that the line itself adds to.
+	adds keepsAt
 	// says is what stands in the summary; it may be empty.
 	says  string
 	shows []Evidence
@@ -50,6 +52,8 @@ type holding struct {
 	// by itself after a time.
 	forgotten bool
 	expires   Evidence
+	// counted tells that nothing leaves the container by the counts, as what the first of shows says.
+	counted bool
 }
 
 // sourceHolders looks in the source for what holds memory.
@@ -244,6 +248,7 @@ func (c sourceHolders) byMap(own []stack.Frame) (h holding, ok bool) {
 	k := &keeper{c: c.code, fn: c.function(own[0])}
 	into := keepsAt{kind: intoMap, container: types.ExprString(x.X), file: own[0].File, line: own[0].Line, name: nameOf(k, x.X)}
 	h = c.mapHolds(into, nil)
+	h.adds = into
 	h.says = "according to the source, the line adds to the map " + into.name
 	c.tellLeft(into, &h)
 	return h, true
@@ -549,8 +554,8 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 		}
 		return
 	}
-	if h.lets.File != "" && fails == "" && !standing && allInUse(in, at) {
-		fails = "Nothing was taken out in this recording: all that the line has allocated is still in use. Make sure that what takes something out is reached for each entry, or give it a bound. "
+	if h.lets.File != "" && fails == "" && !standing && !h.counted && allInUse(in, at) {
+		fails = nothingLeft(in.code, h)
 	}
 	f.Advice, f.wastes, f.ends = fails+h.advice, h.wastes, h.ends
 	if h.says != "" && !strings.Contains(f.Summary, h.says) {
@@ -561,10 +566,11 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 			f.Evidence = append(f.Evidence, e)
 		}
 	}
-	if h.first {
+	if h.first || h.counted {
 		putFirst(f, h.shows[0])
 	}
-	if keepsAll(h) && doubt == "" && fails == "" {
+	f.counted = h.counted && h.lets.File == ""
+	if !h.counted && keepsAll(h) && doubt == "" && fails == "" {
 		tellKeepsFirst(f, h.shows[0])
 		f.keeps = true
 	}

@@ -31,6 +31,9 @@ type filledAt struct {
 	keepsAt
 	kept, allocated int64
 	bound           Evidence // where the source takes something out of it at a length
+	// flow is how often something went in and out, where that was counted.
+	flow    countedFlow
+	counted bool
 }
 
 // grew tells that entries of its own are in use; goes that most of them were released.
@@ -58,6 +61,14 @@ func grownHolder(in *Input, own []stack.Frame, h holding) (holding, bool) {
 	if len(others) == 0 {
 		return h, false
 	}
+	all := []*filledAt{&named}
+	for i := range others {
+		all = append(all, &others[i])
+	}
+	countFlows(in.code, all...)
+	if keeps, ok := keptByCount(&named, others); ok {
+		return heldByCount(c, h, keeps, all)
+	}
 	best := others[0]
 	for _, o := range others[1:] {
 		switch {
@@ -78,7 +89,7 @@ func grownHolder(in *Input, own []stack.Frame, h holding) (holding, bool) {
 	bySource := !named.grew() && !best.grew() && out && best.bound.File == "" && !best.goes()
 	if !byHeap && !bySource {
 		if !named.grew() && best.line != named.line {
-			h.says += fmt.Sprintf("; it goes into %s at %s as well", best.name, best.at())
+			tellBoth(&h, named, best)
 		}
 		return h, false
 	}
