@@ -129,7 +129,7 @@ const uncancelledTitle = "Contexts are kept: their cancel functions are not call
 func tellUncancelled(in *Input, top *facts.Line, f *Finding) {
 	own := slices.DeleteFunc(slices.Clone(top.Frames), func(x stack.Frame) bool { return !in.Session.Scope().IsUser(x) })
 	x, ok := cancelAlong(in.code, own)
-	if !ok {
+	if !ok || !x.timed && (endsWithNobody(in.code, "context.WithCancel", own) || endsWithNobody(in.code, "context.WithCancelCause", own)) {
 		return
 	}
 	f.Severity, f.Title = Warning, uncancelledTitle

@@ -119,6 +119,9 @@ func (c sourceHolders) byContext(own []stack.Frame) (h holding, ok bool) {
 	for _, call := range c.lineCalls(own[0]) {
 		switch types.ExprString(call.Fun) {
 		case "context.WithCancel", "context.WithTimeout", "context.WithDeadline", "context.WithCancelCause", "context.WithTimeoutCause", "context.WithDeadlineCause":
+			if endsWithNobody(c.code, types.ExprString(call.Fun), own) {
+				return h, false
+			}
 			h.advice = "The line creates a context, which its parent holds, with all its values, until it is cancelled or expires: call its cancel function on every path (defer cancel()). Check whether there is a path " +
 				"without the call, and whether the parent lives long."
 			if name, handed := handedOn(c.code, own[0]); handed {
@@ -546,6 +549,9 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 	}
 	if doubt != "" && !slices.Contains(f.Doubts, doubt) { // it may be asked for twice
 		f.Doubts = append(f.Doubts, doubt)
+	}
+	if !ok {
+		h, ok = heldByStuck(in, at, frames)
 	}
 	if !ok {
 		f.Advice = fails + otherwise

@@ -3,10 +3,13 @@ package insight
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
 
+	"loupe/analysis/facts"
+	"loupe/format/profile"
 	"loupe/recording"
 	"loupe/value/stack"
 	"loupe/value/unit"
@@ -41,6 +44,148 @@ const (
 	partRegistered  = 0.3
 )
 
+// leastObserved is how many samples have to have seen what is registered for its number to be told: small objects are sampled so rarely that one sample
+// stands for thousands of them. Chosen.
+const leastObserved = 4
+
+// registration is what a line has registered and is in use.
+type registration struct {
+	at   stack.Frame
+	with string
+	// n is how many objects there are, by so many samples, if these are known.
+	n, observed int64
+	sampled     bool
+	// way are the frames from the line on.
+	way []stack.Frame
+}
+
+// countRegistered are the lines of a heap profile that have registered something, and how many objects another line has in use.
+func countRegistered(in *Input, p *profile.Profile, index int, at stack.Frame) (all map[registeredAt]*registration, kept int64) {
+	v := in.view(p)
+	all = map[registeredAt]*registration{}
+	var seen []int64
+	heaviest := stack.ID(0)
+	if space, err := p.Index("inuse_space"); err == nil {
+		seen, _ = p.Observations(space)
+		most := int64(0)
+		for id, n := range p.Samples(space) {
+			frames := v.t.Frames(id)
+			if user := nextUser(v, frames, 0); user >= 0 && n > most {
+				if f := v.t.Frame(frames[user]); f.Func == at.Func && f.Line == at.Line {
+					heaviest, most = id, n
+				}
+			}
+		}
+	}
+	for i, id := range p.StackIDs {
+		n, frames := p.Values[index][i], v.t.Frames(id)
+		user := nextUser(v, frames, 0)
+		if n <= 0 || user < 0 {
+			continue
+		}
+		f := v.t.Frame(frames[user])
+		if f.Func == at.Func && f.Line == at.Line {
+			if heaviest == 0 || id == heaviest { // of small objects a profile does not know the number well
+				kept += n
+			}
+			continue
+		}
+		if user == 0 {
+			continue
+		}
+		for _, own := range ownCall(v, frames[:user]) {
+			name := v.t.Frame(own).Func
+			if registers[name] == "" {
+				continue
+			}
+			key := registeredAt{f.Func, f.File, f.Line, name}
+			if all[key] == nil {
+				all[key] = &registration{at: stack.Frame{Func: f.Func, File: f.File, Line: f.Line}, with: name, way: facts.Frames(v.t, id)[user:]}
+			}
+			x := all[key]
+			if x.n += n; i < len(seen) {
+				x.observed, x.sampled = x.observed+seen[i], true
+			}
+			break
+		}
+	}
+	return all, kept
+}
+
+// registeredAt is a line, and what it registers with.
+type registeredAt struct {
+	fn, file string
+	line     int
+	with     string
+}
+
+// endsWithNobody tells of a context that is made on the first line of a way that nothing holds it: it has no time limit, and its parent, which the
+// callers on the way give it, is context.Background or context.TODO, with which nothing is registered.
+func endsWithNobody(c *code, with string, way []stack.Frame) bool {
+	if with != "context.WithCancel" && with != "context.WithCancelCause" || len(way) == 0 {
+		return false
+	}
+	for _, call := range c.lineCalls(way[0]) {
+		if types.ExprString(call.Fun) == with && len(call.Args) > 0 {
+			return isRootContext(c, call.Args[0], call.Pos(), way)
+		}
+	}
+	return false
+}
+
+// isRootContext tells of an expression on the first line of a way that it is context.Background or context.TODO, or one with values alone: by itself, by
+// what is assigned to its variable before a place, or as the parameter that the callers on the way pass.
+func isRootContext(c *code, x ast.Expr, before token.Pos, way []stack.Frame) bool {
+	switch x := ast.Unparen(x).(type) {
+	case *ast.CallExpr:
+		switch types.ExprString(x.Fun) {
+		case "context.Background", "context.TODO", "context.WithoutCancel":
+			return true
+		case "context.WithValue":
+			return len(x.Args) > 0 && isRootContext(c, x.Args[0], before, way)
+		}
+	case *ast.Ident:
+		fn := c.scopeAt(way[0])
+		for ; fn != nil; fn = fn.outer {
+			given, all := 0, true
+			ast.Inspect(fn.body, func(n ast.Node) bool {
+				assigned(n, func(lhs, rhs ast.Expr) {
+					if isNamed(lhs, x.Name) && rhs.Pos() < before && !(rhs.Pos() <= before && before < rhs.End()) {
+						given++
+						all = all && !mentions(rhs, x.Name) && isRootContext(c, rhs, rhs.Pos(), way)
+					}
+				})
+				return true
+			})
+			i := fn.parameter(x.Name)
+			switch {
+			case given > 0:
+				return all && i < 0
+			case i >= 0:
+				return fn.outer == nil && rootArgument(c, fn, i, way)
+			}
+		}
+	}
+	return false
+}
+
+// rootArgument tells whether the caller on a way, its second frame, passes such a context for a parameter of the first one's function.
+func rootArgument(c *code, fn *scope, param int, way []stack.Frame) bool {
+	if len(way) < 2 || fn.name == "" {
+		return false
+	}
+	calls := 0
+	root := true
+	for _, call := range c.lineCalls(way[1]) {
+		if calledName(call) != fn.name || param >= len(call.Args) || call.Ellipsis.IsValid() {
+			continue
+		}
+		calls++
+		root = root && isRootContext(c, call.Args[param], call.Pos(), way[1:])
+	}
+	return calls > 0 && root
+}
+
 // registered finds, in the heap profile, a line of the program that has registered something
 // about as often as another one has allocated what is in use: then that is likely what holds it,
 // where the source of the line does not tell.
@@ -53,65 +198,30 @@ func registered(in *Input, at stack.Frame) (h holding, ok bool) {
 	if err != nil {
 		return h, false
 	}
-	type place struct {
-		at   stack.Frame
-		with string
-	}
-	v, counts, kept := in.view(p), map[place]int64{}, int64(0)
-	heaviest := stack.ID(0)
-	if space, err := p.Index("inuse_space"); err == nil {
-		most := int64(0)
-		for id, n := range p.Samples(space) {
-			frames := v.t.Frames(id)
-			if user := nextUser(v, frames, 0); user >= 0 && n > most {
-				if f := v.t.Frame(frames[user]); f.Func == at.Func && f.Line == at.Line {
-					heaviest, most = id, n
-				}
-			}
-		}
-	}
-	for id, n := range p.Samples(index) {
-		if n <= 0 {
+	all, kept := countRegistered(in, p, index, at)
+	var most *registration
+	for _, x := range all {
+		if endsWithNobody(in.code, x.with, x.way) {
 			continue
 		}
-		frames := v.t.Frames(id)
-		user := nextUser(v, frames, 0)
-		if user < 0 {
-			continue
-		}
-		f := v.t.Frame(frames[user])
-		line := stack.Frame{Func: f.Func, File: f.File, Line: f.Line}
-		if line.Func == at.Func && line.Line == at.Line {
-			if heaviest == 0 || id == heaviest { // of small objects a profile does not know the number well
-				kept += n
-			}
-			continue
-		}
-		if user == 0 {
-			continue
-		}
-		for _, id := range ownCall(v, frames[:user]) {
-			if name := v.t.Frame(id).Func; registers[name] != "" {
-				counts[place{line, name}] += n
-				break
-			}
-		}
-	}
-	var most place
-	for x, n := range counts {
-		if n > counts[most] || n == counts[most] && x.at.Line < most.at.Line {
+		if most == nil || x.n > most.n || x.n == most.n && x.at.Line < most.at.Line {
 			most = x
 		}
 	}
-	n := counts[most]
-	if n < leastRegistered || float64(n) < partRegistered*float64(kept) {
+	if most == nil || most.n < leastRegistered || float64(most.n) < partRegistered*float64(kept) {
 		return h, false
 	}
-	about := unit.About(n) // a profile has sampled them
+	h.forgotten = forgets(in.code, most.at, most.with)
+	about := unit.About(most.n) // a profile has sampled them
+	if most.sampled && most.observed < leastObserved {
+		if !h.forgotten {
+			return h, false
+		}
+		about = "sampled"
+	}
 	h.shows = []Evidence{in.lineAt(entry, most.at, "%s objects in use were made here by %s", about, stack.Short(most.with))}
 	h.says = fmt.Sprintf("%s objects in use, made at %s:%d by %s, hold what they refer to", about, baseName(most.at.File), most.at.Line, stack.Short(most.with))
 	h.first = true
-	h.forgotten = forgets(in.code, most.at, most.with)
 	if h.forgotten {
 		h.says += ", and nothing in the source takes them back"
 	}

@@ -235,6 +235,12 @@ func askCounts(c *code, f stack.Frame) {
 	parts := newPartFinder(c)
 	parts.counts = counts
 	parts.on(f, "f")
+	c.turns = counts
+	for _, s := range c.storesOf([]stack.Frame{f}) {
+		flow, _ := throughputOf(c, s)
+		_ = flow.String()
+	}
+	c.turns = nil
 }
 
 // askWork asks of a line whether what it does is needed, where its texts end, what it walks over and moves, and how it sorts.
@@ -263,6 +269,11 @@ func askWork(c *code, f stack.Frame) {
 		drains(c, s)
 	}
 	carriesContext(c.function(f))
+	endsWithNobody(c, "context.WithCancel", []stack.Frame{f, f})
+	if fn := c.function(f); fn != nil {
+		needsType(fn)
+	}
+	putBackAt(sourceHolders{c}, []stack.Frame{f, f})
 	lateFilterAt(c, f)
 	if g, ok := stepGrowthAt(c, f); ok {
 		keptBeside(c, f, lastName(g.of))
