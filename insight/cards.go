@@ -533,6 +533,10 @@ func (c *causal) follows(i, j int) bool {
 		return false
 	case b.fills && (a.Rule == wt04.ID || a.Rule == lk06.ID):
 		return b.Severity.AtLeast(a.Severity) && b.Severity.AtLeast(Warning) && sharedWaits(a, b) >= halfOfAll // who queues for what the bursts fill
+	case a.lockAt != "" && b.Rule == lk02.ID && shows(b, a.lockAt):
+		return b.Severity.AtLeast(a.Severity) // who serves them waits for that lock
+	case b.lockAt != "" && a.Rule == lk02.ID && shows(a, b.lockAt) && a.Severity.AtLeast(b.Severity):
+		return false
 	case b.Rule == ld06.ID && slotForDial(a, b):
 		return true
 	case a.fills && (b.Rule == wt04.ID || b.Rule == lk06.ID) && a.Severity.AtLeast(b.Severity):

@@ -175,6 +175,8 @@ type Finding struct {
 	fills bool
 	// holder tells of contention that it says what the holder of the lock does meanwhile.
 	holder bool
+	// lockAt is, of those who queue for others that wait for a lock, the line at which these do.
+	lockAt string
 }
 
 // Param is a threshold of a rule.

@@ -34,6 +34,9 @@ type stampede struct {
 	site  *facts.Place
 	held  held
 	known bool // whether the source says what is held
+	// others is what is held elsewhere: where other lines of the file take the lock, as far as they keep out who waits, and
+	// where a trace shows it let go.
+	others []heldThere
 	// io are the lines under the lock that wait, the longest first.
 	io []ioLine
 	// waiting and holding are goroutines in one look at them.
@@ -131,6 +134,8 @@ func heldAcross(r *Rule, in *Input, w, dump *facts.AllWaits, sites []*facts.Plac
 		l := underLockAt(in, sites[0].At)
 		otherwise = r.answer(Fine, "while goroutines waited for the lock at %s (%s%s), its holder was %s%s: %s of the time of %s", place(sites[0].At), unit.Duration(sites[0].Time), w.Of(),
 			l.does.Cause.Kind.Clause(), atPlace(l.does.Cause.Site), unit.Percent(l.group.All.Share(l.time)), pluralOf(l.group))
+	case waitsWhoLetsGo(in, sites[0].At).Func != "":
+		otherwise = r.answer(TooLittle, "goroutines waited %s for the lock at %s%s; %s, which lets it go, also waits for I/O, and the source does not show whether it holds the lock then", unit.Duration(sites[0].Time), place(sites[0].At), w.Of(), place(waitsWhoLetsGo(in, sites[0].At)))
 	default:
 		otherwise = r.answer(Fine, "the lock at %s, for which goroutines waited most (%s%s), was not seen held during I/O%s", place(sites[0].At), unit.Duration(sites[0].Time), w.Of(), unended(w))
 	}
@@ -167,6 +172,7 @@ func findStampede(in *Input, w, dump *facts.AllWaits, site *facts.Place) *stampe
 	} else {
 		s.held, s.known = in.code.heldAt(site.At)
 	}
+	s.others = append(in.code.heldByOthers(site.At), letGoIn(in, site.At)...)
 	sources := []*facts.AllWaits{w}
 	if dump != nil && dump != w {
 		sources = append(sources, dump)
@@ -201,7 +207,7 @@ func (s *stampede) look(from *facts.AllWaits, unlocks bool) {
 			continue
 		}
 		for n, f := range x.Frames {
-			if f.Func != s.site.At.Func || f.File != s.site.At.File || !s.under(f.Line, unlocks) || !waitsForIO(x, n) {
+			if !s.underIt(f, unlocks) || !waitsForIO(x, n) {
 				continue
 			}
 			if from == s.dump {
@@ -222,7 +228,7 @@ func (s *stampede) lookAnswers(from *facts.AllWaits, unlocks bool) {
 			continue
 		}
 		for n, f := range x.Frames {
-			if f.Func != s.site.At.Func || f.File != s.site.At.File || !s.under(f.Line, unlocks) {
+			if !s.underIt(f, unlocks) {
 				continue
 			}
 			k := slices.IndexFunc(s.io, func(l ioLine) bool { return l.at.Line == f.Line && l.from == from })

@@ -29,7 +29,7 @@ func heldInUnits(r *Rule, in *Input) (found []Finding) {
 	}
 	t := in.trace()
 	groups, _ := unitGroups(r, in, u)
-	for _, g := range groups {
+	for _, g := range append(slices.Clip(groups), u.Workers...) { // main waits for these
 		for _, l := range locksOf(g) {
 			if g.All.Share(l.time) >= r.param("share") && float64(l.waits()) >= r.param("waits") && 2*l.time >= l.all() {
 				found = append(found, underLockFinding(r, in, t, l))
@@ -80,7 +80,7 @@ func underLockAt(in *Input, at stack.Frame) *underLock {
 	if u.Err != nil {
 		return nil
 	}
-	for _, g := range u.Judged {
+	for _, g := range append(slices.Clip(u.Judged), u.Workers...) {
 		for _, l := range locksOf(g) {
 			if l.site.Frame.File == at.File && l.site.Frame.Line == at.Line {
 				return l
@@ -135,13 +135,17 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	} else {
 		text += fmt.Sprintf("%s; in %s of that its %s%s %s%s", of, unit.Percent(seen), by, cmp.Or(lets, " is"), cause.Kind.Clause(), whileHeld(cause))
 	}
+	waits := l.mainWaits(in)
+	if waits > 0 {
+		text += fmt.Sprintf("; main waits %s of its time for these goroutines meanwhile", unit.Percent(waits))
+	}
 	f := r.answer(Found, "%s", text)
 	f.Score = score(share, r.param("share"), 0.9)
 	f.Severity = Warning
 	if g.All.Share(l.time) < 2*r.param("share") {
 		f.Severity = Info
 	}
-	f.Evidence = l.shown(t)
+	f.Evidence = l.shown(in.code, t)
 	sync := syncs(t.Frames(workAt(g, &l.does)))
 	for i, row := range l.also {
 		if i < 2 && 10*row.Time >= l.time {
@@ -182,16 +186,54 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 
 // shown is what the holder does: at its own line in the function that takes the lock, as far as the units that wait hold it
 // as well, since that is the one to change; and the line where it waits.
-func (l *underLock) shown(t *traced) (all []Evidence) {
+func (l *underLock) shown(c *code, t *traced) (all []Evidence) {
 	id, doing := workAt(l.group, &l.does), l.does.Cause.Kind.Clause()
 	frames := t.Frames(id)
 	own := slices.IndexFunc(frames, func(f stack.Frame) bool { return sameFunction(f, l.site.Frame) })
 	if at, ok := l.heldIn(t); ok {
-		all = append(all, t.seenAt(frames, at, "called under the lock: %s", doing))
+		taken := ""
+		if line := c.takenAbove(l.site.Frame, at); line > 0 {
+			taken = fmt.Sprintf(", which is taken at line %d", line)
+		}
+		all = append(all, t.seenAt(frames, at, "called under the lock%s: %s", taken, doing))
 	} else if own > 0 && l.does.Cause.Site.Frame.Func != l.site.Frame.Func {
 		all = append(all, t.seenAt(frames, frames[own], "called under the lock: %s", doing))
 	}
 	return append(all, t.seen(id, "under the lock: %s", doing))
+}
+
+// takenAbove is the line at which a lock that one line takes is taken for another line of its file; 0 where the source does not show that.
+func (c *code) takenAbove(lock, under stack.Frame) int {
+	if lock.File != under.File {
+		return 0
+	}
+	for _, o := range c.otherTakers(lock) {
+		if h, ok := c.heldAt(stack.Frame{File: lock.File, Line: o.line}); ok && h.has(under.Line) {
+			return o.line
+		}
+	}
+	return 0
+}
+
+// mainWaits is the part of the time of main in which it waits for the goroutines that wait for the lock, as far as what the holder does meanwhile
+// tells; 0 where these are requests, tasks or the like.
+func (l *underLock) mainWaits(in *Input) (share float64) {
+	if l.group.Unit.String() != "worker" {
+		return 0
+	}
+	for _, g := range in.Facts.Units().Groups {
+		sum := time.Duration(0)
+		for i := range g.All.Rows {
+			row := &g.All.Rows[i]
+			if slices.Contains([]string{"channel", "wait_group", "cond"}, row.Kind.Key()) && row.Cause.Kind == l.does.Cause.Kind && sameFunction(row.Cause.Site.Frame, l.does.Cause.Site.Frame) {
+				sum += row.Time
+			}
+		}
+		if g.Unit.String() == "main" {
+			share = g.All.Share(sum)
+		}
+	}
+	return share
 }
 
 // heldIn is the line of the function that holds the lock from which what it waits for is reached, where that is another

@@ -383,7 +383,8 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	if many && w.outside() && !asks {
 		tellKindOf(w, in, t, &f)
 	}
-	if q := servedAt(in, t, w); q != nil && !pushes && w.queues() {
+	if tellBehind(in, t, w, &f) { // who serves waits for others
+	} else if q := servedAt(in, t, w); q != nil && !pushes && w.queues() {
 		q.tellServers(in, t, &f) // what WT04 knows
 	} else if w.queues() {
 		tellKeptSlot(in, t, w, &f)

@@ -175,7 +175,16 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 	} else if width != "" {
 		text += "; " + width
 	}
-	if first.Cause.Kind.Key() != "unknown" && first.Cause.Kind.Key() != "none" {
+	others, waits := q.behind(in, t)
+	meanwhile := "the others are"
+	switch {
+	case waits:
+		if text += "; these " + others.says(in.code); others.lock {
+			meanwhile = "the holder of the lock is"
+		} else {
+			meanwhile = "the one that they wait for is"
+		}
+	case first.Cause.Kind.Key() != "unknown" && first.Cause.Kind.Key() != "none":
 		at := ""
 		if first.Cause.Site.User {
 			at = atPlace(first.Cause.Site)
@@ -195,7 +204,7 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 	}
 	f.Evidence = []Evidence{seenIn(in, t, g, q.gate.Site, "%s for others in each", unit.Duration(q.queued/unitCount(g)))}
 	if first.Cause.Site.User {
-		f.Evidence = append(f.Evidence, t.seen(first.Cause.Site.Stack, "meanwhile the others are %s here", first.Cause.Kind.Clause()))
+		f.Evidence = append(f.Evidence, t.seen(first.Cause.Site.Stack, "meanwhile %s %s here", meanwhile, first.Cause.Kind.Clause()))
 	}
 	if q.gate.Frees.Frame.Func != "" && q.gate.Frees.User {
 		f.Evidence = append(f.Evidence, t.seen(q.gate.Frees.Stack, "a wait is ended here"))
@@ -204,17 +213,20 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 	f.Verify = "Record again under the same load with more at once: this wait should shrink, and requests per second grow, until what is behind it is the limit."
 	f.Doubts = in.traceDoubts(t, "the limit may be there to protect what is behind it: then that has to become faster, or the load is too high")
 	limit := len(f.Doubts) - 1
-	if title := f.Title; q.tellServers(in, t, &f) {
+	if title := f.Title; waits {
+		others.tell(in, t, &f)
+		f.Doubts = slices.Delete(f.Doubts, limit, limit+1) // they are enough
+	} else if q.tellServers(in, t, &f) {
 		f.Title = "Requests queue for the worker that their key belongs to"
 	} else if f.Title != title {
 		f.Doubts = slices.Delete(f.Doubts, limit, limit+1) // they are enough
 	}
-	if q.computes() {
+	if q.computes() && !waits {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, "those inside compute: more at once help only if CPUs are free")
 		full(in, &f)
 	}
-	if s := gateOfCPUs(in, t, q); s != nil {
+	if s := gateOfCPUs(in, t, q); s != nil && !waits {
 		if why := s.needsCPU(in, t); why != "" {
 			f.Title = "Requests queue for a semaphore"
 			doubtLimit(in, &f, why)
