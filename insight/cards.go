@@ -537,6 +537,10 @@ func (c *causal) follows(i, j int) bool {
 		return b.Severity.AtLeast(a.Severity) // who serves them waits for that lock
 	case b.lockAt != "" && a.Rule == lk02.ID && shows(a, b.lockAt) && a.Severity.AtLeast(b.Severity):
 		return false
+	case b.Rule == ld06.ID && waitsForDial(c, i, j):
+		return true
+	case a.Rule == ld06.ID && waitsForDial(c, j, i):
+		return false
 	case b.Rule == ld06.ID && slotForDial(a, b):
 		return true
 	case a.fills && (b.Rule == wt04.ID || b.Rule == lk06.ID) && a.Severity.AtLeast(b.Severity):

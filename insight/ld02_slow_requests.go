@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"loupe/analysis/compare"
@@ -91,15 +92,15 @@ func slowFinding(r *Rule, in *Input, s *compare.Slow) Finding {
 			// Where nearly every request meets one anyway, the slowest cannot
 			// stand out, whatever makes them slow.
 			if blind == "" {
-				blind = fmt.Sprintf("a %s was running for %s of the time, and %s of all requests overlapped one, so a higher share among the slowest could not be seen; LD02 needs a lower rate, or fewer collections",
-					row.Name, unit.Percent(row.Busy), unit.Percent(row.All))
+				blind = fmt.Sprintf("%s was running for %s of the time, and %s of all requests overlapped one, so a higher share among the slowest could not be seen; LD02 needs a lower rate, or fewer collections",
+					withArticle(row.Name), unit.Percent(row.Busy), unit.Percent(row.All))
 			}
 			continue
 		}
 		if *m.P > r.param("p") || *m.Fisher > r.param("p") || m.Lift < r.param("lift") || m.Share-*m.Chance < r.param("beyond") || t.From.Seconds() < r.param("floor") {
 			if seen == "" {
-				seen = fmt.Sprintf("%s of %s overlapped a %s, %s of all did; by chance it would be %s (p = %.2g)",
-					unit.Percent(m.Share), name, row.Name, unit.Percent(row.All), unit.Percent(*m.Chance), *m.P)
+				seen = fmt.Sprintf("%s of %s overlapped %s, %s of all did; by chance it would be %s (p = %.2g)",
+					unit.Percent(m.Share), name, withArticle(row.Name), unit.Percent(row.All), unit.Percent(*m.Chance), *m.P)
 			}
 			continue
 		}
@@ -116,12 +117,25 @@ func slowFinding(r *Rule, in *Input, s *compare.Slow) Finding {
 	return r.answer(Fine, "none of %s requests in phase %s overlapped a collection", unit.Count(int64(s.Requests)), s.Phase)
 }
 
+// withArticle is a name of what the runtime does as it stands in a sentence: some have their article.
+func withArticle(name string) string {
+	switch {
+	case strings.HasPrefix(name, "a "), strings.HasPrefix(name, "an "), strings.HasPrefix(name, "the "):
+		return name
+	case name == "stop the world":
+		return "a stop of the world"
+	case name != "" && strings.ContainsRune("aeiou", rune(name[0])):
+		return "an " + name
+	}
+	return "a " + name
+}
+
 // metFinding is the finding of the row of a key.
 func metFinding(r *Rule, in *Input, s *compare.Slow, key string, tail int, name string) Finding {
 	row := s.Row(key)
 	m, t := &row.Slow[tail], s.Tails[tail]
-	f := r.answer(Found, "%s of %s overlapped a %s; %s of all requests did, and %s would by chance (p = %.2g); the median is %s with it and %s without",
-		unit.Percent(m.Share), name, row.Name, unit.Percent(row.All), unit.Percent(*m.Chance), *m.P, unit.Duration(row.With), unit.Duration(row.Without))
+	f := r.answer(Found, "%s of %s overlapped %s; %s of all requests did, and %s would by chance (p = %.2g); the median is %s with it and %s without",
+		unit.Percent(m.Share), name, withArticle(row.Name), unit.Percent(row.All), unit.Percent(*m.Chance), *m.P, unit.Duration(row.With), unit.Duration(row.Without))
 	share := stats.Wilson(math.Round(m.Share*float64(t.Requests)), float64(t.Requests), compare.Confidence)
 	f.Impact = &Impact{m.Share, "share of the slowest requests that overlapped it", share.Low, share.High}
 	f.Severity, f.Score = Info, score(m.Share-*m.Chance, 0.2, 0.7)
@@ -129,7 +143,7 @@ func metFinding(r *Rule, in *Input, s *compare.Slow, key string, tail int, name 
 		f.Severity = Warning
 	}
 	f.Evidence = []Evidence{{
-		Text: fmt.Sprintf("a %s was running for %s of the time, %s times; clocks: %s, ±%s", row.Name, unit.Percent(row.Busy), unit.Count(int64(row.Intervals)), s.Clock, unit.Duration(s.Error)),
+		Text: fmt.Sprintf("%s was running for %s of the time, %s times; clocks: %s, ±%s", withArticle(row.Name), unit.Percent(row.Busy), unit.Count(int64(row.Intervals)), s.Clock, unit.Duration(s.Error)),
 		Path: s.Path, Phase: s.Phase, Span: span(s.Axis.Span(s.Window)),
 	}}
 	for _, w := range row.Worst {

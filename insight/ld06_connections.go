@@ -219,6 +219,9 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	}
 	tellProbe(in, &f, t.Frames(top.Stack))
 	sources := connSources{in.code}
+	if ways, ok := bodyWaysOf(in.code, t.Site(top.Stack)); ok && f.Severity.AtLeast(Warning) && !mostOpen(leftOpenBodies(t), opened) {
+		ways.tell(&f, sources.others(t.Site(top.Stack)))
+	}
 	if readsBodies(in.code, t.Site(top.Stack)) {
 		f.Advice = "By the source, the body is read to its end there. Use one http.Client for all requests, and set its Transport's MaxIdleConnsPerHost (2 unless the program sets it) to at least the number of concurrent requests to one host."
 		f.Doubts = in.traceDoubts(t)

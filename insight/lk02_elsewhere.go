@@ -28,7 +28,7 @@ func (s *stampede) underIt(f stack.Frame, unlocks bool) bool {
 
 // heldByOthers is what is held where other lines of the file take the lock that a line takes. Readers of a RWMutex do not
 // keep each other out.
-func (c *code) heldByOthers(site stack.Frame) (all []heldThere) {
+func heldByOthers(c *code, site stack.Frame) (all []heldThere) {
 	at, _ := c.takerAt(site)
 	for _, o := range c.otherTakers(site) {
 		if at.call == "RLock" && o.call == "RLock" {

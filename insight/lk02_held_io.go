@@ -172,7 +172,7 @@ func findStampede(in *Input, w, dump *facts.AllWaits, site *facts.Place) *stampe
 	} else {
 		s.held, s.known = in.code.heldAt(site.At)
 	}
-	s.others = append(in.code.heldByOthers(site.At), letGoIn(in, site.At)...)
+	s.others = append(heldByOthers(in.code, site.At), letGoIn(in, site.At)...)
 	sources := []*facts.AllWaits{w}
 	if dump != nil && dump != w {
 		sources = append(sources, dump)

@@ -192,7 +192,7 @@ func (l *underLock) shown(c *code, t *traced) (all []Evidence) {
 	own := slices.IndexFunc(frames, func(f stack.Frame) bool { return sameFunction(f, l.site.Frame) })
 	if at, ok := l.heldIn(t); ok {
 		taken := ""
-		if line := c.takenAbove(l.site.Frame, at); line > 0 {
+		if line := takenAbove(c, l.site.Frame, at); line > 0 {
 			taken = fmt.Sprintf(", which is taken at line %d", line)
 		}
 		all = append(all, t.seenAt(frames, at, "called under the lock%s: %s", taken, doing))
@@ -203,7 +203,7 @@ func (l *underLock) shown(c *code, t *traced) (all []Evidence) {
 }
 
 // takenAbove is the line at which a lock that one line takes is taken for another line of its file; 0 where the source does not show that.
-func (c *code) takenAbove(lock, under stack.Frame) int {
+func takenAbove(c *code, lock, under stack.Frame) int {
 	if lock.File != under.File {
 		return 0
 	}

@@ -277,7 +277,12 @@ func staying(r *Rule, in *Input) (found []stuck, other Finding) {
 		s.grows = true
 		s.Impact = exactly(t.Rate(l.Created), "goroutines more every second")
 		s.Evidence = []Evidence{t.seen(l.Stack, "%s; in the quarters of the trace came %s", t.Reader.Name(l.Reason), fmt.Sprint(l.Quarters))}
-		if from := t.startedFrom(l); from != 0 {
+		from := t.startedFrom(l)
+		if c, ok := leakCalledFrom(t, l); ok {
+			from = c.stack
+			c.tell(&s.Finding)
+		}
+		if from != 0 {
 			s.Evidence = append(s.Evidence, t.seen(from, "they originate from what this line starts"))
 			if !t.Scope.IsUser(s.at) {
 				s.from = t.Site(from)

@@ -29,6 +29,7 @@ func FuzzSource(f *testing.F) {
 		"for i := 0; i < len(s); i++ {\nfor j := range t {\nif s[i] == t[j] {\nreturn\n}\n}\n}",
 		"}\nfunc () g() {\nfor {\ng()\nh.g()\n}",
 		"for x, y := f(); x != nil; x, y = y, x {\nselect {\ncase <-y:\nreturn\n}\nswitch {\ncase x:\nreturn\n}\n}",
+		"r, err := c.http.Do(q)\nif err != nil {\nreturn err\n}\ndefer c.g(r.Body)\nswitch {\ncase r.Code:\nreturn T{b: r.Body}\n}\nif x := g(r); x {\nreturn\n}\n}\nvar c = &T{g: func(b io.ReadCloser) { b.Close() }, MaxIdleConnsPerHost: n}\nfunc (t T) g(b int) {\nt.b.Close()\nt.g = g",
 		"tr := &http.Transport{MaxIdleConns: 1, DisableKeepAlives: true}\nc := http.Client{Transport: tr}\nc.Get(u)",
 		"b := make()\nb, c := string(b), make([]byte, 4)\nq <- b[:1]\ngo func() { g(b) }()\nx.y = T{z: b[1:], b[2:]}\nvar w = b\nreturn append(b)",
 		"log.Debug(f(a), string(b), a+b)\nlog.V(1).Info(f())\nlog.Debug().Str(f()).Msg()\nif x := v.V(); x {\nDebug()(f(a))\n}\nreturn w.Write(f(b))",
@@ -166,6 +167,11 @@ func askWays(c *code, way []stack.Frame) {
 	}
 	user := func(f stack.Frame) bool { return f.File != "" }
 	tellTransport(&Finding{}, c, append([]stack.Frame{{Func: "net/http.(*Client).Do"}}, way...), user)
+	if b, ok := bodyWaysOf(c, way[0]); ok {
+		b.tell(&Finding{}, connSources{c}.others(way[0]))
+	}
+	heldByOthers(c, way[0])
+	takenAbove(c, way[0], way[len(way)-1])
 	d := newDerivations(c)
 	for _, decl := range d.t.decls {
 		isCloner(d, decl)

@@ -367,7 +367,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 			f.Summary += "; the call " + what.says + ", going by the source"
 		}
 	}
-	f.Verify = "Record again under the same load: loupe trace requests should show less time here, and the median should fall with it."
+	f.Verify = checkOfWait(w, in)
 	f.Evidence, f.waits = append(w.evidence(in, t), f.Evidence...), w.rows
 	f.Doubts = in.traceDoubts(t, "the goroutine may have other things to wait for at the same time: then less is gained than the length of the wait")
 	switch {
@@ -383,12 +383,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	if many && w.outside() && !asks {
 		tellKindOf(w, in, t, &f)
 	}
-	if tellBehind(in, t, w, &f) { // who serves waits for others
-	} else if q := servedAt(in, t, w); q != nil && !pushes && w.queues() {
-		q.tellServers(in, t, &f) // what WT04 knows
-	} else if w.queues() {
-		tellKeptSlot(in, t, w, &f)
-	}
+	tellServing(in, t, w, pushes, &f)
 	if a, ok := affinityIn(in, t, g, w.site); ok && w.kind == "channel" && (pushes || w.queues()) {
 		f.Advice, f.Severity = a.advice(), Info
 		f.Evidence = append(f.Evidence, a.Evidence)

@@ -226,3 +226,15 @@ func tellBehind(in *Input, t *traced, w *waiting, f *Finding) bool {
 	}
 	return false
 }
+
+// tellServing says of a wait in a queue what WT04 knows of those who serve it, or have a slot.
+func tellServing(in *Input, t *traced, w *waiting, pushes bool, f *Finding) {
+	if tellBehind(in, t, w, f) {
+		return
+	}
+	if q := servedAt(in, t, w); q != nil && !pushes && w.queues() {
+		q.tellServers(in, t, f)
+	} else if w.queues() {
+		tellKeptSlot(in, t, w, f)
+	}
+}

@@ -134,6 +134,28 @@ type Left struct {
 	// Creator and Origin are the go statements that led to one that was made within the
 	// trace, 0 where none was: its own, and that of the goroutine with it.
 	Creator, Origin stack.ID
+	// Makers are the go statements that led to all of those, with how many each; more than
+	// maxWakers are left out.
+	Makers []Maker
+}
+
+// Maker is the go statement that goroutines were made by, and that of the goroutine with it.
+type Maker struct {
+	Creator, Origin stack.ID
+	Count           int64
+}
+
+// made counts the go statements that a goroutine was made by.
+func (l *Left) made(b begun) {
+	for i := range l.Makers {
+		if m := &l.Makers[i]; m.Creator == b.creator && m.Origin == b.origin {
+			m.Count++
+			return
+		}
+	}
+	if len(l.Makers) < maxWakers {
+		l.Makers = append(l.Makers, Maker{b.creator, b.origin, 1})
+	}
 }
 
 type leftKey struct {
@@ -180,6 +202,7 @@ func (s leftBehind) found(k leftKey, b begun, since timeline.Time, long time.Dur
 	l.Wait.Add(long)
 	if b.creator != 0 {
 		l.Created++
+		l.made(b)
 	}
 	if span := trace.End - trace.Start; span > 0 {
 		l.Quarters[min(3, max(0, 4*(since-trace.Start)/span))]++

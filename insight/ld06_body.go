@@ -1,0 +1,346 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"regexp"
+	"slices"
+	"strings"
+
+	"loupe/value/stack"
+)
+
+// What the source does with the body of an answer, on each way out of the function that asks for it: a connection is used
+// again where the body is read to its end and closed.
+
+// bodyWays is what the function of a call does with the body of its answer.
+type bodyWays struct {
+	c      *code
+	s      *syntax
+	file   string
+	name   string // of the answer
+	handed int    // the line at which it is handed on open; 0 without one
+	owner  string // the field that it is put into there
+	closed []int  // lines at which it is closed
+	unread []int  // lines at which the function returns before it has read the body, which is closed then
+	drains bool   // what is deferred to close it reads it to its end
+}
+
+// bodyWaysOf looks at the call on the line of a frame; ok is false where the source does not show it, or does something else than
+// to assign the answer and go on.
+func bodyWaysOf(c *code, at stack.Frame) (b bodyWays, ok bool) {
+	fn := c.scopeAt(at)
+	if fn == nil {
+		return b, false
+	}
+	b = bodyWays{c: c, s: c.parse(at.File), file: at.File}
+	for i, x := range fn.body.List {
+		a, assigns := x.(*ast.AssignStmt)
+		if !b.s.covers(x, at.Line) {
+			continue
+		}
+		id, named := ast.Expr(nil), false
+		if assigns && len(a.Rhs) == 1 && len(a.Lhs) == 2 {
+			id, named = a.Lhs[0], true
+		}
+		n, is := id.(*ast.Ident)
+		if !named || !is || n.Name == "_" {
+			return b, false
+		}
+		b.name = n.Name
+		rest := fn.body.List[i+1:]
+		if len(rest) > 0 {
+			if check, guards := rest[0].(*ast.IfStmt); guards && check.Init == nil && errorCheck(check.Cond) {
+				rest = rest[1:]
+			}
+		}
+		b.walk(rest, false)
+		if b.drains {
+			b.unread = nil
+		}
+		return b, true
+	}
+	return b, false
+}
+
+// body is how the source writes the body.
+func (b *bodyWays) body() string { return b.name + ".Body" }
+
+// is tells whether an expression is the body, or the answer itself.
+func (b *bodyWays) is(x ast.Expr) bool {
+	text := types.ExprString(x)
+	return text == b.body() || text == b.name
+}
+
+// bodyReaders are names of functions that read what they are given, to its end as far as one can tell.
+var bodyReaders = regexp.MustCompile(`(?i)^(read|copy|decode|parse|unmarshal|load|scan|drain|discard|newdecoder|newreader|newscanner)`)
+
+// reads tells whether a node reads the body, itself or by what it calls.
+func (b *bodyWays) reads(n ast.Node) bool {
+	return hasCall(n, func(call *ast.CallExpr) bool {
+		return bodyReaders.MatchString(calledName(call)) && slices.ContainsFunc(call.Args, func(x ast.Expr) bool { return mentionsText(x, b.body()) || isNamed(x, b.name) })
+	})
+}
+
+// hands tells whether a return gives the body away: as it is, within a value, or to a function that is not known to read it.
+func (b *bodyWays) hands(r *ast.ReturnStmt) bool {
+	found := false
+	eachNode(r, func(n ast.Node, around []ast.Node) {
+		x, ok := n.(ast.Expr)
+		if !ok || !b.is(x) || len(around) == 0 {
+			return
+		}
+		switch p := around[len(around)-1].(type) {
+		case *ast.SelectorExpr: // resp.Status
+			return
+		case *ast.CallExpr:
+			if bodyReaders.MatchString(calledName(p)) || strings.HasPrefix(types.ExprString(p.Fun), "fmt.") {
+				return
+			}
+		case *ast.KeyValueExpr:
+			if b.owner == "" {
+				b.owner = types.ExprString(p.Key)
+			}
+		}
+		found = true
+	})
+	return found
+}
+
+// closes tells whether a call closes the body, and whether it certainly reads it to its end before.
+func (b *bodyWays) closes(call *ast.CallExpr) (closes, drains bool) {
+	if types.ExprString(call.Fun) == b.body()+".Close" {
+		return true, false
+	}
+	if lit, ok := call.Fun.(*ast.FuncLit); ok {
+		closes = hasCall(lit.Body, func(c *ast.CallExpr) bool { return types.ExprString(c.Fun) == b.body()+".Close" })
+		return closes, closes && b.reads(lit.Body)
+	}
+	if len(call.Args) == 0 || !slices.ContainsFunc(call.Args, b.is) {
+		return false, false
+	}
+	return releasesBody(b.c, calledName(call))
+}
+
+// releasesBody looks at the functions that a name may stand for: those that are declared so, and those that are put into a
+// variable or a field of that name. They close what they are given, and drains tells whether all of them read it before.
+func releasesBody(c *code, name string) (closes, drains bool) {
+	var bodies []*ast.BlockStmt
+	declared := func(name string) {
+		for _, d := range c.functions()[name] {
+			bodies = append(bodies, d.Body)
+		}
+	}
+	add := func(x ast.Expr) {
+		switch x := x.(type) {
+		case *ast.FuncLit:
+			bodies = append(bodies, x.Body)
+		case *ast.Ident:
+			declared(x.Name)
+		case *ast.SelectorExpr:
+			declared(x.Sel.Name)
+		}
+	}
+	declared(name)
+	c.eachSource(func(_ string, s *syntax) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.KeyValueExpr:
+				if isNamed(n.Key, name) {
+					add(n.Value)
+				}
+			case *ast.AssignStmt:
+				for i, x := range n.Lhs {
+					if len(n.Lhs) == len(n.Rhs) && lastName(types.ExprString(x)) == name {
+						add(n.Rhs[i])
+					}
+				}
+			}
+			return true
+		})
+	})
+	drains = len(bodies) > 0
+	for _, body := range bodies {
+		if body == nil {
+			continue
+		}
+		closes = closes || hasCall(body, func(call *ast.CallExpr) bool { return calledName(call) == "Close" })
+		drains = drains && hasCall(body, func(call *ast.CallExpr) bool { return bodyReaders.MatchString(calledName(call)) })
+	}
+	return closes, drains
+}
+
+// bodyless are statuses whose answers have no body.
+var bodyless = regexp.MustCompile(`StatusNo(Content|tModified)|\b(204|304)\b`)
+
+// walk goes through statements; read tells whether the body has been read before, and is, behind them.
+func (b *bodyWays) walk(list []ast.Stmt, read bool) bool {
+	for _, x := range list {
+		switch x := x.(type) {
+		case *ast.ReturnStmt:
+			line, _ := b.s.lines(x)
+			switch {
+			case b.hands(x):
+				b.handed = max(b.handed, line)
+			case !read && !b.reads(x):
+				b.unread = append(b.unread, line)
+			}
+			return read
+		case *ast.DeferStmt:
+			if closes, drains := b.closes(x.Call); closes {
+				b.note(x)
+				b.drains = b.drains || drains
+			}
+		case *ast.ExprStmt:
+			call, calls := x.X.(*ast.CallExpr)
+			if closes, drains := false, false; calls {
+				if closes, drains = b.closes(call); closes {
+					b.note(x)
+				}
+				read = read || drains
+			}
+			read = read || b.reads(x)
+		case *ast.IfStmt:
+			read = read || x.Init != nil && b.reads(x.Init) || b.reads(x.Cond)
+			if b.walk(x.Body.List, read || bodyless.MatchString(types.ExprString(x.Cond))); x.Else != nil {
+				b.walk([]ast.Stmt{x.Else}, read)
+			}
+		case *ast.SwitchStmt:
+			for _, c := range x.Body.List {
+				clause := c.(*ast.CaseClause)
+				empty := slices.ContainsFunc(clause.List, func(e ast.Expr) bool { return bodyless.MatchString(types.ExprString(e)) })
+				b.walk(clause.Body, read || empty)
+			}
+		case *ast.BlockStmt:
+			read = b.walk(x.List, read)
+		case *ast.LabeledStmt:
+			read = b.walk([]ast.Stmt{x.Stmt}, read)
+		default:
+			read = read || b.reads(x)
+		}
+	}
+	return read
+}
+
+// note keeps the line of what closes the body.
+func (b *bodyWays) note(n ast.Node) {
+	line, _ := b.s.lines(n)
+	b.closed = append(b.closed, line)
+}
+
+// closer is where the sources close the field that the body is handed on in.
+func (b *bodyWays) closer() (at Evidence, found bool) {
+	if b.owner == "" {
+		return at, false
+	}
+	b.c.eachSource(func(file string, s *syntax) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && !found && strings.HasSuffix(types.ExprString(call.Fun), "."+b.owner+".Close") {
+				line, _ := s.lines(call)
+				at, found = b.c.shownAt(file, line, "closed here by whoever it is handed to"), true
+			}
+			return !found
+		})
+	})
+	return at, found
+}
+
+// waysNamed is how many ways out are named.
+const waysNamed = 3
+
+// tell says in a finding about connections that are not used again what the source does, where that may be why. The other
+// remedies, which the advice is then, may be empty.
+func (b *bodyWays) tell(f *Finding, others string) bool {
+	or := ""
+	if others != "" {
+		or = " Otherwise: " + others
+	}
+	switch {
+	case b.handed > 0:
+		f.Evidence = append(f.Evidence, b.c.shownAt(b.file, b.handed, "the body is handed on open here"))
+		text := fmt.Sprintf("By the source, the body is handed on open at %s", fileLine(b.file, b.handed))
+		if len(b.closed) > 0 {
+			text += fmt.Sprintf(", and closed in this function only where it is not (line %d)", b.closed[0])
+		}
+		if at, found := b.closer(); found {
+			f.Evidence = append(f.Evidence, at)
+			text += fmt.Sprintf("; what it is handed to closes it at %s", fileLine(at.File, at.Line))
+		}
+		f.Advice = text + ". Whoever has it must close it on every way out, and read it to its end before, also where it stops early: a body that is closed before its end, or never, costs its connection. Where it stops because its own client has left, that may be the price." + or
+		return true
+	case len(b.unread) > 0 && len(b.closed) > 0:
+		var places []string
+		for _, line := range b.unread[:min(waysNamed, len(b.unread))] {
+			f.Evidence = append(f.Evidence, b.c.shownAt(b.file, line, "the source returns here before it has read the body"))
+			places = append(places, fmt.Sprint(line))
+		}
+		where := baseName(b.file) + ":" + places[0]
+		if n := len(places); n > 1 {
+			where += strings.Join(append([]string{""}, places[1:n-1]...), ", ") + " and " + places[n-1]
+		}
+		f.Advice = fmt.Sprintf("By the source, the function returns at %s before it has read the body, which is then closed unread: that costs the connection. If these answers (error statuses, for example) are not rare, read them to their end first, with a limit: io.Copy(io.Discard, io.LimitReader(%s, 64<<10)).", where, b.body()) + or
+		return true
+	}
+	return false
+}
+
+// others are the remedies beside those for bodies that the source does not show to be followed already: one client for all
+// requests, and enough idle connections; empty where it shows both.
+func (c connSources) others(at stack.Frame) string {
+	var parts []string
+	if !c.keepsClient(at) {
+		parts = append(parts, "use one http.Client for all requests")
+	}
+	if !c.setsPerHost() {
+		parts = append(parts, "set its Transport's MaxIdleConnsPerHost (2 unless the program sets it) to at least the number of concurrent requests to one host")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return strings.Join(parts, ", and ") + "."
+}
+
+// keepsClient tells whether the call on a line is one of a client that is kept in a field or a variable of the package.
+func (c connSources) keepsClient(at stack.Frame) bool {
+	fn, s := c.scopeAt(at), c.parse(at.File)
+	if fn == nil {
+		return false
+	}
+	kept := false
+	s.onLine(at.Line, func(n ast.Node, _ []ast.Node) {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || !slices.Contains([]string{"Do", "Get", "Post", "Head", "PostForm"}, calledName(call)) {
+			return
+		}
+		f, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return
+		}
+		switch x := f.X.(type) {
+		case *ast.SelectorExpr: // of the receiver
+			kept = kept || fn.receiver != "" && rootName(x) == fn.receiver
+		case *ast.Ident:
+			kept = kept || declaresOfType(s.file, x.Name, func(of ast.Expr) bool { return strings.HasSuffix(types.ExprString(of), "http.Client") }) && fn.parameter(x.Name) < 0 && fn.made(x.Name) == nil
+		}
+	})
+	return kept
+}
+
+// setsPerHost tells whether each Transport that the sources make has more idle connections to one host than two.
+func (c connSources) setsPerHost() bool {
+	n := 0
+	c.eachSource(func(_ string, s *syntax) {
+		ast.Inspect(s.file, func(x ast.Node) bool {
+			kv, ok := x.(*ast.KeyValueExpr)
+			if !ok || !isNamed(kv.Key, "MaxIdleConnsPerHost") {
+				return true
+			}
+			if value, known := numberOf(kv.Value); !known || value > 2 {
+				n++
+			}
+			return true
+		})
+	})
+	return n > 0 && len(c.unsetPerHost()) == 0
+}

@@ -1,0 +1,124 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"loupe/analysis/account"
+	"loupe/analysis/facts"
+	"loupe/value/stack"
+)
+
+// TestBodyWays: the source shows on which ways out an answer's body is closed before it is read, or handed on open. The call
+// is on line 6.
+func TestBodyWays(t *testing.T) {
+	const head = "package main\n\nimport \"net/http\"\n\nfunc (c *client) get(req *http.Request) (any, error) {\n\tresp, err := c.http.Do(req)\n\tif err != nil {\n\t\treturn nil, err\n\t}\n"
+	const tail = "\treturn io.ReadAll(resp.Body)\n}\n"
+	const status = "\tif resp.StatusCode != 200 {\n\t\treturn nil, errStatus\n\t}\n"
+	for _, c := range []struct {
+		name, body     string
+		unread, handed string
+	}{
+		{"an error status", "\tdefer resp.Body.Close()\n" + status + tail, "[12]", "0"},
+		{"a switch", "\tdefer resp.Body.Close()\n\tswitch {\n\tcase gone(resp.StatusCode):\n\t\treturn nil, errGone\n\tcase resp.StatusCode != 200:\n\t\treturn nil, errStatus\n\t}\n" + tail, "[13 15]", "0"},
+		{"released by a field", "\tdefer c.release(resp.Body)\n" + status + tail + "\nvar only = &client{release: func(body io.ReadCloser) { body.Close() }}\n", "[12]", "0"},
+		{"released by a field that may read", "\tdefer c.release(resp.Body)\n" + status + tail + "\nvar only = &client{release: func(body io.ReadCloser) { body.Close() }}\nfunc set(c *client) { c.release = drain }\nfunc drain(body io.ReadCloser) { io.Copy(io.Discard, body); body.Close() }\n", "[12]", "0"},
+		{"released by one that reads", "\tdefer drain(resp.Body)\n" + status + tail + "\nfunc drain(body io.ReadCloser) { io.Copy(io.Discard, body); body.Close() }\n", "[]", "0"},
+		{"a closure that reads", "\tdefer func() { io.Copy(io.Discard, resp.Body); resp.Body.Close() }()\n" + status + tail, "[]", "0"},
+		{"read before each way out", "\tdefer resp.Body.Close()\n\tif resp.StatusCode != 200 {\n\t\tio.Copy(io.Discard, resp.Body)\n\t\treturn nil, errStatus\n\t}\n" + tail, "[]", "0"},
+		{"its text is in the error", "\tdefer resp.Body.Close()\n\tif resp.StatusCode != 200 {\n\t\ttext, _ := io.ReadAll(resp.Body)\n\t\treturn nil, fail(text)\n\t}\n" + tail, "[]", "0"},
+		{"without a body", "\tdefer resp.Body.Close()\n\tif resp.StatusCode == http.StatusNoContent {\n\t\treturn nil, nil\n\t}\n" + tail, "[]", "0"},
+		{"read first", "\tdefer resp.Body.Close()\n\tall, err := io.ReadAll(resp.Body)\n\tif err != nil {\n\t\treturn nil, err\n\t}\n" + status + "\treturn all, nil\n}\n", "[]", "0"},
+		{"handed on in a value", "\tif resp.StatusCode != 200 {\n\t\tio.Copy(io.Discard, resp.Body)\n\t\tresp.Body.Close()\n\t\treturn nil, errStatus\n\t}\n\treturn &records{body: resp.Body, scan: bufio.NewScanner(resp.Body)}, nil\n}\nfunc (r *records) close() { r.body.Close() }\n", "[]", "15"},
+		{"handed on", "\treturn resp.Body, nil\n}\n", "[]", "10"},
+		{"the status of it", "\tdefer resp.Body.Close()\n\tio.Copy(io.Discard, resp.Body)\n\treturn resp.StatusCode, nil\n}\n", "[]", "0"},
+	} {
+		code := sourceOf(head + c.body)
+		b, ok := bodyWaysOf(code, stack.Frame{Func: "main.(*client).get", File: "a.go", Line: 6})
+		if !ok || fmt.Sprint(b.unread) != c.unread && !(len(b.unread) == 0 && c.unread == "[]") || fmt.Sprint(b.handed) != c.handed {
+			t.Errorf("%s: %v unread %v, handed %d", c.name, ok, b.unread, b.handed)
+		}
+		f := Finding{Advice: "Reuse."}
+		told := b.tell(&f, "")
+		if told != (c.unread != "[]" || c.handed != "0") || told == (f.Advice == "Reuse.") {
+			t.Errorf("%s: it says %s", c.name, f.Advice)
+		}
+		if c.name == "handed on in a value" && (!strings.Contains(f.Advice, "closed in this function only where it is not (line 12)") || !strings.Contains(f.Advice, "closes it at a.go:17") || len(f.Evidence) != 2) {
+			t.Errorf("%s: %s", c.name, f.Advice)
+		}
+	}
+}
+
+// TestOtherRemedies: what the source shows to be followed already is not advised.
+func TestOtherRemedies(t *testing.T) {
+	const get = "func (c *client) get(url string) {\nresp, err := %s.Get(url)\n}\n"
+	const one, many = "use one http.Client", "MaxIdleConnsPerHost"
+	for _, c := range []struct {
+		name, declares, of string
+		want               []string
+	}{
+		{"both", "var t = &http.Transport{MaxIdleConnsPerHost: 16}", "c.http", nil},
+		{"no bound is set", "", "c.http", []string{many}},
+		{"a small bound", "var t = &http.Transport{MaxIdleConnsPerHost: 1}", "c.http", []string{many}},
+		{"another Transport is without", "var t = &http.Transport{MaxIdleConnsPerHost: 16}; var u = &http.Transport{}", "c.http", []string{many}},
+		{"a client of the call", "var t = &http.Transport{MaxIdleConnsPerHost: 16}", "newClient()", []string{one}},
+	} {
+		code := connSources{sourceOf("package main\n\nimport \"net/http\"\n" + c.declares + "\n" + fmt.Sprintf(get, c.of))}
+		got := code.others(stack.Frame{Func: "main.(*client).get", File: "a.go", Line: 6})
+		for _, part := range []string{one, many} {
+			if strings.Contains(got, part) != slices.Contains(c.want, part) {
+				t.Errorf("%s: %q", c.name, got)
+			}
+		}
+	}
+}
+
+// TestWaitsForDial: who waits for a peer at a line whose connections are made anew waits for that, where much of the wait, or of
+// the CPU time, goes there.
+func TestWaitsForDial(t *testing.T) {
+	at := stack.Frame{Func: "main.ask", File: "ask.go", Line: 9}
+	kinds := map[string]account.Kind{"network": account.Answer, "dial": account.Dial, "tls": account.Handshake}
+	row := func(key string, d time.Duration) *facts.UnitRow {
+		return &facts.UnitRow{Kind: kinds[key], Site: facts.UnitSite{Frame: at}, Time: d}
+	}
+	wait := func(rows ...*facts.UnitRow) Finding {
+		return Finding{Rule: "WT02", State: Found, Severity: Warning, waits: rows}
+	}
+	dial := func(s Severity, line int) Finding {
+		return Finding{Rule: "LD06", State: Found, Severity: s, Evidence: []Evidence{{File: "ask.go", Line: line}}}
+	}
+	const ms = time.Millisecond
+	remark := wait(row("network", ms), row("dial", 3*ms))
+	remark.Rule = "WT03"
+	for _, x := range []struct {
+		name       string
+		wait, dial Finding
+		want       bool
+	}{
+		{"for dials", wait(row("network", ms), row("dial", ms), row("tls", 2*ms)), dial(Warning, 9), true},
+		{"for answers", wait(row("network", 9*ms), row("dial", ms)), dial(Warning, 9), false},
+		{"at another line", wait(row("network", ms), row("dial", 3*ms)), dial(Warning, 20), false},
+		{"a remark", wait(row("network", ms), row("dial", 3*ms)), dial(Info, 9), false},
+		{"another rule", remark, dial(Warning, 9), false},
+	} {
+		c := &causal{all: []Finding{x.wait, x.dial}}
+		if got := waitsForDial(c, 0, 1); got != x.want {
+			t.Errorf("%s: %v", x.name, got)
+		}
+		if c.follows(0, 1) != x.want || x.want && c.follows(1, 0) {
+			t.Errorf("%s: it does not go where it should", x.name)
+		}
+	}
+	// The CPU time of the handshakes is enough, too.
+	c := &causal{all: []Finding{wait(row("network", 9*ms)), dial(Warning, 9)}, marks: map[int][]bool{1: {true, false}}, spent: &spent{total: 100, counts: []int64{50, 50}}}
+	c.all[1].saves = true
+	if !waitsForDial(c, 0, 1) {
+		t.Error("half of the CPU time is not enough")
+	}
+	if c.spent.counts = []int64{10, 90}; waitsForDial(c, 0, 1) {
+		t.Error("a tenth of the CPU time is enough")
+	}
+}
