@@ -26,21 +26,6 @@ func (s *stampede) underIt(f stack.Frame, unlocks bool) bool {
 	return !inClosure(f.Func) && slices.ContainsFunc(s.others, func(o heldThere) bool { return o.file == f.File && o.has(f.Line) })
 }
 
-// heldByOthers is what is held where other lines of the file take the lock that a line takes. Readers of a RWMutex do not
-// keep each other out.
-func heldByOthers(c *code, site stack.Frame) (all []heldThere) {
-	at, _ := c.takerAt(site)
-	for _, o := range c.otherTakers(site) {
-		if at.call == "RLock" && o.call == "RLock" {
-			continue
-		}
-		if h, ok := c.heldAt(stack.Frame{File: site.File, Line: o.line}); ok {
-			all = append(all, heldThere{site.File, h})
-		}
-	}
-	return all
-}
-
 // letters are the lines that let a lock go for which goroutines wait at a line, by the trace.
 func letters(in *Input, site stack.Frame) (all []stack.Frame) {
 	t := in.trace()
@@ -60,11 +45,22 @@ func letters(in *Input, site stack.Frame) (all []stack.Frame) {
 	return all
 }
 
-// letGoIn is what is held in other files, where a trace shows that the lock is let go there.
-func letGoIn(in *Input, site stack.Frame) (all []heldThere) {
-	for _, at := range letters(in, site) {
-		if h, ok := in.code.heldUntil(at); ok && at.File != site.File {
-			all = append(all, heldThere{at.File, h})
+// heldElsewhere is what is held under the lock that a line takes, by another line, where lines are that let it go. Readers
+// of a RWMutex do not keep each other out.
+func heldElsewhere(c *code, site stack.Frame, letGo []stack.Frame) (all []heldThere) {
+	at, ok := c.takerAt(site)
+	if !ok {
+		return nil
+	}
+	for _, l := range letGo {
+		for _, h := range c.heldIn(l) {
+			by, ok := c.takerAt(stack.Frame{File: l.File, Line: h.from})
+			if !ok || by.name != at.name || by.call == "RLock" && at.call == "RLock" || l.File == site.File && h.from == site.Line {
+				continue
+			}
+			if h.until == l.Line || h.deferred && h.has(l.Line) {
+				all = append(all, heldThere{l.File, h})
+			}
 		}
 	}
 	return all

@@ -34,8 +34,7 @@ type stampede struct {
 	site  *facts.Place
 	held  held
 	known bool // whether the source says what is held
-	// others is what is held elsewhere: where other lines of the file take the lock, as far as they keep out who waits, and
-	// where a trace shows it let go.
+	// others is what is held where other lines take the lock, and a trace shows that those who wait are let go there.
 	others []heldThere
 	// io are the lines under the lock that wait, the longest first.
 	io []ioLine
@@ -172,7 +171,7 @@ func findStampede(in *Input, w, dump *facts.AllWaits, site *facts.Place) *stampe
 	} else {
 		s.held, s.known = in.code.heldAt(site.At)
 	}
-	s.others = append(heldByOthers(in.code, site.At), letGoIn(in, site.At)...)
+	s.others = heldElsewhere(in.code, site.At, letters(in, site.At))
 	sources := []*facts.AllWaits{w}
 	if dump != nil && dump != w {
 		sources = append(sources, dump)

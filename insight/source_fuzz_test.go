@@ -170,7 +170,7 @@ func askWays(c *code, way []stack.Frame) {
 	if b, ok := bodyWaysOf(c, way[0]); ok {
 		b.tell(&Finding{}, connSources{c}.others(way[0]))
 	}
-	heldByOthers(c, way[0])
+	heldElsewhere(c, way[0], way)
 	takenAbove(c, way[0], way[len(way)-1])
 	d := newDerivations(c)
 	for _, decl := range d.t.decls {

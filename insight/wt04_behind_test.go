@@ -8,6 +8,7 @@ import (
 	"loupe/analysis/account/accounttest"
 	"loupe/recording"
 	"loupe/session"
+	"loupe/value/stack"
 )
 
 // TestWT04Behind: who serves a queue may wait for a lock that a goroutine in the background holds, or for another
@@ -163,6 +164,28 @@ func TestLK02Workers(t *testing.T) {
 		w, _ := in.Facts.WaitsOf(recording.ExecTrace)
 		if found, otherwise := heldAcross(lk02, in, w[0], nil, ownLocks(w[0])); x.found != (len(found) > 0) || strings.Contains(otherwise.Summary, "was not seen held") {
 			t.Errorf("%s: by the waits: %+v %s", name, found, otherwise.Summary)
+		}
+	}
+}
+
+// TestHeldElsewhere: another line that takes the lock holds it for those who wait where it lets them go; not one that lets nobody
+// go, that takes another lock, or that only reads as they do.
+func TestHeldElsewhere(t *testing.T) {
+	const source = "package main\n\nfunc (s *store) Add() {\n\ts.mu.Lock()\n\tdefer s.mu.Unlock()\n\ts.n++\n}\n\nfunc (s *store) Write() {\n\ts.mu.Lock()\n\tdefer s.mu.Unlock()\n\tpost(s.n)\n}\n\nfunc (c *client) ask() {\n\tc.mu.Lock()\n\tdefer c.mu.Unlock()\n\tpost(c.n)\n}\n"
+	c := sourceOf(source)
+	at := func(line int) stack.Frame { return stack.Frame{File: "a.go", Line: line} }
+	for _, x := range []struct {
+		name  string
+		letGo []stack.Frame
+		want  int // the line that takes it
+	}{
+		{"lets them go", []stack.Frame{at(6), at(12)}, 10},
+		{"lets nobody go", []stack.Frame{at(6)}, 0},
+		{"another lock", []stack.Frame{at(18)}, 0},
+	} {
+		all := heldElsewhere(c, at(4), x.letGo)
+		if len(all) > 1 || (len(all) == 1) != (x.want > 0) || len(all) == 1 && all[0].from != x.want {
+			t.Errorf("%s: %+v", x.name, all)
 		}
 	}
 }
