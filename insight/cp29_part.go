@@ -135,6 +135,11 @@ func (c *partCost) finding(r *Rule, in *Input, cpu *facts.Weights, told map[code
 	if c.records {
 		f.Title = "Each record is made whole, though few are wanted"
 	}
+	if c.walk {
+		f.Title = "A walk goes through folders of which hardly anything is used"
+		f.Summary = fmt.Sprintf("%s takes %s of the CPU time to go through %s files and folders, of which %s uses %s: nothing leaves out a whole folder", c.by, unit.Percent(share.Estimate), elementCount(all), stack.Short(c.at.Func), elementCount(part*all))
+		f.Doubts = append(f.Doubts, "if what is left out stands in the same folders as what is used, each of them has to be looked at")
+	}
 	f.Severity, f.Score = Info, score(share.Estimate*(1-part), r.param("share"), 0.50)
 	f.Impact = &Impact{share.Estimate * (1 - part), cpuSamples, share.Low * (1 - part), share.High * (1 - part)}
 	switch {
@@ -143,7 +148,7 @@ func (c *partCost) finding(r *Rule, in *Input, cpu *facts.Weights, told map[code
 	case share.Low*(1-part) >= r.param("warn"):
 		f.Severity = Warning
 	}
-	f.Evidence = append(f.Evidence, in.code.shownAt(c.of.file, c.of.line, "%s here; %d of %d samples are below", map[bool]string{false: "all of it is made", true: "each is made"}[c.records], c.weight, cpu.Total()))
+	f.Evidence = append(f.Evidence, in.code.shownAt(c.of.file, c.of.line, "%s here; %d of %d samples are below", c.happens(), c.weight, cpu.Total()))
 	for _, t := range c.taken {
 		f.Evidence = append(f.Evidence, in.code.shownAt(t.at.file, t.at.line, "%s", t.says()))
 	}
@@ -169,6 +174,17 @@ func (c *partCost) finding(r *Rule, in *Input, cpu *facts.Weights, told map[code
 	f.part, f.saves = 1-part, true
 	tellMissed(in, c.heavy, &f)
 	return f, true
+}
+
+// happens says what its line does.
+func (c *partCost) happens() string {
+	switch {
+	case c.records:
+		return "each is made"
+	case c.walk:
+		return "the walk begins"
+	}
+	return "all of it is made"
 }
 
 // where is the line that takes the part.
@@ -263,6 +279,8 @@ func (c *partCost) advice() string {
 	}
 	var s string
 	switch {
+	case c.walk:
+		return fmt.Sprintf("Ask for folders first: where %s decides it for all that is below a folder (d.IsDir()), return fs.SkipDir, so that it is not even entered.", c.taken[0].text)
 	case c.records:
 		return fmt.Sprintf("Read those alone that %s asks for: keep them under a key, in a list or an index by %s, so that the others are not even gone through. If all have to be looked at, make %s of each first (a struct with that alone), and the whole of those that pass.",
 			c.taken[0].text, strings.Join(c.asks, ", "), strings.Join(c.asks, ", "))
@@ -296,7 +314,7 @@ func tellPartMade(in *Input, t *traced, w *waiting, f *Finding) {
 		}
 		for _, u := range finder.on(lineOnly(frames[i]), ownName(frames[i-1].Func)) {
 			part, all, counted := u.used()
-			if u.records || u.own || !counted || part > mostOfPart || all < fewInPart {
+			if u.records || u.own || u.walk || !counted || part > mostOfPart || all < fewInPart {
 				continue
 			}
 			c := &partCost{partUse: u, at: lineOnly(frames[i])}

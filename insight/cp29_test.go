@@ -10,9 +10,9 @@ import (
 // TestParts: a list that is made for a part of it, by the source and by counts; not one that is used as a whole, worked off in parts, kept, or returned to
 // somebody who uses all of it.
 func TestParts(t *testing.T) {
-	const head = "package main\n\nimport (\n\"encoding/json\"\n\"slices\"\n\"sort\"\n)\n\ntype row struct {\nid, at int\nname string\n}\n\ntype store struct {\nlast []row\nn int\n}\n\n"
+	const head = "package main\n\nimport (\n\"encoding/json\"\n\"io/fs\"\n\"path/filepath\"\n\"slices\"\n\"sort\"\n\"strings\"\n)\n\ntype row struct {\nid, at int\nname string\n}\n\ntype store struct {\nlast []row\nnames []string\nn int\n}\n\n"
 	const load = "func (s *store) load(q string) (out []row, err error) { /*100*/\nfor i := 0; i < 5000; i++ { /*500000*/\nout = append(out, decode(q, i)) // here\n}\nreturn out, nil\n}\n\nfunc decode(q string, i int) row { return row{i, i, q} }\n\nfunc show(rows []row) {\nfor _, r := range rows {\nprintln(r.name)\n}\n}\n\n"
-	const page = "func page(list []row, from, to int) []row {\nif from > len(list) { /*0*/\nreturn nil\n}\nreturn list[/*5000*/from:to/*20*/]\n}\n\nfunc byTime(list []row) { sort.Slice(list, func(i, j int) bool { return list[i].at < list[j].at }) }\n\nfunc all(list []row) []row { return list }\n\nfunc wanted(r row) bool { return r.id+r.at > 3 && r.name != \"\" }\n\nfunc eachText(do func([]byte) error) { do(nil) }\n\n"
+	const page = "func page(list []row, from, to int) []row {\nif from > len(list) { /*0*/\nreturn nil\n}\nreturn list[/*5000*/from:to/*20*/]\n}\n\nfunc byTime(list []row) { sort.Slice(list, func(i, j int) bool { return list[i].at < list[j].at }) }\n\nfunc all(list []row) []row { return list }\n\nfunc ignored(path string) bool { return strings.Contains(path, \"vendor\") }\n\nfunc (s *store) visit(path string, d fs.DirEntry, err error) error { /*48000*/\nif ignored(path) { /*47600*/\nreturn nil\n}\ns.names = append(s.names, path)\nreturn nil\n}\n\nfunc wanted(r row) bool { return r.id+r.at > 3 && r.name != \"\" }\n\nfunc eachText(do func([]byte) error) { do(nil) }\n\n"
 	for _, c := range []struct {
 		name, body   string
 		says, advice string
@@ -41,6 +41,12 @@ func TestParts(t *testing.T) {
 		{"records that it goes on without", "for i := 0; i < 5000; i++ { /*500000*/\nr := decode(q, i) // here2\nif r.id != limit { /*499700*/\ncontinue\n}\ns.last = append(s.last, r)\n}", "lets 300 through", "by id", Warning},
 		{"records of a function that is called for each", "eachText(func(text []byte) error { /*500000*/\nvar r row\nif err := json.Unmarshal(text, &r); err != nil { /*0*/ // here2\nreturn err\n}\nif q == \"\" || r.name == q { /*300*/\ns.last = append(s.last, r)\n}\nreturn nil\n})", "lets 300 through", "by name", Warning},
 
+		{"a walk that enters all folders", "filepath.WalkDir(q, func(path string, d fs.DirEntry, err error) error { /*48000*/ // here3\nif ignored(path) { /*47600*/\nreturn nil\n}\ns.names = append(s.names, path)\nreturn nil\n})", "go through 48,000 files and folders, of which main.(*store).work uses 400", "fs.SkipDir", Warning},
+		{"by a function with a name", "filepath.WalkDir(q, s.visit) // here3", "go through 48,000 files and folders, of which main.(*store).work uses 400", "fs.SkipDir", Warning},
+
+		{"a walk for an ending", "filepath.WalkDir(q, func(path string, d fs.DirEntry, err error) error { /*48000*/ // here3\nif filepath.Ext(path) != \".go\" { /*47600*/\nreturn nil\n}\ns.names = append(s.names, path)\nreturn nil\n})", "", "", ""},
+		{"a walk for a name", "filepath.WalkDir(q, func(path string, d fs.DirEntry, err error) error { /*48000*/ // here3\nif strings.HasPrefix(d.Name(), \".\") { /*47600*/\nreturn nil\n}\ns.names = append(s.names, path)\nreturn nil\n})", "", "", ""},
+		{"a walk that leaves folders out", "filepath.WalkDir(q, func(path string, d fs.DirEntry, err error) error { /*48000*/ // here3\nif ignored(path) { /*47600*/\nif d.IsDir() { /*20*/\nreturn fs.SkipDir\n}\nreturn nil\n}\ns.names = append(s.names, path)\nreturn nil\n})", "", "", ""},
 		{"records of which many pass", "for i := 0; i < 5000; i++ { /*500000*/\nr := decode(q, i) // here2\nif r.id == limit { /*90000*/\ns.last = append(s.last, r)\n}\n}", "", "", ""},
 		{"records of which most fields are asked for", "for i := 0; i < 5000; i++ { /*500000*/\nr := decode(q, i) // here2\nif r.id == limit && r.name == q { /*300*/\ns.last = append(s.last, r)\n}\n}", "", "", ""},
 		{"records that are asked for as a whole", "for i := 0; i < 5000; i++ { /*500000*/\nr := decode(q, i) // here2\nif wanted(r) { /*300*/\ns.last = append(s.last, r)\n}\n}", "", "", ""},
@@ -74,6 +80,9 @@ func TestParts(t *testing.T) {
 		}
 		if strings.Contains(c.body, "// here2") {
 			frames = fmt.Sprintf("main.(*store).work:/src/main.go:%d %s", line("// here2"), map[bool]string{true: "encoding/json.Unmarshal:/go/src/encoding/json/decode.go:90", false: fmt.Sprintf("main.decode:/src/main.go:%d", line("func decode"))}[strings.Contains(c.body, "json.")])
+		}
+		if strings.Contains(c.body, "// here3") {
+			frames = fmt.Sprintf("main.(*store).work:/src/main.go:%d path/filepath.WalkDir:/go/src/path/filepath/path.go:5 os.ReadDir:/go/src/os/dir.go:9", line("// here3"))
 		}
 		r := countedRecording(t, source, "main.main:/src/main.go:400 "+frames)
 		if strings.Contains(c.body, "eachText") {

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"cmp"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -41,6 +42,7 @@ type partUse struct {
 	sorted  codeLine // puts it in an order, or has none
 	isMap   bool
 	records bool     // it is no list: each turn, or call, makes one
+	walk    bool     // it is a tree of files that is gone through
 	asks    []string // the fields of a record that decide
 	own     bool     // the function makes it in a loop of its own
 	puts    float64  // how many elements were put into it on average; 0 where that was not counted
@@ -77,7 +79,7 @@ func (p *partFinder) on(f stack.Frame, callee string) (all []*partUse) {
 	}
 	if calls := p.d.callsOn(in, f, callee); callee != "" && len(calls) == 1 {
 		all = append(all, p.once(calls[0], func() *partUse {
-			if u := p.ofFilled(in, calls[0]); u != nil {
+			if u := cmp.Or(p.ofFilled(in, calls[0]), p.ofWalk(in, calls[0])); u != nil {
 				return u
 			}
 			return p.ofCall(in, calls[0])

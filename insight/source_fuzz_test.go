@@ -241,6 +241,7 @@ func askCounts(c *code, f stack.Frame) {
 	parts := newPartFinder(c)
 	parts.counts = counts
 	parts.on(f, "f")
+	parts.on(f, "WalkDir")
 	c.turns = counts
 	for _, s := range c.storesOf([]stack.Frame{f}) {
 		flow, _ := throughputOf(c, s)
