@@ -216,7 +216,7 @@ func readsAlone(body *ast.BlockStmt) (reader ast.Expr) {
 			} else if !errorCheck(s.Cond) && !reads(s.Cond) {
 				return nil
 			}
-			if s.Else != nil || !breaksOff(s.Body) {
+			if s.Else != nil || !leavesLoop(s.Body.List) {
 				return nil
 			}
 		case *ast.IncDecStmt:
@@ -225,20 +225,6 @@ func readsAlone(body *ast.BlockStmt) (reader ast.Expr) {
 		}
 	}
 	return reader
-}
-
-// breaksOff tells of a block that it ends a loop or the function.
-func breaksOff(b *ast.BlockStmt) bool {
-	if len(b.List) == 0 {
-		return false
-	}
-	switch s := b.List[len(b.List)-1].(type) {
-	case *ast.ReturnStmt:
-		return true
-	case *ast.BranchStmt:
-		return s.Tok == token.BREAK
-	}
-	return false
 }
 
 // discardsOn finds on a stack, the innermost frame first, that a function reads up to a place in what it has just opened, and is called in a loop:
