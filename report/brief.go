@@ -377,14 +377,26 @@ func wholeRun(m *recording.Manifest) time.Duration {
 	return m.Target.Runs[0].Span.Len()
 }
 
+// runOf is how long the run of a phase was, if it ended by itself; else otherwise.
+func runOf(m *recording.Manifest, phase string, otherwise time.Duration) time.Duration {
+	for _, p := range m.Phases {
+		if p.Name == phase && p.Run >= 0 && p.Run < len(m.Target.Runs) {
+			if run := m.Target.Runs[p.Run]; run.Exit != "" && !run.Stopped {
+				return run.Span.Len()
+			}
+		}
+	}
+	return otherwise
+}
+
 // phaseNames says what was recorded for how long, and what that cost where it is known.
 func (r *Recording) phaseNames() string {
 	var words []string
 	whole := wholeRun(r.Manifest)
 	for _, p := range r.Phases {
 		word := p.Name + " " + unit.Duration(p.Length.Round(time.Microsecond))
-		if (p.Name == "cpu" || p.Name == "trace") && float64(p.Length) < mostOfRun*float64(whole) {
-			word += " of a run of " + unit.Duration(whole)
+		if of := runOf(r.Manifest, p.Name, whole); (p.Name == "cpu" || p.Name == "trace") && whole > 0 && float64(p.Length) < mostOfRun*float64(of) {
+			word += " of a run of " + unit.Duration(of)
 		}
 		switch {
 		case p.Error != "":

@@ -29,6 +29,16 @@ func TestPhasesOfRun(t *testing.T) {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
+	ended := func(sec int) recording.Run {
+		return recording.Run{Exit: "exit status 0", Span: timeline.Span{End: timeline.Time(sec) * timeline.Time(time.Second)}}
+	}
+	for sec, want := range map[int]string{6: "cpu 5.00 s", 9: "cpu 5.00 s of a run of 9.00 s"} { // its own run, not the first
+		r := &Recording{Manifest: &recording.Manifest{Phases: []recording.Phase{{Name: "bare"}, {Name: "cpu", Run: 1}}, Target: recording.Target{Runs: []recording.Run{ended(12), ended(sec)}}},
+			Phases: []compare.PhaseCost{{Name: "cpu", Length: 5 * time.Second}}}
+		if got := r.phaseNames(); got != "Recorded: "+want+" (-100% CPU)" {
+			t.Errorf("a run of %d s: %q, want %q", sec, got, want)
+		}
+	}
 	if got := (&Recording{Manifest: &recording.Manifest{}}).phaseNames(); strings.TrimSpace(got) != "" {
 		t.Errorf("nothing was recorded: %q", got)
 	}

@@ -130,8 +130,39 @@ func buildCounted(ctx context.Context, r *Recorder, temp string) (*Program, Coun
 	prog, counted, err = buildCopies(ctx, r, packages, minor, temp, nil)
 	if err == nil {
 		r.w.Note("calls of libraries were not counted at their lines: " + oneLine(whole.Error()))
+		return prog, counted, nil
+	}
+	rest, left := withoutNamed(packages, whole.Error())
+	if len(left) == 0 || ctx.Err() != nil {
+		return nil, nil, err
+	}
+	if prog, counted, err = buildCopies(ctx, r, rest, minor, temp, lines); err == nil {
+		r.w.Note("nothing was counted in " + strings.Join(left, ", ") + ": " + oneLine(whole.Error()))
 	}
 	return prog, counted, err
+}
+
+// fileInError is a file that the compiler names, with a place in it.
+var fileInError = regexp.MustCompile(`([^\s:;]+\.go):\d+`)
+
+// withoutNamed are the packages without the files that an error of the compiler names, which are left.
+func withoutNamed(packages map[string][]string, text string) (rest map[string][]string, left []string) {
+	rest = map[string][]string{}
+	for path, files := range packages {
+		for _, file := range files {
+			named := slices.ContainsFunc(fileInError.FindAllStringSubmatch(text, -1), func(m []string) bool {
+				name := strings.TrimPrefix(filepath.ToSlash(m[1]), "./")
+				return strings.HasSuffix("/"+filepath.ToSlash(file), "/"+strings.TrimPrefix(name, "/"))
+			})
+			if named {
+				left = append(left, filepath.Base(file))
+			} else {
+				rest[path] = append(rest[path], file)
+			}
+		}
+	}
+	slices.Sort(left)
+	return rest, left
 }
 
 // buildCopies builds a program of copies that count.

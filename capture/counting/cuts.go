@@ -35,7 +35,7 @@ func (s *sites) look(before token.Pos, x ast.Expr, place token.Pos) {
 	if len(c.Loops) >= MostLoops {
 		return
 	}
-	s.w.add(before, fmt.Sprintf("if %s.Look(%d) { %s.Over(%d, func() any { return %s }) }; ", local, len(c.Loops), local, len(c.Loops), s.text(x)))
+	s.w.add(before, fmt.Sprintf("if %s.Look(%d) { %s.Over(%d, func() interface{} { return %s }) }; ", local, len(c.Loops), local, len(c.Loops), s.text(x)))
 	c.Loops = append(c.Loops, s.w.place(place))
 }
 

@@ -67,8 +67,8 @@ func TestSites(t *testing.T) {
 // TestCuts: of which parts of lists it is counted how large they are.
 func TestCuts(t *testing.T) {
 	for _, test := range []struct{ name, body, want string }{
-		{"a page", "return list[i:j]", "if Look(0) { Over(0, func() any { return list }) }; if Look(1) { Over(1, func() any { return list[i:j] }) }; return list[i:j]"},
-		{"a page that is handed on", "show(out, list[i:min])", "if Look(0) { Over(0, func() any { return list }) }; if Look(1) { Over(1, func() any { return list[i:min] }) }; show("},
+		{"a page", "return list[i:j]", "if Look(0) { Over(0, func() interface{} { return list }) }; if Look(1) { Over(1, func() interface{} { return list[i:j] }) }; return list[i:j]"},
+		{"a page that is handed on", "show(out, list[i:min])", "if Look(0) { Over(0, func() interface{} { return list }) }; if Look(1) { Over(1, func() interface{} { return list[i:min] }) }; show("},
 		{"the first of a field", "part := t.items[:n]\n\treturn part", "return t.items[:n] }) }; part := t.items[:n]"},
 		{"up to its length", "return list[1 : len(list)-1]", "return list[1 : len(list)-1] }) }; return"},
 		{"a branch", "if i > 0 {\n\t\tlist = list[:n]\n\t}\n\treturn list", "return list[:n] }) }; list = list[:n]"},
