@@ -515,6 +515,8 @@ func (c *causal) causeOf(i int) int {
 func (c *causal) follows(i, j int) bool {
 	a, b := &c.all[i], &c.all[j]
 	switch {
+	case a.Severity.AtLeast(Warning) && !b.Severity.AtLeast(Warning) && growsWithoutEnd[a.Rule]:
+		return false // what says that something grows without end is not told under a remark
 	case a.Rule == be05.ID || a.Rule == be11.ID:
 		return false // the program's profilers cost where it works, whatever is wrong there
 	case ofPreparing(a, b):
@@ -738,6 +740,9 @@ func (c *causal) allocated() (sum float64) {
 	}
 	return min(sum, 1)
 }
+
+// growsWithoutEnd are rules about what grows until the program fails.
+var growsWithoutEnd = map[string]bool{"LD07": true, "GC08": true, "SC11": true}
 
 // fromGarbage are the rules about what the collector costs: it does because of what is
 // allocated.

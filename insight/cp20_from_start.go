@@ -59,7 +59,39 @@ func (s *scanFinder) fromStart(in frameCode, stmt ast.Stmt, over repetition.Loop
 		})
 	}
 	x.upkeep, x.changed = s.upkeepOf(x, x.decides, e)
+	if steps, at := s.listChanges(stmt); steps > 0 {
+		x.upkeep += steps * float64(max(1, over.Size/max(1, over.Looked)))
+		if x.changed.line == 0 {
+			x.changed = at
+		}
+	}
 	return x
+}
+
+// listChanges is how often the list that a loop goes through becomes another one, but for what is appended to it, and where.
+func (s *scanFinder) listChanges(stmt ast.Stmt) (times float64, at codeLine) {
+	list := cacheObject(s.c.d, goneThrough(stmt))
+	if list == nil {
+		return 0, at
+	}
+	for _, decl := range s.c.d.t.decls {
+		eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
+			if add, _ := addsByAppend(n); add != nil {
+				return
+			}
+			for _, lhs := range changedBy(n) {
+				if cacheObject(s.c.d, lhs) != list {
+					continue
+				}
+				n, ok := s.c.reached(decl, around, n)
+				if !ok {
+					times = noUpkeep
+				}
+				times, at = times+float64(n), s.c.d.placeOf(lhs)
+			}
+		})
+	}
+	return times, at
 }
 
 // addsUp tells of statements of a loop that they set variables of the function that were there before it, by nothing but these, the element, and constants,

@@ -184,6 +184,13 @@ func (s *countedScan) weighUpkeep(in *Input, f *Finding) {
 		f.Doubts = append(f.Doubts, "how often what the condition reads changes was not counted: if that is often, keeping an order or an index up to date takes as long as looking")
 		return
 	}
+	if s.kind == scanSums {
+		f.Advice = "What is added up changes between the lookups, so that a table of the sums would have to be made anew again and again: keep the sums in a tree (a Fenwick tree), in which a change and a lookup take a few steps each, or add up from the nearest of some marks."
+		if s.changed.line > 0 {
+			f.Evidence = append(f.Evidence, in.code.shownAt(s.changed.file, s.changed.line, "what is added up is changed here"))
+		}
+		return
+	}
 	f.Advice = "What the condition reads changes so often that an order or an index of it would take as long to keep up: look at fewer of them, less often, or at what changed since the last time."
 	f.Verify = "Record again with the same input: the CPU time of this loop should be less."
 	if s.changed.line > 0 {

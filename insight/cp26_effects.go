@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -302,7 +303,46 @@ func computesAlone(c *code, at stack.Frame) bool {
 	d := newDerivations(c)
 	d.files = true
 	in, ok := d.at(at)
-	return ok && in.lit == nil && d.value(in.decl) != nil
+	if !ok || in.lit != nil {
+		return false
+	}
+	f := d.value(in.decl)
+	return f != nil && (f.asks == nil || !writesKeptFiles(d))
+}
+
+// writesKeptFiles tells that the program writes to a file that a field or a variable of a package keeps open: which one that is, is not known.
+func writesKeptFiles(d *derivations) bool {
+	kept := map[string]bool{}
+	note := func(of ast.Expr, names []*ast.Ident) {
+		if of == nil || strings.TrimPrefix(types.ExprString(of), "*") != "os.File" {
+			return
+		}
+		for _, id := range names {
+			kept[id.Name] = true
+		}
+		kept["File"] = kept["File"] || len(names) == 0 // embedded
+	}
+	for _, f := range d.t.files {
+		for _, x := range f.file.Decls {
+			if decl, ok := x.(*ast.GenDecl); ok {
+				ast.Inspect(decl, func(n ast.Node) bool {
+					switch n := n.(type) {
+					case *ast.Field:
+						note(n.Type, n.Names)
+					case *ast.ValueSpec:
+						note(n.Type, n.Names)
+					}
+					return true
+				})
+			}
+		}
+	}
+	return slices.ContainsFunc(slices.Collect(maps.Values(d.t.decls)), func(decl *ast.FuncDecl) bool {
+		return hasCall(decl.Body, func(call *ast.CallExpr) bool {
+			sel, ok := call.Fun.(*ast.SelectorExpr)
+			return ok && (strings.HasPrefix(sel.Sel.Name, "Write") || sel.Sel.Name == "Truncate") && kept[lastName(types.ExprString(sel.X))]
+		})
+	})
 }
 
 // callerOf is the frame that calls the first one of a way; otherwise where none was seen.

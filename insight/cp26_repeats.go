@@ -264,7 +264,11 @@ func (r *repeatedCall) doubts(rule *Rule, in *Input, f *Finding) {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, fmt.Sprintf("the loop at %s only counts: if it repeats the whole work on purpose, as a benchmark does, there is nothing to save", fileLine(r.Within.File, line)))
 	}
-	f.Doubts = append(f.Doubts, "if it asks something that changes (a file, a clock, a peer), and has to see that, each call is needed: here none returned anything else")
+	seen := "here none returned anything else"
+	if w.Vague {
+		seen += ", as far as that was compared"
+	}
+	f.Doubts = append(f.Doubts, "if it asks something that changes (a file, a clock, a peer), and has to see that, each call is needed: "+seen)
 	if r.Func.Cut {
 		f.Doubts = append(f.Doubts, "counting ended before the run did, as it took too long: the figures are of its beginning, and of later calls one in 64 was looked at")
 	}

@@ -145,6 +145,8 @@ func (c *partCost) finding(r *Rule, in *Input, cpu *facts.Weights, told map[code
 	switch {
 	case !counted:
 		f.Doubts = append(f.Doubts, "how many elements there are, and how many of these are used, was not counted: if most calls ask for most of them, there is little to gain")
+	case c.topOf():
+		f.Doubts = append(f.Doubts, "it is put in an order before: if that needs what is costly to make, all have to be made to know which come first")
 	case share.Low*(1-part) >= r.param("warn"):
 		f.Severity = Warning
 	}
@@ -185,6 +187,11 @@ func (c *partCost) happens() string {
 		return "the walk begins"
 	}
 	return "all of it is made"
+}
+
+// topOf tells that the part is the first of what was put in an order.
+func (c *partCost) topOf() bool {
+	return c.sorted.line > 0 && slices.ContainsFunc(c.taken, func(t partTaken) bool { return t.kind == partCut && t.first })
 }
 
 // where is the line that takes the part.

@@ -12,7 +12,7 @@ import (
 func TestParts(t *testing.T) {
 	const head = "package main\n\nimport (\n\"encoding/json\"\n\"io/fs\"\n\"path/filepath\"\n\"slices\"\n\"sort\"\n\"strings\"\n)\n\ntype row struct {\nid, at int\nname string\n}\n\ntype store struct {\nlast []row\nnames []string\nn int\n}\n\n"
 	const load = "func (s *store) load(q string) (out []row, err error) { /*100*/\nfor i := 0; i < 5000; i++ { /*500000*/\nout = append(out, decode(q, i)) // here\n}\nreturn out, nil\n}\n\nfunc decode(q string, i int) row { return row{i, i, q} }\n\nfunc show(rows []row) {\nfor _, r := range rows {\nprintln(r.name)\n}\n}\n\n"
-	const page = "func page(list []row, from, to int) []row {\nif from > len(list) { /*0*/\nreturn nil\n}\nreturn list[/*5000*/from:to/*20*/]\n}\n\nfunc byTime(list []row) { sort.Slice(list, func(i, j int) bool { return list[i].at < list[j].at }) }\n\nfunc all(list []row) []row { return list }\n\nfunc ignored(path string) bool { return strings.Contains(path, \"vendor\") }\n\nfunc (s *store) visit(path string, d fs.DirEntry, err error) error { /*48000*/\nif ignored(path) { /*47600*/\nreturn nil\n}\ns.names = append(s.names, path)\nreturn nil\n}\n\nfunc wanted(r row) bool { return r.id+r.at > 3 && r.name != \"\" }\n\nfunc eachText(do func([]byte) error) { do(nil) }\n\n"
+	const page = "func page(list []row, from, to int) []row {\nif from > len(list) { /*0*/\nreturn nil\n}\nreturn list[/*5000*/from:to/*20*/]\n}\n\nfunc byTime(list []row) { sort.Slice(list, func(i, j int) bool { return list[i].at < list[j].at }) }\n\nfunc all(list []row) []row { return list }\n\nfunc ignored(path string) bool { return strings.Contains(path, \"vendor\") }\n\nfunc (s *store) visit(path string, d fs.DirEntry, err error) error { /*48000*/\nif ignored(path) { /*47600*/\nreturn nil\n}\ns.names = append(s.names, path)\nreturn nil\n}\n\nfunc (s *store) distinct(q string) map[string]bool { /*100*/\nseen := map[string]bool{}\nfor i := 0; i < 5000; i++ { /*500000*/\nseen[decode(q, i).name] = true // here\n}\nreturn seen\n}\n\nfunc (s *store) found(q string) (out []row) { /*100*/\nfor i := 0; i < 5000; i++ { /*500000*/\nif r := decode(q, i); r.id < 20 { /*2000*/ // here\nout = append(out, r)\n}\n}\nreturn out\n}\n\nfunc (s *store) running(q string) (out []row) { /*100*/\nsum := 0\nfor i := 0; i < 5000; i++ { /*500000*/\nsum = sum/2 + decode(q, i).at // here\nout = append(out, row{at: sum})\n}\nreturn out\n}\n\nfunc (s *store) table(q string) []row { /*100*/\nout := make([]row, 5000)\nfor i := 1; i < 5000; i++ { /*500000*/\nout[i] = row{at: out[i-1].at + decode(q, i).at} // here\n}\nreturn out\n}\n\nfunc (s *store) noted(q string) (out []row) { /*100*/\nfor i := 0; i < 5000; i++ { /*500000*/\nout = append(out, s.note(q, i)) // here\n}\nreturn out\n}\n\nfunc (s *store) note(q string, i int) row { s.n++; return row{i, i, q} }\n\nfunc wanted(r row) bool { return r.id+r.at > 3 && r.name != \"\" }\n\nfunc eachText(do func([]byte) error) { do(nil) }\n\n"
 	for _, c := range []struct {
 		name, body   string
 		says, advice string
@@ -22,8 +22,9 @@ func TestParts(t *testing.T) {
 		{"its size", "rows, _ := s.load(q)\nshow(rows[/*5000*/lo:hi/*20*/])", "5,000 elements on average, of which main.(*store).work uses 20: rows[lo:hi]", "a limit and an offset", Warning},
 		{"not counted", "rows, _ := s.load(q)\nshow(rows[lo:hi])", "rows[lo:hi] at main.go", "a limit and an offset", Info},
 		{"with its length", "rows, _ := s.load(q)\nprintln(len(rows))\nshow(rows[/*5000*/lo:hi/*20*/])", "and how many there are", "a question of its own", Warning},
-		{"sorted before", "rows, _ := s.load(q)\nsort.Slice(rows, func(i, j int) bool { return rows[i].at < rows[j].at })\nshow(rows[/*5000*/:limit/*20*/])", "rows[:limit]", "ORDER BY", Warning},
-		{"sorted by a function of its own", "rows, _ := s.load(q)\nbyTime(rows)\nshow(rows[/*5000*/:limit/*20*/])", "rows[:limit]", "ORDER BY", Warning},
+		{"sorted before", "rows, _ := s.load(q)\nsort.Slice(rows, func(i, j int) bool { return rows[i].at < rows[j].at })\nshow(rows[/*5000*/:limit/*20*/])", "rows[:limit]", "ORDER BY", Info},
+		{"a page of what is sorted", "rows, _ := s.load(q)\nbyTime(rows)\nshow(rows[/*5000*/lo:hi/*20*/])", "rows[lo:hi]", "ORDER BY", Warning},
+		{"sorted by a function of its own", "rows, _ := s.load(q)\nbyTime(rows)\nshow(rows[/*5000*/:limit/*20*/])", "rows[:limit]", "ORDER BY", Info},
 		{"cut by a function of its own", "rows, _ := s.load(q)\nshow(page(rows, lo, hi))", "list[from:to]", "a limit and an offset", Warning},
 		{"handed on as it is", "rows, _ := s.load(q)\nrest := all(rows)\nshow(rest[/*5000*/lo:hi/*20*/])", "rest[lo:hi]", "a limit and an offset", Warning},
 		{"a part of itself", "rows, _ := s.load(q)\nif len(rows) > limit { /*100*/\nrows = rows[/*5000*/:limit/*20*/]\n}\nshow(rows)", "rows[:limit]", "a limit and an offset", Warning},
@@ -51,6 +52,14 @@ func TestParts(t *testing.T) {
 		{"records of which most fields are asked for", "for i := 0; i < 5000; i++ { /*500000*/\nr := decode(q, i) // here2\nif r.id == limit && r.name == q { /*300*/\ns.last = append(s.last, r)\n}\n}", "", "", ""},
 		{"records that are asked for as a whole", "for i := 0; i < 5000; i++ { /*500000*/\nr := decode(q, i) // here2\nif wanted(r) { /*300*/\ns.last = append(s.last, r)\n}\n}", "", "", ""},
 		{"records of which each is counted", "for i := 0; i < 5000; i++ { /*500000*/\nr := decode(q, i) // here2\ns.n++\nif r.id == limit { /*300*/\ns.last = append(s.last, r)\n}\n}", "", "", ""},
+		{"the best of all", "rows, _ := s.load(q)\nbest := rows[0]\n/*100 80 400000 80 0*/for _, r := range rows { /*500000*/\nif r.at < best.at { /*600*/\nbest = r\n}\n}\nprintln(best.name)", "", "", ""},
+		{"one by its rank", "rows, _ := s.load(q)\nbyTime(rows)\nprintln(rows[len(rows)*99/100].name)", "", "", ""},
+		{"a loop around it all", "for i := 0; i < 300; i++ { /*300*/\nrows, _ := s.load(q)\nprintln(rows[i].name)\n}", "rows[i]", "this one alone", Warning},
+		{"the number of different ones", "println(len(s.distinct(q)))", "", "", ""},
+		{"the number of a few among many", "println(len(s.found(q)))", "lets 2,000 through", "by id", Warning},
+		{"the last of what each needs the one before for", "rows := s.running(q)\nprintln(rows[len(rows)-1].at)", "", "", ""},
+		{"one of a table that is made of itself", "rows := s.table(q)\nprintln(rows[limit].at)", "", "", ""},
+		{"a callee that notes something", "rows := s.noted(q)\nshow(rows[/*5000*/lo:hi/*20*/])", "rows[lo:hi]", "a limit and an offset", Info},
 		{"the first of an unknown number", "rows := s.some(q)\nprintln(rows[0].name)", "", "", ""},
 		{"all of it", "rows, _ := s.load(q)\nshow(rows)", "", "", ""},
 		{"a large part", "rows, _ := s.load(q)\nshow(rows[/*5000*/lo:hi/*4900*/])", "", "", ""},
@@ -72,10 +81,14 @@ func TestParts(t *testing.T) {
 		source := head + load + page + strings.ReplaceAll(strings.Replace(load[:strings.Index(load, "func decode")], "(s *store) load", "(s *store) reload", 1), "return out", "s.last = out[:1:1]\nreturn out") +
 			"func (s *store) work(q string, lo, hi, limit int) { /*100*/\n" + c.body + "\n}\n"
 		line := func(mark string) int { return 1 + strings.Count(source[:strings.Index(source, mark)], "\n") }
+		lineAfter := func(from, mark string) int {
+			at := strings.Index(source, from)
+			return 1 + strings.Count(source[:at+strings.Index(source[at:], mark)], "\n")
+		}
 		frames := ""
-		for name := range strings.SplitSeq("load reload", " ") {
+		for name := range strings.SplitSeq("load reload distinct found running table noted", " ") {
 			if at := strings.Index(c.body, "s."+name+"("); at >= 0 {
-				frames = fmt.Sprintf("main.(*store).work:/src/main.go:%d main.(*store).%s:/src/main.go:%d", line("s."+name+"("), name, line("// here"))
+				frames = fmt.Sprintf("main.(*store).work:/src/main.go:%d main.(*store).%s:/src/main.go:%d", line("s."+name+"("), name, lineAfter("func (s *store) "+name+"(", "// here"))
 			}
 		}
 		if strings.Contains(c.body, "// here2") {

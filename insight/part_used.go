@@ -25,9 +25,10 @@ const (
 
 // partTaken is a place that takes a part.
 type partTaken struct {
-	kind partKind
-	at   codeLine
-	text string // as the source has it
+	kind  partKind
+	at    codeLine
+	text  string // as the source has it
+	first bool   // it begins with the first
 	// all are the elements that there were, and used those that were used, on average of those times; 0 and -1 where that was not counted.
 	all, used float64
 }
@@ -45,6 +46,8 @@ type partUse struct {
 	walk    bool     // it is a tree of files that is gone through
 	asks    []string // the fields of a record that decide
 	own     bool     // the function makes it in a loop of its own
+	turns   float64  // of the longest loop of what makes it
+	keys    bool     // what makes it looks something up in a map, as one of which it takes each once
 	puts    float64  // how many elements were put into it on average; 0 where that was not counted
 	effects string   // what the call does besides; empty for nothing that the source shows
 
@@ -112,8 +115,15 @@ func (p *partFinder) once(n ast.Node, find func() *partUse) *partUse {
 	return u
 }
 
-// inPart tells that not all of it is used, as far as the source shows.
+// inPart tells that not all of it is used, as far as the source shows. Only their number is used of elements if what makes them has one in each turn: of
+// different ones, or of few that it finds among many, counting takes as long.
 func (u *partUse) inPart() bool {
+	if len(u.taken) == 0 && (u.isMap || u.keys || u.turns > 2*u.puts) {
+		return false
+	}
+	if one := !slices.ContainsFunc(u.taken, func(t partTaken) bool { return t.kind != partOne }); one && len(u.taken) > 0 && u.sorted.line > 0 {
+		return false // one by its rank
+	}
 	return !u.whole && !u.returned && (len(u.taken) > 0 || len(u.lengths) > 0)
 }
 
@@ -135,7 +145,15 @@ func (p *partFinder) ofCall(in frameCode, call *ast.CallExpr) *partUse {
 	if at < 0 || len(decls) != 1 {
 		return nil
 	}
-	u := &partUse{by: calledName(call), of: p.d.placeOf(call), name: "its result", isMap: isMap(results.At(at).Type()), effects: p.does(decls[0]), puts: p.putsIn(decls[0])}
+	if at := p.buildsOn(decls[0]); at != nil {
+		return nil // to have one, those before have to be made
+	}
+	u := &partUse{by: calledName(call), of: p.d.placeOf(call), name: "its result", isMap: isMap(results.At(at).Type()), effects: p.doesBelow(decls[0]), puts: p.putsIn(decls[0]), turns: p.turnsIn(decls[0]),
+		keys: hasAny(decls[0].Body, func(n ast.Node) bool {
+			x, ok := n.(*ast.IndexExpr)
+			t := p.d.t.typeOf(indexed(x, ok))
+			return t != nil && isMap(t)
+		})}
 	around := nodesAround(in.decl.Body, call)
 	p.result(u, in.decl, call, at, around[:max(0, len(around)-1)], 0)
 	return u
@@ -171,18 +189,58 @@ func isListOrMap(t types.Type) bool {
 	return false
 }
 
-// does says what a function changes besides what it returns; empty for nothing that the source shows.
-func (p *partFinder) does(decl *ast.FuncDecl) (what string) {
-	eachAssigned(decl.Body, func(lhs, _ ast.Expr) {
-		lhs = ast.Unparen(lhs)
-		if v := p.d.variable(innermost(pointed(lhs))); what == "" && v != nil && !isIdent(lhs) && (!isLocal(decl, v) || isGiven(decl, v)) || what == "" && v != nil && isIdent(lhs) && !isLocal(decl, v) {
-			what = types.ExprString(lhs)
+// doesBelow says what a function, or one that it calls, changes besides what it returns.
+func (p *partFinder) doesBelow(decl *ast.FuncDecl) string {
+	if what := p.does(decl); what != "" {
+		return what
+	}
+	what := ""
+	ast.Inspect(decl.Body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || what != "" {
+			return what == ""
 		}
+		fn := p.d.t.callee(call)
+		if fn == nil {
+			return true
+		}
+		var on types.Object
+		if x := receiverOf(call); x != nil {
+			on = p.d.variable(innermost(pointed(x)))
+		}
+		for _, callee := range p.d.declsOf(fn) {
+			own := receiverVar(p.d, callee)
+			ast.Inspect(callee.Body, func(n ast.Node) bool {
+				for _, lhs := range changedBy(n) {
+					v := p.d.variable(innermost(pointed(ast.Unparen(lhs))))
+					if v != nil && (ofPackage(v) || v == own && !isIdent(lhs) && on != nil && (ofPackage(on) || isGiven(decl, on))) {
+						what = types.ExprString(lhs)
+					}
+				}
+				return true
+			})
+		}
+		return true
 	})
 	return what
 }
 
-// putsIn is how many elements a function puts into what it returns, on average; 0 where that was not counted.
+// does says what a function changes besides what it returns; empty for nothing that the source shows.
+func (p *partFinder) does(decl *ast.FuncDecl) (what string) {
+	ast.Inspect(decl.Body, func(n ast.Node) bool {
+		for _, lhs := range changedBy(n) {
+			lhs = ast.Unparen(lhs)
+			if v := p.d.variable(innermost(pointed(lhs))); what == "" && v != nil && (!isLocal(decl, v) || !isIdent(lhs) && isGiven(decl, v)) {
+				what = types.ExprString(lhs)
+			}
+		}
+		return what == ""
+	})
+	return what
+}
+
+// putsIn is how many elements a function appends to what it returns, on average; 0 where that was not counted. Of what is set by an index or a key the number
+// is not known: it may be the same one again.
 func (p *partFinder) putsIn(decl *ast.FuncDecl) float64 {
 	if p.counts == nil {
 		return 0
@@ -193,28 +251,78 @@ func (p *partFinder) putsIn(decl *ast.FuncDecl) float64 {
 	}
 	puts := int64(0)
 	eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
-		add, to := addsByAppend(n)
-		if set, ok := n.(*ast.AssignStmt); add == nil && ok && len(set.Lhs) == 1 {
-			if x, ok := set.Lhs[0].(*ast.IndexExpr); ok {
-				to = x.X
-			}
-		}
-		if to == nil || !p.gives(decl, to) {
-			return
-		}
-		for _, b := range slices.Backward(around) {
-			switch b.(type) {
-			case *ast.BlockStmt, *ast.CaseClause, *ast.CommClause:
-			default:
-				continue
-			}
-			if n, ok := p.counts.entered(openOf(b)); ok {
+		if add, to := addsByAppend(n); add != nil && p.gives(decl, to) {
+			if n, ok := p.counts.reaches(append([]ast.Node{decl.Body}, around...), add); ok {
 				puts += n
 			}
-			return
 		}
 	})
 	return float64(puts) / float64(calls)
+}
+
+// turnsIn is how many turns the longest loop of a function has for each of its calls.
+func (p *partFinder) turnsIn(decl *ast.FuncDecl) (most float64) {
+	if p.counts == nil {
+		return 0
+	}
+	calls, ok := p.counts.entered(decl.Body.Lbrace)
+	if !ok || calls == 0 {
+		return 0
+	}
+	ast.Inspect(decl.Body, func(n ast.Node) bool {
+		if body := bodyOfLoop(n); body != nil {
+			if n, ok := p.counts.entered(body.Lbrace); ok {
+				most = max(most, float64(n)/float64(calls))
+			}
+		}
+		return true
+	})
+	return most
+}
+
+// indexed is what an index is of; nil where there is none.
+func indexed(x *ast.IndexExpr, ok bool) ast.Expr {
+	if !ok {
+		return nil
+	}
+	return x.X
+}
+
+// buildsOn finds in a function that makes a list what an element needs of those before: it reads elements of what it returns, or a turn of a loop sets a
+// variable that was there before it, other than what it returns, an error, or a number that it counts.
+func (p *partFinder) buildsOn(decl *ast.FuncDecl) (at ast.Node) {
+	eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
+		if at != nil {
+			return
+		}
+		switch n := n.(type) {
+		case *ast.IndexExpr:
+			set, ok := parent(around).(*ast.AssignStmt)
+			if v := p.d.variable(n.X); v != nil && p.gives(decl, n.X) && !(ok && set.Tok == token.ASSIGN && slices.Contains(set.Lhs, ast.Expr(n))) {
+				at = n
+			}
+		case *ast.AssignStmt:
+			loop := slices.IndexFunc(around, func(n ast.Node) bool { return bodyOfLoop(n) != nil })
+			if loop < 0 || n.Tok == token.DEFINE {
+				return
+			}
+			for _, lhs := range n.Lhs {
+				v := p.d.variable(lhs)
+				if v != nil && isLocal(decl, v) && v.Pos() < around[loop].Pos() && !p.gives(decl, lhs) && !isErrorType(v.Type()) && usedWithin(p.d, around[loop], v, lhs) {
+					at = n
+				}
+			}
+		}
+	})
+	return at
+}
+
+// usedWithin tells of a variable that something within a node reads it, other than an expression that is set.
+func usedWithin(d *derivations, n ast.Node, v types.Object, but ast.Expr) bool {
+	return hasNode(n, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		return ok && ast.Expr(id) != but && d.t.info.Uses[id] == v
+	})
 }
 
 // gives tells of a variable that a function returns it.
@@ -504,7 +612,7 @@ func (p *partFinder) cut(u *partUse, decl *ast.FuncDecl, cut *ast.SliceExpr, aro
 		u.whole = true // the rest of it, or one part after another
 		return
 	}
-	t := partTaken{kind: partCut, at: p.d.placeOf(cut), text: types.ExprString(cut), used: -1}
+	t := partTaken{kind: partCut, at: p.d.placeOf(cut), text: types.ExprString(cut), first: cut.Low == nil || isZero(cut.Low), used: -1}
 	if p.counts != nil {
 		t.all, t.used = p.sizeAt(cut.Lbrack), p.sizeAt(cut.Rbrack)
 		if t.all == 0 {
@@ -564,24 +672,31 @@ func (p *partFinder) element(u *partUse, decl *ast.FuncDecl, x *ast.IndexExpr, a
 		u.whole = true
 		return
 	}
+	v := p.d.variable(innermost(x.X))
 	for _, n := range slices.Backward(around) {
+		if bodyOfLoop(n) == nil || v == nil || n.Pos() < v.Pos() && v.Pos() < n.End() {
+			continue // each turn has another list
+		}
+		own := false
 		switch n := n.(type) {
 		case *ast.RangeStmt:
-			if hasNode(x.Index, func(m ast.Node) bool {
-				id, ok := m.(*ast.Ident)
-				return ok && n.Key != nil && p.d.variable(id) != nil && p.d.variable(id) == p.d.variable(n.Key)
-			}) {
-				if types.ExprString(n.X) != types.ExprString(x.X) {
-					u.whole = true
-				}
-				return
+			own = n.Key != nil && mentionsVars(p.d, x.Index, map[types.Object]bool{p.d.variable(n.Key): true})
+			if own && types.ExprString(n.X) != types.ExprString(x.X) {
+				own = false
+			} else if own {
+				return // the loop is a use of its own
 			}
+		case *ast.ForStmt:
+			if set, ok := n.Init.(*ast.AssignStmt); ok && len(set.Lhs) == 1 {
+				own = mentionsVars(p.d, x.Index, map[types.Object]bool{p.d.variable(set.Lhs[0]): true})
+			}
+		}
+		if !own {
 			u.whole = true
 			return
-		case *ast.ForStmt:
-			p.loop(u, decl, n)
-			return
 		}
+		p.loop(u, decl, n.(ast.Stmt))
+		return
 	}
 	u.taken = append(u.taken, partTaken{kind: partOne, at: p.d.placeOf(x), text: types.ExprString(x), used: 1})
 }
@@ -615,10 +730,23 @@ func (p *partFinder) loop(u *partUse, decl *ast.FuncDecl, loop ast.Stmt) {
 		t.all = float64(over.Size) / float64(over.Looked)
 	}
 	if c, ok := p.counts.of(frameCode{decl: decl, file: at.file}, loop); ok {
+		if p.comparesBest(bodyOfLoop(loop), c.decides) {
+			u.whole = true // which one it is, is known when all are there
+			return
+		}
 		t.used = float64(c.acting)
 	}
 	t.used /= max(1, began)
 	u.taken = append(u.taken, t)
+}
+
+// comparesBest tells of a condition in a loop's body that it asks for something that the body sets, as the best so far.
+func (p *partFinder) comparesBest(body *ast.BlockStmt, cond ast.Expr) bool {
+	return hasNode(cond, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		v := p.d.variable(id)
+		return ok && v != nil && (v.Pos() < body.Pos() || v.Pos() > body.End()) && setWithin(p.d, body, v)
+	})
 }
 
 // used is the part of the elements that is used, and how many there are, on average; it is false where that was not counted.

@@ -3,6 +3,7 @@ package insight
 import (
 	"go/ast"
 	"slices"
+	"strings"
 
 	"loupe/value/stack"
 )
@@ -39,7 +40,57 @@ func writesSameFile(c *code, way []stack.Frame, inner string) bool {
 		return false
 	}
 	loop := slices.IndexFunc(way, func(f stack.Frame) bool { return lineInLoop(c, f) == loopYes })
-	return loop >= 0 && sameInLoop(c, d, discarded{decl: in.decl, n: calls[0]}, partsOfPath(d, in.decl, calls[0].Args[0]), way[:loop+1])
+	parts := partsOfPath(d, in.decl, calls[0].Args[0])
+	return loop >= 0 && sameInLoop(c, d, discarded{decl: in.decl, n: calls[0]}, parts, way[:loop+1]) && !usedInTurn(c, d, parts, calls[0], way[:loop+1])
+}
+
+// usedInTurn tells of the parts of a path that something else in a turn of the loop may have it: it is read, renamed or handed on before the next turn writes it
+// anew. A file of the kernel is no file that is written anew.
+func usedInTurn(c *code, d *derivations, parts []ast.Expr, write *ast.CallExpr, way []stack.Frame) bool {
+	names := map[string]bool{}
+	for _, part := range parts {
+		root, fields := chain(part)
+		if lit, ok := ast.Unparen(part).(*ast.BasicLit); ok {
+			for _, dir := range []string{"/proc", "/sys", "/dev"} {
+				if strings.HasPrefix(strings.Trim(lit.Value, "`\""), dir) {
+					return true
+				}
+			}
+		}
+		if root != "" {
+			names[append([]string{root}, fields...)[len(fields)]] = true
+		}
+	}
+	if id, ok := ast.Unparen(write.Args[0]).(*ast.Ident); ok {
+		names[id.Name] = true
+	}
+	mentions := func(body ast.Node) bool {
+		return hasNode(body, func(n ast.Node) bool {
+			id, ok := n.(*ast.Ident)
+			return ok && names[id.Name] && d.t.info.Defs[id] == nil && !within(write, id) && !slices.ContainsFunc(parts, func(part ast.Expr) bool { return within(part, id) })
+		})
+	}
+	last, ok := d.at(way[len(way)-1])
+	if !ok {
+		return true
+	}
+	loops := loopsAround(c, way[len(way)-1])
+	if len(loops) == 0 {
+		return true
+	}
+	first, end := loops[len(loops)-1].source.lines(loops[len(loops)-1].stmt)
+	used := false
+	ast.Inspect(last.body(), func(n ast.Node) bool {
+		if body := bodyOfLoop(n); body != nil && d.placeOf(n).line == first && coversLine(d, n, end) {
+			used = used || mentions(body)
+			for decl := range d.reached(last.decl, body) {
+				used = used || decl.Body != nil && mentions(decl.Body)
+			}
+			return false
+		}
+		return true
+	})
+	return used
 }
 
 // partsOfPath are what a path is put together of by a call.

@@ -8,7 +8,7 @@ import (
 
 // TestWritesSameFile: a file whose path is the same in each turn of a loop is told from those that have one for each item.
 func TestWritesSameFile(t *testing.T) {
-	const head = "package main\n\nimport (\n\"os\"\n\"path/filepath\"\n)\n\ntype state struct {\ndir string\ndone []string\n}\n\n"
+	const head = "package main\n\nimport (\n\"os\"\n\"os/exec\"\n\"path/filepath\"\n)\n\ntype state struct {\ndir string\ndone []string\n}\n\n"
 	for _, c := range []struct {
 		name, save, loop string
 		want             bool
@@ -17,13 +17,18 @@ func TestWritesSameFile(t *testing.T) {
 		{"a name in a folder of its own", "os.WriteFile(filepath.Join(s.dir, \"state.json\"), nil, 0o600)", "s.save(x)", true},
 		{"the same, with a name", "path := filepath.Join(s.dir, \"state.json\"); os.WriteFile(path, nil, 0o600)", "s.save(x)", true},
 		{"a sum", "os.WriteFile(s.dir+\"/state\", nil, 0o600)", "s.save(x)", true},
+		{"renamed after that", "os.WriteFile(s.dir, nil, 0o600); os.Rename(s.dir, x)", "s.save(x)", false},
+		{"read by a child", "os.WriteFile(s.dir, nil, 0o600)", "s.save(x); exec.Command(\"wc\", s.dir).Run()", false},
+		{"read by another method", "os.WriteFile(s.dir, nil, 0o600)", "s.save(x); s.upload()", false},
+		{"with a name that is renamed", "path := filepath.Join(s.dir, \"tmp\"); os.WriteFile(path, nil, 0o600); os.Rename(path, x)", "s.save(x)", false},
+		{"one of the kernel", "os.WriteFile(\"/proc/self/comm\", nil, 0o600)", "s.save(x)", false},
 		{"one for each item", "os.WriteFile(filepath.Join(s.dir, x), nil, 0o600)", "s.save(x)", false},
 		{"one for each item, with a name", "path := filepath.Join(s.dir, x); os.WriteFile(path, nil, 0o600)", "s.save(x)", false},
 		{"one that is computed", "os.WriteFile(s.pathOf(x), nil, 0o600)", "s.save(x)", false},
 		{"another state each time", "os.WriteFile(s.dir, nil, 0o600)", "t := &state{dir: x}; t.save(x)", false},
 	} {
-		text := head + "func (s *state) save(x string) {\n" + c.save + "\n}\n\nfunc (s *state) pathOf(x string) string { return s.dir + x }\n\nfunc run(s *state, items []string) {\nfor _, x := range items {\n" + c.loop + "\n}\n}\n"
-		way := []stack.Frame{{Func: "main.(*state).save", File: "a.go", Line: 14}, {Func: "main.run", File: "a.go", Line: 21}}
+		text := head + "func (s *state) save(x string) {\n" + c.save + "\n}\n\nfunc (s *state) pathOf(x string) string { return s.dir + x }; func (s *state) upload() { os.ReadFile(s.dir) }\n\nfunc run(s *state, items []string) {\nfor _, x := range items {\n" + c.loop + "\n}\n}\n"
+		way := []stack.Frame{{Func: "main.(*state).save", File: "a.go", Line: 15}, {Func: "main.run", File: "a.go", Line: 22}}
 		if got := writesSameFile(sourceOf(text), way, "os.WriteFile"); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
