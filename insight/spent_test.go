@@ -74,7 +74,7 @@ func TestCostOfItself(t *testing.T) {
 	}
 }
 
-// TestBeside: other causes matter less only where none of them is about more of the CPU time by its own figures.
+// TestBeside: other causes matter less only where each is worth less in the same unit.
 func TestBeside(t *testing.T) {
 	gain := func(rule, of string, share float64) (Finding, Card) {
 		return Finding{Rule: rule}, Card{Gain: &Gain{Of: of, Share: share}}
@@ -93,10 +93,13 @@ func TestBeside(t *testing.T) {
 		{"One other cause is about more of the CPU time (CP01, 40.0%).", []one{of(gain("CP19", "CPU time", 0.3)), of(bare("CP01", cpuSamples, 0.4))}},
 		{"Of 2 other causes, CP23 is about more of the CPU time (35.1%).", []one{of(gain("AL23", "CPU time", 0.142)), of(gain("CP23", "CPU time", 0.351)), of(gain("AL10", "CPU time", 0.05))}},
 		{"Of 3 other causes, CP01 and CP23 are about more of the CPU time (40.0% at most).", []one{of(gain("AL23", "CPU time", 0.142)), of(bare("CP01", cpuSamples, 0.4)), of(gain("CP23", "CPU time", 0.351)), of(bare("CP01", cpuSamples, 0.2))}},
-		{"One other cause matters less.", []one{of(gain("WT01", "time of requests", 0.3)), of(bare("CP01", cpuSamples, 0.9))}},
-		{"One other cause matters less.", []one{of(gain("CP19", "CPU time", 0.3)), of(gain("WT01", "time of requests", 0.9))}},
-		{"One other cause matters less.", []one{of(gain("CP19", "CPU time", 0.3)), of(bare("AL10", "share of allocated bytes", 0.9))}},
-		{"One other cause matters less.", []one{of(bare("GC01", "", 0)), of(bare("CP01", cpuSamples, 0.9))}},
+		{"One other cause follows.", []one{of(gain("WT01", "time of requests", 0.3)), of(bare("CP01", cpuSamples, 0.9))}},
+		{"One other cause follows.", []one{of(gain("CP19", "CPU time", 0.3)), of(gain("WT01", "time of requests", 0.9))}},
+		{"One other cause follows.", []one{of(gain("CP19", "CPU time", 0.3)), of(bare("AL10", "share of allocated bytes", 0.9))}},
+		{"One other cause matters less.", []one{of(gain("WT01", "time of requests", 0.5)), of(gain("WT02", "time of requests", 0.4))}},
+		{"One other cause is about more of the CPU time (CP23, 52.3%).", []one{of(gain("GC03", "busy time", 0.186)), of(gain("CP23", "CPU time", 0.523))}},
+		{"2 other causes follow.", []one{of(gain("WT02", "time of requests", 0.5)), of(gain("WT01", "time of requests", 0.4)), of(gain("LD06", "CPU time", 0.4))}},
+		{"One other cause follows.", []one{of(bare("GC01", "", 0)), of(bare("CP01", cpuSamples, 0.9))}},
 	} {
 		var all []Finding
 		var cards []Card
