@@ -338,6 +338,10 @@ func stampedeFinding(r *Rule, in *Input, w *facts.AllWaits, s *stampede) Finding
 	if mean >= r.param("warning") && first.from != nil {
 		f.Severity = Warning
 	}
+	if part, ok := s.explained(w, mean); ok && part < leastExplained {
+		f.Severity = Info
+		f.Summary += fmt.Sprintf("; these calls explain about %s of the waits: the holder does something else for the rest", unit.Percent(part))
+	}
 	if g, share := workersWait(in, s.site.At); w != s.dump && share >= r.param("share") {
 		f.Impact = exactly(share, "share of the "+timeOfUnits(g))
 		f.Summary += fmt.Sprintf("; that is %s of the time of %s", unit.Percent(share), pluralOf(g))
@@ -372,6 +376,24 @@ func stampedeFinding(r *Rule, in *Input, w *facts.AllWaits, s *stampede) Finding
 		f.Doubts = append(f.Doubts, "the call is in the source; no stack shows that it waited")
 	}
 	return f
+}
+
+// leastExplained is the part of the waits for a lock that what its holder waits for has to explain. Chosen.
+const leastExplained = 0.25
+
+// explained is about which part of the waits for the lock passes while its holder waits: each of its waits keeps as many waiting as there are on average. It is
+// false where the lengths of what has seen these are not known.
+func (s *stampede) explained(w *facts.AllWaits, waiting float64) (part float64, ok bool) {
+	for _, l := range s.io {
+		if l.from == nil || l.from == s.dump || w == s.dump || l.from.Mean(l.time) <= 0 {
+			return 0, false
+		}
+		part += l.from.Mean(l.time)
+	}
+	if waiting <= 0 {
+		return 0, false
+	}
+	return min(1, part*max(1, waiting)/waiting), true
 }
 
 // workersWait is the part of the time of those who do the work of a tool that they wait for the lock of a line, of the group that does so most.
