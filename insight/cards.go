@@ -577,6 +577,8 @@ func (c *causal) follows(i, j int) bool {
 		return c.spent.within(c.marks[i], c.marks[j]) >= halfOfAll // what is done while connections are opened
 	case family(a.Rule) == "work" && b.Rule == ld06.ID && b.saves && c.marks[i] == nil && b.Severity.AtLeast(Warning) && shows(b, firstLine(a)):
 		return true // what is allocated at the line that opens them
+	case a.Rule == wt06.ID && a.connects && b.Rule == ld06.ID && firstLine(a) == firstLine(b) && firstLine(a) != "":
+		return b.Severity.AtLeast(a.Severity) // why each is made anew
 	case a.connects && b.connects && a.Rule != b.Rule: // the waits for connections that are made anew, and the CPU time of that
 		if line := firstLine(a); a.Rule == wt06.ID && line != firstLine(b) || a.Rule == ld06.ID && line != "" {
 			return false
