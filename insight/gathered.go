@@ -14,20 +14,28 @@ import (
 
 // gathered is such a list.
 type gathered struct {
-	decl *ast.FuncDecl
-	of   types.Object
-	adds []*ast.AssignStmt // the statements that append to it
+	decl  *ast.FuncDecl
+	of    types.Object
+	field types.Object      // of a list that is a field of what the variable has; nil of one that the variable has itself
+	adds  []*ast.AssignStmt // the statements that append to it
 	// whole is what has all turns: a loop, or the statement of a call that is given the function which appends.
 	whole ast.Node
 	lit   *ast.FuncLit // that function; nil of a loop
 	// passes are the loops that go through it, in the order of the source.
 	passes []passThrough
+	// others are those that handle it instead of the last one, in other methods that a call may mean; handed is that call.
+	others []passThrough
+	handed ast.Node
+	// tells is a line of output before the last pass that says how many there are, or a field beside them; nil where there is none.
+	tells ast.Node
 	// against says why an item cannot be handled when it comes; empty where nothing in the source speaks against it.
 	against string
 	// keeps says where the items go on being in use; empty where the source shows none.
 	keeps string
 	// fails is where the gathering can end with an error before the first item is handled, by the source; nil where it does not.
 	fails ast.Node
+	// breaks is such a place where that only is because a source cannot be read, and what is handled is written.
+	breaks ast.Node
 	// closes tells that something is closed between the gathering and the first pass.
 	closes bool
 }
@@ -40,6 +48,8 @@ type passThrough struct {
 	item []types.Object // the variables of a turn that have an item
 	// measures tells that it does nothing but to find how long the longest text of each column is.
 	measures bool
+	// counts tells that it only counts or adds up what a line of output tells.
+	counts bool
 }
 
 // gathering depth: through how many functions a list is followed.
@@ -47,28 +57,24 @@ const gatheredDepth = 3
 
 // gatheredLists are the lists that loops of a function gather.
 func gatheredLists(d *derivations, decl *ast.FuncDecl) (all []*gathered) {
-	by := map[types.Object]*gathered{}
+	by := map[listPlace]*gathered{}
 	eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
-		a, v := gathersInto(d, n)
-		if a == nil || !isLocal(decl, v) || isGiven(decl, v) {
+		a, at := gathersInto(d, n)
+		if a == nil || !isLocal(decl, at.v) || at.field == nil && isGiven(decl, at.v) && !isResult(decl, at.v) {
 			return
 		}
-		whole, lit := turnsSince(around, v.Pos())
-		g := by[v]
-		switch {
-		case whole == nil:
-			if g == nil {
-				g = &gathered{decl: decl, of: v}
-				by[v] = g
-			}
+		whole, lit := turnsSince(around, at.v.Pos())
+		g := by[at]
+		if g == nil {
+			g = &gathered{decl: decl, of: at.v, field: at.field}
+			by[at] = g
+		}
+		if whole == nil {
 			return // one item more, as a headline
-		case g == nil:
-			g = &gathered{decl: decl, of: v}
-			by[v] = g
 		}
 		g.whole, g.lit = whole, lit
 		g.adds = append(g.adds, a)
-		if g.whole != nil && !slices.Contains(all, g) {
+		if !slices.Contains(all, g) {
 			all = append(all, g)
 		}
 	})
@@ -77,20 +83,6 @@ func gatheredLists(d *derivations, decl *ast.FuncDecl) (all []*gathered) {
 		followGathered(d, g)
 	}
 	return all
-}
-
-// gathersInto is the variable that a statement appends single items to.
-func gathersInto(d *derivations, n ast.Node) (*ast.AssignStmt, types.Object) {
-	a, ok := n.(*ast.AssignStmt)
-	if !ok || len(a.Lhs) != 1 || len(a.Rhs) != 1 || a.Tok != token.ASSIGN {
-		return nil, nil
-	}
-	call, ok := a.Rhs[0].(*ast.CallExpr)
-	v := d.variable(a.Lhs[0])
-	if !ok || v == nil || !isNamed(call.Fun, "append") || len(call.Args) < 2 || d.variable(call.Args[0]) != v {
-		return nil, nil
-	}
-	return a, v
 }
 
 // turnsSince is the outermost of some nodes that runs again and again behind a position: a loop, or the statement with a call
@@ -138,68 +130,37 @@ func isDeferOrGo(n ast.Node) bool {
 	return false
 }
 
-// fillsFromEmpty tells of a list that nothing but its appends gives it a value, and that no turn looks at it: one that asks for
-// its length bounds it, or empties it when there is a batch.
-func fillsFromEmpty(d *derivations, g *gathered) bool {
-	if g.whole == nil {
-		return false
-	}
-	for _, def := range d.definitions(g.decl)[g.of] {
-		if call, ok := def.x.(*ast.CallExpr); ok && isNamed(call.Fun, "append") && len(call.Args) > 1 && d.variable(call.Args[0]) == g.of {
-			continue
-		}
-		if def.unknown || def.ranged || def.part || def.at != g.of.Pos() {
-			return false
-		}
-		switch x := def.x.(type) {
-		case nil, *ast.CompositeLit:
-		case *ast.CallExpr:
-			if !isNamed(x.Fun, "make") {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	looks := 0
-	ast.Inspect(g.whole, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && d.variable(id) == g.of {
-			looks++
-		}
-		return true
-	})
-	return looks == 2*len(g.adds)
-}
-
 // followGathered finds what is done with a list behind its loop.
 func followGathered(d *derivations, g *gathered) {
-	f := &gatheredUse{d: d, g: g}
-	f.uses(g.decl, g.of, g.whole.End(), 0)
+	f := &gatheredUse{d: d, g: g, begins: map[*ast.FuncDecl]token.Pos{}, ends: map[*ast.FuncDecl]token.Pos{}, back: map[*ast.FuncDecl]int{}}
+	f.setsBeside()
+	f.uses(g.decl, g.place(), g.whole.End(), 0)
+	if g.field != nil && isGiven(g.decl, g.of) && !isResult(g.decl, g.of) {
+		f.filled(g.decl, g.place(), 0)
+	}
 	if len(g.passes) == 0 {
 		f.speaks(nil, "nothing in the source goes through it")
 		return
 	}
 	for i := range g.passes[:len(g.passes)-1] {
-		if p := &g.passes[i]; !p.measures {
+		if p := &g.passes[i]; !p.measures && !(p.counts && f.toldOf(p)) {
 			f.speaks(p.loop, "it is gone through here, and once more behind it")
 		}
 	}
+	f.numbers()
 	last := g.passes[len(g.passes)-1]
-	for _, n := range f.lengths {
-		if n.Pos() < last.loop.End() {
-			f.speaks(n, "its length is asked for before all have been handled")
-		}
-	}
-	g.fails = failsBefore(d, g)
+	failsBefore(d, g)
 	if g.passes[0].decl == g.decl {
 		f.between(g.decl, g.whole.End(), g.passes[0].loop.Pos())
 	}
-	f.shares(last)
 	f.needsAll(last)
-	if startsFrom(last.body) { // without a limit, all items would be in use by goroutines instead
-		g.keeps = fmt.Sprintf("each turn starts a goroutine (%s), which has the item until it ends", d.placeOf(last.loop).text())
+	for _, p := range append([]passThrough{last}, g.others...) {
+		f.shares(p)
+		if startsFrom(p.body) && g.keeps == "" { // without a limit, all items would be in use by goroutines instead
+			g.keeps = fmt.Sprintf("each turn starts a goroutine (%s), which has the item until it ends", d.placeOf(p.loop).text())
+		}
+		f.keepsOf(p.body, itemVars(p.item), 0)
 	}
-	f.keepsOf(last.body, itemVars(last.item), 0)
 }
 
 // startsFrom tells of the body of a loop that it starts goroutines.
@@ -217,9 +178,18 @@ func startsFrom(body ast.Node) (found bool) {
 
 // gatheredUse follows a list.
 type gatheredUse struct {
-	d       *derivations
-	g       *gathered
-	lengths []ast.Node
+	d *derivations
+	g *gathered
+	// told are the places that ask how many there are, or for what else the turns have found.
+	told []toldNumber
+	// beside are the fields beside the list that the turns set.
+	beside map[types.Object]bool
+	// carries are the structs and the returns that numbers go on in beside the list.
+	carries []ast.Node
+	// begins and ends are where the list is gone through in each function, by itself or by a call.
+	begins, ends map[*ast.FuncDecl]token.Pos
+	// back are the functions that the list is followed back from into their caller, with the result that has it.
+	back map[*ast.FuncDecl]int
 }
 
 // speaks notes what speaks against handling the items one by one; what comes first stays.
@@ -232,121 +202,6 @@ func (f *gatheredUse) speaks(at ast.Node, text string) {
 	}
 }
 
-// uses goes through the uses of a variable that has the list, behind a position.
-func (f *gatheredUse) uses(decl *ast.FuncDecl, v types.Object, from token.Pos, depth int) {
-	within := token.NoPos // the end of the loop that goes through it
-	eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
-		id, ok := n.(*ast.Ident)
-		if !ok || f.d.t.info.Uses[id] != v || id.Pos() < from || id.Pos() < within {
-			return
-		}
-		if slices.ContainsFunc(around, func(n ast.Node) bool { _, lit := n.(*ast.FuncLit); return lit && n.Pos() > from }) {
-			f.speaks(id, "a function without a name has it, which may run more than once")
-		}
-		parent := around[len(around)-1]
-		if loop, ok := passOf(f.d, id, around); ok {
-			loop.decl = decl
-			if again := loopsSinceBut(around, max(v.Pos(), from), loop.loop); again {
-				f.speaks(loop.loop, "it is gone through again and again")
-			}
-			if !onlyByItem(f.d, v, loop) {
-				f.speaks(loop.loop, "a turn looks at other items, or asks how many there are")
-			}
-			loop.measures = measuresOnly(f.d, loop)
-			f.g.passes, within = append(f.g.passes, loop), loop.loop.End()
-			return
-		}
-		switch p := parent.(type) {
-		case *ast.ReturnStmt:
-			f.returned(decl, p, slices.Index(p.Results, ast.Expr(id)), depth)
-		case *ast.CallExpr:
-			f.given(decl, p, id, around, depth)
-		case *ast.BinaryExpr:
-			if p.Op != token.EQL && p.Op != token.NEQ {
-				f.speaks(p, "it is used as a whole")
-			}
-		case *ast.AssignStmt:
-			if _, appended := gathersInto(f.d, p); appended != v {
-				f.speaks(p, "it goes on as a whole")
-			}
-		case *ast.IndexExpr:
-			f.speaks(p, "items are taken from it by their number")
-		default:
-			f.speaks(id, "it is used as a whole")
-		}
-	})
-}
-
-// ordering are functions that need all of a list, whatever else they do with it.
-var ordering = regexp.MustCompile(`(?i)sort|reverse|shuffle|uniq|compact|dedup|backward|\.max|\.min`)
-
-// given is a call that has the list among its arguments.
-func (f *gatheredUse) given(decl *ast.FuncDecl, call *ast.CallExpr, id *ast.Ident, around []ast.Node, depth int) {
-	switch {
-	case isNamed(call.Fun, "len"):
-		if b, ok := around[len(around)-2].(*ast.BinaryExpr); !ok || !isZero(b.X) && !isZero(b.Y) || b.Op == token.SUB || b.Op == token.ADD {
-			f.lengths = append(f.lengths, call)
-		}
-		return
-	case isNamed(call.Fun, "append"):
-		if a, ok := around[len(around)-2].(*ast.AssignStmt); ok {
-			if _, v := gathersInto(f.d, a); v != nil && v == f.d.t.info.Uses[id] {
-				return // one item more behind the loop
-			}
-		}
-		f.speaks(call, "it goes on into another list")
-		return
-	case ordering.MatchString(types.ExprString(call.Fun)):
-		f.speaks(call, "it needs all of them: "+types.ExprString(call.Fun))
-		return
-	case loopsSince(around, f.g.of.Pos()) && depth == 0:
-		f.speaks(call, "it is handed on again and again")
-		return
-	}
-	fn := f.d.t.callee(call)
-	if fn == nil || depth >= gatheredDepth || slices.ContainsFunc(around, isDeferOrGo) {
-		f.speaks(call, "all of it is handed to "+types.ExprString(call.Fun))
-		return
-	}
-	decls := f.d.declsOf(fn)
-	i := slices.Index(call.Args, ast.Expr(id))
-	if len(decls) != 1 || i < 0 || f.d.given(decls[0], i) == nil || decls[0] == decl {
-		f.speaks(call, "all of it is handed to "+types.ExprString(call.Fun))
-		return
-	}
-	before := len(f.g.passes)
-	f.uses(decls[0], f.d.given(decls[0], i), decls[0].Body.Pos(), depth+1)
-	if len(f.g.passes) == before {
-		f.speaks(call, "all of it is handed to "+types.ExprString(call.Fun))
-	}
-}
-
-// returned goes on in the only caller.
-func (f *gatheredUse) returned(decl *ast.FuncDecl, ret *ast.ReturnStmt, i, depth int) {
-	calls := callsTo(f.d, decl)
-	if len(calls) != 1 || depth >= gatheredDepth || i < 0 {
-		f.speaks(ret, "it is returned")
-		return
-	}
-	for _, caller := range f.d.t.decls {
-		if caller.Body == nil || !covers(caller.Body, calls[0]) {
-			continue
-		}
-		for _, n := range nodesAround(caller.Body, calls[0]) {
-			a, ok := n.(*ast.AssignStmt)
-			if !ok || len(a.Rhs) != 1 || a.Rhs[0] != ast.Expr(calls[0]) || i >= len(a.Lhs) {
-				continue
-			}
-			if v := f.d.variable(a.Lhs[i]); v != nil && isLocal(caller, v) && a.Tok == token.DEFINE {
-				f.uses(caller, v, a.End(), depth+1)
-				f.between(caller, a.End(), token.Pos(1<<40))
-				return
-			}
-		}
-	}
-	f.speaks(ret, "it is returned")
-}
-
 // loopsSinceBut is loopsSince without one loop and what is in it.
 func loopsSinceBut(around []ast.Node, pos token.Pos, but ast.Node) bool {
 	if i := slices.Index(around, but); i >= 0 {
@@ -356,8 +211,8 @@ func loopsSinceBut(around []ast.Node, pos token.Pos, but ast.Node) bool {
 }
 
 // passOf tells of a use of a list that it is what a loop goes through from its beginning to its end.
-func passOf(d *derivations, id *ast.Ident, around []ast.Node) (p passThrough, ok bool) {
-	of := ast.Node(id)
+func passOf(d *derivations, x ast.Expr, around []ast.Node) (p passThrough, ok bool) {
+	of := ast.Node(x)
 	i := len(around) - 1
 	if call, is := around[i].(*ast.CallExpr); is && i > 0 {
 		switch types.ExprString(call.Fun) {
@@ -386,11 +241,10 @@ func passOf(d *derivations, id *ast.Ident, around []ast.Node) (p passThrough, ok
 }
 
 // onlyByItem tells of a loop through a list that its body looks at no item but that of the turn.
-func onlyByItem(d *derivations, v types.Object, p passThrough) (only bool) {
+func onlyByItem(d *derivations, at listPlace, p passThrough) (only bool) {
 	only = true
 	eachNode(p.body, func(n ast.Node, around []ast.Node) {
-		id, ok := n.(*ast.Ident)
-		if !ok || d.t.info.Uses[id] != v {
+		if !at.is(d, n) {
 			return
 		}
 		x, ok := around[len(around)-1].(*ast.IndexExpr)
@@ -432,10 +286,8 @@ func (f *gatheredUse) between(decl *ast.FuncDecl, from, to token.Pos) {
 	if len(f.g.passes) == 0 {
 		return
 	}
-	for _, p := range f.g.passes {
-		if p.decl == decl {
-			to = min(to, p.loop.Pos())
-		}
+	if begins, ok := f.begins[decl]; ok {
+		to = min(to, begins)
 	}
 	eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
 		call, ok := n.(*ast.CallExpr)
@@ -485,7 +337,7 @@ func (f *gatheredUse) needsAll(last passThrough) {
 		until = last.loop.End()
 	}
 	ast.Inspect(f.g.decl.Body, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && whole.End() < id.Pos() && id.Pos() < until && set[d.t.info.Uses[id]] {
+		if id, ok := n.(*ast.Ident); ok && whole.End() < id.Pos() && id.Pos() < until && set[d.t.info.Uses[id]] && !f.goesBeside(id) {
 			f.speaks(id, id.Name+", which the turns set, is used before all have been handled")
 		}
 		return true
@@ -620,11 +472,11 @@ func (f *gatheredUse) keepsOf(body *ast.BlockStmt, items map[types.Object]bool, 
 				call, isCall := rhs.(*ast.CallExpr)
 				switch lhs.(type) {
 				case *ast.IndexExpr, *ast.SelectorExpr:
-					if outside(lhs) && has(rhs) && n.Tok == token.ASSIGN && !onlyNumber(d, rhs) {
+					if outside(lhs) && has(rhs) && n.Tok == token.ASSIGN && !onlyNumber(d, rhs) && !usedAnew(d, body, lhs) {
 						keeps(n, types.ExprString(lhs))
 					}
 				case *ast.Ident:
-					if outside(lhs) && isCall && isNamed(call.Fun, "append") && slices.ContainsFunc(call.Args[1:], func(x ast.Expr) bool { return has(x) && !onlyNumber(d, x) }) {
+					if outside(lhs) && isCall && isNamed(call.Fun, "append") && !usedAnew(d, body, lhs) && slices.ContainsFunc(call.Args[1:], func(x ast.Expr) bool { return has(x) && !onlyNumber(d, x) }) {
 						keeps(n, types.ExprString(lhs))
 					}
 				}
@@ -752,13 +604,20 @@ func (g *gathered) feedsFrom(d *derivations, line int) bool {
 }
 
 // measured tells that a pass before the last one only finds the widths of columns.
-func (g *gathered) measured() bool { return len(g.passes) > 1 }
+func (g *gathered) measured() bool {
+	return slices.ContainsFunc(g.passes, func(p passThrough) bool { return p.measures })
+}
 
 // last is the loop that handles the items.
 func (g *gathered) last() passThrough { return g.passes[len(g.passes)-1] }
 
 // whereLast is its place.
-func (g *gathered) whereLast(d *derivations) codeLine { return d.placeOf(g.last().loop) }
+func (g *gathered) whereLast(d *derivations) codeLine {
+	if len(g.others) > 0 {
+		return d.placeOf(g.handed)
+	}
+	return d.placeOf(g.last().loop)
+}
 
 // inWhole tells of a place whether it is in one of the turns.
 func (g *gathered) inWhole(d *derivations, file string, line int) bool {

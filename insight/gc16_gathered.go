@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"go/ast"
 	"slices"
 	"strings"
 
@@ -96,13 +97,16 @@ func gatheredOrFine(r *Rule, in *Input, kept *facts.Look, text string) Finding {
 		if why == "" {
 			why = x.keeps
 		}
-		return r.answer(Fine, "%s; %s has allocated %s of it for %s, but an item cannot simply be handled when it comes: %s", text, x.turnsText(x.d), unit.Percent(x.share(kept)), x.of.Name(), why)
+		return r.answer(Fine, "%s; %s has allocated %s of it for %s, but an item cannot simply be handled when it comes: %s", text, x.turnsText(x.d), unit.Percent(x.share(kept)), x.name(), why)
 	}
 	f := r.answer(Found, "")
 	f.Score = score(x.share(kept)*float64(kept.Bytes), 64<<20, 1<<30)
 	f.Impact = exactly(x.share(kept), "share of what is in use")
 	f.Severity = Info
 	x.tell(r, in, kept, &f)
+	if f.Severity.AtLeast(Warning) {
+		f.felt = x.share(kept) * min(1, float64(x.bytes)/(r.param("fills")*(1<<20)))
+	}
 	return f
 }
 
@@ -115,22 +119,33 @@ func (x *gatheredHeap) share(kept *facts.Look) float64 {
 func (x *gatheredHeap) tell(r *Rule, in *Input, kept *facts.Look, f *Finding) {
 	if x.against != "" || x.keeps != "" {
 		if x.against == "" {
-			f.Doubts = append(f.Doubts, fmt.Sprintf("%s has gathered it in %s, and goes on to handle one item after the other; but %s", x.turnsText(x.d), x.of.Name(), x.keeps))
+			f.Doubts = append(f.Doubts, fmt.Sprintf("%s has gathered it in %s, and goes on to handle one item after the other; but %s", x.turnsText(x.d), x.name(), x.keeps))
 		}
 		return
 	}
 	add, last := x.d.placeOf(x.adds[0]), x.whereLast(x.d)
 	f.Title = gatheredTitle
-	f.Summary = fmt.Sprintf("of %s in use%s, %s were allocated by the turns of %s for the items that %s appends to %s; according to the source the list is local, and ", unit.BytesOf(float64(kept.Bytes)), map[bool]string{true: " near the peak"}[kept.Peak],
-		unit.Percent(x.share(kept)), x.turnsText(x.d), add.text(), x.of.Name())
-	handle := "Handle each item when it comes, in the loop that reads it, instead of gathering all of them first; or a batch of some hundreds at a time, if handling them together is cheaper. Then the peak no longer grows with their number."
-	if x.measured() {
-		first := x.d.placeOf(x.passes[0].loop)
+	only := "the list is local, and"
+	if x.field != nil {
+		only = "nothing else uses that list, which"
+	}
+	f.Summary = fmt.Sprintf("of %s in use%s, %s were allocated by the turns of %s for the items that %s appends to %s; according to the source %s ", unit.BytesOf(float64(kept.Bytes)), map[bool]string{true: " near the peak"}[kept.Peak],
+		unit.Percent(x.share(kept)), x.turnsText(x.d), add.text(), x.name(), only)
+	handle := x.handle()
+	switch first := x.d.placeOf(x.passes[0].loop); {
+	case x.measured():
 		f.Summary += fmt.Sprintf("is gone through twice: at %s only to find how long the longest texts are, and at %s to handle them", first.text(), last.text())
 		handle = "Write the items in batches of some hundreds, each laid out by its own widths or by those of the first batch, or in a format that needs no widths (tab-separated values, a line per item): then the peak no longer grows with their number. If the widths have to be exact, go through the source twice instead of keeping all."
 		f.Doubts = append(f.Doubts, "the widths are known only when all items are: written in batches, the columns may change on the way, or a text may be too long for its column")
-	} else {
+	case len(x.passes) > 1:
+		f.Summary += fmt.Sprintf("is gone through twice: at %s only to count, for a line of output, and at %s to handle the items", first.text(), last.text())
+	default:
 		f.Summary += fmt.Sprintf("is only gone through once, at %s: no item needs another one", last.text())
+	}
+	if x.tells != nil {
+		at := x.d.placeOf(x.tells)
+		handle += fmt.Sprintf(" Count while they are handled: what the line of output at %s says of all of them is known at the end.", at.text())
+		f.Doubts = append(f.Doubts, fmt.Sprintf("the line of output at %s would come after the items, not before them", at.text()))
 	}
 	f.Evidence = []Evidence{
 		in.fileAt(kept.Entry, stack.Frame{Func: x.frames[0].Func, File: add.file, Line: add.line}, x.frames[1:], "all items are gathered here: %s in use", unit.BytesOf(float64(x.bytes))),
@@ -142,15 +157,39 @@ func (x *gatheredHeap) tell(r *Rule, in *Input, kept *facts.Look, f *Finding) {
 	f.Advice = handle
 	f.Verify = "Record again: the peak heap should be lower, and no longer grow with the number of items."
 	f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return d == oneMoment })
-	if x.fails != nil {
+	switch {
+	case x.fails != nil:
 		x.tellFails(in, f)
-	} else {
+	case x.breaks != nil:
+		at := x.d.placeOf(x.breaks)
+		f.Doubts = append(f.Doubts, fmt.Sprintf("the gathering can end with an error at %s; handled as they come, a part is written then: whoever reads it has to notice (the exit status, a mark at the end, a temporary file that is renamed)", at.text()))
+	default:
 		f.Doubts = append(f.Doubts, allOrNothing)
 	}
-	f.Doubts = append(f.Doubts, "as long as they are handled, what they are read from stays open; a peer that reads nothing before it has sent all would wait for ever")
+	if !x.ownSources(x.d) {
+		f.Doubts = append(f.Doubts, "as long as they are handled, what they are read from stays open; a peer that reads nothing before it has sent all would wait for ever")
+	}
 	if float64(x.bytes) >= r.param("grows")*(1<<20) && x.fails == nil {
 		f.Severity, f.Score = Warning, max(f.Score, 50)
 	}
+}
+
+// handle is the advice: where the items are handled by another function, how they get there.
+func (x *gatheredHeap) handle() string {
+	each := "item"
+	if slices.ContainsFunc(x.adds, func(a *ast.AssignStmt) bool { return a.Rhs[0].(*ast.CallExpr).Ellipsis.IsValid() }) {
+		each = "page of items"
+	}
+	const then = " Then the peak no longer grows with their number."
+	batch := "; or a batch of some hundreds at a time, if handling them together is cheaper."
+	if each != "item" {
+		batch = "."
+	}
+	if x.last().decl == x.decl {
+		return fmt.Sprintf("Handle each %s when it comes, in the loop that reads it, instead of gathering all of them first%s%s", each, batch, then)
+	}
+	return fmt.Sprintf("Handle each %s when it comes, instead of gathering all of them first%s Give %s a function to call with each %s, or let it return an iterator (iter.Seq2 with an error), and do there what is done at %s now.%s",
+		each, batch, x.decl.Name.Name, each, x.whereLast(x.d).text(), then)
 }
 
 // tellFails says of a list that none of its items is handled where a later one is bad: as the program stands it does all or nothing.

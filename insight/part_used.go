@@ -341,8 +341,8 @@ func (p *partFinder) ofLoop(in frameCode, loop ast.Stmt) *partUse {
 	eachNode(bodyOfLoop(loop), func(n ast.Node, around []ast.Node) {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
-			_, v := gathersInto(p.d, n)
-			if v != nil && v.Pos() < loop.Pos() {
+			_, at := gathersInto(p.d, n)
+			if v := at.v; v != nil && at.field == nil && v.Pos() < loop.Pos() {
 				only = only && (of == nil || of == v) && isLocal(in.decl, v) && !isGiven(in.decl, v)
 				of = v
 				return

@@ -95,7 +95,7 @@ func phasesOf(in *Input, t *traced, g facts.UnitGroup) (best *phases) {
 			}
 			seen[d.placeOf(fn.decl).file+d.placeOf(fn.decl).text()] = true
 			for _, list := range gatheredLists(d, fn.decl) {
-				if list.against == "" && !list.measured() {
+				if list.against == "" && len(list.passes) == 1 && len(list.others) == 0 && list.field == nil {
 					all = append(all, &phases{gathered: list, d: d})
 				}
 			}
