@@ -117,6 +117,9 @@ func writesOnly(d *derivations, p passThrough) bool {
 			return true
 		})
 	}
+	if slices.ContainsFunc(p.decl.Type.Params.List, func(field *ast.Field) bool { return lastName(types.ExprString(field.Type)) == "ResponseWriter" }) {
+		return false // the status of an answer cannot change once a part of it is written
+	}
 	look(p.body)
 	for decl := range d.reached(p.decl, p.body) {
 		look(decl.Body)

@@ -172,6 +172,7 @@ func TestGatheredSources(t *testing.T) {
 		{"a bad item, checked by a call", loop(whole+"\nif err := check(x); err != nil {\nreturn err\n}") + write, true, true, true},
 		{"they are booked", loop(whole) + "for _, x := range all {\ntx.Exec(q, x.name)\n}\nreturn nil\n}\n", true, true, false},
 		{"they are removed", loop(whole) + "for _, x := range all {\nfmt.Println(x.name)\nos.Remove(x.name)\n}\nreturn nil\n}\n", true, true, false},
+		{"an answer", strings.Replace(loop(whole), "w *bufio.Writer", "w http.ResponseWriter", 1) + write, true, true, false},
 		{"an error behind the turns", loop(whole) + "if err := done(); err != nil {\nreturn err\n}\n" + write, true, true, true},
 
 		{"a line of a file", loop("if !sc.Scan() {\nbreak\n}\nx := parse(sc.Bytes())") + write, false, false, false},
