@@ -176,7 +176,7 @@ func startsFrom(body ast.Node) (found bool) {
 	return found
 }
 
-// gatheredUse follows a list.
+// gatheredUse follows a list. It has more methods than most because each kind of use of a list, or of what has it, leads to others: one walk of the source.
 type gatheredUse struct {
 	d *derivations
 	g *gathered
