@@ -167,7 +167,7 @@ func (u *underlying) within(holder []stack.Frame, call stack.Frame) []*underlyin
 		level := u
 		if i < len(frames)-1 {
 			first, _ := u.c.parse(f.File).lines(fn.body)
-			level = &underlying{c: u.c, s: u.c.parse(f.File), fn: fn, file: f.File, lock: first - 1, call: f.Line}
+			level = &underlying{c: u.c, s: u.c.parse(f.File), fn: fn, file: f.File, lock: first - 1, call: f.Line, outer: levels[len(levels)-1]}
 			levels = append(levels, level)
 		}
 		level.in = d

@@ -82,7 +82,10 @@ func protectedBy(c *code, waiter, holder []stack.Frame, more ...[]stack.Frame) *
 	if p := u.entry(waiter); p != nil {
 		return p
 	}
-	return oneValue{u}.single()
+	if p := (oneValue{u}).single(); p != nil {
+		return p
+	}
+	return u.guarded(lock)
 }
 
 // inOnce tells whether a stack waits for, or is in, the function of a sync.Once.
@@ -124,6 +127,11 @@ type underlying struct {
 	in     *ast.FuncDecl
 	callee stack.Frame
 	called map[*ast.CallExpr][]access
+	// outer is the function that leads to this one, nil for the one that takes the lock; guards are the other locks that
+	// were found for what changes.
+	outer  *underlying
+	guards []otherLock
+	both   string // another lock that all who wait take as well, and that keeps what changes together, too
 }
 
 // behind tells whether a line is under the lock behind the call.
@@ -162,7 +170,7 @@ func (u *underlying) changed() *protected {
 			if made && !st.leads && !u.behind(line) { // on the line of the call: what is made of its answer there needs no lock before
 				made = slices.ContainsFunc(st.values, func(x ast.Expr) bool { return u.givenTo(x, from) })
 			}
-			if !made && !(st.adds && u.decides(st.place)) {
+			if !made && !(st.adds && u.decides(st.place)) || u.needless(st.place, read, line) {
 				continue
 			}
 			found = u.together(st.place, read, line)
@@ -261,6 +269,9 @@ func (u *underlying) together(place string, read, stores int) *protected {
 			u.c.shownAt(u.file, stores, "stored behind the call, made of what was read"),
 		}}
 	keep := fmt.Sprintf("Do not just move the call out of the lock: two goroutines could then read the same %s, and one of their changes would be lost. ", place)
+	if u.both != "" {
+		keep += fmt.Sprintf("The change is under %s as well: who waits for one of the two locks would then wait for the other one. ", u.both)
+	}
 	if u.asksWith(place) {
 		p.advice = keep + "The call is given what was read, too, so the calls may have to come in this order. Make the call shorter, or let one call carry the changes of several that wait (a batch)."
 		return p
@@ -293,7 +304,7 @@ func (u *underlying) numbered() *protected {
 			case u.after(n, st):
 				answers = answers || !st.adds && !st.whole
 			case found != nil || first <= u.lock || first > u.call || st.leads:
-			case (st.adds || slices.ContainsFunc(st.values, func(x ast.Expr) bool { return isSum(x) && u.flow(st.place).has(x) })) && u.asksWith(st.place):
+			case (st.adds || slices.ContainsFunc(st.values, func(x ast.Expr) bool { return isSum(x) && u.flow(st.place).has(x) })) && u.asksWith(st.place) && !u.needless(st.place, first, u.call):
 				found = u.inOrder(st.place, first)
 			}
 		}

@@ -45,6 +45,7 @@ func FuzzSource(f *testing.F) {
 		"x := &http.Transport{}\nc.Do(&http.Client{Transport: x})\nl := rate.NewLimiter()\nfor _, p := range ps {\nm := p.fs.table()\nselect {\ncase <-p.done:\ncase <-ctx.Done():\n}\nclose()\nclose(p.done)\n}\n}\nfunc (p *T) table() map[string]T {\nm := map[string]T{}\nfilepath.Walk()\nes, _ := os.ReadDir(p.dir)\nfor _, e := range es {\nm[e.Name()] = *p.Clone()\n}\nreturn m\n}\ntype T struct { dir string; fs *T; done chan int }\nfunc (p *T) Clone() *T {\nq := &T{dir: p.dir}\nq.fs = p.fs.Clone()\nreturn q",
 		"a, b := A{}, B{}\nfor {\na.in = b\nb.o = a.in\nb.n = 1\nb.p[0], a.in.p = a.in, b.p\n}\n}\ntype B struct { o any; n int; p []B }\ntype A struct { in B; pp *int; n int }\nfunc g(a A) int {\na.in.o = a\nreturn a.n",
 		"go func() { select {} }()\nx := tree{}\nfor i := range x {\ny := &item{of: x[i]}\nfill(y, 1)\nall = append(all, y)\n}\njson.NewEncoder(w).Encode(all)\nall = all[:1]\n}\nvar all []*item\ntype tree map[string]tree\ntype box[T any] struct { of *box[[]T]; in T }\ntype item struct { of tree; in box[item]; up *item }\nfunc fill(x *item, n int) *item {\nfill(x, n-1)\nx.up.up = x\nreturn fill(x.up, n)",
+		"t.mu.Lock()\nh := t.m[a]\nh.Lock()\nx := t{n: 1}\nx.n, h.n = h.f(x.n), g(h.n)\nh.n += x.n\nmu.n++\nuse(x)\nh.Unlock()\nt.mu.Unlock()\n}\nvar t T\ntype T struct { sync.Mutex; mu sync.Mutex; m map[string]*T; n int }\nfunc (t *T) f(n int) int {\nt.n = g(t.n)\nreturn t.f(t.n)",
 		"A(f(a), string())\nf(strings.Clone(), []byte())",
 	} {
 		f.Add(text)
@@ -171,6 +172,9 @@ func askWays(c *code, way []stack.Frame) {
 		b.tell(&Finding{}, connSources{c}.others(way[0]))
 	}
 	heldElsewhere(c, way[0], way)
+	for n := 1; n < 6; n++ {
+		protectedBy(c, way[:1], []stack.Frame{{Func: "net.(*conn).Read"}, {Func: way[0].Func, File: way[0].File, Line: way[0].Line + n}})
+	}
 	takenAbove(c, way[0], way[len(way)-1])
 	d := newDerivations(c)
 	for _, decl := range d.t.decls {
