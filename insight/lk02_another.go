@@ -15,6 +15,9 @@ import (
 // What is read before the call and stored behind it needs no lock around both where another lock is held there as well, which
 // all hold that change it, or where nobody else has it: then the lock that is waited for can be let go before the call.
 
+// besideLock asks of a lock what else keeps a change together.
+type besideLock struct{ *underlying }
+
 // otherLock is another lock that keeps a change together.
 type otherLock struct {
 	lock  string // "h.mu", by its text
@@ -24,14 +27,14 @@ type otherLock struct {
 
 // needless tells of a place, which is read at a line and stored at another one with the call between them, that the lock is
 // not what keeps the change together.
-func (u *underlying) needless(place string, read, stores int) bool {
+func (u besideLock) needless(place string, read, stores int) bool {
 	first, last := min(read, u.call), max(stores, u.call)
 	var of types.Object
 	if in, ok := derivationsOf(u.c).at(stack.Frame{File: u.file, Line: u.call}); ok {
 		of = changedObject(derivationsOf(u.c), in.decl, place)
 	}
 	named := place
-	for level := u; level != nil && named != ""; level = level.outer {
+	for level := u; level.underlying != nil && named != ""; level.underlying = level.outer {
 		if g, ok := level.anotherLock(named, of, first, last); ok {
 			if level.sharedAlike(g.lock) {
 				u.both = g.lock
@@ -52,15 +55,16 @@ func (u *underlying) needless(place string, read, stores int) bool {
 }
 
 // root is the function that takes the lock.
-func (u *underlying) root() *underlying {
-	for u.outer != nil {
-		u = u.outer
+func (u besideLock) root() *underlying {
+	top := u.underlying
+	for top.outer != nil {
+		top = top.outer
 	}
-	return u
+	return top
 }
 
 // nameOutside is how the function that leads to this one names a place; empty where it has no name for it.
-func (u *underlying) nameOutside(place string) (name string) {
+func (u besideLock) nameOutside(place string) (name string) {
 	o := u.outer
 	if o == nil || u.in == nil || o.in == nil {
 		return ""
@@ -79,7 +83,7 @@ func (u *underlying) nameOutside(place string) (name string) {
 
 // anotherLock finds a lock of the place's own, or of the package, that the function holds from one line to another one and across the
 // call, and that all others hold who change the place.
-func (u *underlying) anotherLock(place string, of types.Object, first, last int) (g otherLock, ok bool) {
+func (u besideLock) anotherLock(place string, of types.Object, first, last int) (g otherLock, ok bool) {
 	for _, h := range u.c.heldIn(stack.Frame{File: u.file}) {
 		lock, writes := strings.CutSuffix(h.lock, ".Lock")
 		if !writes || !h.has(first) || !h.has(last) || !h.has(u.call) || u.outer == nil && (h.from == u.lock || lock == u.waitedFor()) {
@@ -94,12 +98,12 @@ func (u *underlying) anotherLock(place string, of types.Object, first, last int)
 
 // sharedAlike tells of a lock that all who wait for the first one take it as well: it is one of the package, or of what has the
 // first one, and of none that is looked up.
-func (u *underlying) sharedAlike(lock string) bool {
+func (u besideLock) sharedAlike(lock string) bool {
 	i := strings.LastIndex(lock, ".")
 	if i < 0 && !strings.Contains(lock, "[") && (u.in == nil || !declaredIn(u.in, lock)) {
 		return true
 	}
-	for ; u.outer != nil; u = u.outer {
+	for ; u.outer != nil; u.underlying = u.outer {
 		if lock = u.nameOutside(lock); lock == "" {
 			return false
 		}
@@ -151,7 +155,7 @@ func looksUpIn(x ast.Expr) bool {
 }
 
 // waitedFor is the text of the lock that is taken at the line of the lock; empty where there is none.
-func (u *underlying) waitedFor() (text string) {
+func (u besideLock) waitedFor() (text string) {
 	inside(u.fn.body, func(n ast.Node) {
 		s, ok := n.(ast.Stmt)
 		if !ok {
@@ -169,7 +173,7 @@ func (u *underlying) waitedFor() (text string) {
 
 // guardOf tells of a lock, by its text, that it is one of what a place is a part of, and how it is called there: "mu" of "h.mu" for "h.pos",
 // or nothing where it is embedded. The lock of a package has its own name.
-func (u *underlying) guardOf(lock, place string) (field string, ok bool) {
+func (u besideLock) guardOf(lock, place string) (field string, ok bool) {
 	if strings.HasPrefix(place, lock+".") {
 		return "", true
 	}
@@ -182,7 +186,7 @@ func (u *underlying) guardOf(lock, place string) (field string, ok bool) {
 
 // allHold tells whether all places that change what a place names, a field or a variable of a package, are under the same lock of what they change, or change
 // something that nobody else has yet.
-func (u *underlying) allHold(lock, place string, of types.Object) bool {
+func (u besideLock) allHold(lock, place string, of types.Object) bool {
 	if of == nil {
 		return false
 	}
@@ -298,7 +302,7 @@ func exprOf(decl *ast.FuncDecl, text string) (found ast.Expr) {
 
 // madeHere tells of a place that it lies in what its function has made and nobody else gets: neither before a line, nor
 // behind it while the lock is held.
-func (u *underlying) madeHere(place string, last int) bool {
+func (u besideLock) madeHere(place string, last int) bool {
 	d := derivationsOf(u.c)
 	in, ok := d.at(stack.Frame{File: u.file, Line: u.call})
 	if !ok {
@@ -314,7 +318,7 @@ func (u *underlying) madeHere(place string, last int) bool {
 
 // handsOver tells whether a function gives a variable to others behind a line: to a call, to what outlives it, or, where the lock is
 // still held then, to its caller.
-func (u *underlying) handsOver(name string, behind int) (found bool) {
+func (u besideLock) handsOver(name string, behind int) (found bool) {
 	has := func(x ast.Expr) bool { return mentionsAny(x, map[string]bool{name: true}) }
 	ast.Inspect(u.fn.body, func(n ast.Node) bool {
 		if n == nil || found {
@@ -342,7 +346,7 @@ func (u *underlying) handsOver(name string, behind int) (found bool) {
 }
 
 // guarded says that what changes around the call has another lock, so that this one need not be held.
-func (u *underlying) guarded(lock stack.Frame) *protected {
+func (u besideLock) guarded(lock stack.Frame) *protected {
 	if len(u.guards) == 0 {
 		return nil
 	}

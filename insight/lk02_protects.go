@@ -85,7 +85,7 @@ func protectedBy(c *code, waiter, holder []stack.Frame, more ...[]stack.Frame) *
 	if p := (oneValue{u}).single(); p != nil {
 		return p
 	}
-	return u.guarded(lock)
+	return besideLock{u}.guarded(lock)
 }
 
 // inOnce tells whether a stack waits for, or is in, the function of a sync.Once.
@@ -170,7 +170,7 @@ func (u *underlying) changed() *protected {
 			if made && !st.leads && !u.behind(line) { // on the line of the call: what is made of its answer there needs no lock before
 				made = slices.ContainsFunc(st.values, func(x ast.Expr) bool { return u.givenTo(x, from) })
 			}
-			if !made && !(st.adds && u.decides(st.place)) || u.needless(st.place, read, line) {
+			if !made && !(st.adds && u.decides(st.place)) || (besideLock{u}).needless(st.place, read, line) {
 				continue
 			}
 			found = u.together(st.place, read, line)
@@ -304,7 +304,7 @@ func (u *underlying) numbered() *protected {
 			case u.after(n, st):
 				answers = answers || !st.adds && !st.whole
 			case found != nil || first <= u.lock || first > u.call || st.leads:
-			case (st.adds || slices.ContainsFunc(st.values, func(x ast.Expr) bool { return isSum(x) && u.flow(st.place).has(x) })) && u.asksWith(st.place) && !u.needless(st.place, first, u.call):
+			case (st.adds || slices.ContainsFunc(st.values, func(x ast.Expr) bool { return isSum(x) && u.flow(st.place).has(x) })) && u.asksWith(st.place) && !(besideLock{u}).needless(st.place, first, u.call):
 				found = u.inOrder(st.place, first)
 			}
 		}
