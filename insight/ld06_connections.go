@@ -196,7 +196,7 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	if served > 0 {
 		during, impact = fmt.Sprintf("while it answered %s requests", unit.Count(served)), "connections for each request"
 	}
-	f = r.answer(Found, "%s, the program opened %s connections to other services, for %s", during, unit.Count(opened), unit.Plural(answers, "answer"))
+	f = r.answer(Found, "%s, the program opened %s connections to other services; it waited for %s", during, unit.Count(opened), unit.Plural(answers, "answer"))
 	f.Severity, f.Score = Warning, score(share, 0.3, 1)
 	f.Impact = exactly(share, impact)
 	f.Evidence = []Evidence{t.seen(top.Stack, "here it waited for %s", unit.Plural(most, "answer"))}

@@ -28,7 +28,7 @@ func calling(t *testing.T, answers, opened, unread int64) *scene {
 // those whose bodies are left open are a warning at the line of the call, also as leaked goroutines.
 func TestOwnConnections(t *testing.T) {
 	s := calling(t, 400, 400, 400)
-	f := s.expect("LD06", Found, "in 2.00 s, the program opened 400 connections to other services, for 400 answers", "400 of them still have an answer whose body was neither read to its end nor closed")
+	f := s.expect("LD06", Found, "in 2.00 s, the program opened 400 connections to other services; it waited for 400 answers", "400 of them still have an answer whose body was neither read to its end nor closed")
 	severity(t, "left open", f, Warning)
 	if f.Evidence[0].Line != 17 || !strings.Contains(f.Advice, "Close the body of each answer of the call at ask.go:17") {
 		t.Errorf("%s %+v", f.Advice, f.Evidence)

@@ -20,6 +20,7 @@ type ownTransport struct {
 	made  ast.Node
 	sets  bool // MaxIdleConnsPerHost
 	given bool // the function that makes it returns it
+	often      // by the conditions on the way
 }
 
 // tellTransport says of connections that are not used again that each request makes a Transport, where the source shows
@@ -31,25 +32,32 @@ func tellTransport(f *Finding, c *code, frames []stack.Frame, user func(stack.Fr
 		return
 	}
 	at := d.placeOf(x.made)
-	first := c.shownAt(at.file, at.line, "a Transport of its own is made for each request here")
+	shown := []Evidence{c.shownAt(at.file, at.line, "a Transport of its own is made for each request here")}
 	if x.given && len(x.calls) > 0 {
 		from := d.placeOf(x.calls[len(x.calls)-1])
-		second := c.shownAt(at.file, at.line, "by this")
-		first = c.shownAt(from.file, from.line, "a Transport of its own is made for each request here")
-		f.Evidence = slices.Insert(f.Evidence, 0, second)
-		at = from
+		shown = append(shown, c.shownAt(from.file, from.line, "by this call"))
 	}
-	f.Evidence = slices.Insert(f.Evidence, 0, first)
+	f.Evidence = append(shown, f.Evidence...)
 	if field := transportOwn(d, x); field != "" {
 		f.Severity = Info
 		f.Advice = fmt.Sprintf("Its %s comes from what the function is given, as at %s: keep one Transport for each of these settings (for each tenant, account or proxy), and never one for all of them, which would send requests with those of another one.", field, at.text())
 		return
 	}
+	if x.unset == nil {
+		f.Summary = fmt.Sprintf("each request makes a Transport of its own at %s%s, so no connection is used again: ", at.text(), x.says()) + f.Summary
+	}
+	old := f.Advice
 	f.Advice = "Make the Transport once, and not for each request as at " + at.text() + ": it keeps the connections, so those of one that is made anew are of no use to the next request. Keep it in the value that makes the requests, or in a package variable; it is safe for concurrent use."
 	if !x.sets {
 		f.Advice += " Set its MaxIdleConnsPerHost, which is 2 otherwise, to at least the number of concurrent requests to one host."
 	}
-	f.Doubts = slices.DeleteFunc(f.Doubts, func(s string) bool { return strings.Contains(s, "large body") })
+	f.Advice = x.tellOften(d, f.Advice)
+	if body, _, ok := strings.Cut(old, " Otherwise: "); ok && strings.HasPrefix(body, "By the source, the body") {
+		f.Advice += " Then the bodies: " + strings.ToLower(body[:1]) + body[1:]
+	}
+	f.Doubts = slices.DeleteFunc(f.Doubts, func(s string) bool {
+		return strings.Contains(s, "large body") || strings.Contains(s, "MaxIdleConnsPerHost is unset")
+	})
 }
 
 // transportOwns are fields of a Transport that decide as whom, and over what, requests are sent.
@@ -116,13 +124,19 @@ func transportFor(d *derivations, frames []stack.Frame, user func(stack.Frame) b
 	if client == nil {
 		return found, false
 	}
+	served := slices.ContainsFunc(frames, func(f stack.Frame) bool {
+		return serves.MatchString(stack.Package(f.Func)) && strings.Contains(f.Func, "erve")
+	})
+	w := &transportTrail{d: d, counts: blockCountsOf(d.c), asked: map[ast.Expr]bool{}}
+	for _, x := range w.of(at.decl, client) {
+		if x.often, ok = w.each(x); ok && w.repeated(at, frames, user, served, x.steps()[0]) {
+			return x, true
+		}
+	}
 	need, ok := transportOf(d, at.decl, client, 0)
 	if !ok {
 		return found, false
 	}
-	served := slices.ContainsFunc(frames, func(f stack.Frame) bool {
-		return serves.MatchString(stack.Package(f.Func)) && strings.Contains(f.Func, "erve")
-	})
 	for i := inner; i < len(frames); i++ {
 		if !user(frames[i]) {
 			continue
@@ -138,7 +152,9 @@ func transportFor(d *derivations, frames []stack.Frame, user func(stack.Frame) b
 		}
 		if served || len(looped) > 0 || slices.ContainsFunc(frames[i+1:], func(f stack.Frame) bool { return user(f) && len(loopsAround(d.c, f)) > 0 }) {
 			if x, ok := transportMade(d, in.decl, body, need, map[*ast.FuncDecl]bool{}); ok {
-				return x, true
+				if x.often, ok = w.each(x); ok {
+					return x, true
+				}
 			}
 		}
 		if !served && len(looped) > 0 {

@@ -46,6 +46,7 @@ func FuzzSource(f *testing.F) {
 		"a, b := A{}, B{}\nfor {\na.in = b\nb.o = a.in\nb.n = 1\nb.p[0], a.in.p = a.in, b.p\n}\n}\ntype B struct { o any; n int; p []B }\ntype A struct { in B; pp *int; n int }\nfunc g(a A) int {\na.in.o = a\nreturn a.n",
 		"go func() { select {} }()\nx := tree{}\nfor i := range x {\ny := &item{of: x[i]}\nfill(y, 1)\nall = append(all, y)\n}\njson.NewEncoder(w).Encode(all)\nall = all[:1]\n}\nvar all []*item\ntype tree map[string]tree\ntype box[T any] struct { of *box[[]T]; in T }\ntype item struct { of tree; in box[item]; up *item }\nfunc fill(x *item, n int) *item {\nfill(x, n-1)\nx.up.up = x\nreturn fill(x.up, n)",
 		"t.mu.Lock()\nh := t.m[a]\nh.Lock()\nx := t{n: 1}\nx.n, h.n = h.f(x.n), g(h.n)\nh.n += x.n\nmu.n++\nuse(x)\nh.Unlock()\nt.mu.Unlock()\n}\nvar t T\ntype T struct { sync.Mutex; mu sync.Mutex; m map[string]*T; n int }\nfunc (t *T) f(n int) int {\nt.n = g(t.n)\nreturn t.f(t.n)",
+		"c := t.c\nif c == nil {\nc = t.f()\n}\nfor {\nc.Do(a)\nt.f().Get(b)\n}\n}\ntype T struct { c *http.Client }\nvar t = &T{nil}\nfunc (t *T) f() *http.Client {\nif t.c != nil {\nreturn t.c\n}\nc := &http.Client{}\nc.Transport = http.DefaultTransport.(*http.Transport).Clone()\nswitch {\ncase a:\nc = t.f()\nreturn &http.Client{Transport: R{c, n: new(http.Transport)}}\n}\nreturn c",
 		"A(f(a), string())\nf(strings.Clone(), []byte())",
 	} {
 		f.Add(text)
@@ -247,6 +248,7 @@ func askCounts(c *code, f stack.Frame) {
 	parts.on(f, "f")
 	parts.on(f, "WalkDir")
 	c.turns = counts
+	tellTransport(&Finding{}, c, []stack.Frame{{Func: "net/http.(*Client).Do"}, f, f}, func(f stack.Frame) bool { return f.File != "" })
 	for _, s := range c.storesOf([]stack.Frame{f}) {
 		flow, _ := throughputOf(c, s)
 		_ = flow.String()
