@@ -2,7 +2,7 @@ package insight
 
 import "slices"
 
-// What grows without end, and memory and work that are needless, among the cards.
+// What grows without end, and memory that is needless, among the cards.
 
 // needlessMemory are the titles of memory that a change at the line lets go of, and that grows with what the program is given.
 var needlessMemory = []string{uncancelledTitle, tailTitle, encodedTitle, gatheredTitle}
@@ -24,24 +24,6 @@ func (c *causal) leaksFirst(cards []Card) {
 			p := &c.all[pause.Finding]
 			if p.Severity == f.Severity && (p.Rule == wt01.ID && (p.waitsFor == "sleep" || p.waitsFor == "timer") || namesNoFault(p) || spare && family(p.Rule) == "work") {
 				c.rank[leak.Finding] = max(c.rank[leak.Finding], c.rank[pause.Finding]/justBelow)
-			}
-		}
-	}
-}
-
-// needlessWork are rules about work that need not be done, as counts show.
-var needlessWork = []string{"CP24", "CP26", "CP28", "CP29"}
-
-// needlessFirst puts much work that need not be done before a wait of which no fault is named.
-func needlessFirst(c *causal, cards []Card) {
-	for _, work := range cards {
-		f := &c.all[work.Finding]
-		if !f.saves || !f.Severity.AtLeast(Warning) || !slices.Contains(needlessWork, f.Rule) || f.Impact == nil || f.Impact.Value < muchOfAll {
-			continue
-		}
-		for _, wait := range cards {
-			if p := &c.all[wait.Finding]; p.Severity == f.Severity && namesNoFault(p) {
-				c.rank[work.Finding] = max(c.rank[work.Finding], c.rank[wait.Finding]/justBelow)
 			}
 		}
 	}

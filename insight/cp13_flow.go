@@ -405,10 +405,7 @@ func (f *textFlow) capacity(around []ast.Node) bool {
 // parameterAt is the parameter of a function that takes an argument.
 func parameterAt(d *derivations, decl *ast.FuncDecl, arg int) types.Object {
 	if arg == receiverPlace {
-		if decl.Recv == nil || len(decl.Recv.List[0].Names) == 0 {
-			return nil
-		}
-		return d.variable(decl.Recv.List[0].Names[0])
+		return receiverVariable(d, decl)
 	}
 	i := 0
 	for _, field := range decl.Type.Params.List {

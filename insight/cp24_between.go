@@ -138,7 +138,7 @@ func reachesOn(t types.Type, of *types.Named, seen typesSeen) bool {
 		if u.Origin() == of {
 			return true
 		}
-		if types.Identical(u, types.Universe.Lookup("error").Type()) {
+		if isErrorType(u) {
 			return false
 		}
 		return reachesOn(u.Underlying(), of, seen)

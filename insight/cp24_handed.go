@@ -80,7 +80,7 @@ func (w *unneededWork) handed(last ast.Stmt) *unneeded {
 	_, u.first, _ = d.t.at(w.list[w.stmt].Pos())
 	_, u.last, _ = d.t.at(last.End())
 	for v := range w.group {
-		if v.Name() != "_" && !types.Identical(v.Type(), types.Universe.Lookup("error").Type()) {
+		if v.Name() != "_" && !isErrorType(v.Type()) {
 			u.results = append(u.results, v.Name())
 		}
 	}

@@ -42,9 +42,8 @@ type unneededScan struct {
 }
 
 func newUnneededScan(c *code) *unneededScan {
-	d := newDerivations(c)
-	d.files, d.effects = true, true
-	return &unneededScan{d: d, asks: newDerivations(c), known: map[ast.Stmt]*unneeded{}, counts: blockCountsOf(c)}
+	counts := blockCountsOf(c)
+	return &unneededScan{d: derivationsWith(c, counts), asks: newDerivations(c), known: map[ast.Stmt]*unneeded{}, counts: counts}
 }
 
 // on is the work that a frame's line is in.
@@ -268,7 +267,7 @@ func (w *unneededWork) checksError(n *ast.IfStmt) bool {
 		return false
 	}
 	v := w.s.d.variable(ast.Unparen(x.X))
-	return v != nil && w.group[v] && types.Identical(v.Type(), types.Universe.Lookup("error").Type())
+	return v != nil && w.group[v] && isErrorType(v.Type())
 }
 
 // asks tells of an if statement that its condition has nothing of the work in it, and changes nothing.
@@ -329,7 +328,7 @@ func (w *unneededWork) behind(last ast.Stmt, n *ast.IfStmt, from, to token.Pos, 
 		return nil // lines that samples do not tell apart
 	}
 	for v := range w.group {
-		if v.Name() != "_" && !types.Identical(v.Type(), types.Universe.Lookup("error").Type()) {
+		if v.Name() != "_" && !isErrorType(v.Type()) {
 			u.results = append(u.results, v.Name())
 		}
 	}

@@ -251,8 +251,8 @@ func (w *derivedWay) enters(call *ast.CallExpr, callee *ast.FuncDecl, lit *ast.F
 	params, recv := callee.Type.Params, types.Object(nil)
 	if lit != nil {
 		params = lit.Type.Params
-	} else if callee.Recv != nil && len(callee.Recv.List) == 1 && len(callee.Recv.List[0].Names) == 1 {
-		recv = w.variable(callee.Recv.List[0].Names[0])
+	} else {
+		recv = receiverVariable(w.derivations, callee)
 	}
 	given := map[types.Object]ast.Expr{}
 	i := 0

@@ -305,10 +305,7 @@ func (f *gatheredUse) parameter(decl *ast.FuncDecl, i int) types.Object {
 	if i >= 0 {
 		return f.d.given(decl, i)
 	}
-	if decl.Recv != nil && len(decl.Recv.List) == 1 && len(decl.Recv.List[0].Names) == 1 {
-		return f.d.variable(decl.Recv.List[0].Names[0])
-	}
-	return nil
+	return receiverVariable(f.d, decl)
 }
 
 // mostMeant is how many methods a call of an interface's may mean, to be followed into all of them.

@@ -33,7 +33,7 @@ func (p *partFinder) passing(in frameCode, body *ast.BlockStmt, stmt ast.Stmt, l
 		if struc == nil || len(fields) == 0 || 2*len(fields) > struc.NumFields() {
 			return nil
 		}
-		return &partUse{by: types.ExprString(call.Fun), of: p.d.placeOf(set), name: v.Name(), records: true, asks: fields,
+		return &partUse{by: types.ExprString(call.Fun), of: p.d.placeOf(set), records: true, asks: fields,
 			taken: []partTaken{{kind: partPass, at: t.at, text: types.ExprString(t.decides), all: float64(t.all), used: float64(t.acting)}}}
 	})
 }

@@ -16,11 +16,10 @@ import (
 type partKind int
 
 const (
-	partNumber partKind = iota // how many there are
-	partCut                    // a[i:j]
-	partFew                    // what a loop does more with than to look at it
-	partOne                    // a search by the library, or an element
-	partPass                   // the records that a condition lets through
+	partCut  partKind = iota // a[i:j]
+	partFew                  // what a loop does more with than to look at it
+	partOne                  // a search by the library, or an element
+	partPass                 // the records that a condition lets through
 )
 
 // partTaken is a place that takes a part.
@@ -37,7 +36,6 @@ type partTaken struct {
 type partUse struct {
 	by      string   // what makes it
 	of      codeLine // the line that has it made
-	name    string   // the list
 	taken   []partTaken
 	lengths []codeLine
 	sorted  codeLine // puts it in an order, or has none
@@ -69,9 +67,8 @@ type partFinder struct {
 }
 
 func newPartFinder(c *code) *partFinder {
-	d := newDerivations(c)
-	d.files, d.effects = true, true
-	return &partFinder{d: d, counts: blockCountsOf(c), known: map[ast.Node]*partUse{}}
+	counts := blockCountsOf(c)
+	return &partFinder{d: derivationsWith(c, counts), counts: counts, known: map[ast.Node]*partUse{}}
 }
 
 // on are the parts that a frame's function uses of what is made on its line: by the function of the name that it calls there, or by a loop around the line.
@@ -148,12 +145,9 @@ func (p *partFinder) ofCall(in frameCode, call *ast.CallExpr) *partUse {
 	if at := p.buildsOn(decls[0]); at != nil {
 		return nil // to have one, those before have to be made
 	}
-	u := &partUse{by: calledName(call), of: p.d.placeOf(call), name: "its result", isMap: isMap(results.At(at).Type()), effects: p.doesBelow(decls[0]), puts: p.putsIn(decls[0]), turns: p.turnsIn(decls[0]),
-		keys: hasAny(decls[0].Body, func(n ast.Node) bool {
-			x, ok := n.(*ast.IndexExpr)
-			t := p.d.t.typeOf(indexed(x, ok))
-			return t != nil && isMap(t)
-		})}
+	made := decls[0]
+	u := &partUse{by: calledName(call), of: p.d.placeOf(call), isMap: isMap(results.At(at).Type()),
+		effects: p.doesBelow(made), puts: p.putsIn(made), turns: p.turnsIn(made), keys: p.looksUp(made)}
 	around := nodesAround(in.decl.Body, call)
 	p.result(u, in.decl, call, at, around[:max(0, len(around)-1)], 0)
 	return u
@@ -172,7 +166,7 @@ func (p *partFinder) ofFilled(in frameCode, call *ast.CallExpr) *partUse {
 	if v == nil || !isLocal(in.decl, v) || isGiven(in.decl, v) || isResult(in.decl, v) || !isListOrMap(v.Type()) {
 		return nil
 	}
-	u := &partUse{by: types.ExprString(call.Fun), of: p.d.placeOf(call), name: v.Name(), isMap: isMap(v.Type())}
+	u := &partUse{by: types.ExprString(call.Fun), of: p.d.placeOf(call), isMap: isMap(v.Type())}
 	p.uses(u, in.decl, v, call.End(), 0)
 	return u
 }
@@ -187,151 +181,6 @@ func isListOrMap(t types.Type) bool {
 		return !basic || b.Kind() != types.Uint8 && b.Kind() != types.Int32
 	}
 	return false
-}
-
-// doesBelow says what a function, or one that it calls, changes besides what it returns.
-func (p *partFinder) doesBelow(decl *ast.FuncDecl) string {
-	if what := p.does(decl); what != "" {
-		return what
-	}
-	what := ""
-	ast.Inspect(decl.Body, func(n ast.Node) bool {
-		call, ok := n.(*ast.CallExpr)
-		if !ok || what != "" {
-			return what == ""
-		}
-		fn := p.d.t.callee(call)
-		if fn == nil {
-			return true
-		}
-		var on types.Object
-		if x := receiverOf(call); x != nil {
-			on = p.d.variable(innermost(pointed(x)))
-		}
-		for _, callee := range p.d.declsOf(fn) {
-			own := receiverVar(p.d, callee)
-			ast.Inspect(callee.Body, func(n ast.Node) bool {
-				for _, lhs := range changedBy(n) {
-					v := p.d.variable(innermost(pointed(ast.Unparen(lhs))))
-					if v != nil && (ofPackage(v) || v == own && !isIdent(lhs) && on != nil && (ofPackage(on) || isGiven(decl, on))) {
-						what = types.ExprString(lhs)
-					}
-				}
-				return true
-			})
-		}
-		return true
-	})
-	return what
-}
-
-// does says what a function changes besides what it returns; empty for nothing that the source shows.
-func (p *partFinder) does(decl *ast.FuncDecl) (what string) {
-	ast.Inspect(decl.Body, func(n ast.Node) bool {
-		for _, lhs := range changedBy(n) {
-			lhs = ast.Unparen(lhs)
-			if v := p.d.variable(innermost(pointed(lhs))); what == "" && v != nil && (!isLocal(decl, v) || !isIdent(lhs) && isGiven(decl, v)) {
-				what = types.ExprString(lhs)
-			}
-		}
-		return what == ""
-	})
-	return what
-}
-
-// putsIn is how many elements a function appends to what it returns, on average; 0 where that was not counted. Of what is set by an index or a key the number
-// is not known: it may be the same one again.
-func (p *partFinder) putsIn(decl *ast.FuncDecl) float64 {
-	if p.counts == nil {
-		return 0
-	}
-	calls, ok := p.counts.entered(decl.Body.Lbrace)
-	if !ok || calls == 0 {
-		return 0
-	}
-	puts := int64(0)
-	eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
-		if add, to := addsByAppend(n); add != nil && p.gives(decl, to) {
-			if n, ok := p.counts.reaches(append([]ast.Node{decl.Body}, around...), add); ok {
-				puts += n
-			}
-		}
-	})
-	return float64(puts) / float64(calls)
-}
-
-// turnsIn is how many turns the longest loop of a function has for each of its calls.
-func (p *partFinder) turnsIn(decl *ast.FuncDecl) (most float64) {
-	if p.counts == nil {
-		return 0
-	}
-	calls, ok := p.counts.entered(decl.Body.Lbrace)
-	if !ok || calls == 0 {
-		return 0
-	}
-	ast.Inspect(decl.Body, func(n ast.Node) bool {
-		if body := bodyOfLoop(n); body != nil {
-			if n, ok := p.counts.entered(body.Lbrace); ok {
-				most = max(most, float64(n)/float64(calls))
-			}
-		}
-		return true
-	})
-	return most
-}
-
-// indexed is what an index is of; nil where there is none.
-func indexed(x *ast.IndexExpr, ok bool) ast.Expr {
-	if !ok {
-		return nil
-	}
-	return x.X
-}
-
-// buildsOn finds in a function that makes a list what an element needs of those before: it reads elements of what it returns, or a turn of a loop sets a
-// variable that was there before it, other than what it returns, an error, or a number that it counts.
-func (p *partFinder) buildsOn(decl *ast.FuncDecl) (at ast.Node) {
-	eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
-		if at != nil {
-			return
-		}
-		switch n := n.(type) {
-		case *ast.IndexExpr:
-			set, ok := parent(around).(*ast.AssignStmt)
-			if v := p.d.variable(n.X); v != nil && p.gives(decl, n.X) && !(ok && set.Tok == token.ASSIGN && slices.Contains(set.Lhs, ast.Expr(n))) {
-				at = n
-			}
-		case *ast.AssignStmt:
-			loop := slices.IndexFunc(around, func(n ast.Node) bool { return bodyOfLoop(n) != nil })
-			if loop < 0 || n.Tok == token.DEFINE {
-				return
-			}
-			for _, lhs := range n.Lhs {
-				v := p.d.variable(lhs)
-				if v != nil && isLocal(decl, v) && v.Pos() < around[loop].Pos() && !p.gives(decl, lhs) && !isErrorType(v.Type()) && usedWithin(p.d, around[loop], v, lhs) {
-					at = n
-				}
-			}
-		}
-	})
-	return at
-}
-
-// usedWithin tells of a variable that something within a node reads it, other than an expression that is set.
-func usedWithin(d *derivations, n ast.Node, v types.Object, but ast.Expr) bool {
-	return hasNode(n, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		return ok && ast.Expr(id) != but && d.t.info.Uses[id] == v
-	})
-}
-
-// gives tells of a variable that a function returns it.
-func (p *partFinder) gives(decl *ast.FuncDecl, x ast.Expr) bool {
-	v := p.d.variable(x)
-	return v != nil && (isResult(decl, v) || hasAny(decl.Body, func(n ast.Node) bool {
-		ret, ok := n.(*ast.ReturnStmt)
-		return ok && slices.ContainsFunc(ret.Results, func(r ast.Expr) bool { return p.d.variable(ast.Unparen(r)) == v })
-	}))
 }
 
 // ofLoop is what a function uses of the list that a loop of it makes, if it does nothing else.
@@ -364,7 +213,7 @@ func (p *partFinder) ofLoop(in frameCode, loop ast.Stmt) *partUse {
 	if of == nil || !only {
 		return nil
 	}
-	u := &partUse{by: "the loop", of: p.d.placeOf(loop), name: of.Name(), own: true}
+	u := &partUse{by: "the loop", of: p.d.placeOf(loop), own: true}
 	if p.counts != nil {
 		body, ok := p.counts.entered(bodyOfLoop(loop).Lbrace)
 		calls, counted := p.counts.entered(in.body().Lbrace)
@@ -407,11 +256,9 @@ func (p *partFinder) result(u *partUse, decl *ast.FuncDecl, call ast.Expr, at in
 			u.whole = true
 			return
 		}
-		u.name = v.Name()
 		p.uses(u, decl, v, n.End(), depth)
 	case *ast.ValueSpec:
 		if i := min(at, len(n.Names)-1); len(n.Values) == 1 && i >= 0 {
-			u.name = n.Names[i].Name
 			p.uses(u, decl, p.d.variable(n.Names[i]), n.End(), depth)
 			return
 		}
@@ -567,7 +414,7 @@ func (p *partFinder) given(u *partUse, decl *ast.FuncDecl, call *ast.CallExpr, x
 	}
 	param := p.d.given(decls[0], slices.Index(call.Args, x))
 	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && sel.X == x {
-		param = receiverVar(p.d, decls[0])
+		param = receiverVariable(p.d, decls[0])
 	}
 	if param == nil {
 		u.whole = true
@@ -582,14 +429,6 @@ func (p *partFinder) given(u *partUse, decl *ast.FuncDecl, call *ast.CallExpr, x
 	if inner.returned && !u.whole { // all of it, and what it is now is in the result
 		p.result(u, decl, call, 0, outer, depth+1)
 	}
-}
-
-// receiverVar is the variable of a method's receiver; nil where it has no name.
-func receiverVar(d *derivations, decl *ast.FuncDecl) types.Object {
-	if decl.Recv == nil || len(decl.Recv.List) != 1 || len(decl.Recv.List[0].Names) != 1 {
-		return nil
-	}
-	return d.variable(decl.Recv.List[0].Names[0])
 }
 
 // takesAll tells of a function of the library by whose name it might put a list in order that it gives something made of all.

@@ -31,7 +31,7 @@ func (p *partFinder) ofWalk(in frameCode, call *ast.CallExpr) *partUse {
 	if !mentionsVars(p.d, t.decides, map[types.Object]bool{path: true}) || hasCall(t.decides, byEnding) {
 		return nil
 	}
-	return &partUse{by: types.ExprString(call.Fun), of: p.d.placeOf(call), name: "the tree", walk: true,
+	return &partUse{by: types.ExprString(call.Fun), of: p.d.placeOf(call), walk: true,
 		taken: []partTaken{{kind: partPass, at: t.at, text: types.ExprString(t.decides), all: float64(t.all), used: float64(t.acting)}}}
 }
 

@@ -30,9 +30,18 @@ func blockCountsOf(c *code) *countedTurns {
 }
 
 func newCountedTurns(c *code, blocks *repetition.Blocks) *countedTurns {
+	return &countedTurns{derivationsWith(c, nil), blocks}
+}
+
+// derivationsWith are those in which reading files, and what changes nothing though it may give something else each time, count as computing: those of the counts,
+// where there are any.
+func derivationsWith(c *code, counts *countedTurns) *derivations {
+	if counts != nil {
+		return counts.d
+	}
 	d := newDerivations(c)
 	d.files, d.effects = true, true
-	return &countedTurns{d, blocks}
+	return d
 }
 
 // turnCounts are those of a loop.

@@ -246,8 +246,8 @@ func (f *memoryFlow) bind(sel *ast.SelectorExpr) {
 		return
 	}
 	for _, decl := range f.d.declsOf(fn) {
-		if decl.Recv != nil && len(decl.Recv.List) == 1 && len(decl.Recv.List[0].Names) == 1 {
-			f.note(f.d.variable(decl.Recv.List[0].Names[0]), max(f.has(sel.X), f.place(sel.X)))
+		if own := receiverVariable(f.d, decl); own != nil {
+			f.note(own, max(f.has(sel.X), f.place(sel.X)))
 		}
 	}
 }
