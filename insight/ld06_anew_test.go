@@ -1,46 +1,24 @@
 package insight
 
 import (
-	"go/ast"
-	"go/token"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
-	"loupe/analysis/repetition"
-	repeatsfile "loupe/format/repeats"
 	"loupe/value/stack"
 )
 
 // countBlocks gives the blocks of a source counts: those that "// =7" stands behind, and 100 for all others.
 func countBlocks(c *code, text string) {
-	d := newDerivations(c)
 	lines, said := strings.Split(text, "\n"), regexp.MustCompile(`// =(\d+)`)
-	var files []repeatsfile.File
-	for _, file := range d.t.files {
-		x := repeatsfile.File{Name: file.name}
-		ast.Inspect(file.file, func(n ast.Node) bool {
-			var at token.Pos
-			switch n := n.(type) {
-			case *ast.BlockStmt:
-				at = n.Lbrace
-			case *ast.CaseClause:
-				at = n.Colon
-			default:
-				return true
-			}
-			_, line, offset := d.t.at(at)
-			count := int64(100)
-			if m := said.FindStringSubmatch(lines[line-1]); m != nil {
-				count, _ = strconv.ParseInt(m[1], 10, 64)
-			}
-			x.Blocks = append(x.Blocks, repeatsfile.Block{Line: line, Offset: offset, Count: count})
-			return true
-		})
-		files = append(files, x)
-	}
-	c.turns = newCountedTurns(c, repetition.BlocksOf(files))
+	c.turns = countedBlocks(c, func(line, _ int) int64 {
+		count := int64(100)
+		if m := said.FindStringSubmatch(lines[line-1]); m != nil {
+			count, _ = strconv.ParseInt(m[1], 10, 64)
+		}
+		return count
+	})
 }
 
 // TestTransportTrail: what a request is made with is followed to a Transport that is made for it, where the counts, or a field that is set

@@ -213,30 +213,7 @@ func askSteady(c *code, f stack.Frame) {
 
 // askCounts asks what the counts of blocks say of a line, where each block was entered some times.
 func askCounts(c *code, f stack.Frame) {
-	d := newDerivations(c)
-	var files []repeatsfile.File
-	for _, file := range d.t.files {
-		x := repeatsfile.File{Name: file.name}
-		ast.Inspect(file.file, func(n ast.Node) bool {
-			var at token.Pos
-			switch n := n.(type) {
-			case *ast.BlockStmt:
-				at = n.Lbrace
-			case *ast.CaseClause:
-				at = n.Colon
-			case *ast.ForStmt, *ast.RangeStmt:
-				_, line, offset := d.t.at(n.Pos())
-				x.Loops = append(x.Loops, repeatsfile.Loop{Line: line, Offset: offset, Entered: 99, Looked: 99, Size: 9999, Contents: 1, Paired: 98, Alike: 98})
-			}
-			if at.IsValid() {
-				_, line, offset := d.t.at(at)
-				x.Blocks = append(x.Blocks, repeatsfile.Block{Line: line, Offset: offset, Count: int64(1_000_000 >> (offset % 17))})
-			}
-			return true
-		})
-		files = append(files, x)
-	}
-	counts := newCountedTurns(c, repetition.BlocksOf(files))
+	counts := countedBlocks(c, func(_, offset int) int64 { return int64(1_000_000 >> (offset % 17)) })
 	(&scanFinder{in: &Input{code: c}, c: counts, known: map[ast.Stmt]*countedScan{}}).at(f)
 	hitsOf(counts, f)
 	work := newUnneededScan(c)
@@ -348,4 +325,31 @@ func askSource(c *code, f, caller stack.Frame) {
 	conns := connSources{c}
 	conns.opensWith(way)
 	conns.settingsOn(way, conns.httpSettings())
+}
+
+// countedBlocks are counts of all blocks of a source, and of its loops, each of which went through the same 101 elements 99 times.
+func countedBlocks(c *code, count func(line, offset int) int64) *countedTurns {
+	d := newDerivations(c)
+	var files []repeatsfile.File
+	for _, file := range d.t.files {
+		x := repeatsfile.File{Name: file.name}
+		block := func(at token.Pos) {
+			_, line, offset := d.t.at(at)
+			x.Blocks = append(x.Blocks, repeatsfile.Block{Line: line, Offset: offset, Count: count(line, offset)})
+		}
+		ast.Inspect(file.file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.BlockStmt:
+				block(n.Lbrace)
+			case *ast.CaseClause:
+				block(n.Colon)
+			case *ast.ForStmt, *ast.RangeStmt:
+				_, line, offset := d.t.at(n.Pos())
+				x.Loops = append(x.Loops, repeatsfile.Loop{Line: line, Offset: offset, Entered: 99, Looked: 99, Size: 9999, Contents: 1, Paired: 98, Alike: 98})
+			}
+			return true
+		})
+		files = append(files, x)
+	}
+	return newCountedTurns(c, repetition.BlocksOf(files))
 }
