@@ -321,10 +321,10 @@ func tellPartMade(in *Input, t *traced, w *waiting, f *Finding) {
 		}
 		for _, u := range finder.on(lineOnly(frames[i]), ownName(frames[i-1].Func)) {
 			part, all, counted := u.used()
-			if u.records || u.own || u.walk || !counted || part > mostOfPart || all < fewInPart {
+			c := &partCost{partUse: u, at: lineOnly(frames[i])}
+			if u.records || u.own || u.walk || !counted || part > mostOfPart || all < fewInPart || u.effects != "" || c.topOf() {
 				continue
 			}
-			c := &partCost{partUse: u, at: lineOnly(frames[i])}
 			f.Summary += fmt.Sprintf("; %s makes %s", c.by, c.what(part*all, all, true))
 			f.Advice = c.advice() + " " + f.Advice
 			f.Doubts = append(f.Doubts, "how much less the wait is for the part alone depends on what answers: it may take as long to begin with, or to look at all of them")
