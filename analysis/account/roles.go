@@ -99,10 +99,11 @@ func (p *places) find(id stack.ID) (out place) {
 	return out
 }
 
-// positionOf tells it by what the loop has called.
+// positionOf tells it by what the loop has called: elsewhere where that may be before the head of a request as well as behind it, as the log of a handshake
+// that failed.
 func positionOf(called []stack.Frame) position {
 	if len(called) == 0 {
-		return begins
+		return elsewhere
 	}
 	switch name := called[len(called)-1].Func; {
 	case name == "bufio.(*Reader).Peek", name == "net/http.(*conn).readRequest", strings.HasPrefix(name, "crypto/tls."), name == "net/http.(*conn).setState":
@@ -116,8 +117,10 @@ func positionOf(called []stack.Frame) position {
 		return ends
 	case name == "net/http.(*conn).close", strings.HasPrefix(name, "net/http.(*conn).serve."), name == "net/http.(*conn).closeWriteAndWait":
 		return over
+	case name == "net/http.serverHandler.ServeHTTP", name == "net/http.registerOnHitEOF", strings.HasPrefix(name, "net/http.(*connReader)."), strings.HasPrefix(name, "net/http.(*response)."):
+		return begins
 	}
-	return begins
+	return elsewhere
 }
 
 // handlerCalls are the functions whose callee is a handler.

@@ -337,6 +337,31 @@ func TestTimeLimits(t *testing.T) {
 	}
 }
 
+// TestConnectionsWithoutRequests: a connection that ends before a request came served none, whatever its goroutine does then: it logs that the handshake failed,
+// or writes that this was no request.
+func TestConnectionsWithoutRequests(t *testing.T) {
+	for _, last := range []string{
+		"log.(*Logger).output@log.go:1;net/http.(*Server).logf@server.go:7;net/http.(*conn).serve@server.go:8",
+		"net.(*conn).Write@net.go:1;fmt.Fprintf@print.go:1;net/http.(*conn).serve@server.go:8",
+		"net/http.(*conn).serve@server.go:8",
+	} {
+		p := accounttest.New()
+		p.Connect(5)
+		p.Arrive(5)
+		p.Pass(2 * ms)
+		p.Respond(5)
+		p.Connect(6)
+		p.Wake(6, "")
+		p.Start(6)
+		p.Call(ms, "syscall.read@z.go:1;crypto/tls.(*Conn).HandshakeContext@conn.go:1;net/http.(*conn).serve@server.go:8")
+		p.Call(2*ms, "syscall.write@z.go:1;"+last)
+		p.End()
+		if g := accountOf(t, p, account.Options{}).Groups[0]; g.Unit != account.Request || g.Wall.Count != 1 {
+			t.Errorf("a connection that ends in %s: %d units of %s, want a request", last, g.Wall.Count, g.Unit)
+		}
+	}
+}
+
 // TestStreams: requests of HTTP/2 have goroutines of their own, and the one of their
 // connection serves none.
 func TestStreams(t *testing.T) {
