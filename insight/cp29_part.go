@@ -63,7 +63,11 @@ func checkParts(r *Rule, in *Input) []Finding {
 		}
 	}
 	if len(found) == 0 {
-		return []Finding{r.answer(Fine, "no list or map was found of which a part is used, and whose making takes %s of the CPU time", unit.Percent(r.param("share")))}
+		nothing := "no list or map was found of which a part is used, and whose making takes " + unit.Percent(r.param("share")) + " of the CPU time"
+		if blockCountsOf(in.code) == nil {
+			return []Finding{r.answer(TooLittle, "%s; what a loop or a condition leaves out is only known with counts: run the package (loupe run PACKAGE)", nothing)}
+		}
+		return []Finding{r.answer(Fine, "%s", nothing)}
 	}
 	return found
 }
@@ -135,14 +139,21 @@ func (c *partCost) finding(r *Rule, in *Input, cpu *facts.Weights, told map[code
 	if c.records {
 		f.Title = "Each record is made whole, though few are wanted"
 	}
-	if c.walk {
+	if c.walk != nil {
 		f.Title = "A walk goes through folders of which hardly anything is used"
 		f.Summary = fmt.Sprintf("%s takes %s of the CPU time to go through %s files and folders, of which %s uses %s: nothing leaves out a whole folder", c.by, unit.Percent(share.Estimate), elementCount(all), stack.Short(c.at.Func), elementCount(part*all))
 		f.Doubts = append(f.Doubts, "if what is left out stands in the same folders as what is used, each of them has to be looked at")
 	}
 	f.Severity, f.Score = Info, score(share.Estimate*(1-part), r.param("share"), 0.50)
-	f.Impact = &Impact{share.Estimate * (1 - part), cpuSamples, share.Low * (1 - part), share.High * (1 - part)}
+	if counted {
+		f.Impact = &Impact{share.Estimate * (1 - part), cpuSamples, share.Low * (1 - part), share.High * (1 - part)}
+		f.part, f.saves = 1-part, true
+	}
 	switch {
+	case c.walk != nil && c.walk.leaves == walkUnknown:
+		f.Doubts = append(f.Doubts, "the source does not show that the condition is decided for whole folders: a folder whose own path it does not let through may hold files that it does")
+	case c.repeats && slices.ContainsFunc(c.taken, func(t partTaken) bool { return t.kind == partFew }):
+		f.Doubts = append(f.Doubts, "of a key that comes again, the last element counts: to ask the condition before that gives others, where it lets through an element that a later one takes the place of")
 	case !counted:
 		f.Doubts = append(f.Doubts, "how many elements there are, and how many of these are used, was not counted: if most calls ask for most of them, there is little to gain")
 	case c.topOf():
@@ -154,7 +165,7 @@ func (c *partCost) finding(r *Rule, in *Input, cpu *facts.Weights, told map[code
 	for _, t := range c.taken {
 		f.Evidence = append(f.Evidence, in.code.shownAt(t.at.file, t.at.line, "%s", t.says()))
 	}
-	for _, at := range c.lengths {
+	for _, at := range c.numbers() {
 		if len(f.Evidence) < 4 {
 			f.Evidence = append(f.Evidence, in.code.shownAt(at.file, at.line, "how many there are is used here"))
 		}
@@ -168,12 +179,14 @@ func (c *partCost) finding(r *Rule, in *Input, cpu *facts.Weights, told map[code
 	f.Evidence[0].Function = c.at.Func
 	f.Advice = c.advice()
 	f.Verify = "Record again under the same load: the samples below this line should become fewer (-phases cpu)."
+	if c.refuses.line > 0 {
+		f.Doubts = append(f.Doubts, fmt.Sprintf("%s gives an error in place of all if one fails, at %s: of a part alone, those outside of it are not looked at", c.by, c.refuses.text()))
+	}
 	if c.effects != "" {
 		f.Severity = Info
-		f.Doubts = append(f.Doubts, fmt.Sprintf("%s changes %s as well: what that is needed for has to be done all the same", c.by, c.effects))
+		f.Doubts = append(f.Doubts, fmt.Sprintf("%s %s as well: what that is needed for has to be done all the same", c.by, c.effects))
 	}
 	f.costs = slices.SortedFunc(maps.Keys(c.costs), func(a, b cost) int { return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.callee, b.callee)) })
-	f.part, f.saves = 1-part, true
 	tellMissed(in, c.heavy, &f)
 	return f, true
 }
@@ -183,7 +196,7 @@ func (c *partCost) happens() string {
 	switch {
 	case c.records:
 		return "each is made"
-	case c.walk:
+	case c.walk != nil:
 		return "the walk begins"
 	}
 	return "all of it is made"
@@ -199,7 +212,17 @@ func (c *partCost) where() codeLine {
 	if len(c.taken) > 0 {
 		return c.taken[0].at
 	}
-	return c.lengths[0]
+	return c.lengths[0].at
+}
+
+// numbers are where it is used how many there are, other than for where a part begins and ends.
+func (c *partCost) numbers() (all []codeLine) {
+	for _, l := range c.lengths {
+		if !l.bound || len(c.taken) == 0 {
+			all = append(all, l.at)
+		}
+	}
+	return all
 }
 
 // maker names what makes the list.
@@ -212,7 +235,7 @@ func (c *partCost) maker() string {
 
 // what says what is made, and what is used of it; the numbers of elements are averages, if they were counted.
 func (c *partCost) what(used, all float64, counted bool) string {
-	size, part := "a list", "uses a part by the source"
+	size, part := "a list", "uses only a part, according to the source"
 	if c.isMap {
 		size = "a map"
 	}
@@ -225,7 +248,7 @@ func (c *partCost) what(used, all float64, counted bool) string {
 		return fmt.Sprintf("%s records, of which %s lets %s through at %s, by %s alone", elementCount(all), in, elementCount(used), c.taken[0].at.text(), strings.Join(c.asks, ", "))
 	}
 	if len(c.taken) == 0 {
-		return fmt.Sprintf("%s, of which %s only uses how many there are, at %s", size, in, c.lengths[0].text())
+		return fmt.Sprintf("%s, of which %s only uses how many there are, at %s", size, in, c.lengths[0].at.text())
 	}
 	var uses []string
 	for _, t := range c.taken {
@@ -234,7 +257,7 @@ func (c *partCost) what(used, all float64, counted bool) string {
 		}
 	}
 	also := ""
-	if len(c.lengths) > 0 {
+	if len(c.numbers()) > 0 {
 		also = ", and how many there are"
 	}
 	return fmt.Sprintf("%s, of which %s %s: %s%s", size, in, part, strings.Join(uses, ", "), also)
@@ -246,7 +269,7 @@ func (t partTaken) short() string {
 	case partCut, partOne:
 		return fmt.Sprintf("%s at %s", t.text, t.at.text())
 	}
-	return "those that the loop at " + t.at.text() + " does more with than to look"
+	return "those that the loop at " + t.at.text() + " does more with than test them"
 }
 
 // says is it as a remark on its line.
@@ -286,8 +309,8 @@ func (c *partCost) advice() string {
 	}
 	var s string
 	switch {
-	case c.walk:
-		return fmt.Sprintf("Ask for folders first: where %s decides it for all that is below a folder (d.IsDir()), return fs.SkipDir, so that it is not even entered.", c.taken[0].text)
+	case c.walk != nil:
+		return c.walk.advice()
 	case c.records:
 		return fmt.Sprintf("Read those alone that %s asks for: keep them under a key, in a list or an index by %s, so that the others are not even gone through. If all have to be looked at, make %s of each first (a struct with that alone), and the whole of those that pass.",
 			c.taken[0].text, strings.Join(c.asks, ", "), strings.Join(c.asks, ", "))
@@ -303,7 +326,7 @@ func (c *partCost) advice() string {
 	default:
 		s = fmt.Sprintf("Have %s give this one alone: ask for it by its key, or keep what it is found in for as long as it stays the same.", made)
 	}
-	if len(c.lengths) > 0 {
+	if len(c.numbers()) > 0 {
 		s += " The number of all is a question of its own (SELECT COUNT, a counter that is kept)."
 	}
 	return s
@@ -322,7 +345,7 @@ func tellPartMade(in *Input, t *traced, w *waiting, f *Finding) {
 		for _, u := range finder.on(lineOnly(frames[i]), ownName(frames[i-1].Func)) {
 			part, all, counted := u.used()
 			c := &partCost{partUse: u, at: lineOnly(frames[i])}
-			if u.records || u.own || u.walk || !counted || part > mostOfPart || all < fewInPart || u.effects != "" || c.topOf() {
+			if u.records || u.own || u.walk != nil || u.repeats || !counted || part > mostOfPart || all < fewInPart || u.effects != "" || c.topOf() {
 				continue
 			}
 			f.Summary += fmt.Sprintf("; %s makes %s", c.by, c.what(part*all, all, true))

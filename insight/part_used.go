@@ -32,24 +32,34 @@ type partTaken struct {
 	all, used float64
 }
 
+// lengthUse is a place that asks for their number; bound tells that it may do so for where a part begins or ends alone.
+type lengthUse struct {
+	at    codeLine
+	bound bool
+}
+
 // partUse is what is used of what a call, or a loop, makes.
 type partUse struct {
 	by      string   // what makes it
 	of      codeLine // the line that has it made
 	taken   []partTaken
-	lengths []codeLine
+	lengths []lengthUse
 	sorted  codeLine // puts it in an order, or has none
 	isMap   bool
 	records bool     // it is no list: each turn, or call, makes one
-	walk    bool     // it is a tree of files that is gone through
+	walk    *walkUse // it is a tree of files that is gone through; else nil
 	asks    []string // the fields of a record that decide
 	own     bool     // the function makes it in a loop of its own
 	turns   float64  // of the longest loop of what makes it
+	refuses codeLine // where what makes it gives an error in place of all, for one element
+	repeats bool     // it sets a key or an index that it may have set before: of those the last one counts
 	keys    bool     // what makes it looks something up in a map, as one of which it takes each once
 	puts    float64  // how many elements were put into it on average; 0 where that was not counted
 	effects string   // what the call does besides; empty for nothing that the source shows
 
+	// whole tells that all of it is used, returned that it is returned as it is, and at as which result.
 	whole, returned bool
+	at              int
 }
 
 // Limits of following a list.
@@ -85,16 +95,21 @@ func (p *partFinder) on(f stack.Frame, callee string) (all []*partUse) {
 			return p.ofCall(in, calls[0])
 		}))
 	}
+	var innermost ast.Stmt // whose turns make what is made on the line
 	ast.Inspect(in.body(), func(n ast.Node) bool {
 		if lit, ok := n.(*ast.FuncLit); ok && lit != in.lit {
 			return false
 		}
 		if body := bodyOfLoop(n); body != nil && coversLine(p.d, body, f.Line) {
-			all = append(all, p.once(n, func() *partUse { return p.ofLoop(in, n.(ast.Stmt)) }), p.passing(in, body, n.(ast.Stmt), f.Line))
+			innermost = n.(ast.Stmt)
+			all = append(all, p.once(n, func() *partUse { return p.ofLoop(in, n.(ast.Stmt)) }))
 		}
 		return true
 	})
-	if in.lit != nil {
+	switch {
+	case innermost != nil:
+		all = append(all, p.passing(in, bodyOfLoop(innermost), innermost, f.Line))
+	case in.lit != nil:
 		all = append(all, p.passing(in, in.lit.Body, nil, f.Line))
 	}
 	return slices.DeleteFunc(all, func(u *partUse) bool { return u == nil })
@@ -118,8 +133,8 @@ func (u *partUse) inPart() bool {
 	if len(u.taken) == 0 && (u.isMap || u.keys || u.turns > 2*u.puts) {
 		return false
 	}
-	if one := !slices.ContainsFunc(u.taken, func(t partTaken) bool { return t.kind != partOne }); one && len(u.taken) > 0 && u.sorted.line > 0 {
-		return false // one by its rank
+	if one := !slices.ContainsFunc(u.taken, func(t partTaken) bool { return t.kind != partOne }); one && (u.effects != "" || len(u.taken) > 0 && u.sorted.line > 0) {
+		return false // what is made for its effect, or one by its rank
 	}
 	return !u.whole && !u.returned && (len(u.taken) > 0 || len(u.lengths) > 0)
 }
@@ -142,12 +157,13 @@ func (p *partFinder) ofCall(in frameCode, call *ast.CallExpr) *partUse {
 	if at < 0 || len(decls) != 1 {
 		return nil
 	}
-	if at := p.buildsOn(decls[0]); at != nil {
-		return nil // to have one, those before have to be made
+	made, isMap := decls[0], isMap(results.At(at).Type())
+	repeats := setsByKey(p.d, made)
+	if p.buildsOn(made) != nil || repeats && !isMap {
+		return nil // to have one, those before, or behind it, have to be made
 	}
-	made := decls[0]
-	u := &partUse{by: calledName(call), of: p.d.placeOf(call), isMap: isMap(results.At(at).Type()),
-		effects: p.doesBelow(made), puts: p.putsIn(made), turns: p.turnsIn(made), keys: p.looksUp(made)}
+	u := &partUse{by: calledName(call), of: p.d.placeOf(call), isMap: isMap, refuses: refusesAll(p.d, made),
+		effects: p.effectOf(made), puts: p.putsIn(made), turns: p.turnsIn(made), keys: asksMap(p.d, made), repeats: repeats}
 	around := nodesAround(in.decl.Body, call)
 	p.result(u, in.decl, call, at, around[:max(0, len(around)-1)], 0)
 	return u
@@ -210,7 +226,7 @@ func (p *partFinder) ofLoop(in frameCode, loop ast.Stmt) *partUse {
 			only = only && (len(n.Results) == 0 || returnsFailure(n))
 		}
 	})
-	if of == nil || !only {
+	if of == nil || !only || p.acts(bodyOfLoop(loop)) {
 		return nil
 	}
 	u := &partUse{by: "the loop", of: p.d.placeOf(loop), own: true}
@@ -289,7 +305,8 @@ func (p *partFinder) uses(u *partUse, decl *ast.FuncDecl, v types.Object, from t
 		}
 		if of := literalSince(around, from); of != nil {
 			pkg := p.d.t.fromPackage(of.Fun)
-			u.whole = u.whole || pkg != "sort" && pkg != "slices" // as a comparison, whose call is a use of its own
+			own := (pkg == "sort" || pkg == "slices") && len(of.Args) > 0 && p.d.variable(ast.Unparen(of.Args[0])) == v
+			u.whole = u.whole || !own // else it is the comparison of a call that is a use of its own
 			return
 		}
 		if set, ok := parent(around).(*ast.AssignStmt); ok && slices.Contains(set.Lhs, ast.Expr(id)) {
@@ -373,7 +390,7 @@ func (p *partFinder) use(u *partUse, decl *ast.FuncDecl, x ast.Expr, around []as
 			p.uses(u, decl, v, n.End(), depth+1)
 		}
 	case *ast.ReturnStmt:
-		u.returned = true
+		u.returned, u.at = true, max(0, slices.Index(n.Results, x))
 	case *ast.ExprStmt:
 	default:
 		u.whole = true
@@ -387,7 +404,7 @@ func (p *partFinder) given(u *partUse, decl *ast.FuncDecl, call *ast.CallExpr, x
 	switch pkg := p.d.t.fromPackage(call.Fun); {
 	case isNamed(call.Fun, "len"):
 		if b, ok := parent(outer).(*ast.BinaryExpr); !ok || !isZero(b.X) && !isZero(b.Y) {
-			u.lengths = append(u.lengths, p.d.placeOf(call))
+			u.lengths = append(u.lengths, lengthUse{p.d.placeOf(call), isBound(outer)})
 		}
 		return
 	case isNamed(call.Fun, "cap"):
@@ -427,8 +444,30 @@ func (p *partFinder) given(u *partUse, decl *ast.FuncDecl, call *ast.CallExpr, x
 		u.sorted = inner.sorted
 	}
 	if inner.returned && !u.whole { // all of it, and what it is now is in the result
-		p.result(u, decl, call, 0, outer, depth+1)
+		p.result(u, decl, call, inner.at, outer, depth+1)
 	}
+}
+
+// isBound tells of an expression, of which the nodes around it are given, that it says where a part begins or ends, or whether that is within the list: it is
+// compared, or stands in an index.
+func isBound(around []ast.Node) bool {
+	for _, n := range slices.Backward(around) {
+		switch n := n.(type) {
+		case *ast.IndexExpr, *ast.SliceExpr:
+			return true
+		case *ast.BinaryExpr:
+			if n.Op.Precedence() == token.EQL.Precedence() {
+				return true
+			}
+		case *ast.CallExpr:
+			if isNamed(n.Fun, "min") || isNamed(n.Fun, "max") {
+				return true
+			}
+		case ast.Stmt:
+			return false
+		}
+	}
+	return false
 }
 
 // takesAll tells of a function of the library by whose name it might put a list in order that it gives something made of all.
@@ -519,7 +558,7 @@ func (p *partFinder) element(u *partUse, decl *ast.FuncDecl, x *ast.IndexExpr, a
 		own := false
 		switch n := n.(type) {
 		case *ast.RangeStmt:
-			own = n.Key != nil && mentionsVars(p.d, x.Index, map[types.Object]bool{p.d.variable(n.Key): true})
+			own = n.Key != nil && p.indexedBy(x, n.Key)
 			if own && types.ExprString(n.X) != types.ExprString(x.X) {
 				own = false
 			} else if own {
@@ -527,7 +566,7 @@ func (p *partFinder) element(u *partUse, decl *ast.FuncDecl, x *ast.IndexExpr, a
 			}
 		case *ast.ForStmt:
 			if set, ok := n.Init.(*ast.AssignStmt); ok && len(set.Lhs) == 1 {
-				own = mentionsVars(p.d, x.Index, map[types.Object]bool{p.d.variable(set.Lhs[0]): true})
+				own = p.indexedBy(x, set.Lhs[0])
 			}
 		}
 		if !own {
@@ -538,6 +577,12 @@ func (p *partFinder) element(u *partUse, decl *ast.FuncDecl, x *ast.IndexExpr, a
 		return
 	}
 	u.taken = append(u.taken, partTaken{kind: partOne, at: p.d.placeOf(x), text: types.ExprString(x), used: 1})
+}
+
+// indexedBy tells of x[i] that i has a variable in it.
+func (p *partFinder) indexedBy(x *ast.IndexExpr, of ast.Expr) bool {
+	v := p.d.variable(of)
+	return v != nil && derivedMentions(p.d, x.Index, v)
 }
 
 // loop sorts a loop that goes through it: what its turns do more with than to look at it is used.

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"fmt"
 	"go/ast"
 	"go/types"
 	"slices"
@@ -10,6 +11,34 @@ import (
 
 // walkFunctions walk through a tree of files, by the paths of their packages.
 var walkFunctions = map[string][]string{"path/filepath": {"WalkDir", "Walk"}, "io/fs": {"WalkDir"}}
+
+// walkLeaves is how the condition of a walk leaves files out.
+type walkLeaves int
+
+const (
+	walkUnknown walkLeaves = iota
+	walkUnder              // only what has a beginning is used
+	walkBelow              // what holds of a folder holds of all below it
+)
+
+// walkUse is what is known of a walk besides how much of it is used.
+type walkUse struct {
+	leaves walkLeaves
+	by     string // the part of the condition that decides for folders
+	entry  string // the name of what it visits
+	skips  string // the error that leaves out a folder
+}
+
+// advice says how to leave out folders.
+func (w *walkUse) advice() string {
+	switch w.leaves {
+	case walkBelow:
+		return fmt.Sprintf("Leave out whole folders: what %s holds for is not used, and if it holds for a folder (%s.IsDir()), it holds for all that is below. Return %s there, so that it is not even entered.", w.by, w.entry, w.skips)
+	case walkUnder:
+		return fmt.Sprintf("Begin the walk at the folder that %s asks for, or return %s for each folder (%s.IsDir()) that neither lies in it nor leads to it.", w.by, w.skips, w.entry)
+	}
+	return fmt.Sprintf("Return %s for each folder (%s.IsDir()) in which nothing can be that %s lets through; those that lead to what it lets through have to be entered.", w.skips, w.entry, w.by)
+}
 
 // ofWalk is what is used of the files and folders that a call walks through; nil where that is not known, or where whole folders are left out already.
 func (p *partFinder) ofWalk(in frameCode, call *ast.CallExpr) *partUse {
@@ -27,11 +56,19 @@ func (p *partFinder) ofWalk(in frameCode, call *ast.CallExpr) *partUse {
 	if !ok || t.all < manyRecords || float64(t.acting) > fewPass*float64(t.all) {
 		return nil
 	}
+	conditions := pathConditions{p.d}
 	path := p.d.variable(kind.Params.List[0].Names[0])
-	if !mentionsVars(p.d, t.decides, map[types.Object]bool{path: true}) || hasCall(t.decides, byEnding) {
+	if path == nil || !derivedMentions(p.d, t.decides, path) || conditions.byEnding(t.decides, 0) {
 		return nil
 	}
-	return &partUse{by: types.ExprString(call.Fun), of: p.d.placeOf(call), walk: true,
+	walk := &walkUse{by: types.ExprString(t.decides), entry: visitedName(kind)}
+	if leaves, by := conditions.leavesOut(t.decides, path); leaves != walkUnknown {
+		walk.leaves, walk.by = leaves, types.ExprString(by)
+	}
+	if walk.skips = "filepath.SkipDir"; p.d.t.fromPackage(call.Fun) == "io/fs" {
+		walk.skips = "fs.SkipDir"
+	}
+	return &partUse{by: types.ExprString(call.Fun), of: p.d.placeOf(call), walk: walk,
 		taken: []partTaken{{kind: partPass, at: t.at, text: types.ExprString(t.decides), all: float64(t.all), used: float64(t.acting)}}}
 }
 
@@ -48,11 +85,16 @@ func (p *partFinder) visitor(in frameCode, x ast.Expr) (frameCode, *ast.FuncType
 	return frameCode{decl: decl, file: p.d.placeOf(decl).file}, decl.Type, true
 }
 
-// byEnding tells of a call that it asks for the name of a file alone, or its ending: those that are left out stand beside those that are used.
-func byEnding(call *ast.CallExpr) bool {
-	switch lastName(types.ExprString(call.Fun)) {
-	case "Ext", "Base", "HasSuffix", "Name", "Match", "TrimSuffix":
-		return true
+// visitedName names the second parameter of a function that a walk calls.
+func visitedName(kind *ast.FuncType) string {
+	var names []string
+	for _, f := range kind.Params.List {
+		for _, id := range f.Names {
+			names = append(names, id.Name)
+		}
 	}
-	return false
+	if len(names) > 1 && names[1] != "_" {
+		return names[1]
+	}
+	return "the entry"
 }
