@@ -48,6 +48,7 @@ func FuzzSource(f *testing.F) {
 		"t.mu.Lock()\nh := t.m[a]\nh.Lock()\nx := t{n: 1}\nx.n, h.n = h.f(x.n), g(h.n)\nh.n += x.n\nmu.n++\nuse(x)\nh.Unlock()\nt.mu.Unlock()\n}\nvar t T\ntype T struct { sync.Mutex; mu sync.Mutex; m map[string]*T; n int }\nfunc (t *T) f(n int) int {\nt.n = g(t.n)\nreturn t.f(t.n)",
 		"c := t.c\nif c == nil {\nc = t.f()\n}\nfor {\nc.Do(a)\nt.f().Get(b)\n}\n}\ntype T struct { c *http.Client }\nvar t = &T{nil}\nfunc (t *T) f() *http.Client {\nif t.c != nil {\nreturn t.c\n}\nc := &http.Client{}\nc.Transport = http.DefaultTransport.(*http.Transport).Clone()\nswitch {\ncase a:\nc = t.f()\nreturn &http.Client{Transport: R{c, n: new(http.Transport)}}\n}\nreturn c",
 		"A(f(a), string())\nf(strings.Clone(), []byte())",
+		"for {\nselect {\ncase <-t.C:\nx.w.Flush()\ncase x := <-t:\nx.f()\nreturn\n}\n}\n}\ntype T struct { w *bufio.Writer; t *time.Ticker }\nfunc (x *T) f() {\nx.f()\nx.w.Flush()\nfor range x.t.C {\nx.g()\n}\n}\nfunc (x *T) g() {\nx.t = time.NewTicker()\nx.f()\nx.w.Writer.Flush()",
 	} {
 		f.Add(text)
 	}
@@ -67,6 +68,9 @@ func FuzzSource(f *testing.F) {
 		conns := connSources{c}
 		conns.httpSettings()
 		conns.idleSettings()
+		for _, of := range []string{"T", "t", "A"} {
+			tickedIn(c, of, folderOf("a.go"))
+		}
 	})
 }
 

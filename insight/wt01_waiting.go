@@ -405,6 +405,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	tellCadence(r, w, in, t, waitAdvice(in, reason, w, many, t), &f)
 	tellSerial(in, t, w, reason, many, asks, &f)
 	tellEvent(in, t, w, reason, &f)
+	tellUnflushed(in, t, w, reason, &f)
 	tellMisses(in, t, w, &f)
 	tellPartMade(in, t, w, &f)
 	namelessDoubt(in, g, &f)

@@ -1,0 +1,256 @@
+package insight
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"loupe/value/stack"
+	"loupe/value/unit"
+)
+
+// Waits for an answer to what has not been sent yet: it lies in a buffer (bufio.Writer) that nothing but a ticker flushes.
+
+// tickedBuffer is such a buffer, a field of a struct.
+type tickedBuffer struct {
+	flush string // as the source has it
+	at    codeLine
+	every time.Duration // 0 where the source does not tell
+}
+
+// unflushedAdvice is what to do about it.
+const unflushedAdvice = "Flush when there is nothing more to write at once, and not with the next tick: behind the write of a request, or, where one goroutine writes what others hand it, when its channel is empty (a select with default, or len(queue) == 0). " +
+	"What comes close together still goes out as one write. The ticker may stay for what is not urgent."
+
+// tellUnflushed says it of a wait for a peer's answer, where the source of who waits, or of who reads the answers, has such a buffer.
+func tellUnflushed(in *Input, t *traced, w *waiting, reason string, f *Finding) {
+	if reason != "network" || w.kind == "lock" || w.count == 0 {
+		return
+	}
+	frames := t.Frames(w.site.Stack)
+	if len(w.causes) > 0 {
+		frames = slices.Concat(frames, t.Frames(w.causes[0].Cause.Site.Stack))
+	}
+	b, ok := tickedBufferOf(in.code, slices.DeleteFunc(frames, func(f stack.Frame) bool { return !t.Scope.IsUser(f) }))
+	each := w.time / time.Duration(w.count)
+	if !ok || b.every > 0 && (each < b.every/4 || each > 2*b.every) {
+		return // the peer takes the rest
+	}
+	every := "by a ticker"
+	if b.every > 0 {
+		every = "each " + unit.Duration(b.every)
+	}
+	f.Summary += fmt.Sprintf("; going by the source, what asks for it is only flushed %s, at %s (%s)", every, b.at.text(), b.flush)
+	f.Evidence = slices.Insert(f.Evidence, 0, in.code.shownAt(b.at.file, b.at.line, "nothing else flushes what was written"))
+	f.Advice, f.Title = unflushedAdvice, "What was written waits for a ticker to flush it"
+	f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool {
+		return d == w.elsewhere(t, reason) || len(w.causes) > 0 && d == w.inItsPlace(t, reason)
+	})
+	if b.every == 0 {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, "the source does not tell how often the ticker fires: if that is much less than this wait, the peer takes the rest")
+	} else if w.share() >= 0.4 {
+		f.Severity = Warning
+	}
+}
+
+// tickedBufferOf finds the buffer in the types that the functions of some frames are methods of, and in those of their fields.
+func tickedBufferOf(c *code, frames []stack.Frame) (b tickedBuffer, ok bool) {
+	asked := map[string]bool{}
+	for _, f := range frames {
+		fn := c.function(f)
+		if fn == nil || receiverType(fn) == "" {
+			continue
+		}
+		types := []string{receiverType(fn)}
+		for _, of := range fieldsOf(c, types[0]) {
+			types = append(types, strings.TrimPrefix(of, "*"))
+		}
+		slices.Sort(types[1:])
+		for _, of := range types {
+			if asked[of] {
+				continue
+			}
+			asked[of] = true
+			if b, ok = tickedIn(c, of, folderOf(f.File)); ok {
+				return b, true
+			}
+		}
+	}
+	return b, false
+}
+
+// tickedIn finds it among the fields of a type.
+func tickedIn(c *code, of, folder string) (b tickedBuffer, ok bool) {
+	for name, text := range fieldsOf(c, of) {
+		if !slices.Contains([]string{"*bufio.Writer", "bufio.Writer", "*bufio.ReadWriter"}, text) {
+			continue
+		}
+		x := &flushSearch{c: c, seen: map[*ast.FuncDecl]bool{}}
+		for _, m := range allFunctions(c) {
+			if receiverType(m.FuncDecl) == of && folderOf(m.file) == folder {
+				x.within(m, flushOf(scopeOf(m.FuncDecl).receiver+"."+name), 0)
+			}
+		}
+		if len(x.ticked) > 0 && !x.other {
+			return x.ticked[0], true
+		}
+	}
+	return b, false
+}
+
+// allFunctions are those of the sources, by file and place.
+func allFunctions(c *code) (all []declaration) {
+	for _, list := range c.functions() {
+		all = append(all, list...)
+	}
+	slices.SortFunc(all, func(a, b declaration) int { return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.Pos(), b.Pos())) })
+	return all
+}
+
+// flushOf tells of calls that they flush a buffer by its name.
+func flushOf(buffer string) func(*ast.CallExpr) bool {
+	return func(call *ast.CallExpr) bool {
+		text := types.ExprString(call.Fun)
+		return text == buffer+".Flush" || text == buffer+".Writer.Flush"
+	}
+}
+
+// flushSearch looks for what flushes a buffer.
+type flushSearch struct {
+	c      *code
+	seen   map[*ast.FuncDecl]bool
+	ticked []tickedBuffer
+	other  bool // something else flushes as well, while it is in use
+}
+
+// maxFlushCallers is how many callers up a function that flushes is followed: chosen.
+const maxFlushCallers = 3
+
+// beforeUse and behindUse are the names of functions that flush before, and behind, the time in which a buffer is in use.
+var (
+	beforeUse = regexp.MustCompile(`(?i)^(new|open|dial|connect|start|init|handshake|hello|login|auth)`)
+	behindUse = regexp.MustCompile(`(?i)(close|stop|shutdown|finish|drain|quit)`)
+)
+
+// within sorts the calls of a function that flush.
+func (x *flushSearch) within(m declaration, flushes func(*ast.CallExpr) bool, depth int) {
+	eachNode(m.Body, func(n ast.Node, around []ast.Node) {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || !flushes(call) {
+			return
+		}
+		every, ticks := x.tickAround(m, around)
+		switch {
+		case ticks:
+			line, _ := x.c.parse(m.file).lines(call)
+			x.ticked = append(x.ticked, tickedBuffer{types.ExprString(call.Fun), codeLine{m.file, line}, every})
+		case beforeUse.MatchString(m.Name.Name), behindUse.MatchString(m.Name.Name), whenFull(around), whenOver(around):
+		default:
+			x.callers(m, depth)
+		}
+	})
+}
+
+// callers goes through those of a function that flushes; one that nobody calls may be called by anyone.
+func (x *flushSearch) callers(m declaration, depth int) {
+	if x.seen[m.FuncDecl] {
+		return
+	}
+	x.seen[m.FuncDecl] = true
+	calls := 0
+	for _, by := range allFunctions(x.c) {
+		if depth < maxFlushCallers {
+			x.within(by, func(call *ast.CallExpr) bool {
+				if lastName(types.ExprString(call.Fun)) != m.Name.Name || !slices.ContainsFunc(methodsOf(x.c, by.FuncDecl, call.Fun), func(d declaration) bool { return d.FuncDecl == m.FuncDecl }) {
+					return false
+				}
+				calls++
+				return true
+			}, depth+1)
+		}
+	}
+	x.other = x.other || calls == 0
+}
+
+// tickAround tells of what some nodes of a function are around that a ticker or a timer brings it about: a case that receives from one, a loop over one, or a
+// loop that sleeps; and how often that is, 0 where the source does not tell.
+func (x *flushSearch) tickAround(m declaration, around []ast.Node) (every time.Duration, ticks bool) {
+	for _, n := range slices.Backward(around) {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return 0, false
+		case *ast.CommClause:
+			from := receivedFrom(n.Comm)
+			return x.tickTime(m, from), from != nil && ticksOf(x.c, scopeOf(m.FuncDecl), from) != ""
+		case *ast.RangeStmt:
+			if ticksOf(x.c, scopeOf(m.FuncDecl), n.X) != "" {
+				return x.tickTime(m, n.X), true
+			}
+		case *ast.ForStmt:
+			for _, stmt := range n.Body.List {
+				if every = fires(x.c, x.c.parse(m.file), m.FuncDecl, stmt); every > 0 {
+					return every, true
+				}
+			}
+		}
+	}
+	return 0, false
+}
+
+// tickTime is how often a channel's ticker fires: made in the function, or, as a field, in another one of the folder.
+func (x *flushSearch) tickTime(m declaration, from ast.Expr) time.Duration {
+	if from == nil {
+		return 0
+	}
+	receive := &ast.ExprStmt{X: &ast.UnaryExpr{Op: token.ARROW, X: from}}
+	if d := fires(x.c, x.c.parse(m.file), m.FuncDecl, receive); d > 0 {
+		return d
+	}
+	field, d := lastName(strings.TrimSuffix(types.ExprString(from), ".C")), time.Duration(0)
+	for _, by := range allFunctions(x.c) {
+		made := func(to, value ast.Expr) {
+			call, ok := value.(*ast.CallExpr)
+			if ok && lastName(types.ExprString(to)) == field && len(call.Args) == 1 && tickMakers[types.ExprString(call.Fun)] != "" {
+				d = max(d, waitTime(x.c, x.c.parse(by.file), call.Args[0], 0))
+			}
+		}
+		eachAssigned(by.Body, made)
+		ast.Inspect(by.Body, func(n ast.Node) bool {
+			if kv, ok := n.(*ast.KeyValueExpr); ok {
+				made(kv.Key, kv.Value)
+			}
+			return true
+		})
+	}
+	return d
+}
+
+// whenFull tells of what some nodes are around that a condition on how much is in the buffer decides about it.
+func whenFull(around []ast.Node) bool {
+	return slices.ContainsFunc(around, func(n ast.Node) bool {
+		x, ok := n.(*ast.IfStmt)
+		return ok && hasCall(x.Cond, func(call *ast.CallExpr) bool {
+			name := lastName(types.ExprString(call.Fun))
+			return name == "Buffered" || name == "Available"
+		})
+	})
+}
+
+// whenOver tells of what some nodes are around that it stands in a case of a select which leaves the function.
+func whenOver(around []ast.Node) bool {
+	return slices.ContainsFunc(around, func(n ast.Node) bool {
+		clause, ok := n.(*ast.CommClause)
+		if !ok || len(clause.Body) == 0 {
+			return false
+		}
+		_, leaves := clause.Body[len(clause.Body)-1].(*ast.ReturnStmt)
+		return leaves
+	})
+}
