@@ -38,9 +38,9 @@ func allLess(all []Finding, cards []Card) bool {
 	of := cards[0].Gain
 	return !slices.ContainsFunc(cards[1:], func(c Card) bool {
 		if share, ok := shareOfCPU(all, c); ok && ofCPU {
-			return share > first
+			return share >= first
 		}
-		return of == nil || c.Gain == nil || c.Gain.Of != of.Of || c.Gain.Share > of.Share
+		return of == nil || c.Gain == nil || c.Gain.Of != of.Of || c.Gain.Share >= of.Share
 	})
 }
 
