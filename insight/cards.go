@@ -551,6 +551,8 @@ func (c *causal) follows(i, j int) bool {
 		return false // what the holder does says more than how many queue
 	case a.Rule == sc18.ID && b.Rule == sc10.ID:
 		return b.Severity.AtLeast(a.Severity) && firstLine(a) == firstLine(b) // each that never ends wakes up again and again
+	case a.Rule == sc16.ID && b.Rule == sc10.ID:
+		return b.Severity.AtLeast(a.Severity) && b.Title == wakingTitle // by its timer
 	case a.Rule == gc08.ID && b.Rule == gc16.ID:
 		// A heap that grows, and the line that has most of it; or the list behind whose end it is kept.
 		if b.Title == tailTitle && b.Severity.AtLeast(a.Severity) && shows(b, firstLine(a)) {

@@ -264,6 +264,7 @@ func TestGC09AtExit(t *testing.T) {
 // TestSC10Counted: of a process that is looked at from outside the number of
 // goroutines and one profile are all there is.
 func TestSC10Counted(t *testing.T) {
+	at := "runtime.chanrecv1"
 	watched := func(n func(second int) int, waiting int64) *recordingtest.Recording {
 		var b strings.Builder
 		b.WriteString("title x\ntarget pid 7 module=shop\nphase bare 0s..30s\nphase goroutine 30s..31s profiler=goroutine\n")
@@ -276,7 +277,7 @@ func TestSC10Counted(t *testing.T) {
 			return r
 		}
 		stacks := picture(
-			column{"shop.serve:/src/main.go:3 shop/search.ask:/src/rss.go:21 runtime.chanrecv1 runtime.gopark", []int64{waiting}},
+			column{"shop.serve:/src/main.go:3 shop/search.ask:/src/rss.go:21 " + at + " runtime.gopark", []int64{waiting}},
 			column{"shop.main:/src/main.go:4 net/http.(*Server).Serve internal/poll.runtime_pollWait runtime.gopark", []int64{9000}},
 		)
 		data := profiletest.Encode(stacks, profiletest.Options{Types: []string{"goroutine/count"}})
@@ -289,7 +290,17 @@ func TestSC10Counted(t *testing.T) {
 		t.Errorf("evidence = %+v", e)
 	}
 	severity(t, "nobody knows where", expect(t, "nobody knows where", watched(leak, 0), "SC10", Found), Info)
-	severity(t, "not there", expect(t, "not there", watched(leak, 100), "SC10", Found), Info)
+	f = expect(t, "not there", watched(leak, 100), "SC10", Found)
+	severity(t, "on the network", f, Info)
+	if e := f.Evidence[0]; e.Line != 4 || !strings.Contains(e.Text, "9,000 goroutines are on the network") {
+		t.Errorf("evidence = %+v", e)
+	}
+	at = "time.Sleep"
+	f = expect(t, "asleep", watched(leak, 1200), "SC10", Found)
+	severity(t, "asleep", f, Warning)
+	if e := f.Evidence[0]; e.Line != 21 || !strings.Contains(e.Text, "1,200 goroutines wait here") {
+		t.Errorf("evidence = %+v", e)
+	}
 	expect(t, "a pool that is full", watched(func(s int) int { return min(12+200*s, 512) }, 500), "SC10", Fine, "between 12.0 and 512")
 	expect(t, "the same", watched(func(s int) int { return 50 + s%3 }, 50), "SC10", Fine, "between 50.0 and 52.0 goroutines")
 	expect(t, "up and down", watched(func(s int) int { return 100 + s%2*(1000-30*s) + s/30*1200 }, 50), "SC10", Fine, "between 100 and 1,300")

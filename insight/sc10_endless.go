@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"loupe/recording"
 	"loupe/value/stack"
@@ -16,8 +17,19 @@ import (
 // Chosen: no more are there in a tool that runs for some seconds.
 const fewReadings = 5
 
+// wakingTitle is that of goroutines that go on waking up.
+const wakingTitle = "Goroutine leak: goroutines wake up again and again, and never finish"
+
+// What a function does that has no end, or only one of its own, and what to do about it.
+const (
+	neverReturnsText = "by its source the function never returns"
+	pollsAloneText   = "by its source it looks again and again until what it looks for is there, and nothing else ends it"
+	leaveLoopAdvice  = "Let the loop end: wait for a channel that is closed when the goroutine is no longer needed, or for the end of a context, beside what it waits for (case <-done: return), and stop its ticker or timer then (defer t.Stop())."
+	leavePollAdvice  = "Let the goroutine end when nobody waits for it any more: hand it the context of whoever does, wait in a select for its Done beside the pause, and return then. Better, do not poll: let what makes it true tell those who wait (a channel that is closed, a sync.Cond), so that no goroutine is needed to look."
+)
+
 // endless looks for goroutines that the trace saw begin and not end, whose number rises all the time, and whose function
-// never returns, by its source.
+// never returns by its source, or polls for something and nothing else ends it.
 func endless(r *Rule, in *Input) (found []stuck, other Finding) {
 	other = Finding{State: NotApplicable}
 	if len(in.Session.Manifest().Of(recording.ExecTrace)) == 0 {
@@ -38,18 +50,25 @@ func endless(r *Rule, in *Input) (found []stuck, other Finding) {
 				continue
 			}
 			first := firstFrame(t.Frames(l.Stack), t.Reader.Name(g.Name))
+			why, advice := neverReturnsText, leaveLoopAdvice
 			if first.Func == "" || !hasNoEnd(d, first) {
-				break
+				if first.Func == "" || !pollsAlone(d, first) {
+					break
+				}
+				why, advice = pollsAloneText, leavePollAdvice
 			}
-			s := stuckAt(r, t.Site(l.Stack), float64(g.Created), "%s goroutines of %s started during the trace and none has ended: by its source the function never returns, and their number rises all the time",
-				unit.Count(g.Created), t.name(g.Name))
+			s := stuckAt(r, t.Site(l.Stack), float64(g.Created), "%s goroutines of %s started during the trace and none has ended: %s, and their number rises all the time",
+				unit.Count(g.Created), t.name(g.Name), why)
+			s.Title = wakingTitle
 			s.Impact = exactly(t.Rate(g.Created), "goroutines more every second")
 			s.Evidence = []Evidence{t.seen(l.Stack, "they come back here again and again")}
 			if from := t.startedFrom(l); from != 0 {
 				s.Evidence = append(s.Evidence, t.seen(from, "they originate from what this line starts"))
 			}
-			s.Advice = "Let the loop end: wait for a channel that is closed when the goroutine is no longer needed, or for the end of a context, beside what it waits for (case <-done: return), and stop its ticker or timer then (defer t.Stop())."
-			s.Doubts = in.doubts()
+			s.Advice, s.Doubts = advice, in.doubts()
+			if why == pollsAloneText {
+				s.Doubts = append(s.Doubts, "if what they look for comes later than the recording is long, they end then: the number of those that wait for it at once is what counts")
+			}
 			found = append(found, s)
 			break
 		}
@@ -112,6 +131,46 @@ func hasNoEnd(d *derivations, at stack.Frame) bool {
 		}
 	})
 	return !ends
+}
+
+// pollsAlone tells of the function around a frame that it ends in a loop which pauses in each turn, and looks whether something is so: nothing tells it that this is of
+// no use any more, as another channel, or a context.
+func pollsAlone(d *derivations, at stack.Frame) bool {
+	in, ok := d.at(at)
+	if !ok || len(in.body().List) == 0 {
+		return false
+	}
+	loop, ok := in.body().List[len(in.body().List)-1].(*ast.ForStmt)
+	if !ok {
+		return false
+	}
+	pauses, told := false, false
+	ast.Inspect(loop, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			name := types.ExprString(n.Fun)
+			pauses = pauses || name == "time.Sleep"
+			told = told || slices.Contains([]string{"Done", "Err", "Wait"}, lastName(name)) || neverReturns(name) || slices.ContainsFunc(n.Args, func(x ast.Expr) bool { return isNamed(x, "ctx") })
+		case *ast.UnaryExpr:
+			if n.Op == token.ARROW {
+				ticks := ticksOf(d.c, scopeOf(in.decl), n.X) != "" || isTimeAfter(n.X)
+				pauses, told = pauses || ticks, told || !ticks
+			}
+		case *ast.RangeStmt:
+			if of := d.t.typeOf(n.X); of != nil {
+				_, channel := of.Underlying().(*types.Chan)
+				told = told || channel
+			}
+		}
+		return true
+	})
+	return pauses && !told
+}
+
+// isTimeAfter tells of a channel that it is that of time.After.
+func isTimeAfter(x ast.Expr) bool {
+	call, ok := ast.Unparen(x).(*ast.CallExpr)
+	return ok && types.ExprString(call.Fun) == "time.After"
 }
 
 // leavesInner tells of a break that it leaves something within a loop, and not the loop.

@@ -183,7 +183,7 @@ func becomingMore(r *Rule, in *Input) (all []stuck, other Finding) {
 	}
 	var levelled, slight []string
 	for _, s := range g.Sites {
-		if !s.Grows(r.param("p")) || waitsOutside(s.Frames) {
+		if !s.Grows(r.param("p")) || waitsOutside(s.Frames) && !sleeps(s.Frames) {
 			continue
 		}
 		if s.Grew() < r.param("more") {
@@ -229,9 +229,14 @@ func becomingMore(r *Rule, in *Input) (all []stuck, other Finding) {
 // waitsOutside tells that a goroutine is on the network, in a system call or asleep:
 // somebody else decides when it goes on.
 func waitsOutside(frames []stack.Frame) bool {
-	return slices.ContainsFunc(frames[:min(6, len(frames))], func(f stack.Frame) bool {
-		return f.Func == "internal/poll.runtime_pollWait" || f.Func == "time.Sleep" || strings.HasPrefix(f.Func, "syscall.")
+	return sleeps(frames) || slices.ContainsFunc(frames[:min(6, len(frames))], func(f stack.Frame) bool {
+		return f.Func == "internal/poll.runtime_pollWait" || strings.HasPrefix(f.Func, "syscall.")
 	})
+}
+
+// sleeps tells that a goroutine is asleep.
+func sleeps(frames []stack.Frame) bool {
+	return slices.ContainsFunc(frames[:min(6, len(frames))], func(f stack.Frame) bool { return f.Func == "time.Sleep" })
 }
 
 // staying looks at the goroutines that came to a place in the trace and did not
@@ -401,26 +406,34 @@ func stuckSomewhere(r *Rule, in *Input, n []float64, more float64) stuck {
 		f.Advice = "Record a goroutine profile (-phases goroutine), which shows where they wait; -phases growth takes ten of them."
 		return f
 	}
-	counts := map[stack.Frame]int64{}
-	var top facts.Wait
-	var most stack.Frame
-	for _, x := range looks[0].All {
-		if waitsOutside(x.Frames) {
-			continue
+	most, top, waiting := mostWait(in, looks[0], func(x facts.Wait) bool { return !waitsOutside(x.Frames) || sleeps(x.Frames) })
+	if float64(waiting) < more/2 {
+		if most, top, waiting = mostWait(in, looks[0], func(x facts.Wait) bool { return waitsOutside(x.Frames) }); float64(waiting) >= more/2 {
+			f.Evidence = []Evidence{in.fileAt(looks[0].Entry, most, top.Frames, "%s are on the network or in a system call here: somebody else decides when they go on", unit.Plural(waiting, "goroutine"))}
+			return f
 		}
-		at := in.code.userFrame(x.Frames)
-		at = stack.Frame{Func: at.Func, File: at.File, Line: at.Line}
-		if counts[at] += x.Count; counts[at] > counts[most] {
-			most, top = at, x
-		}
-	}
-	if float64(counts[most]) < more/2 {
 		f.Doubts = append(f.Doubts, "no place in the goroutine profile has most of them")
 		return f
 	}
 	f.at, f.Severity = most, Warning
-	f.Evidence = []Evidence{in.fileAt(looks[0].Entry, most, top.Frames, "%s wait here", unit.Plural(counts[most], "goroutine"))}
+	f.Evidence = []Evidence{in.fileAt(looks[0].Entry, most, top.Frames, "%s wait here", unit.Plural(waiting, "goroutine"))}
 	return f
+}
+
+// mostWait is the place at which the most goroutines of some wait by a profile, the stack of most of these, and how many they are.
+func mostWait(in *Input, looks *facts.AllWaits, of func(facts.Wait) bool) (at stack.Frame, top facts.Wait, n int64) {
+	counts := map[stack.Frame]int64{}
+	for _, x := range looks.All {
+		if !of(x) {
+			continue
+		}
+		f := in.code.userFrame(x.Frames)
+		f = stack.Frame{Func: f.Func, File: f.File, Line: f.Line}
+		if counts[f] += x.Count; counts[f] > n {
+			at, top, n = f, x, counts[f]
+		}
+	}
+	return at, top, n
 }
 
 // were puts a number of goroutines behind "there": "was 1 goroutine", "were 5 goroutines".
