@@ -55,7 +55,7 @@ func tellUnflushed(in *Input, t *traced, w *waiting, reason string, f *Finding) 
 	if b.every == 0 {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, "the source does not tell how often the ticker fires: if that is much less than this wait, the peer takes the rest")
-	} else if w.share() >= 0.4 {
+	} else if w.share() >= muchWaiting {
 		f.Severity = Warning
 	}
 }

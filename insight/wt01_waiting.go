@@ -406,6 +406,9 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	tellSerial(in, t, w, reason, many, asks, &f)
 	tellEvent(in, t, w, reason, &f)
 	tellUnflushed(in, t, w, reason, &f)
+	if reason == "file_call" {
+		tellSynced(in, w.calledFrames(t), heldFor(w, reason), w.count, w.share(), &f)
+	}
 	tellMisses(in, t, w, &f)
 	tellPartMade(in, t, w, &f)
 	namelessDoubt(in, g, &f)
