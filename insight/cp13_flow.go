@@ -439,15 +439,15 @@ func (f *textFlow) returned(decl *ast.FuncDecl, i, results int, around []ast.Nod
 		f.other = true
 		return
 	}
-	calls := callsTo(f.d, decl)
+	calls := callersTo(f.d, decl)
 	if f.other = len(calls) == 0 || f.scan.isValue(decl) || decl.Recv != nil && forInterfaces.MatchString(decl.Name.Name); f.other {
 		return
 	}
-	for _, call := range calls {
+	for _, by := range calls {
+		caller, call := by.in, by.call
 		if f.calls[call] {
 			continue
 		}
-		caller := functionWith(f.d, call)
 		if caller == nil {
 			f.other = true
 			return
@@ -464,16 +464,6 @@ func (f *textFlow) returned(decl *ast.FuncDecl, i, results int, around []ast.Nod
 		}
 		f.into(caller, lhs[i])
 	}
-}
-
-// functionWith is the function of the sources that a node is in.
-func functionWith(d *derivations, n ast.Node) *ast.FuncDecl {
-	for _, decl := range d.t.decls {
-		if decl.Pos() <= n.Pos() && n.Pos() < decl.End() {
-			return decl
-		}
-	}
-	return nil
 }
 
 // setToResults are what a statement sets to the several results of a call; nil where no statement does.

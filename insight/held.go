@@ -69,7 +69,10 @@ func (c *code) heldIn(f stack.Frame) []held {
 	if s == nil {
 		return nil
 	}
-	l := locks{fset: s.fset, io: ioNames(s.file)}
+	if s.held != nil {
+		return slices.Clip(s.held)
+	}
+	l := locks{fset: s.fset, io: ioNames(s.file), found: []held{}}
 	ast.Inspect(s.file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
@@ -81,7 +84,8 @@ func (c *code) heldIn(f stack.Frame) []held {
 		}
 		return true
 	})
-	return l.found
+	s.held = l.found
+	return slices.Clip(s.held)
 }
 
 // locks looks for the parts of functions in which a lock is held.

@@ -240,30 +240,11 @@ func (h heldByAll) at(pos token.Pos, place string) bool {
 
 // byCallers tells whether all calls of a function are made under the lock of a place that it has a name for.
 func (h heldByAll) byCallers(decl *ast.FuncDecl, place string, depth int) bool {
-	calls, all := 0, true
-	for _, by := range h.d.t.decls {
-		if by.Body == nil || depth == 0 {
-			continue
-		}
-		ast.Inspect(by.Body, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if fn := h.callee(call, ok); fn == nil || h.d.t.decls[fn] != decl {
-				return true
-			}
-			calls++
-			name := placeFor(decl, call, place)
-			all = all && name != "" && (h.at(call.Pos(), name) || h.byCallers(by, name, depth-1))
-			return true
-		})
-	}
-	return calls > 0 && all
-}
-
-func (h heldByAll) callee(call *ast.CallExpr, ok bool) *types.Func {
-	if !ok {
-		return nil
-	}
-	return h.d.t.callee(call)
+	calls := callersTo(h.d, decl)
+	return len(calls) > 0 && depth > 0 && !slices.ContainsFunc(calls, func(by callBy) bool {
+		name := placeFor(decl, by.call, place)
+		return name == "" || by.in == nil || !h.at(by.call.Pos(), name) && !h.byCallers(by.in, name, depth-1)
+	})
 }
 
 // changedObject is the field, or the variable of a package, that a place of a function names or has an element of.

@@ -3,6 +3,7 @@ package insight
 import (
 	"go/ast"
 	"go/types"
+	"slices"
 	"strings"
 
 	"loupe/value/stack"
@@ -27,6 +28,10 @@ func (s *syntax) takers() (all []taker) {
 	if s == nil {
 		return nil
 	}
+	if s.taken != nil {
+		return slices.Clip(s.taken)
+	}
+	all = []taker{}
 	for _, d := range s.file.Decls {
 		fn, ok := d.(*ast.FuncDecl)
 		if !ok || fn.Body == nil {
@@ -46,7 +51,8 @@ func (s *syntax) takers() (all []taker) {
 			return true
 		})
 	}
-	return all
+	s.taken = all
+	return slices.Clip(all)
 }
 
 // deepest is through how many local variables a lock is followed.

@@ -19,7 +19,7 @@ func needsOf(t *testing.T, body string) string {
 	if err != nil {
 		t.Fatalf("%v in %s", err, text)
 	}
-	c := &code{parsed: map[string]*syntax{"f.go": {fset, file}}}
+	c := &code{parsed: map[string]*syntax{"f.go": {fset: fset, file: file}}}
 	var lines []int
 	for i, line := range strings.Split(text, "\n") {
 		if strings.Contains(line, "call(") {

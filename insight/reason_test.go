@@ -155,7 +155,7 @@ func f(words []string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &syntax{fset, file}
+	s := &syntax{fset: fset, file: file}
 	grows := map[int]string{6: "s", 9: "o.text", 10: "s", 22: "b[0]"}
 	for line := 1; line <= strings.Count(text, "\n"); line++ {
 		if got := s.growsText(line); got != grows[line] {

@@ -36,6 +36,9 @@ func newCode(s *session.Session) *code { return &code{session: s, parsed: map[st
 type syntax struct {
 	fset *token.FileSet
 	file *ast.File
+	// held are the parts in which a lock is held, and taken the lines that take one; nil until somebody asks.
+	held  []held
+	taken []taker
 }
 
 // parse reads a source file of the recording; nil when there is none, or when
@@ -49,7 +52,7 @@ func (c *code) parse(file string) *syntax {
 		fset := token.NewFileSet()
 		if f, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution); err == nil {
 			loopsByGoto(f)
-			s = &syntax{fset, f}
+			s = &syntax{fset: fset, file: f}
 		}
 	}
 	c.parsed[file] = s

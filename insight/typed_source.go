@@ -31,6 +31,8 @@ type typed struct {
 	missing []missingName
 	// values are the functions that are values; nil until somebody asks.
 	values []valueFunc
+	// callers are the calls of each function; nil until somebody asks.
+	callers map[*ast.FuncDecl][]callBy
 }
 
 // missingName is what go/types says of such a name, and the folder of the file that uses it.

@@ -591,20 +591,6 @@ func resultWritten(d *derivations, decl *ast.FuncDecl, calls []*ast.CallExpr) (a
 	return at, false
 }
 
-// callsTo are all calls of a function in the sources.
-func callsTo(d *derivations, decl *ast.FuncDecl) (all []*ast.CallExpr) {
-	for _, x := range flowNodes(d) {
-		call, ok := x.n.(*ast.CallExpr)
-		if !ok {
-			continue
-		}
-		if fn := d.t.callee(call); fn != nil && slices.Contains(d.declsOf(fn), decl) {
-			all = append(all, call)
-		}
-	}
-	return all
-}
-
 // configuredLater finds where the program changes how the value works that a call has made: by a condition, with what is
 // not constant, or in another function. What is always done in the same way belongs to making it.
 func configuredLater(d *derivations, in frameCode, call *ast.CallExpr, methods func(name string) bool) (at codeLine, method string, ok bool) {

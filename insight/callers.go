@@ -1,0 +1,34 @@
+package insight
+
+import (
+	"go/ast"
+	"slices"
+)
+
+// Who calls a function of the program.
+
+// callersTo are the calls of a function in all sources, each with the function that makes it, in their order. A call of
+// a method of an interface is one of each method of its name. All are collected once.
+func callersTo(d *derivations, decl *ast.FuncDecl) []callBy {
+	if d.t.callers == nil {
+		d.t.callers = map[*ast.FuncDecl][]callBy{}
+		for _, x := range flowNodes(d) {
+			call, ok := x.n.(*ast.CallExpr)
+			if !ok {
+				continue
+			}
+			for _, callee := range calledDecls(d, call) {
+				d.t.callers[callee] = append(d.t.callers[callee], callBy{x.in, call})
+			}
+		}
+	}
+	return slices.Clip(d.t.callers[decl])
+}
+
+// callsTo are all calls of a function in the sources.
+func callsTo(d *derivations, decl *ast.FuncDecl) (all []*ast.CallExpr) {
+	for _, by := range callersTo(d, decl) {
+		all = append(all, by.call)
+	}
+	return all
+}
