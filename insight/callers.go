@@ -32,3 +32,15 @@ func callsTo(d *derivations, decl *ast.FuncDecl) (all []*ast.CallExpr) {
 	}
 	return all
 }
+
+// declsInOrder are the functions that the sources declare, in their order.
+func declsInOrder(d *derivations) (all []*ast.FuncDecl) {
+	for _, f := range d.t.files {
+		for _, decl := range f.file.Decls {
+			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Body != nil {
+				all = append(all, fn)
+			}
+		}
+	}
+	return all
+}

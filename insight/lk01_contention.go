@@ -339,8 +339,11 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 		f.Advice = answerAdvice
 	case waitsItself(cause.Kind):
 		if p := protectedBy(c.in.code, p.Frames, t.Frames(cause.Site.Stack), callsOutside(c.in)...); p != nil {
-			f.Summary, f.Advice = f.Summary+"; "+p.says, p.advice
-			return
+			if p.says != "" {
+				f.Summary, f.Advice = f.Summary+"; "+p.says, p.advice
+				return
+			}
+			f.Doubts = append(f.Doubts, p.doubt)
 		}
 		f.Advice = heldAdvice + " " + f.Advice
 	case !p.Shared && cause.Kind.Key() == "running":

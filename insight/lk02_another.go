@@ -335,7 +335,7 @@ func (u besideLock) guarded(lock stack.Frame) *protected {
 	if t, ok := u.c.takerAt(lock); ok {
 		name = t.name
 	}
-	return &protected{
+	return &protected{lets: letsWholly,
 		says:     fmt.Sprintf("%s, which is read before the call and stored behind it, is protected by another lock, %s", g.place, g.lock),
 		advice:   fmt.Sprintf("Unlock %s before the call, and hold it only to look up what the call needs: %s has another lock, %s, taken at line %d, which can stay locked across the call.", name, g.place, g.lock, g.at.line),
 		evidence: []Evidence{u.c.shownAt(g.at.file, g.at.line, "locked across the call as well: %s, for %s", g.lock, g.place)},

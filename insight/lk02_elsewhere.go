@@ -84,3 +84,40 @@ func waitsWhoLetsGo(in *Input, site stack.Frame) stack.Frame {
 	}
 	return stack.Frame{}
 }
+
+// heldByOther is what a lock is for that a function holds in which nobody waits for it.
+func heldByOther(c *code, waiter, holder []stack.Frame) *protected {
+	p := connectionUnder(c, waiter, holder)
+	i, taken := heldAbove(c, waiter, holder)
+	if i < 0 {
+		return p
+	}
+	u := &underlying{c: c, s: c.parse(holder[i].File), fn: c.scopeAt(holder[i]), file: holder[i].File, held: taken, known: true, lock: taken.from, call: holder[i].Line}
+	if u.fn == nil {
+		return p
+	}
+	if k := keepsAlive(u, u.within(holder, holder[i])); k != nil {
+		return k.beside(c, p)
+	}
+	return p
+}
+
+// heldAbove is the frame of a stack, the innermost one, that is under the lock which another stack waits for, by its name, and
+// what is held there; -1 where the source shows none.
+func heldAbove(c *code, waiter, holder []stack.Frame) (i int, taken held) {
+	for _, w := range waiter {
+		at, ok := c.takerAt(w)
+		if !ok {
+			continue
+		}
+		for i, f := range holder {
+			for _, h := range c.heldIn(f) {
+				if by, ok := c.takerAt(stack.Frame{File: f.File, Line: h.from}); ok && by.name == at.name && h.has(f.Line) && !inClosure(f.Func) {
+					return i, h
+				}
+			}
+		}
+		break
+	}
+	return -1, held{}
+}

@@ -25,17 +25,29 @@ type protected struct {
 	info   bool
 	// slow tells that the lock is needed as it is, which makes a wait for it no smaller: where it
 	// takes most of the time of units, that is a warning even so.
-	slow     bool
+	slow bool
+	// lets tells that the advice lets the lock go before the call: wholly, or as one of several ways.
+	lets     letsGo
 	evidence []Evidence
 }
+
+// letsGo is how far advice lets a lock go before the call.
+type letsGo int
+
+const (
+	letsNot letsGo = iota
+	letsAlso
+	letsWholly
+)
 
 // tell makes the finding say what the lock is for, in place of advice that would break it.
 func (p *protected) tell(f *Finding) {
 	if p.title != "" {
 		f.Title = p.title
 	}
-	f.Summary += "; " + p.says
-	f.Advice = p.advice
+	if p.says != "" {
+		f.Summary, f.Advice = f.Summary+"; "+p.says, p.advice
+	}
 	f.Evidence = append(f.Evidence, p.evidence...)
 	if p.info {
 		f.Severity = Info
@@ -56,17 +68,26 @@ func protectedBy(c *code, waiter, holder []stack.Frame, more ...[]stack.Frame) *
 	}
 	lock, call, fn := meetingPoint(c, waiter, holder)
 	if fn == nil {
-		return connectionUnder(c, waiter, holder)
+		return heldByOther(c, waiter, holder)
 	}
 	u := &underlying{c: c, s: c.parse(lock.File), fn: fn, file: lock.File, lock: lock.Line, call: call.Line}
 	u.held, u.known = c.heldAt(lock)
 	levels := u.within(holder, call)
+	p := u.together(levels, waiter, holder, call, more)
+	if k := keepsAlive(u, levels); k != nil {
+		return k.beside(c, p)
+	}
+	return p
+}
+
+// together is what a lock keeps together across a call, by the functions that lead from it to that.
+func (u *underlying) together(levels []*underlying, waiter, holder []stack.Frame, call stack.Frame, more [][]stack.Frame) *protected {
 	for _, level := range levels {
 		if p := level.changed(); p != nil {
 			return p
 		}
 	}
-	if p := connectionUnder(c, waiter, upTo(holder, call)); p != nil {
+	if p := connectionUnder(u.c, waiter, upTo(holder, call)); p != nil {
 		return p
 	}
 	for _, level := range levels {
@@ -85,7 +106,7 @@ func protectedBy(c *code, waiter, holder []stack.Frame, more ...[]stack.Frame) *
 	if p := (oneValue{u}).single(); p != nil {
 		return p
 	}
-	return besideLock{u}.guarded(lock)
+	return besideLock{u}.guarded(stack.Frame{File: u.file, Line: u.lock})
 }
 
 // inOnce tells whether a stack waits for, or is in, the function of a sync.Once.
@@ -173,7 +194,7 @@ func (u *underlying) changed() *protected {
 			if !made && !(st.adds && u.decides(st.place)) || (besideLock{u}).needless(st.place, read, line) {
 				continue
 			}
-			found = u.together(st.place, read, line)
+			found = u.change(st.place, read, line)
 			break
 		}
 		return true
@@ -260,8 +281,8 @@ func (u *underlying) decides(place string) (found bool) {
 	return found
 }
 
-// together says that a value is read before and stored behind the call.
-func (u *underlying) together(place string, read, stores int) *protected {
+// change says that a value is read before and stored behind the call.
+func (u *underlying) change(place string, read, stores int) *protected {
 	p := &protected{info: true, slow: true,
 		says: fmt.Sprintf("the lock keeps a change together: %s is read at line %d, before the call, and line %d stores what is made of it", place, read, stores),
 		evidence: []Evidence{
@@ -276,6 +297,7 @@ func (u *underlying) together(place string, read, stores int) *protected {
 		p.advice = keep + "The call is given what was read, too, so the calls may have to come in this order. Make the call shorter, or let one call carry the changes of several that wait (a batch)."
 		return p
 	}
+	p.lets = letsAlso
 	p.advice = keep + "Make the call shorter; have one lock for each key, so that only changes of the same one wait for each other; or change the value first, unlock, make the call, and undo the change under the lock if the call fails."
 	return p
 }
