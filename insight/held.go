@@ -135,6 +135,7 @@ func (l *locks) part(lock string, at ast.Stmt, after []ast.Stmt, body *ast.Block
 // within looks at what is done under the lock: where it is let go on the way,
 // and which calls wait for the world outside.
 func (l *locks) within(h *held, unlock string, list []ast.Stmt) {
+	l.frees(h, unlock, list)
 	for _, s := range list {
 		inside(s, func(n ast.Node) {
 			l.frees(h, unlock, statements(n))

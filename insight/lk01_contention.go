@@ -335,6 +335,7 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 	case waitsItself(cause.Kind) && syncs(t.Frames(cause.Site.Stack)):
 		f.Advice = syncAdvice + " " + f.Advice
 		f.Doubts = append(f.Doubts, heldSyncDoubt(c.in, t.Frames(cause.Site.Stack), p.At.Func)...)
+		protectedBy(c.in.code, p.Frames, t.Frames(cause.Site.Stack), callsOutside(c.in)...).tellSync(f)
 	case answersClient(t.Frames(cause.Site.Stack)):
 		f.Advice = answerAdvice
 	case waitsItself(cause.Kind):

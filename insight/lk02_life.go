@@ -379,23 +379,27 @@ func (a aliveUnder) renews(w changing, of types.Object) bool {
 
 // protects says that the call cannot just be made without the lock.
 func (k *keptAlive) protects(c *code) *protected {
-	return &protected{
+	return &protected{alive: k,
 		says:     fmt.Sprintf("the lock also keeps %s from being closed meanwhile: line %d calls %s under it", k.value, k.at.line, k.by),
 		advice:   fmt.Sprintf("Do not just unlock %s before the call: what the call uses (%s) could then be closed by %s meanwhile. First give each value a reference count (raised under the lock when it is looked up, lowered behind the call; the last one closes it), or a lock of its own, which both the use and the closing take. Then unlock %s before the call.", k.lock, k.value, k.at.text(), k.lock),
 		evidence: []Evidence{c.shownAt(k.at.file, k.at.line, "closed here, under the same lock: %s", k.by)},
 	}
 }
 
-// doubt says of a value that is closed at the end of all that it may be closed then.
+// doubt says of a value that a call without the lock may find it closed: in between, or with all others at the end.
 func (k *keptAlive) doubt() string {
-	return fmt.Sprintf("%s calls %s under the same lock: without it, a call may find %s closed at the end", k.at.text(), k.by, k.value)
+	when := ""
+	if k.ends {
+		when = " at the end"
+	}
+	return fmt.Sprintf("%s calls %s under the same lock: without it, a call may find %s closed%s", k.at.text(), k.by, k.value, when)
 }
 
 // beside says it together with what else the lock keeps together.
 func (k *keptAlive) beside(c *code, p *protected) *protected {
 	switch {
 	case p == nil && k.ends:
-		return &protected{doubt: k.doubt()}
+		return &protected{alive: k, doubt: k.doubt()}
 	case k.ends || p != nil && p.lets == letsNot:
 		return p
 	case p == nil || p.lets == letsWholly:

@@ -27,7 +27,11 @@ type protected struct {
 	// takes most of the time of units, that is a warning even so.
 	slow bool
 	// lets tells that the advice lets the lock go before the call: wholly, or as one of several ways.
-	lets     letsGo
+	lets letsGo
+	// decides tells that what is read under the lock decides about what is done or stored behind it.
+	decides bool
+	// alive is what the lock keeps from being closed; nil where nothing shows that it does.
+	alive    *keptAlive
 	evidence []Evidence
 }
 
@@ -57,6 +61,21 @@ func (p *protected) tell(f *Finding) {
 	}
 }
 
+// tellSync does that where what is done under the lock is a sync, which may serve several.
+func (p *protected) tellSync(f *Finding) {
+	switch {
+	case p == nil:
+	case p.decides:
+		if !strings.Contains(p.advice, changeFirst) {
+			p.advice += " " + changeFirst
+		}
+		p.info = false // it may be shared
+		p.tell(f)
+	case p.alive != nil:
+		f.Doubts = append(f.Doubts, p.alive.doubt())
+	}
+}
+
 // protectedBy looks in the source for what a lock has to be held across a call for, by the stacks
 // of one that waits for it and of one that makes the call under it; nil where nothing shows it.
 // More calls that were seen waiting, in the same function or elsewhere, may be of the same change.
@@ -68,35 +87,58 @@ func protectedBy(c *code, waiter, holder []stack.Frame, more ...[]stack.Frame) *
 	}
 	lock, call, fn := meetingPoint(c, waiter, holder)
 	if fn == nil {
-		return heldByOther(c, waiter, holder)
+		return heldByOther(c, waiter, holder, more)
 	}
 	u := &underlying{c: c, s: c.parse(lock.File), fn: fn, file: lock.File, lock: lock.Line, call: call.Line}
 	u.held, u.known = c.heldAt(lock)
 	levels := u.within(holder, call)
-	p := u.together(levels, waiter, holder, call, more)
-	if k := keepsAlive(u, levels); k != nil {
-		return k.beside(c, p)
+	p, guards := u.together(levels, waiter, holder, more)
+	if p == nil {
+		p = u.keeps(levels, waiter, guards)
 	}
-	return p
+	if k := keepsAlive(u, levels); k != nil {
+		p = k.beside(c, p)
+	}
+	return besideOthers(u, levels, p)
 }
 
-// together is what a lock keeps together across a call, by the functions that lead from it to that.
-func (u *underlying) together(levels []*underlying, waiter, holder []stack.Frame, call stack.Frame, more [][]stack.Frame) *protected {
+// together is what a lock keeps in one step across a call, by the functions that lead from it to that; guards are the locks of their own
+// that values have which change meanwhile.
+func (u *underlying) together(levels []*underlying, waiter, holder []stack.Frame, more [][]stack.Frame) (p *protected, guards []otherLock) {
 	for _, level := range levels {
-		if p := level.changed(); p != nil {
-			return p
+		p, others := level.changed()
+		if guards = append(guards, others...); p != nil {
+			return p, guards
 		}
 	}
-	if p := connectionUnder(u.c, waiter, upTo(holder, call)); p != nil {
-		return p
+	if p := connectionUnder(u.c, waiter, upTo(holder, levels[0].at(holder))); p != nil {
+		return p, guards
 	}
 	for _, level := range levels {
 		if p := (atPeer{level}).writesBack(holder, more); p != nil {
-			return p
+			return p, guards
+		}
+		if p := (atPeer{level}).actsByAnswer(holder, more); p != nil {
+			return p, guards
+		}
+		if p := level.decidesWrites(holder); p != nil {
+			return p, guards
 		}
 	}
+	return nil, guards
+}
+
+// at is the frame of a stack at which the function makes the call.
+func (u *underlying) at(frames []stack.Frame) stack.Frame {
+	i := slices.IndexFunc(frames, func(f stack.Frame) bool { return f.File == u.file && f.Line == u.call })
+	return frames[max(0, i)]
+}
+
+// keeps is what a lock is for that keeps nothing in one step.
+func (u *underlying) keeps(levels []*underlying, waiter []stack.Frame, guards []otherLock) *protected {
 	for _, level := range levels {
-		if p := level.numbered(); p != nil {
+		p, others := level.numbered()
+		if guards = append(guards, others...); p != nil {
 			return p
 		}
 	}
@@ -106,7 +148,7 @@ func (u *underlying) together(levels []*underlying, waiter, holder []stack.Frame
 	if p := (oneValue{u}).single(); p != nil {
 		return p
 	}
-	return besideLock{u}.guarded(stack.Frame{File: u.file, Line: u.lock})
+	return besideLock{u}.guarded(guards)
 }
 
 // inOnce tells whether a stack waits for, or is in, the function of a sync.Once.
@@ -148,15 +190,15 @@ type underlying struct {
 	in     *ast.FuncDecl
 	callee stack.Frame
 	called map[*ast.CallExpr][]access
-	// outer is the function that leads to this one, nil for the one that takes the lock; guards are the other locks that
-	// were found for what changes.
-	outer  *underlying
-	guards []otherLock
-	both   string // another lock that all who wait take as well, and that keeps what changes together, too
+	// outer is the function that leads to this one, nil for the one that takes the lock.
+	outer *underlying
 }
 
 // behind tells whether a line is under the lock behind the call.
 func (u *underlying) behind(line int) bool { return line > u.call && (!u.known || u.held.has(line)) }
+
+// under tells whether a line is under the lock.
+func (u *underlying) under(line int) bool { return line > u.lock && (!u.known || u.held.has(line)) }
 
 // after tells whether a node stores something behind the call: on a later line, or what the call
 // gives, or in what it leads to.
@@ -171,9 +213,9 @@ func (u *underlying) after(n ast.Node, st storedAt) bool {
 	return u.lock < first && (st.leads && u.s.covers(n, u.call) || slices.ContainsFunc(st.values, covers))
 }
 
-// changed looks for what is read before the call and is stored behind it, made of what was read.
-func (u *underlying) changed() *protected {
-	var found *protected
+// changed looks for what is read before the call and is stored behind it, made of what was read; guards are the locks of their own
+// that such values have.
+func (u *underlying) changed() (found *protected, guards []otherLock) {
 	ast.Inspect(u.fn.body, func(n ast.Node) bool {
 		if n == nil || found != nil {
 			return false
@@ -191,15 +233,20 @@ func (u *underlying) changed() *protected {
 			if made && !st.leads && !u.behind(line) { // on the line of the call: what is made of its answer there needs no lock before
 				made = slices.ContainsFunc(st.values, func(x ast.Expr) bool { return u.givenTo(x, from) })
 			}
-			if !made && !(st.adds && u.decides(st.place)) || (besideLock{u}).needless(st.place, read, line) {
+			if !made && !(st.adds && u.decides(st.place)) {
 				continue
 			}
-			found = u.change(st.place, read, line)
+			k := (besideLock{u}).keeps(st.place, read, line)
+			if k.needless {
+				guards = k.add(guards)
+				continue
+			}
+			found = u.change(st.place, read, line, k.both)
 			break
 		}
 		return true
 	})
-	return found
+	return found, guards
 }
 
 // storedAt is a variable, field or element that a statement gives values.
@@ -282,16 +329,16 @@ func (u *underlying) decides(place string) (found bool) {
 }
 
 // change says that a value is read before and stored behind the call.
-func (u *underlying) change(place string, read, stores int) *protected {
-	p := &protected{info: true, slow: true,
+func (u *underlying) change(place string, read, stores int, both string) *protected {
+	p := &protected{info: true, slow: true, decides: true,
 		says: fmt.Sprintf("the lock keeps a change together: %s is read at line %d, before the call, and line %d stores what is made of it", place, read, stores),
 		evidence: []Evidence{
 			u.c.shownAt(u.file, read, "read before the call: %s", place),
 			u.c.shownAt(u.file, stores, "stored behind the call, made of what was read"),
 		}}
 	keep := fmt.Sprintf("Do not just move the call out of the lock: two goroutines could then read the same %s, and one of their changes would be lost. ", place)
-	if u.both != "" {
-		keep += fmt.Sprintf("The change is under %s as well: who waits for one of the two locks would then wait for the other one. ", u.both)
+	if both != "" {
+		keep += fmt.Sprintf("The change is under %s as well: who waits for one of the two locks would then wait for the other one. ", both)
 	}
 	if u.asksWith(place) {
 		p.advice = keep + "The call is given what was read, too, so the calls may have to come in this order. Make the call shorter, or let one call carry the changes of several that wait (a batch)."
@@ -312,8 +359,8 @@ func (u *underlying) asksWith(place string) bool {
 
 // numbered looks for a number that is advanced under the lock and that the call is given, where
 // nothing stores what the call gives: then the lock keeps the calls in the order of their numbers.
-func (u *underlying) numbered() *protected {
-	var found *protected
+// guards are as of [underlying.changed].
+func (u *underlying) numbered() (found *protected, guards []otherLock) {
 	answers := false
 	ast.Inspect(u.fn.body, func(n ast.Node) bool {
 		if n == nil {
@@ -326,16 +373,20 @@ func (u *underlying) numbered() *protected {
 			case u.after(n, st):
 				answers = answers || !st.adds && !st.whole
 			case found != nil || first <= u.lock || first > u.call || st.leads:
-			case (st.adds || slices.ContainsFunc(st.values, func(x ast.Expr) bool { return isSum(x) && u.flow(st.place).has(x) })) && u.asksWith(st.place) && !(besideLock{u}).needless(st.place, first, u.call):
-				found = u.inOrder(st.place, first)
+			case (st.adds || slices.ContainsFunc(st.values, func(x ast.Expr) bool { return isSum(x) && u.flow(st.place).has(x) })) && u.asksWith(st.place):
+				if k := (besideLock{u}).keeps(st.place, first, u.call); k.needless {
+					guards = k.add(guards)
+				} else {
+					found = u.inOrder(st.place, first)
+				}
 			}
 		}
 		return true
 	})
 	if answers {
-		return nil
+		return nil, guards
 	}
-	return found
+	return found, guards
 }
 
 // own tells of a place that it is a variable of the function.

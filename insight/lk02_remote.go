@@ -38,18 +38,17 @@ func peerOf(c *code, frames []stack.Frame) (pkg string) {
 	return pkg
 }
 
-// writesBack looks for a call under the lock that reads something from a peer, and one behind it
-// that writes there what is made of it; calls are the stacks of all calls that were seen waiting for
-// the world outside, the one under the lock among them.
-func (u atPeer) writesBack(holder []stack.Frame, calls [][]stack.Frame) *protected {
-	type seenCall struct {
-		line int
-		peer string
-	}
-	var all []seenCall
+// seenCall is a line under the lock from which a call was seen waiting, and for which library.
+type seenCall struct {
+	line int
+	peer string
+}
+
+// seen are the lines under the lock of calls that were seen waiting for the world outside, the one under the lock among them.
+func (u atPeer) seen(holder []stack.Frame, calls [][]stack.Frame) (all []seenCall) {
 	for _, frames := range append(slices.Clone(calls), holder) {
 		i := slices.IndexFunc(frames, func(f stack.Frame) bool {
-			return f.File == u.file && u.lock < f.Line && (!u.known || u.held.has(f.Line)) && u.s.covers(u.fn.body, f.Line)
+			return f.File == u.file && u.under(f.Line) && u.s.covers(u.fn.body, f.Line)
 		})
 		if i < 0 {
 			continue
@@ -58,6 +57,14 @@ func (u atPeer) writesBack(holder []stack.Frame, calls [][]stack.Frame) *protect
 			all = append(all, x)
 		}
 	}
+	return all
+}
+
+// writesBack looks for a call under the lock that reads something from a peer, and one behind it
+// that writes there what is made of it; calls are the stacks of all calls that were seen waiting for
+// the world outside, the one under the lock among them.
+func (u atPeer) writesBack(holder []stack.Frame, calls [][]stack.Frame) *protected {
+	all := u.seen(holder, calls)
 	for _, read := range all {
 		for _, write := range all {
 			if read.line >= write.line || read.peer != write.peer {
@@ -87,7 +94,7 @@ func (u atPeer) changedAtPeer(read, write int) *protected {
 		return nil // what one peer has is put into another: a cache
 	}
 	key := u.keyOf(reads, writes)
-	p := &protected{info: key == "", slow: true,
+	p := &protected{info: key == "", slow: true, decides: true,
 		says: fmt.Sprintf("the lock keeps a change at the peer together: line %d reads, and line %d writes what is made of the answer", read, write),
 		evidence: []Evidence{
 			u.c.shownAt(u.file, read, "under the lock: reads"),

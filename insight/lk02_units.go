@@ -146,42 +146,55 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 		f.Severity = Info
 	}
 	f.Evidence = l.shown(in.code, t)
-	sync := syncs(t.Frames(workAt(g, &l.does)))
 	for i, row := range l.also {
 		if i < 2 && 10*row.Time >= l.time {
 			f.Evidence = append(f.Evidence, t.seen(row.Cause.Site.Stack, "under the lock: %s here, too", row.Cause.Kind.Clause()))
 		}
-		sync = sync || 10*row.Time >= l.time && syncs(t.Frames(workAt(g, row)))
 	}
 	if other {
 		f.Evidence = append(f.Evidence, t.seen(holder, "here the holder lets it go"))
 	}
 	f.Evidence = append(f.Evidence, seenIn(in, t, g, l.site, "waits for the lock, %s in each", unit.Duration(l.all()/unitCount(g))))
-	switch f.Advice = heldAdvice; {
-	case elsewhere && l.inBackground(t):
-		f.Advice = heldElsewhereAdvice
-	case writesKept(in.code, t.Frames(workAt(g, &l.does))):
-		f.Advice = keepsOrder
-	}
-	if sync {
-		f.Advice = syncAdvice
-		if l.inBackground(t) {
-			f.Advice = "Sync without the lock: take what is to be written under the lock, unlock, and then write and sync it, or sync alone after unlocking. Who has to know that its data is on disk can wait for that, and not for the lock."
-		}
-	}
 	f.Verify = "Record again under the same load: loupe trace requests should show no wait for this lock, and the high percentiles of the latency should fall."
 	f.Impact = exactly(ofAll(in, g, share), "share of the "+timeOfUnits(g))
 	f.Doubts = in.traceDoubts(t, "the lock may be there to serialise this on purpose, as with writes to one file")
-	if f.Advice == syncAdvice {
-		f.Doubts = append(f.Doubts, heldSyncDoubt(in, t.Frames(workAt(g, &l.does)), l.site.Frame.Func)...)
-	}
-	if p := protectedBy(in.code, t.Frames(stackIn(in, t, g, l.site)), t.Frames(workAt(g, &l.does)), callsOutside(in)...); p != nil && !sync {
-		p.info = p.info && !p.slow
-		p.tell(&f)
-	}
+	l.advise(in, t, &f)
 	namelessDoubt(in, g, &f)
 	f.waits = l.rows
 	return f
+}
+
+// syncs tells whether the holder makes something reach the disk.
+func (l *underLock) syncs(t *traced) bool {
+	return syncs(t.Frames(workAt(l.group, &l.does))) || slices.ContainsFunc(l.also, func(row *facts.UnitRow) bool {
+		return 10*row.Time >= l.time && syncs(t.Frames(workAt(l.group, row)))
+	})
+}
+
+// advise says what to do about the lock: by what its holder waits for, and by what the source shows that it is for.
+func (l *underLock) advise(in *Input, t *traced, f *Finding) {
+	work := t.Frames(workAt(l.group, &l.does))
+	_, elsewhere := l.heldIn(t)
+	p := protectedBy(in.code, t.Frames(stackIn(in, t, l.group, l.site)), work, callsOutside(in)...)
+	if l.syncs(t) {
+		if f.Advice = syncAdvice; l.inBackground(t) {
+			f.Advice = "Sync without the lock: take what is to be written under the lock, unlock, and then write and sync it, or sync alone after unlocking. Who has to know that its data is on disk can wait for that, and not for the lock."
+		} else {
+			f.Doubts = append(f.Doubts, heldSyncDoubt(in, work, l.site.Frame.Func)...)
+		}
+		p.tellSync(f)
+		return
+	}
+	switch f.Advice = heldAdvice; {
+	case elsewhere && l.inBackground(t):
+		f.Advice = heldElsewhereAdvice
+	case writesKept(in.code, work):
+		f.Advice = keepsOrder
+	}
+	if p != nil {
+		p.info = p.info && !p.slow
+		p.tell(f)
+	}
 }
 
 // shown is what the holder does: at its own line in the function that takes the lock, as far as the units that wait hold it

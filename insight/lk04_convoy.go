@@ -40,17 +40,16 @@ func checkConvoy(r *Rule, in *Input, t *traced) []Finding {
 		}
 		f.Advice = "Do more per lock acquisition (collect, then apply a batch), or split what it guards, so that fewer goroutines compete for the same lock."
 		if u := underLockAt(in, l.At); u != nil && 2*u.time >= u.all() {
-			f.Advice = heldAdvice // who holds it waits, and more under the lock would make it worse
-			if u.inBackground(t) {
-				f.Advice = heldElsewhereAdvice
-			}
+			var held Finding // who holds it waits, and more under the lock would make it worse
+			u.advise(in, t, &held)
+			f.Advice, f.Doubts = held.Advice, held.Doubts
 		}
 		if does := workAdvice(in, l.At); does != "" {
 			f.Advice = does
 		}
 		f.Verify = "Record again under the same load: the mean wait should fall, and fewer goroutines queue."
-		f.Doubts = in.traceDoubts(t, "if this line locks several mutexes, there are as many queues, and shorter ones",
-			"a trace does not show who holds a lock, nor for how long: a RWMutex may be held by a reader that never waited")
+		f.Doubts = append(f.Doubts, in.traceDoubts(t, "if this line locks several mutexes, there are as many queues, and shorter ones",
+			"a trace does not show who holds a lock, nor for how long: a RWMutex may be held by a reader that never waited")...)
 		return []Finding{f}
 	}
 	if len(queues) > 0 {

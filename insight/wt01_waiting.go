@@ -389,8 +389,11 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		f.Evidence = append(f.Evidence, a.Evidence)
 		f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return d == pushedDoubt })
 	}
-	if w.kind == "lock" && len(w.causes) > 0 && reason != "lock" && reason != "running" && !syncs(t.Frames(workAt(g, &w.causes[0]))) {
-		if p := protectedBy(in.code, t.Frames(w.site.Stack), t.Frames(workAt(g, &w.causes[0]))); p != nil {
+	if w.kind == "lock" && len(w.causes) > 0 && reason != "lock" && reason != "running" {
+		work := t.Frames(workAt(g, &w.causes[0]))
+		if p := protectedBy(in.code, t.Frames(w.site.Stack), work); syncs(work) {
+			p.tellSync(&f)
+		} else if p != nil {
 			p.title = "" // of what the lock is held for
 			p.tell(&f)
 		}

@@ -86,7 +86,7 @@ func waitsWhoLetsGo(in *Input, site stack.Frame) stack.Frame {
 }
 
 // heldByOther is what a lock is for that a function holds in which nobody waits for it.
-func heldByOther(c *code, waiter, holder []stack.Frame) *protected {
+func heldByOther(c *code, waiter, holder []stack.Frame, more [][]stack.Frame) *protected {
 	p := connectionUnder(c, waiter, holder)
 	i, taken := heldAbove(c, waiter, holder)
 	if i < 0 {
@@ -96,10 +96,14 @@ func heldByOther(c *code, waiter, holder []stack.Frame) *protected {
 	if u.fn == nil {
 		return p
 	}
-	if k := keepsAlive(u, u.within(holder, holder[i])); k != nil {
-		return k.beside(c, p)
+	levels := u.within(holder, holder[i])
+	if kept, _ := u.together(levels, waiter, holder, more); p == nil {
+		p = kept
 	}
-	return p
+	if k := keepsAlive(u, levels); k != nil {
+		p = k.beside(c, p)
+	}
+	return besideOthers(u, levels, p)
 }
 
 // heldAbove is the frame of a stack, the innermost one, that is under the lock which another stack waits for, by its name, and

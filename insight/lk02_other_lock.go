@@ -25,9 +25,25 @@ type otherLock struct {
 	at    codeLine
 }
 
-// needless tells of a place, which is read at a line and stored at another one with the call between them, that the lock is
-// not what keeps the change together.
-func (u besideLock) needless(place string, read, stores int) bool {
+// keptOtherwise is what else keeps a change together: the lock is needless for it where another one does, or where nobody else has what is changed.
+type keptOtherwise struct {
+	needless bool
+	by       otherLock // without a name where there is none
+	// both is another lock that all who wait take as well, and that keeps the change together, too.
+	both string
+}
+
+// add adds the lock to those that were found before.
+func (k keptOtherwise) add(guards []otherLock) []otherLock {
+	if k.by.lock == "" {
+		return guards
+	}
+	return append(guards, k.by)
+}
+
+// keeps tells of a place, which is read at a line and stored at another one with the call between them, whether the lock is
+// what keeps the change together.
+func (u besideLock) keeps(place string, read, stores int) keptOtherwise {
 	first, last := min(read, u.call), max(stores, u.call)
 	var of types.Object
 	if in, ok := derivationsOf(u.c).at(stack.Frame{File: u.file, Line: u.call}); ok {
@@ -37,30 +53,19 @@ func (u besideLock) needless(place string, read, stores int) bool {
 	for level := u; level.underlying != nil && named != ""; level.underlying = level.outer {
 		if g, ok := level.anotherLock(named, of, first, last); ok {
 			if level.sharedAlike(g.lock) {
-				u.both = g.lock
-				return false
+				return keptOtherwise{both: g.lock}
 			}
-			u.root().guards = append(u.root().guards, g)
-			return true
+			return keptOtherwise{needless: true, by: g}
 		}
 		if level.madeHere(named, last) {
-			return true
+			return keptOtherwise{needless: true}
 		}
 		named = level.nameOutside(named)
 		if level.outer != nil {
 			first, last = level.outer.call, level.outer.call
 		}
 	}
-	return false
-}
-
-// root is the function that takes the lock.
-func (u besideLock) root() *underlying {
-	top := u.underlying
-	for top.outer != nil {
-		top = top.outer
-	}
-	return top
+	return keptOtherwise{}
 }
 
 // nameOutside is how the function that leads to this one names a place; empty where it has no name for it.
@@ -326,13 +331,13 @@ func (u besideLock) handsOver(name string, behind int) (found bool) {
 	return found
 }
 
-// guarded says that what changes around the call has another lock, so that this one need not be held.
-func (u besideLock) guarded(lock stack.Frame) *protected {
-	if len(u.guards) == 0 {
+// guarded says that what changes around the call has another lock, so that this one need not be held; nil where none was found.
+func (u besideLock) guarded(guards []otherLock) *protected {
+	if len(guards) == 0 {
 		return nil
 	}
-	g, name := u.guards[0], "the lock"
-	if t, ok := u.c.takerAt(lock); ok {
+	g, name := guards[0], "the lock"
+	if t, ok := u.c.takerAt(stack.Frame{File: u.file, Line: u.lock}); ok {
 		name = t.name
 	}
 	return &protected{lets: letsWholly,
