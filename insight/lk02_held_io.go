@@ -100,6 +100,18 @@ func checkHeldIO(r *Rule, in *Input) []Finding {
 	return []Finding{r.answer(Fine, "no goroutine waited for a mutex of the program%s%s", w.Of(), unended(w))}
 }
 
+// heldIOAt is what LK02 finds about the lock that a line takes or lets go; ok is false where it finds nothing.
+func heldIOAt(in *Input, lock stack.Frame) (f Finding, ok bool) {
+	all := checkHeldIO(lk02, in)
+	i := slices.IndexFunc(all, func(f Finding) bool {
+		return f.State == Found && slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.File == lock.File && e.Line == lock.Line })
+	})
+	if i < 0 {
+		return f, false
+	}
+	return all[i], true
+}
+
 // heldAcross looks for locks of one file that are held across input or output;
 // otherwise is what the rule says where there are none.
 func heldAcross(r *Rule, in *Input, w, dump *facts.AllWaits, sites []*facts.Place) (found []Finding, otherwise Finding) {

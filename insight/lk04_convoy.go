@@ -3,6 +3,7 @@ package insight
 import (
 	"loupe/analysis/facts"
 	"loupe/recording"
+	"loupe/value/stack"
 	"loupe/value/unit"
 )
 
@@ -39,14 +40,7 @@ func checkConvoy(r *Rule, in *Input, t *traced) []Finding {
 			f.Evidence = append(f.Evidence, t.seen(l.By[0].Stack, "unlocked here, %s times", unit.Count(l.By[0].Count)))
 		}
 		f.Advice = "Do more per lock acquisition (collect, then apply a batch), or split what it guards, so that fewer goroutines compete for the same lock."
-		if u := underLockAt(in, l.At); u != nil && 2*u.time >= u.all() {
-			var held Finding // who holds it waits, and more under the lock would make it worse
-			u.advise(in, t, &held)
-			f.Advice, f.Doubts = held.Advice, held.Doubts
-		}
-		if does := workAdvice(in, l.At); does != "" {
-			f.Advice = does
-		}
+		adviseConvoy(in, t, l.At, &f)
 		f.Verify = "Record again under the same load: the mean wait should fall, and fewer goroutines queue."
 		f.Doubts = append(f.Doubts, in.traceDoubts(t, "if this line locks several mutexes, there are as many queues, and shorter ones",
 			"a trace does not show who holds a lock, nor for how long: a RWMutex may be held by a reader that never waited")...)
@@ -62,4 +56,18 @@ func checkConvoy(r *Rule, in *Input, t *traced) []Finding {
 		}
 	}
 	return []Finding{r.answer(Fine, "no goroutine waited for a mutex")}
+}
+
+// adviseConvoy says what to do about a lock that goroutines queue for by what its holder does: what LK02 says where that waits, since more
+// under the lock would make it worse, and what is done there where it works.
+func adviseConvoy(in *Input, t *traced, lock stack.Frame, f *Finding) {
+	if u := underLockAt(in, lock); u != nil && 2*u.time >= u.all() {
+		var held Finding
+		u.advise(in, t, &held)
+		f.Advice, f.Doubts = held.Advice, held.Doubts
+	} else if held, ok := heldIOAt(in, lock); ok {
+		f.Advice = held.Advice
+	} else if does := workAdvice(in, lock); does != "" {
+		f.Advice = does
+	}
 }

@@ -112,6 +112,15 @@ func TestLK04(t *testing.T) {
 	f := s.expect("LK04", Found, "20.0 goroutines queued for the lock at cache.Get at cache.go:20", "a wait took 10.0 ms")
 	severity(t, "a queue", f, Warning)
 	near(t, "a queue", f, 20)
+	if !strings.HasPrefix(f.Advice, "Do more per lock acquisition") {
+		t.Errorf("nothing says what the holder does: %s", f.Advice)
+	}
+	// Where the holder waits under the lock, both rules say the same.
+	held := locking(t, 4000, 10*ms, "*Mutex).Lock")
+	held.block("main.serve", exectrace.NameNetwork, 100, 10*ms, held.stack("internal/poll.runtime_pollWait", "net.(*conn).Read", "shop/cache.Get:/src/cache/cache.go:22", "main.serve:/src/main.go:3"), 0)
+	if f, of := held.expect("LK04", Found), held.expect("LK02", Found); f.Advice != of.Advice {
+		t.Errorf("LK04 says %q, and LK02 %q", f.Advice, of.Advice)
+	}
 	locking(t, 4000, 10*ms, "*RWMutex).RLock").expect("LK04", Fine)
 	locking(t, 4000, ms, "*Mutex).Lock").expect("LK04", Fine, "2.00 goroutines queued")
 	locking(t, 99, time.Second, "*Mutex).Lock").expect("LK04", Fine)
