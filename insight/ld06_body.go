@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"regexp"
 	"slices"
@@ -174,53 +175,124 @@ func releasesBody(c *code, name string) (closes, drains bool) {
 // bodyless are statuses whose answers have no body.
 var bodyless = regexp.MustCompile(`StatusNo(Content|tModified)|\b(204|304)\b`)
 
-// walk goes through statements; read tells whether the body has been read before, and is, behind them.
-func (b *bodyWays) walk(list []ast.Stmt, read bool) bool {
-	for _, x := range list {
-		switch x := x.(type) {
-		case *ast.ReturnStmt:
-			line, _ := b.s.lines(x)
-			switch {
-			case b.hands(x):
-				b.handed = max(b.handed, line)
-			case !read && !b.reads(x):
-				b.unread = append(b.unread, line)
-			}
-			return read
-		case *ast.DeferStmt:
-			if closes, drains := b.closes(x.Call); closes {
-				b.note(x)
-				b.drains = b.drains || drains
-			}
-		case *ast.ExprStmt:
-			call, calls := x.X.(*ast.CallExpr)
-			if closes, drains := false, false; calls {
-				if closes, drains = b.closes(call); closes {
-					b.note(x)
-				}
-				read = read || drains
-			}
-			read = read || b.reads(x)
-		case *ast.IfStmt:
-			read = read || x.Init != nil && b.reads(x.Init) || b.reads(x.Cond)
-			if b.walk(x.Body.List, read || bodyless.MatchString(types.ExprString(x.Cond))); x.Else != nil {
-				b.walk([]ast.Stmt{x.Else}, read)
-			}
-		case *ast.SwitchStmt:
-			for _, c := range x.Body.List {
-				clause := c.(*ast.CaseClause)
-				empty := slices.ContainsFunc(clause.List, func(e ast.Expr) bool { return bodyless.MatchString(types.ExprString(e)) })
-				b.walk(clause.Body, read || empty)
-			}
-		case *ast.BlockStmt:
-			read = b.walk(x.List, read)
-		case *ast.LabeledStmt:
-			read = b.walk([]ast.Stmt{x.Stmt}, read)
-		default:
-			read = read || b.reads(x)
+// bodyState is what is known of the body behind some statements: that it has been read, or that nothing comes behind them.
+type bodyState struct{ read, ends bool }
+
+// joined is what is known behind branches of which one is taken: what is known of all that go on.
+func joined(branches []bodyState) bodyState {
+	after := bodyState{read: true, ends: true}
+	for _, x := range branches {
+		if !x.ends {
+			after.read, after.ends = after.read && x.read, false
 		}
 	}
-	return read
+	return after
+}
+
+// walk goes through statements; read tells whether the body has been read before.
+func (b *bodyWays) walk(list []ast.Stmt, read bool) bodyState {
+	for _, x := range list {
+		after := b.step(x, read)
+		if after.ends {
+			return after
+		}
+		if _, leaves := x.(*ast.BranchStmt); leaves {
+			break
+		}
+		read = after.read
+	}
+	return bodyState{read: read}
+}
+
+// step goes through one statement.
+func (b *bodyWays) step(x ast.Stmt, read bool) bodyState {
+	switch x := x.(type) {
+	case *ast.ReturnStmt:
+		line, _ := b.s.lines(x)
+		switch {
+		case b.hands(x):
+			b.handed = max(b.handed, line)
+		case !read && !b.reads(x):
+			b.unread = append(b.unread, line)
+		}
+		return bodyState{read, true}
+	case *ast.DeferStmt:
+		if closes, drains := b.closes(x.Call); closes {
+			b.note(x)
+			b.drains = b.drains || drains
+		}
+		return bodyState{read: read}
+	case *ast.ExprStmt:
+		drains, ends := false, false
+		if call, ok := x.X.(*ast.CallExpr); ok {
+			var closes bool
+			if closes, drains = b.closes(call); closes {
+				b.note(x)
+			}
+			ends = neverReturns(types.ExprString(call.Fun))
+		}
+		return bodyState{read || drains || b.reads(x), ends}
+	case *ast.IfStmt:
+		read = read || x.Init != nil && b.reads(x.Init) || b.reads(x.Cond)
+		empty, otherwise := emptyStatus(x.Cond)
+		then, other := b.walk(x.Body.List, read || empty), bodyState{read: read || otherwise}
+		if x.Else != nil {
+			other = b.step(x.Else, other.read)
+		}
+		return joined([]bodyState{then, other})
+	case *ast.SwitchStmt:
+		read = read || x.Init != nil && b.reads(x.Init) || x.Tag != nil && b.reads(x.Tag)
+		return b.clauses(x.Body.List, read)
+	case *ast.TypeSwitchStmt:
+		return b.clauses(x.Body.List, read || x.Init != nil && b.reads(x.Init) || b.reads(x.Assign))
+	case *ast.SelectStmt:
+		return b.clauses(x.Body.List, read)
+	case *ast.BlockStmt:
+		return b.walk(x.List, read)
+	case *ast.LabeledStmt:
+		return b.step(x.Stmt, read)
+	}
+	return bodyState{read: read || b.reads(x)}
+}
+
+// clauses goes through those of a switch or a select. A switch without a default may take none of them.
+func (b *bodyWays) clauses(list []ast.Stmt, read bool) bodyState {
+	var all []bodyState
+	exhaustive := false
+	for _, c := range list {
+		before, body := read, statements(c)
+		switch c := c.(type) {
+		case *ast.CaseClause:
+			exhaustive = exhaustive || c.List == nil
+			before = read || slices.ContainsFunc(c.List, func(e ast.Expr) bool { empty, _ := emptyStatus(e); return empty })
+		case *ast.CommClause:
+			exhaustive = true // it waits for one of them
+			before = read || c.Comm != nil && b.reads(c.Comm)
+		}
+		after := b.walk(body, before)
+		if n := len(body); n > 0 {
+			if last, ok := body[n-1].(*ast.BranchStmt); ok && last.Tok == token.FALLTHROUGH {
+				continue // the next clause goes on
+			}
+		}
+		all = append(all, after)
+	}
+	if !exhaustive {
+		all = append(all, bodyState{read: read})
+	}
+	return joined(all)
+}
+
+// emptyStatus tells of a condition that an answer has no body where it holds, and where it does not.
+func emptyStatus(cond ast.Expr) (then, otherwise bool) {
+	if !bodyless.MatchString(types.ExprString(cond)) {
+		return false, false
+	}
+	x, ok := ast.Unparen(cond).(*ast.BinaryExpr)
+	if ok && (x.Op == token.NEQ || x.Op == token.LAND) {
+		return x.Op == token.LAND && !strings.Contains(types.ExprString(cond), "!="), x.Op == token.NEQ
+	}
+	return true, false
 }
 
 // note keeps the line of what closes the body.
@@ -275,10 +347,7 @@ func (b *bodyWays) tell(f *Finding, others string) bool {
 			f.Evidence = append(f.Evidence, b.c.shownAt(b.file, line, "the source returns here before it has read the body"))
 			places = append(places, fmt.Sprint(line))
 		}
-		where := baseName(b.file) + ":" + places[0]
-		if n := len(places); n > 1 {
-			where += strings.Join(append([]string{""}, places[1:n-1]...), ", ") + " and " + places[n-1]
-		}
+		where := baseName(b.file) + ":" + andList(places)
 		f.Advice = fmt.Sprintf("By the source, the function returns at %s before it has read the body, which is then closed unread: that costs the connection. If these answers (error statuses, for example) are not rare, read them to their end first, with a limit: io.Copy(io.Discard, io.LimitReader(%s, 64<<10)).", where, b.body()) + or
 		return true
 	}

@@ -18,6 +18,7 @@ func TestBodyWays(t *testing.T) {
 	const head = "package main\n\nimport \"net/http\"\n\nfunc (c *client) get(req *http.Request) (any, error) {\n\tresp, err := c.http.Do(req)\n\tif err != nil {\n\t\treturn nil, err\n\t}\n"
 	const tail = "\treturn io.ReadAll(resp.Body)\n}\n"
 	const status = "\tif resp.StatusCode != 200 {\n\t\treturn nil, errStatus\n\t}\n"
+	const close, done = "\tdefer resp.Body.Close()\n", "\treturn all, nil\n}\n"
 	for _, c := range []struct {
 		name, body     string
 		unread, handed string
@@ -34,6 +35,21 @@ func TestBodyWays(t *testing.T) {
 		{"read first", "\tdefer resp.Body.Close()\n\tall, err := io.ReadAll(resp.Body)\n\tif err != nil {\n\t\treturn nil, err\n\t}\n" + status + "\treturn all, nil\n}\n", "[]", "0"},
 		{"handed on in a value", "\tif resp.StatusCode != 200 {\n\t\tio.Copy(io.Discard, resp.Body)\n\t\tresp.Body.Close()\n\t\treturn nil, errStatus\n\t}\n\treturn &records{body: resp.Body, scan: bufio.NewScanner(resp.Body)}, nil\n}\nfunc (r *records) close() { r.body.Close() }\n", "[]", "15"},
 		{"handed on", "\treturn resp.Body, nil\n}\n", "[]", "10"},
+		{"read in one branch, the other returns", close + "\tif resp.StatusCode == 200 {\n\t\tall, _ = io.ReadAll(resp.Body)\n\t} else {\n\t\treturn nil, errStatus\n\t}\n" + done, "[14]", "0"},
+		{"read in both branches", close + "\tif resp.StatusCode == 200 {\n\t\tall, _ = io.ReadAll(resp.Body)\n\t} else if c.drain {\n\t\tio.Copy(io.Discard, resp.Body)\n\t} else {\n\t\tio.Copy(w, resp.Body)\n\t}\n" + done, "[]", "0"},
+		{"read in one of two", close + "\tif resp.StatusCode == 200 {\n\t\tall, _ = io.ReadAll(resp.Body)\n\t} else {\n\t\tlog(resp.StatusCode)\n\t}\n" + done, "[16]", "0"},
+		{"read in one branch alone", close + "\tif resp.StatusCode == 200 {\n\t\tall, _ = io.ReadAll(resp.Body)\n\t}\n" + done, "[14]", "0"},
+		{"a branch that closes and returns", "\tif resp.StatusCode != 200 {\n\t\tresp.Body.Close()\n\t\treturn nil, errStatus\n\t} else {\n\t\tall, _ = io.ReadAll(resp.Body)\n\t\tresp.Body.Close()\n\t}\n" + done, "[12]", "0"},
+		{"all branches return", close + "\tif resp.StatusCode == 200 {\n\t\treturn io.ReadAll(resp.Body)\n\t} else {\n\t\tpanic(resp.Status)\n\t}\n" + done, "[]", "0"},
+		{"a switch with a default", close + "\tswitch resp.StatusCode {\n\tcase 200:\n\t\tall, _ = io.ReadAll(resp.Body)\n\tdefault:\n\t\tio.Copy(io.Discard, resp.Body)\n\t}\n" + done, "[]", "0"},
+		{"a switch without one", close + "\tswitch resp.StatusCode {\n\tcase 200:\n\t\tall, _ = io.ReadAll(resp.Body)\n\t}\n" + done, "[15]", "0"},
+		{"a switch that falls through", close + "\tswitch resp.StatusCode {\n\tcase 201:\n\t\tfallthrough\n\tcase 200:\n\t\tall, _ = io.ReadAll(resp.Body)\n\tdefault:\n\t\treturn nil, errStatus\n\t}\n" + done, "[17]", "0"},
+		{"a switch over types", close + "\tswitch v := v.(type) {\n\tcase *bytes.Buffer:\n\t\tv.ReadFrom(resp.Body)\n\tdefault:\n\t\tjson.NewDecoder(resp.Body).Decode(v)\n\t}\n" + done, "[]", "0"},
+		{"a switch over types that reads in one", close + "\tswitch v := v.(type) {\n\tcase *bytes.Buffer:\n\t\tv.ReadFrom(resp.Body)\n\tcase nil:\n\t}\n" + done, "[16]", "0"},
+		{"a select", close + "\tselect {\n\tcase <-ctx.Done():\n\t\treturn nil, errDone\n\tcase s <- 1:\n\t\tall, _ = io.ReadAll(resp.Body)\n\t}\n" + done, "[13]", "0"},
+		{"a select that reads in one", close + "\tselect {\n\tcase <-ctx.Done():\n\tcase s <- 1:\n\t\tall, _ = io.ReadAll(resp.Body)\n\t}\n" + done, "[16]", "0"},
+		{"a body unless it has none", close + "\tif resp.StatusCode != http.StatusNoContent {\n\t\tall, _ = io.ReadAll(resp.Body)\n\t}\n" + done, "[]", "0"},
+		{"returned where it has one", close + "\tif resp.StatusCode != http.StatusNoContent {\n\t\treturn nil, errStatus\n\t}\n" + done, "[12]", "0"},
 		{"the status of it", "\tdefer resp.Body.Close()\n\tio.Copy(io.Discard, resp.Body)\n\treturn resp.StatusCode, nil\n}\n", "[]", "0"},
 	} {
 		code := sourceOf(head + c.body)
