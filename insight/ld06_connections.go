@@ -220,7 +220,7 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	tellProbe(in, &f, t.Frames(top.Stack))
 	sources := connSources{in.code}
 	if ways, ok := bodyWaysOf(in.code, t.Site(top.Stack)); ok && f.Severity.AtLeast(Warning) && !mostOpen(leftOpenBodies(t), opened) {
-		ways.tell(&f, sources.others(t.Site(top.Stack)))
+		tellWays(&f, &ways, sources, t.Site(top.Stack), float64(opened)/float64(max(1, answers)))
 	}
 	if readsBodies(in.code, t.Site(top.Stack)) {
 		f.Advice = "By the source, the body is read to its end there. Use one http.Client for all requests, and set its Transport's MaxIdleConnsPerHost (2 unless the program sets it) to at least the number of concurrent requests to one host."
@@ -233,6 +233,9 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	}
 	if f.Severity.AtLeast(Warning) {
 		tellTransport(&f, in.code, t.Frames(top.Stack), in.Session.Scope().IsUser)
+	}
+	if served == 0 && !mostOpen(leftOpenBodies(t), opened) { // those of a load are not its own
+		tellOwnServer(&f, t, sources, opened)
 	}
 	tellOpening(in, &f, cost{callee: httpDials}, cost{callee: "crypto/tls.(*Conn).clientHandshake"})
 	return f, true
