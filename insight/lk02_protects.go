@@ -94,7 +94,7 @@ func protectedBy(c *code, waiter, holder []stack.Frame, more ...[]stack.Frame) *
 	levels := u.within(holder, call)
 	p, guards := u.together(levels, waiter, holder, more)
 	if p == nil {
-		p = u.keeps(levels, waiter, guards)
+		p = keptFor(u, levels, waiter, guards)
 	}
 	if k := keepsAlive(u, levels); k != nil {
 		p = k.beside(c, p)
@@ -111,7 +111,7 @@ func (u *underlying) together(levels []*underlying, waiter, holder []stack.Frame
 			return p, guards
 		}
 	}
-	if p := connectionUnder(u.c, waiter, upTo(holder, levels[0].at(holder))); p != nil {
+	if p := connectionUnder(u.c, waiter, upTo(holder, callUnder(u, holder))); p != nil {
 		return p, guards
 	}
 	for _, level := range levels {
@@ -128,14 +128,14 @@ func (u *underlying) together(levels []*underlying, waiter, holder []stack.Frame
 	return nil, guards
 }
 
-// at is the frame of a stack at which the function makes the call.
-func (u *underlying) at(frames []stack.Frame) stack.Frame {
+// callUnder is the frame of a stack at which a function makes the call under the lock.
+func callUnder(u *underlying, frames []stack.Frame) stack.Frame {
 	i := slices.IndexFunc(frames, func(f stack.Frame) bool { return f.File == u.file && f.Line == u.call })
 	return frames[max(0, i)]
 }
 
-// keeps is what a lock is for that keeps nothing in one step.
-func (u *underlying) keeps(levels []*underlying, waiter []stack.Frame, guards []otherLock) *protected {
+// keptFor is what a lock is for that keeps nothing in one step.
+func keptFor(u *underlying, levels []*underlying, waiter []stack.Frame, guards []otherLock) *protected {
 	for _, level := range levels {
 		p, others := level.numbered()
 		if guards = append(guards, others...); p != nil {

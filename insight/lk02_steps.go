@@ -247,7 +247,7 @@ func (u *underlying) decidesWrites(holder []stack.Frame) (found *protected) {
 		}
 		line, _ := u.s.lines(n)
 		for _, st := range u.stored(n) {
-			if !u.after(n, st) || u.own(st.place) || u.guardsItself(st.place) || u.tellsFailure(n, st) || !u.decidesFor(st.place) {
+			if !u.after(n, st) || u.own(st.place) || u.guardsItself(st.place) || tellsFailure(u, n, st) || !u.decidesFor(st.place) {
 				continue
 			}
 			read, _ := u.readBefore(st.place)
@@ -270,7 +270,7 @@ func (u *underlying) decidesWrites(holder []stack.Frame) (found *protected) {
 
 // tellsFailure tells of what is stored that it is an error, or is stored because there was one: that decides about all that
 // comes next, whenever it is known.
-func (u *underlying) tellsFailure(n ast.Node, st storedAt) bool {
+func tellsFailure(u *underlying, n ast.Node, st storedAt) bool {
 	if strings.HasPrefix(strings.ToLower(lastName(st.place)), "err") {
 		return true
 	}

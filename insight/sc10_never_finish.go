@@ -55,20 +55,15 @@ type stuck struct {
 // mostStuck is how many places are told of.
 const mostStuck = 3
 
-func checkNeverFinish(r *Rule, in *Input) []Finding {
-	var places []stuck
-	var fine []string
-	missing, short := 0, Finding{}
-	for _, look := range []func(*Rule, *Input) ([]stuck, Finding){proved, becomingMore, staying, endless, counted} {
+// stuckLook is one way to find goroutines that never finish; other is what it says where it finds none.
+type stuckLook func(r *Rule, in *Input) (all []stuck, other Finding)
+
+// stuckPlaces are what several looks find, by place: what they say of the same one is put together. others are the answers of looks that find
+// none.
+func stuckPlaces(r *Rule, in *Input, looks ...stuckLook) (places []stuck, others []Finding) {
+	for _, look := range looks {
 		more, other := look(r, in)
-		switch other.State {
-		case NotApplicable:
-			missing++
-		case TooLittle:
-			short = other
-		case Fine:
-			fine = append(fine, other.Summary)
-		}
+		others = append(others, other)
 		for _, m := range more {
 			if m.at.Func == "" && len(places) > 0 { // more of them in all: those, as far as is known
 				places[0].Evidence = append(places[0].Evidence, Evidence{Text: m.Summary})
@@ -86,6 +81,21 @@ func checkNeverFinish(r *Rule, in *Input) []Finding {
 				continue
 			}
 			places = append(places, m)
+		}
+	}
+	return places, others
+}
+
+func checkNeverFinish(r *Rule, in *Input) []Finding {
+	places, others := stuckPlaces(r, in, proved, becomingMore, staying, endless, counted)
+	var fine []string
+	short := Finding{}
+	for _, other := range others {
+		switch other.State {
+		case TooLittle:
+			short = other
+		case Fine:
+			fine = append(fine, other.Summary)
 		}
 	}
 	var found []Finding

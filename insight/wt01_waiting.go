@@ -52,6 +52,8 @@ type waiting struct {
 	gang   *gang            // those that end it, where they are held up elsewhere than the last of them; else nil
 	limit  *answerLimit     // of the source, which ends it or the wait of who does; else nil
 	there  bool             // it pauses until something exists, which has yet to be judged by the pauses
+	// servers are those who serve the queue that it is, where they mostly wait themselves; else nil.
+	servers *behind
 }
 
 // share is the part of the group's time.
@@ -258,37 +260,6 @@ func atPlace(s facts.UnitSite) string {
 	return " in " + place(s.Frame)
 }
 
-// meanwhile says what the goroutine did that was waited for.
-func (w *waiting) meanwhile() string {
-	if len(w.causes) == 0 {
-		return ""
-	}
-	c := w.causes[0].Cause
-	kind := c.Kind.Key()
-	holder := "the goroutine that ends the wait is "
-	if w.kind == "lock" {
-		holder = "the one that holds it is "
-	}
-	switch {
-	case w.gang != nil:
-		return w.gang.clause(c.Kind.Clause())
-	case kind == "unknown" && w.kind == "lock" && c.Site.Frame.Func != "":
-		return ", which is released" + atPlace(c.Site)
-	case kind == "unknown", w.kind == "stop_the_world" && c.Site.Frame.Func == "":
-		return ""
-	case w.collects():
-		return ", as a collection began" + atPlace(c.Site)
-	case w.kind == "stop_the_world":
-		return ", asked for" + atPlace(c.Site)
-	case w.queues():
-		return ", behind others that are " + c.Kind.Clause() + atPlace(c.Site)
-	}
-	if w.kind == "lock" {
-		return ", while " + holder + c.Kind.Clause() + whileHeld(c)
-	}
-	return ", while " + holder + c.Kind.Clause() + atPlace(c.Site)
-}
-
 // collects tells of stops of the world that they are those of a collection.
 func (w *waiting) collects() bool {
 	return w.kind == "stop_the_world" && strings.HasPrefix(w.what, "GC ")
@@ -297,7 +268,8 @@ func (w *waiting) collects() bool {
 func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	g := w.group
 	ownStacks(in, t, w)
-	why, reason := w.meanwhile(), w.reason()
+	w.servers = serversWait(in, t, w)
+	why, reason := w.meanwhile(in.code), w.reason()
 	n := time.Duration(max(1, g.Wall.Count))
 	what := w.clause
 	if w.what != "" {

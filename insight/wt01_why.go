@@ -269,3 +269,36 @@ func tellPeerSays(w *waiting, in *Input, t *traced, f *Finding) bool {
 	}
 	return false
 }
+
+// meanwhile says what the goroutine did that was waited for.
+func (w *waiting) meanwhile(c *code) string {
+	if len(w.causes) == 0 {
+		return ""
+	}
+	cause := w.causes[0].Cause
+	kind := cause.Kind.Key()
+	holder := "the goroutine that ends the wait is "
+	if w.kind == "lock" {
+		holder = "the one that holds it is "
+	}
+	switch {
+	case w.gang != nil:
+		return w.gang.clause(cause.Kind.Clause())
+	case kind == "unknown" && w.kind == "lock" && cause.Site.Frame.Func != "":
+		return ", which is released" + atPlace(cause.Site)
+	case kind == "unknown", w.kind == "stop_the_world" && cause.Site.Frame.Func == "":
+		return ""
+	case w.collects():
+		return ", as a collection began" + atPlace(cause.Site)
+	case w.kind == "stop_the_world":
+		return ", asked for" + atPlace(cause.Site)
+	case w.servers != nil:
+		return ", behind others, which " + w.servers.says(c)
+	case w.queues():
+		return ", behind others that are " + cause.Kind.Clause() + atPlace(cause.Site)
+	}
+	if w.kind == "lock" {
+		return ", while " + holder + cause.Kind.Clause() + whileHeld(cause)
+	}
+	return ", while " + holder + cause.Kind.Clause() + atPlace(cause.Site)
+}

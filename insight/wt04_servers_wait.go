@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,7 +64,7 @@ func (b *behind) find(t *traced, root string, takes stack.Frame) bool {
 		}
 	}
 	most := time.Duration(0)
-	for _, site := range sortedLines(at, func(a, c time.Duration) int { return int(min(max(c-a, -1), 1)) }) {
+	for _, site := range sortedLines(at, func(a, c time.Duration) int { return cmp.Compare(c, a) }) {
 		most, b.site, b.stack = at[site], site, stacks[site].Stack
 		b.lock = b.isLock(t, stacks[site])
 		break
@@ -206,30 +207,27 @@ func (b *behind) tell(in *Input, t *traced, f *Finding) {
 	}
 }
 
-// tellBehind says the same of a wait that a finding says only the length of.
-func tellBehind(in *Input, t *traced, w *waiting, f *Finding) bool {
+// serversWait are those who serve the queue that a wait is, where they mostly wait themselves; else nil.
+func serversWait(in *Input, t *traced, w *waiting) *behind {
 	if !w.queues() || w.kind != "channel" && w.kind != "cond" {
-		return false
+		return nil
 	}
 	for _, q := range queuesOf(in.Facts.Units(), t, w.group) {
 		if !slices.ContainsFunc(w.rows, func(row *facts.UnitRow) bool { return slices.Contains(q.rows, row) }) {
 			continue
 		}
-		b, ok := q.behind(in, t)
-		if !ok {
-			return false
+		if b, ok := q.behind(in, t); ok {
+			return &b
 		}
-		cause := w.causes[0].Cause
-		f.Summary = strings.Replace(f.Summary, ", behind others that are "+cause.Kind.Clause()+atPlace(cause.Site), ", behind others, which "+b.says(in.code), 1)
-		b.tell(in, t, f)
-		return true
+		return nil
 	}
-	return false
+	return nil
 }
 
 // tellServing says of a wait in a queue what WT04 knows of those who serve it, or have a slot.
 func tellServing(in *Input, t *traced, w *waiting, pushes bool, f *Finding) {
-	if tellBehind(in, t, w, f) {
+	if w.servers != nil {
+		w.servers.tell(in, t, f)
 		return
 	}
 	if q := servedAt(in, t, w); q != nil && !pushes && w.queues() {
