@@ -127,32 +127,49 @@ func endsWithNobody(c *code, with string, way []stack.Frame) bool {
 	}
 	for _, call := range c.lineCalls(way[0]) {
 		if types.ExprString(call.Fun) == with && len(call.Args) > 0 {
-			return isRootContext(c, call.Args[0], call.Pos(), way)
+			return (&rootSearch{c: c, known: map[ast.Expr]bool{}}).is(call.Args[0], call.Pos(), way)
 		}
 	}
 	return false
 }
 
-// isRootContext tells of an expression on the first line of a way that it is context.Background or context.TODO, or one with values alone: by itself, by
+// rootSearch looks for contexts that nobody ends.
+type rootSearch struct {
+	c *code
+	// known are the answers for what variables are given: of two that are given each other's value in turn there are more ways back than can be gone.
+	known map[ast.Expr]bool
+}
+
+// given is what is asked of what a variable is given.
+func (r *rootSearch) given(x ast.Expr, way []stack.Frame) bool {
+	root, ok := r.known[x]
+	if !ok {
+		root = r.is(x, x.Pos(), way)
+		r.known[x] = root
+	}
+	return root
+}
+
+// is tells of an expression on the first line of a way that it is context.Background or context.TODO, or one with values alone: by itself, by
 // what is assigned to its variable before a place, or as the parameter that the callers on the way pass.
-func isRootContext(c *code, x ast.Expr, before token.Pos, way []stack.Frame) bool {
+func (r *rootSearch) is(x ast.Expr, before token.Pos, way []stack.Frame) bool {
 	switch x := ast.Unparen(x).(type) {
 	case *ast.CallExpr:
 		switch types.ExprString(x.Fun) {
 		case "context.Background", "context.TODO", "context.WithoutCancel":
 			return true
 		case "context.WithValue":
-			return len(x.Args) > 0 && isRootContext(c, x.Args[0], before, way)
+			return len(x.Args) > 0 && r.is(x.Args[0], before, way)
 		}
 	case *ast.Ident:
-		fn := c.scopeAt(way[0])
+		fn := r.c.scopeAt(way[0])
 		for ; fn != nil; fn = fn.outer {
 			given, all := 0, true
 			ast.Inspect(fn.body, func(n ast.Node) bool {
 				assigned(n, func(lhs, rhs ast.Expr) {
 					if isNamed(lhs, x.Name) && rhs.Pos() < before && !(rhs.Pos() <= before && before < rhs.End()) {
 						given++
-						all = all && !mentions(rhs, x.Name) && isRootContext(c, rhs, rhs.Pos(), way)
+						all = all && !mentions(rhs, x.Name) && r.given(rhs, way)
 					}
 				})
 				return true
@@ -162,26 +179,26 @@ func isRootContext(c *code, x ast.Expr, before token.Pos, way []stack.Frame) boo
 			case given > 0:
 				return all && i < 0
 			case i >= 0:
-				return fn.outer == nil && rootArgument(c, fn, i, way)
+				return fn.outer == nil && r.argument(fn, i, way)
 			}
 		}
 	}
 	return false
 }
 
-// rootArgument tells whether the caller on a way, its second frame, passes such a context for a parameter of the first one's function.
-func rootArgument(c *code, fn *scope, param int, way []stack.Frame) bool {
+// argument tells whether the caller on a way, its second frame, passes such a context for a parameter of the first one's function.
+func (r *rootSearch) argument(fn *scope, param int, way []stack.Frame) bool {
 	if len(way) < 2 || fn.name == "" {
 		return false
 	}
 	calls := 0
 	root := true
-	for _, call := range c.lineCalls(way[1]) {
+	for _, call := range r.c.lineCalls(way[1]) {
 		if calledName(call) != fn.name || param >= len(call.Args) || call.Ellipsis.IsValid() {
 			continue
 		}
 		calls++
-		root = root && isRootContext(c, call.Args[param], call.Pos(), way[1:])
+		root = root && r.is(call.Args[param], call.Pos(), way[1:])
 	}
 	return calls > 0 && root
 }

@@ -23,6 +23,7 @@ func TestEndsWithNobody(t *testing.T) {
 		{"to do", strings.Replace(made+calls, "MAIN", "var ctx = context.TODO()", 1), true},
 		{"with a value", strings.Replace(made+calls, "MAIN", "ctx := context.WithValue(context.Background(), key, 1)", 1), true},
 		{"directly", strings.Replace(strings.Replace(made+calls, "WithCancel(ctx)", "WithCancel(context.Background())", 1), "MAIN", "ctx := r.Context()", 1), true},
+		{"more ways back than can be gone", strings.Replace(made+calls, "MAIN", "ctx, last := context.Background(), context.Background()"+strings.Repeat("\n\tctx = last\n\tlast = ctx", 50), 1), true},
 		{"of a signal", strings.Replace(made+calls, "MAIN", "ctx, _ := signal.NotifyContext(context.Background())", 1), false},
 		{"of a request", strings.Replace(made+calls, "MAIN", "ctx := r.Context()", 1), false},
 		{"of a field", strings.Replace(strings.Replace(made+calls, "WithCancel(ctx)", "WithCancel(s.ctx)", 1), "MAIN", "ctx := context.Background()", 1), false},

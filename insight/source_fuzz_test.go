@@ -48,6 +48,7 @@ func FuzzSource(f *testing.F) {
 		"t.mu.Lock()\nh := t.m[a]\nh.Lock()\nx := t{n: 1}\nx.n, h.n = h.f(x.n), g(h.n)\nh.n += x.n\nmu.n++\nuse(x)\nh.Unlock()\nt.mu.Unlock()\n}\nvar t T\ntype T struct { sync.Mutex; mu sync.Mutex; m map[string]*T; n int }\nfunc (t *T) f(n int) int {\nt.n = g(t.n)\nreturn t.f(t.n)",
 		"c := t.c\nif c == nil {\nc = t.f()\n}\nfor {\nc.Do(a)\nt.f().Get(b)\n}\n}\ntype T struct { c *http.Client }\nvar t = &T{nil}\nfunc (t *T) f() *http.Client {\nif t.c != nil {\nreturn t.c\n}\nc := &http.Client{}\nc.Transport = http.DefaultTransport.(*http.Transport).Clone()\nswitch {\ncase a:\nc = t.f()\nreturn &http.Client{Transport: R{c, n: new(http.Transport)}}\n}\nreturn c",
 		"t.mu.Lock()\nh := t.find(a)\nh.Read(b)\nfor _, h := range t.m {\nif b {\nh.in.Close()\n}\n}\nt.mu.Unlock()\n}\nfunc (t *T) find(k string) *T { return t.find(k).m[k].in }\nvar t T\ntype T struct { mu sync.Mutex; m map[string]*T; in *T }\nfunc (t *T) g() {\nt.mu.Lock()\nt.m[a].Close()\npool.Put(t.find(a).(*T))\nt.in, t.m = t, nil\nt.mu.Unlock()",
+		"var v any = a\nswitch p := v.(type) {\ncase string:\np = p + \".tmp\"\nfor {\nos.WriteFile(p, nil, 0)\nf, err := os.Create(p + p)\nx.Encode(p)\n}\n}",
 		"A(f(a), string())\nf(strings.Clone(), []byte())",
 		"for {\nselect {\ncase <-t.C:\nx.w.Flush()\ncase x := <-t:\nx.f()\nreturn\n}\n}\n}\ntype T struct { w *bufio.Writer; t *time.Ticker }\nfunc (x *T) f() {\nx.f()\nx.w.Flush()\nfor range x.t.C {\nx.g()\n}\n}\nfunc (x *T) g() {\nx.t = time.NewTicker()\nx.f()\nx.w.Writer.Flush()",
 	} {
@@ -251,7 +252,9 @@ func askWork(c *code, f stack.Frame) {
 	sortKeyAt(c, []stack.Frame{f, f}, []bool{true, true})
 	skippable(c, f)
 	newPartFinder(c).on(f, "f")
-	writesSameFile(c, []stack.Frame{f, f}, "f")
+	for _, writes := range []string{"f", "os.WriteFile"} {
+		writesSameFile(c, []stack.Frame{f, f}, writes)
+	}
 	fillsCache(c, newDerivations(c), f, "f")
 	if own := countedScope(c, f); own != nil {
 		callsItself(c, own, f)

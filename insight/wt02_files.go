@@ -2,6 +2,7 @@ package insight
 
 import (
 	"go/ast"
+	"go/types"
 	"slices"
 	"strings"
 
@@ -30,7 +31,7 @@ func tellWholeFiles(in *Input, t *traced, o *outward, f *Finding) {
 
 // writesSameFile tells of the call of a library on the first line of a way that its path is the same in each turn of the loop around it.
 func writesSameFile(c *code, way []stack.Frame, inner string) bool {
-	d := newDerivations(c)
+	d := derivationsOf(c)
 	in, ok := d.at(way[0])
 	if !ok || in.lit != nil {
 		return false
@@ -40,7 +41,7 @@ func writesSameFile(c *code, way []stack.Frame, inner string) bool {
 		return false
 	}
 	loop := slices.IndexFunc(way, func(f stack.Frame) bool { return lineInLoop(c, f) == loopYes })
-	parts := partsOfPath(d, in.decl, calls[0].Args[0])
+	parts := partsOfPath(d, in.decl, calls[0].Args[0], map[types.Object]bool{})
 	return loop >= 0 && sameInLoop(c, d, discarded{decl: in.decl, n: calls[0]}, parts, way[:loop+1]) && !usedInTurn(c, d, parts, calls[0], way[:loop+1])
 }
 
@@ -93,9 +94,10 @@ func usedInTurn(c *code, d *derivations, parts []ast.Expr, write *ast.CallExpr, 
 	return used
 }
 
-// partsOfPath are what a path is put together of by a call.
-func partsOfPath(d *derivations, decl *ast.FuncDecl, x ast.Expr) []ast.Expr {
-	if v := d.variable(ast.Unparen(x)); v != nil && isLocal(decl, v) && !isGiven(decl, v) {
+// partsOfPath are what a path is put together of by a call. A variable is followed once: it may be put together of itself.
+func partsOfPath(d *derivations, decl *ast.FuncDecl, x ast.Expr, seen map[types.Object]bool) []ast.Expr {
+	if v := d.variable(ast.Unparen(x)); v != nil && isLocal(decl, v) && !isGiven(decl, v) && !seen[v] {
+		seen[v] = true
 		if defs := d.definitions(decl)[v]; len(defs) == 1 && defs[0].x != nil {
 			x = defs[0].x
 		}
@@ -104,7 +106,7 @@ func partsOfPath(d *derivations, decl *ast.FuncDecl, x ast.Expr) []ast.Expr {
 		return call.Args
 	}
 	if sum, ok := ast.Unparen(x).(*ast.BinaryExpr); ok {
-		return append(partsOfPath(d, decl, sum.X), partsOfPath(d, decl, sum.Y)...)
+		return append(partsOfPath(d, decl, sum.X, seen), partsOfPath(d, decl, sum.Y, seen)...)
 	}
 	return []ast.Expr{x}
 }

@@ -24,6 +24,8 @@ func TestWritesSameFile(t *testing.T) {
 		{"one of the kernel", "os.WriteFile(\"/proc/self/comm\", nil, 0o600)", "s.save(x)", false},
 		{"one for each item", "os.WriteFile(filepath.Join(s.dir, x), nil, 0o600)", "s.save(x)", false},
 		{"one for each item, with a name", "path := filepath.Join(s.dir, x); os.WriteFile(path, nil, 0o600)", "s.save(x)", false},
+		{"longer each time", "var v any = x; switch p := v.(type) { case string: p = p + \".tmp\"; os.WriteFile(p, nil, 0o600) }", "s.save(x)", false},
+		{"twice as long each time", "var v any = s.dir; switch p := v.(type) { case string: p = p + p; os.WriteFile(p, nil, 0o600) }", "s.save(x)", false},
 		{"one that is computed", "os.WriteFile(s.pathOf(x), nil, 0o600)", "s.save(x)", false},
 		{"another state each time", "os.WriteFile(s.dir, nil, 0o600)", "t := &state{dir: x}; t.save(x)", false},
 	} {
