@@ -88,7 +88,7 @@ func fieldsRead(d *derivations, of types.Type) (n int, all bool) {
 		}
 	}
 	look(of)
-	return n, all && n > 0
+	return n, all && n > 0 && !seen.full()
 }
 
 // noteFieldsRead notes the fields that a function reads: not those that it only sets.

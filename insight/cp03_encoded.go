@@ -111,7 +111,7 @@ func encodedParts(h *hit, line *hitLine) (what string, raw bool) {
 	return "what a MarshalJSON method returns, as that of json.RawMessage does", false
 }
 
-// encodedIn finds in a type the fields that are encoded already, and a type that encodes itself.
+// encodedIn finds in a type the fields that are encoded already, and a type that encodes itself; of too many types not all of them.
 func encodedIn(of types.Type, seen typesSeen) (fields []string, method string) {
 	if seen.again(of) {
 		return nil, ""
@@ -264,7 +264,7 @@ func encodedReads(w *derivedWay) bool {
 	for v := range w.dep.vars {
 		reads(v.Type(), false)
 	}
-	return known
+	return known && !seen.full()
 }
 
 // goesThroughReceivers tells of a loop that it goes through the elements of something and uses them: what it does is for

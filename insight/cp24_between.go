@@ -131,7 +131,7 @@ func reachesOn(t types.Type, of *types.Named, seen typesSeen) bool {
 		return true
 	}
 	if t = types.Unalias(t); seen.again(t) {
-		return false
+		return seen.full()
 	}
 	switch u := t.(type) {
 	case *types.Named:

@@ -342,7 +342,7 @@ func (x *cutList) isNew(decl *ast.FuncDecl, e ast.Expr) bool {
 	return true
 }
 
-// refers tells of a type that its values have pointers to what is somewhere else.
+// refers tells of a type that its values have pointers to what is somewhere else, as far as that is known.
 func refers(t types.Type) bool { return refersFirst(t, typesSeen{}) }
 
 func refersFirst(t types.Type, seen typesSeen) bool {
@@ -377,13 +377,14 @@ func sourceType(t types.Type) *types.Named {
 	return n.Origin()
 }
 
-// leadsTo tells of a type that its values are, hold or point to values of a type, but for those in the fields of other structs.
+// leadsTo tells of a type that its values are, hold or point to values of a type, but for those in the fields of other structs; or that it has
+// too many others to know.
 func leadsTo(t types.Type, of *types.Named) bool { return leadsFurther(t, of, typesSeen{}) }
 
 func leadsFurther(t types.Type, of *types.Named, seen typesSeen) bool {
 	t = types.Unalias(t)
 	if seen.again(t) {
-		return false
+		return seen.full()
 	}
 	switch u := t.(type) {
 	case *types.Named:

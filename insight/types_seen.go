@@ -17,3 +17,6 @@ func (s typesSeen) again(t types.Type) bool {
 	s[t] = true
 	return false
 }
+
+// full tells that the walk may not have gone to all types: what it has not found may be there.
+func (s typesSeen) full() bool { return len(s) >= mostTypes }

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"fmt"
 	"go/types"
 	"strings"
 	"testing"
@@ -43,14 +44,20 @@ func TestRecursiveTypes(t *testing.T) {
 		{"type P[X any] []P[X]\ntype T map[string]P[item]", true, false},
 		{"type P[X any] struct { Of X; Next *P[X] }\ntype T struct { Of *P[T] }", false, false},
 		{connected, false, false},
+		{columns(100, "Last int"), false, false},
+		{columns(100, "Last *item"), false, true},
+
+		// There are more types than a walk goes to.
+		{columns(400, "Last int"), false, true},
+		{columns(400, "Last *item"), false, true},
 
 		// None of these compiles.
 		{"type T struct { Of T }", false, true},
 		{"type T [2]T", false, true},
 		{"type T = []T", false, true},
 		{"type T struct { U }\ntype U struct { T }", false, true},
-		{"type P[X any] struct { Next *P[[]X]; Of []X }\ntype T P[int]", false, false},
-		{"type P[X any] map[string]P[[]X]\ntype T P[int]", false, false},
+		{"type P[X any] struct { Next *P[[]X]; Of []X }\ntype T P[int]", false, true},
+		{"type P[X any] map[string]P[[]X]\ntype T P[int]", true, true},
 		{"type P[X any] struct { Next P[[]X] }\ntype T P[int]", false, true},
 	} {
 		d := newDerivations(codeOf("package main\n\nimport \"encoding/json\"\n\ntype item struct { id int; raw json.RawMessage }\n\n" + c.types + "\n\nvar list []T\n\nfunc f(a T) T { return a }\n"))
@@ -70,6 +77,45 @@ func TestRecursiveTypes(t *testing.T) {
 		}
 		askTypes(d)
 	}
+}
+
+// columns is a row that points to a struct of its own in each of its fields but the last.
+func columns(n int, last string) string {
+	var b, row strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "type c%d struct { N int%d }\ntype int%[2]d int\n", i, i)
+		fmt.Fprintf(&row, " C%d *c%d;", i, i)
+	}
+	return b.String() + "type T struct {" + row.String() + " " + last + " }"
+}
+
+// TestWideRows: of a row with more fields than a walk over types goes to, nobody says that it is known whole.
+func TestWideRows(t *testing.T) {
+	for n, want := range map[int]bool{50: true, 400: false} {
+		d := newDerivations(codeOf("package main\n\n" + columns(n, "Last int") + "\n\nvar v T\n\nfunc f(t T) (int, any) {\nfor _, x := range []any{" + strings.TrimSuffix(read(n), ",") + "} {\nuse(x)\n}\nreturn t.Last, nil\n}\n"))
+		for id, obj := range d.t.info.Defs {
+			v, ok := obj.(*types.Var)
+			if !ok || id.Name != "v" {
+				continue
+			}
+			w := &derivedWay{derivations: d, dep: dependence{vars: map[types.Object]bool{v: true}, reads: map[types.Object]bool{}}}
+			if encodedReads(w) != want {
+				t.Errorf("%d: what is encoded is known, want %v", n, want)
+			}
+			if _, all := fieldsRead(d, v.Type()); all != want {
+				t.Errorf("%d: all fields are read, want %v", n, want)
+			}
+		}
+	}
+}
+
+// read is an expression for each of the fields of columns and what these point to.
+func read(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "t.C%d.N,", i)
+	}
+	return b.String()
 }
 
 // askTypes asks of all types of the sources what rules ask of some.
