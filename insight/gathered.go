@@ -36,6 +36,10 @@ type gathered struct {
 	fails ast.Node
 	// breaks is such a place where that only is because a source cannot be read, and what is handled is written.
 	breaks ast.Node
+	// begun is where what the items are written to is begun, behind the turns; nil where the source shows no such place.
+	begun ast.Node
+	// touches is where the handling may change what the items are read from; nil where the source shows no such place.
+	touches *sourceChange
 	// closes tells that something is closed between the gathering and the first pass.
 	closes bool
 }
@@ -156,6 +160,9 @@ func followGathered(d *derivations, g *gathered) {
 	f.needsAll(last)
 	for _, p := range append([]passThrough{last}, g.others...) {
 		f.shares(p)
+		if g.against == "" {
+			f.changes(p)
+		}
 		if startsFrom(p.body) && g.keeps == "" { // without a limit, all items would be in use by goroutines instead
 			g.keeps = fmt.Sprintf("each turn starts a goroutine (%s), which has the item until it ends", d.placeOf(p.loop).text())
 		}
@@ -312,7 +319,7 @@ var (
 )
 
 // needsAll looks for what a turn gives besides the list that the handling of the first item needs: another variable that it sets, an earlier item
-// that a later turn changes, and a file that is read before it is written anew.
+// that a later turn changes.
 func (f *gatheredUse) needsAll(last passThrough) {
 	d, whole := f.d, f.g.whole
 	outer := func(v types.Object) bool { return v != nil && (v.Pos() < whole.Pos() || v.Pos() > whole.End()) }
@@ -342,15 +349,32 @@ func (f *gatheredUse) needsAll(last passThrough) {
 		}
 		return true
 	})
-	for _, decl := range []*ast.FuncDecl{f.g.decl, last.decl} {
-		f.sameFile(decl)
-	}
-	for _, call := range callsTo(d, f.g.decl) {
-		for _, caller := range d.t.decls {
-			if caller.Body != nil && covers(caller.Body, call) {
-				f.sameFile(caller)
+}
+
+// changes looks for a place between the turns and the end of the handling that changes what the items are read from.
+func (f *gatheredUse) changes(p passThrough) {
+	sources := itemsFrom(f.d, f.g.decl, f.g.whole)
+	var parts []codePart
+	for decl, end := range f.ends {
+		part := codePart{decl, decl.Body.Pos(), end}
+		for _, by := range whoCalls(f.d, f.g.decl) {
+			if by.in == decl && by.call.Pos() < end {
+				part.from = max(part.from, by.call.End())
 			}
 		}
+		if decl == f.g.decl {
+			part.from = f.g.whole.End()
+		}
+		parts = append(parts, part)
+	}
+	f.g.begun = begunBehind(sources.names, parts, p.loop, beginsTarget)
+	c := sources.changed(parts, codePart{p.decl, p.body.Pos(), p.body.End()}, itemVars(p.item))
+	switch {
+	case c == nil:
+	case c.maybe:
+		f.g.touches = c
+	default:
+		f.speaks(c.at, c.text)
 	}
 }
 
@@ -365,30 +389,12 @@ func (f *gatheredUse) handedOut(v types.Object) bool {
 	})
 }
 
-// sameFile looks for an expression by which a function both reads a file and writes it anew.
-func (f *gatheredUse) sameFile(decl *ast.FuncDecl) {
-	read := map[string]bool{}
-	ast.Inspect(decl.Body, func(n ast.Node) bool {
-		call, ok := n.(*ast.CallExpr)
-		if !ok || len(call.Args) == 0 {
-			return true
-		}
-		switch name, arg := calledName(call), types.ExprString(call.Args[0]); {
-		case savesByName.MatchString(name) && read[arg]:
-			f.speaks(call, arg+" is what they are read from")
-		case opensByName.MatchString(name):
-			read[arg] = true
-		}
-		return true
-	})
-}
-
 // oneAtATime are names of what may serve one query at a time.
 var oneAtATime = regexp.MustCompile(`(?i)(^|\.)(tx|conn|db|mu|lock)$`)
 
-// shares asks whether the loop that handles the items needs, or changes, what they are taken from.
+// shares asks whether the loop that handles the items needs what they are taken from.
 func (f *gatheredUse) shares(p passThrough) {
-	from, maps := map[string]bool{}, map[types.Object]bool{}
+	from := map[string]bool{}
 	look := func(n ast.Node) {
 		ast.Inspect(n, func(n ast.Node) bool {
 			if x, ok := n.(ast.Expr); ok && oneAtATime.MatchString(types.ExprString(x)) {
@@ -398,11 +404,6 @@ func (f *gatheredUse) shares(p passThrough) {
 		})
 	}
 	look(f.g.whole)
-	if r, ok := f.g.whole.(*ast.RangeStmt); ok {
-		if v := (takenScan{f.d, nil}).thing(r.X); v != nil {
-			maps[v] = true
-		}
-	}
 	ast.Inspect(f.g.whole, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok {
 			for _, def := range f.d.definitions(f.g.decl)[f.d.variable(id)] {
@@ -414,22 +415,14 @@ func (f *gatheredUse) shares(p passThrough) {
 		return true
 	})
 	ast.Inspect(p.body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.CallExpr:
-			if isNamed(n.Fun, "delete") && len(n.Args) == 2 && maps[(takenScan{f.d, nil}).thing(n.Args[0])] {
-				f.speaks(n, "the items are taken out of what the first loop goes through")
+		call, ok := n.(*ast.CallExpr)
+		for name := range from {
+			if !ok {
+				break
 			}
-			for name := range from {
-				sel, ok := n.Fun.(*ast.SelectorExpr)
-				if ok && lastName(types.ExprString(sel.X)) == name || slices.ContainsFunc(n.Args, func(x ast.Expr) bool { return lastName(types.ExprString(x)) == name }) {
-					f.speaks(n, name+" is used while the items are handled, too")
-				}
-			}
-		case *ast.AssignStmt:
-			for _, lhs := range n.Lhs {
-				if x, ok := lhs.(*ast.IndexExpr); ok && maps[(takenScan{f.d, nil}).thing(x.X)] {
-					f.speaks(n, "it changes what the first loop goes through")
-				}
+			sel, method := call.Fun.(*ast.SelectorExpr)
+			if method && lastName(types.ExprString(sel.X)) == name || slices.ContainsFunc(call.Args, func(x ast.Expr) bool { return lastName(types.ExprString(x)) == name }) {
+				f.speaks(call, name+" is used while the items are handled, too")
 			}
 		}
 		return true

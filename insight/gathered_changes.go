@@ -19,19 +19,11 @@ type laterChanges struct {
 	// that it is not.
 	isNew   map[types.Object]bool
 	returns map[*ast.FuncDecl]bool
-	// callers are the calls of a function; nil until somebody asks.
-	callers map[*ast.FuncDecl][]callBy
 	deep    int // how many variables are being asked about
 }
 
 // mostLater bounds how many variables are followed one after the other: a source may be one long chain of them.
 const mostLater = 1000
-
-// callBy is a call, and the function that makes it.
-type callBy struct {
-	in   *ast.FuncDecl
-	call *ast.CallExpr
-}
 
 func newLaterChanges(d *derivations, whole ast.Node) *laterChanges {
 	return &laterChanges{d: d, whole: whole, of: map[*types.Named]bool{}, isNew: map[types.Object]bool{}, returns: map[*ast.FuncDecl]bool{}}
@@ -217,7 +209,7 @@ func (c *laterChanges) named() (all []*types.Named) {
 
 // givenNew tells of what a function is given, or its receiver, that all calls from the functions around give it something new.
 func (c *laterChanges) givenNew(decl *ast.FuncDecl, v types.Object) bool {
-	all := c.callersOf(decl)
+	all := whoCalls(c.d, decl)
 	return len(all) > 0 && !slices.ContainsFunc(all, func(from callBy) bool {
 		arg := argumentFor(c.d, decl, from.call, v)
 		if arg == nil {
@@ -228,24 +220,6 @@ func (c *laterChanges) givenNew(decl *ast.FuncDecl, v types.Object) bool {
 		}
 		return !(isIdent(arg) && c.newIn(from.in, arg)) && !c.d.makes(from.in, nil, arg)
 	})
-}
-
-// callersOf are the calls of a function in all functions of the sources.
-func (c *laterChanges) callersOf(decl *ast.FuncDecl) []callBy {
-	if c.callers == nil {
-		c.callers = map[*ast.FuncDecl][]callBy{}
-		for _, in := range c.d.t.decls {
-			ast.Inspect(in.Body, func(n ast.Node) bool {
-				if call, ok := n.(*ast.CallExpr); ok {
-					for _, callee := range calledDecls(c.d, call) {
-						c.callers[callee] = append(c.callers[callee], callBy{in, call})
-					}
-				}
-				return true
-			})
-		}
-	}
-	return c.callers[decl]
 }
 
 // calledDecls are the declarations that a call may mean.

@@ -20,6 +20,8 @@ type encodedWhole struct {
 	of    types.Object
 	adds  *ast.AssignStmt
 	whole ast.Node
+	// written is the end of what writes it.
+	written token.Pos
 	// feeds are the variables that go into it, and itself.
 	feeds map[types.Object]bool
 }
@@ -31,14 +33,14 @@ func encodedWholes(d *derivations, decl *ast.FuncDecl) (all []*encodedWhole) {
 		if !ok || withinLit(around) || slices.ContainsFunc(around, isDeferOrGo) {
 			return
 		}
-		x := &encodedWhole{d: d, decl: decl, call: call, feeds: map[types.Object]bool{}}
+		x := &encodedWhole{d: d, decl: decl, call: call, written: call.End(), feeds: map[types.Object]bool{}}
 		value, to := x.encodes()
 		if value == nil || to != nil && !x.streams(to) || to == nil && !x.writtenOnly(around) {
 			return
 		}
 		x.take(value)
 		x.spread()
-		if x.gathers(); x.of != nil && !loopsSince(around, x.of.Pos()) && !x.needed() {
+		if x.gathers(); x.of != nil && !loopsSince(around, x.of.Pos()) && !x.needed() && !x.overwrites() {
 			all = append(all, x)
 		}
 	})
@@ -123,7 +125,7 @@ func (x *encodedWhole) writtenOnly(around []ast.Node) bool {
 		} else if calledName(call) != "WriteFile" {
 			only = only && x.streams(call.Args[0])
 		}
-		written = true
+		written, x.written = true, max(x.written, call.End())
 	})
 	return only && written
 }
@@ -231,6 +233,12 @@ func (x *encodedWhole) needed() (found bool) {
 		}
 	})
 	return found
+}
+
+// overwrites tells that what it is written to is what the items are read from.
+func (x *encodedWhole) overwrites() bool {
+	c := itemsFrom(x.d, x.decl, x.whole).changed([]codePart{{x.decl, x.whole.End(), x.written}}, codePart{x.decl, x.call.Pos(), x.call.End()}, nil)
+	return c != nil && !c.maybe
 }
 
 // outside tells of something with a value that goes into the list that it is there before the turns.

@@ -53,6 +53,10 @@ func TestEncodedWholes(t *testing.T) {
 		{"in a document", encodedLoop + "json.NewEncoder(w).Encode(map[string]any{\"rows\": all})", "all"},
 		{"in a variable", encodedLoop + "t := table{rows: all}\njson.NewEncoder(w).Encode(t)", "all"},
 		{"several lists", tables + strings.Replace(encodedEnd, "all", "doc", 1), "doc"},
+		{"another file anew", "in, _ := os.Open(\"y\")\ndefer in.Close()\n" + encodedLoop + strings.Replace(encodedEnd, "w.Write(b)", "os.WriteFile(\"x\", b, 0o644)", 1), "all"},
+		{"put in its place", "in, _ := os.Open(\"x\")\ndefer in.Close()\n" + encodedLoop + strings.Replace(encodedEnd, "w.Write(b)", "os.WriteFile(\"y\", b, 0o644)\nos.Rename(\"y\", \"x\")", 1), "all"},
+		{"the same file anew", "in, _ := os.Open(\"x\")\ndefer in.Close()\n" + encodedLoop + strings.Replace(encodedEnd, "w.Write(b)", "os.WriteFile(\"x\", b, 0o644)", 1), ""},
+		{"the same file, to a writer", "in, _ := os.Open(\"x\")\ndefer in.Close()\n" + encodedLoop + "f, err := os.Create(\"x\")\nif err != nil {\nreturn\n}\njson.NewEncoder(f).Encode(all)", ""},
 		{"none at all", encodedLoop + "if len(all) == 0 {\nreturn\n}\n" + encodedEnd, "all"},
 
 		{"sorted", encodedLoop + "slices.SortFunc(all, less)\n" + encodedEnd, ""},
@@ -162,6 +166,7 @@ func TestGC16Encoded(t *testing.T) {
 		severity     Severity
 	}{
 		{"much", source, [3]int64{45, 40, 10}, Found, encodedTitle, Warning},
+		{"it may end before the file is there", strings.NewReplacer("if !ok {", "if x.id < 0 { panic(1) }; if false { return errRow }; if !ok {", "w.Write(b)", "os.WriteFile(\"x\", b, 0o644)", ") {\nvar", ") error {\nvar").Replace(source), [3]int64{45, 40, 10}, Found, encodedTitle, Info},
 		{"little", source, [3]int64{15, 15, 5}, Found, encodedTitle, Info},
 		{"one line", source, [3]int64{90, 5, 5}, Found, encodedTitle, Warning},
 		{"something else", source, [3]int64{20, 20, 60}, Found, gc16.Title, Info},

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -96,6 +97,70 @@ func (g *gathered) cannotRead(d *derivations, ret *ast.ReturnStmt, around []ast.
 	return slices.ContainsFunc(g.adds, func(a *ast.AssignStmt) bool {
 		return slices.ContainsFunc(a.Rhs[0].(*ast.CallExpr).Args[1:], func(x ast.Expr) bool { return mentionsVars(d, x, gives) })
 	})
+}
+
+// createsTarget are calls that create or empty what is written to, and beginsTarget those that may also write the beginning of it.
+var (
+	createsTarget = regexp.MustCompile(`^(Create|OpenFile|WriteFile|Truncate|Begin\w*|WriteHeader)$`)
+	beginsTarget  = regexp.MustCompile(createsTarget.String() + `|^(Write\w*|Fprint\w*)$`)
+)
+
+// begunBehind is the first of such calls in some parts of functions, but for a loop there; nil where there is none. A file that is put in its place at the
+// end is no such thing.
+func begunBehind(names *placeNames, parts []codePart, but ast.Node, begins *regexp.Regexp) (begun ast.Node) {
+	for _, p := range parts {
+		ast.Inspect(p.decl.Body, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || !p.has(call) || n == but {
+				return n != but
+			}
+			if begins.MatchString(calledName(call)) && !renamedLater(names, p.decl, call) && (begun == nil || call.Pos() < begun.Pos()) {
+				begun = call
+			}
+			return true
+		})
+	}
+	return begun
+}
+
+// renamedLater tells of a call with a path that the function gives the file another name later on.
+func renamedLater(names *placeNames, decl *ast.FuncDecl, call *ast.CallExpr) bool {
+	if len(call.Args) == 0 {
+		return false
+	}
+	own := names.of(decl, call.Args[0], 0)
+	return hasCall(decl.Body, func(other *ast.CallExpr) bool {
+		return other.Pos() > call.Pos() && calledName(other) == "Rename" && len(other.Args) == 2 &&
+			slices.ContainsFunc(names.of(decl, other.Args[0], 0), func(name string) bool { return slices.Contains(own, name) })
+	})
+}
+
+// begunText is what is said of such a place.
+func begunText(d *derivations, begun ast.Node) string {
+	return fmt.Sprintf("what they are written to is begun at %s, when all of them are there: if one cannot be read, it is left as it was; handled as they come, a half of it would be left, so write to a temporary file and rename it at the end, or roll back", d.placeOf(begun).text())
+}
+
+// begins is where what it is written to is created behind the turns, and where the function can end with an error before that; nil where there is none.
+func (x *encodedWhole) begins() (begun, early ast.Node) {
+	begun = begunBehind(&placeNames{d: x.d}, []codePart{{x.decl, x.whole.End(), x.written}}, nil, createsTarget)
+	if begun != nil {
+		early = x.endsEarly(begun)
+	}
+	return begun, early
+}
+
+// endsEarly is the first return in the turns, or behind them, by which the function ends with an error before a place; nil where there is none.
+func (x *encodedWhole) endsEarly(before ast.Node) (at ast.Node) {
+	eachNode(x.decl.Body, func(n ast.Node, around []ast.Node) {
+		ret, ok := n.(*ast.ReturnStmt)
+		if !ok || at != nil || withinLit(around) || ret.Pos() < x.whole.Pos() || ret.Pos() >= before.Pos() {
+			return
+		}
+		if returnsError(ret, x.decl.Type, around) {
+			at = ret
+		}
+	})
+	return at
 }
 
 // writingNames are calls that write, and actingNames such as do something that a later error would have to take back.

@@ -12,9 +12,34 @@ import (
 // gatherHead are the types that the sources of these tests use.
 const gatherHead = `package main
 
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"log"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+)
+
+var name, tmp, dir string
 type item struct { name string; size int }
-type source struct { items map[string]item }
-type sink struct { out chan item }
+type source struct { items, more map[string]item; queue []item; sink sink; store *store }
+type sink struct { out chan item; path, from string; w *textFile; store *store }
+type store struct { n int }
+type textFile struct { n int }
+func (s *source) add(x item) { s.items[x.name+"!"] = x }
+func (s *source) other(x item) { s.more[x.name] = x }
+func (s *source) through(do func(item)) { for _, x := range s.items { do(x) } }
+func (s *source) pop() (item, bool) { x := s.queue[0]; s.queue = s.queue[1:]; return x, true }
+func (s *source) push(x item) { s.queue = append(s.queue, item{}) }
+func (k *sink) rewrite(all []item) { f, _ := os.Create(k.path); for _, x := range all { fmt.Fprintln(f, x) } }
+func (k *sink) log(x item) { f, _ := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0); fmt.Fprintln(f, x) }
+func openLines(path string) *os.File { f, _ := os.Open(path); return f }
+func saveLines(all []item) { f, _ := os.Create(name); for _, x := range all { fmt.Fprintln(f, x) } }
 func (s *source) next() (item, bool) { return item{}, false }
 func (s *source) each(do func(item) error) error { return nil }
 func (s *sink) write(x item) error { return nil }
@@ -71,8 +96,30 @@ func TestGathered(t *testing.T) {
 		{"the one before is changed", "var all []*item\nvar last *item\nfor range s.items {\ny := &item{}\nall = append(all, y)\nlast.next = y\nlast = y\n}\nfor _, x := range all {\nk.write(*x)\n}\n", "a later one may change an earlier item", ""},
 		{"perhaps again", gatherLoop + "retry(3, func() {\n" + handle + "})\n", "which may run more than once", ""},
 		{"the same file", "f, _ := os.Open(name)\n" + gatherLoop + "os.Create(name)\n" + handle, "name is what they are read from", ""},
+		{"the same file, by another name", "f, _ := os.Open(name)\n" + gatherLoop + "to := name\nos.Create(to)\n" + handle, "to is what they are read from", ""},
+		{"the same file, by a helper", "f := openLines(name)\n" + gatherLoop + "saveLines(all)\n", "name is what they are read from", ""},
+		{"the same file, by a field", "k.path = name\nf, _ := os.Open(k.path)\n" + gatherLoop + "k.rewrite(all)\n", "k.path is what they are read from", ""},
+		{"another field", "f, _ := os.Open(k.from)\n" + gatherLoop + "k.rewrite(all)\n", "", ""},
+		{"the same field of another", "f, _ := os.Open(s.sink.path)\n" + gatherLoop + "k.rewrite(all)\n", "", ""},
+		{"renamed over it behind it", "f, _ := os.Open(name)\n" + gatherLoop + "out, _ := os.Create(name + \".new\")\nfor _, x := range all {\nfmt.Fprintln(out, x)\n}\nos.Rename(tmp, name)\n", "", ""},
+		{"the file that is open", "f, _ := os.OpenFile(name, os.O_RDWR, 0)\nlines := bufio.NewScanner(f)\nvar all []string\nfor lines.Scan() {\nall = append(all, lines.Text())\n}\nf.Truncate(0)\nfor _, x := range all {\nf.WriteString(x)\n}\n", "f is what they are read from", ""},
+		{"appended to", "f, _ := os.Open(name)\n" + gatherLoop + "for _, x := range all {\nk.log(x)\n}\n", "name is what they are read from", ""},
+		{"another file is appended to", "f, _ := os.Open(tmp)\n" + gatherLoop + "for _, x := range all {\nk.log(x)\n}\n", "", ""},
+		{"a line by its end", "f, _ := os.Open(name)\nr := bufio.NewReader(f)\nvar all []string\nfor {\nx, err := r.ReadString('\\n')\nif err != nil {\nbreak\n}\nall = append(all, x)\n}\nfor _, x := range all {\nk.w.WriteString(x)\nk.w.WriteByte('\\n')\n}\n", "", ""},
+		{"into the folder that is walked", "var all []string\nfilepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {\nall = append(all, p)\nreturn nil\n})\nfor _, p := range all {\nos.WriteFile(filepath.Join(dir, filepath.Base(p)+\".gz\"), nil, 0o644)\n}\n", "os.WriteFile changes the folder", ""},
+		{"beside the files that are walked", "var all []string\nfilepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {\nall = append(all, p)\nreturn nil\n})\nfor _, p := range all {\nto := p + \".gz\"\nos.Create(to)\n}\n", "os.Create changes the folder", ""},
+		{"renamed in the folder that is walked", "var all []string\nfilepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {\nall = append(all, p)\nreturn nil\n})\nfor _, p := range all {\nos.Rename(p, filepath.Join(filepath.Dir(p), \"old\"))\n}\n", "os.Rename changes the folder", ""},
+		{"into another folder", "var all []string\nfilepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {\nall = append(all, p)\nreturn nil\n})\nfor _, p := range all {\nos.WriteFile(filepath.Join(tmp, filepath.Base(p)), nil, 0o644)\n}\n", "", ""},
+		{"a folder that is read at once", "entries, _ := os.ReadDir(dir)\nvar all []string\nfor _, e := range entries {\nall = append(all, e.Name())\n}\nfor _, p := range all {\nos.WriteFile(filepath.Join(dir, p+\".gz\"), nil, 0o644)\n}\n", "", ""},
+		{"put into the table", "var all []item\nfor _, x := range s.items {\nall = append(all, x)\n}\nfor _, x := range all {\ns.add(x)\n}\n", "it changes s.items, which the first loop goes through", ""},
+		{"put into another table", "var all []item\nfor _, x := range s.items {\nall = append(all, x)\n}\nfor _, x := range all {\nx.name = \"\"\ns.other(x)\n}\n", "", "s.more"},
+		{"back into the queue", "var all []item\nfor len(s.queue) > 0 {\nx := s.queue[0]\ns.queue = s.queue[1:]\nall = append(all, x)\n}\nfor _, x := range all {\ns.queue = append(s.queue, x)\n}\n", "s.queue is set by the turns", ""},
+		{"back into the channel", "var all []item\nfor x := range k.out {\nall = append(all, x)\n}\nfor _, x := range all {\nk.out <- x\n}\n", "it sends to k.out", ""},
+		{"by what calls back", "var all []item\ns.through(func(x item) {\nall = append(all, x)\n})\nfor _, x := range all {\ns.add(x)\n}\n", "it changes s.items", ""},
+		{"rows of an open query", "rows, _ := s.store.Query(q)\nvar all []int\nfor rows.Next() {\nvar x int\nrows.Scan(&x)\nall = append(all, x)\n}\nfor _, x := range all {\ns.store.Exec(\"DELETE\", x)\n}\n", "s.store has the query open", ""},
+		{"rows of another store", "rows, _ := s.store.Query(q)\nvar all []int\nfor rows.Next() {\nvar x int\nrows.Scan(&x)\nall = append(all, x)\n}\nfor _, x := range all {\nk.store.Exec(\"INSERT\", x)\n}\n", "", ""},
 		{"put in its place first", gatherLoop + "os.Rename(tmp, name)\n" + handle, "put in its place before", ""},
-		{"taken out behind it", "var all []string\nfor k, x := range s.items {\nif x.size > 9 {\nall = append(all, k)\n}\n}\nfor _, k := range all {\ndelete(s.items, k)\n}\n", "taken out of what the first loop goes through", ""},
+		{"taken out behind it", "var all []string\nfor k, x := range s.items {\nif x.size > 9 {\nall = append(all, k)\n}\n}\nfor _, k := range all {\ndelete(s.items, k)\n}\n", "it takes entries out of s.items, which the first loop goes through", ""},
 		{"on one transaction", "rows := tx.Query(q)\nvar all []int\nfor rows.Next() {\nvar x int\nrows.Scan(&x)\nall = append(all, x)\n}\nfor _, x := range all {\ntx.Exec(d, x)\n}\n", "tx is used while the items are handled", ""},
 		{"two sources", gatherLoop + "for {\nx, ok := s.next()\nif !ok {\nbreak\n}\nall = append(all, x)\n}\n" + handle, "-", ""},
 

@@ -394,16 +394,11 @@ func (f *gatheredUse) setOnce(decl *ast.FuncDecl, v types.Object) bool {
 
 // onlyCall is the only call of a function in the sources, and the function that makes it.
 func onlyCall(d *derivations, decl *ast.FuncDecl) (caller *ast.FuncDecl, call *ast.CallExpr, ok bool) {
-	calls := callsTo(d, decl)
-	if len(calls) != 1 {
+	all := whoCalls(d, decl)
+	if len(all) != 1 || len(callsTo(d, decl)) != 1 {
 		return nil, nil, false
 	}
-	for _, caller := range d.t.decls {
-		if caller.Body != nil && covers(caller.Body, calls[0]) {
-			return caller, calls[0], true
-		}
-	}
-	return nil, nil, false
+	return all[0].in, all[0].call, true
 }
 
 // filled goes on in the only caller of a function that is given what it fills, or of whose receiver it is: it has to be something that the

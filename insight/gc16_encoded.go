@@ -105,7 +105,13 @@ func (x *encodedHeap) tell(r *Rule, in *Input, kept *facts.Look, f *Finding) {
 		f.Evidence = append(f.Evidence, in.code.shownAt(at.file, at.line, "an item that is in it already may change here"))
 		f.Doubts = append(f.Doubts, fmt.Sprintf("at %s a turn may change an item of an earlier one: written when it comes, it would lack that", at.text()))
 	}
-	if later == nil && float64(x.bytes) >= r.param("grows")*(1<<20) {
+	begun, early := x.begins()
+	if early != nil {
+		at := x.d.placeOf(early)
+		f.Evidence = append(f.Evidence, in.code.shownAt(at.file, at.line, "here it ends with an error, before any of it is written"))
+		f.Doubts = append(f.Doubts, begunText(x.d, begun))
+	}
+	if later == nil && early == nil && float64(x.bytes) >= r.param("grows")*(1<<20) {
 		f.Severity, f.Score = Warning, max(f.Score, 50)
 	}
 }

@@ -163,13 +163,20 @@ func (x *gatheredHeap) tell(r *Rule, in *Input, kept *facts.Look, f *Finding) {
 	case x.breaks != nil:
 		at := x.d.placeOf(x.breaks)
 		f.Doubts = append(f.Doubts, fmt.Sprintf("the gathering can end with an error at %s; handled as they come, a part is written then: whoever reads it has to notice (the exit status, a mark at the end, a temporary file that is renamed)", at.text()))
+		if x.begun != nil {
+			f.Doubts = append(f.Doubts, begunText(x.d, x.begun))
+		}
 	default:
 		f.Doubts = append(f.Doubts, allOrNothing)
 	}
 	if !x.ownSources(x.d) {
 		f.Doubts = append(f.Doubts, "as long as they are handled, what they are read from stays open; a peer that reads nothing before it has sent all would wait for ever")
 	}
-	if float64(x.bytes) >= r.param("grows")*(1<<20) && x.fails == nil {
+	if x.touches != nil {
+		at := x.d.placeOf(x.touches.at)
+		f.Doubts = append(f.Doubts, fmt.Sprintf("the turns take something out of %s or put something into it, and the handling puts more into it at %s: if they would read that as well, the list is what keeps the two apart", x.touches.text, at.text()))
+	}
+	if float64(x.bytes) >= r.param("grows")*(1<<20) && x.fails == nil && x.touches == nil && !(x.breaks != nil && x.begun != nil) {
 		f.Severity, f.Score = Warning, max(f.Score, 50)
 	}
 }
