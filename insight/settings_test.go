@@ -123,6 +123,20 @@ func TestGC10(t *testing.T) {
 	}
 	waves := reading(os, "/memory/classes/total:bytes /memory/classes/heap/released:bytes", func(s int) []float64 { return []float64{[]float64{100, 900}[s%2] * mb, 0} })
 	expect(t, "waves", waves, "GC10", Fine)
+
+	// Nobody knows what the runtime held where its samples are missing.
+	grows := func(outside int, lines ...string) *recordingtest.Recording {
+		os := "-- os.ndjson os --\nt_ns pid rss_anon\n"
+		for s := range 9 {
+			os += fmt.Sprintf("%dms 7 %d\n", 1000*s+700, (outside+300+300*s)*mb)
+		}
+		return recordingtest.New("title x\nhost cpus=4\nphase bare 0s..10s user=20s\n" + os + "\n-- metrics.ndjson metrics --\nt_ns /memory/classes/total:bytes /memory/classes/heap/released:bytes\n" + strings.Join(lines, "\n") + "\n")
+	}
+	line := func(s int) string { return fmt.Sprintf("%ds %d 0", s, (100+300*s)*mb) }
+	expect(t, "all samples, and C", grows(3000, line(0), line(1), line(2), line(3), line(4), line(5), line(6), line(7), line(8), line(9)), "GC10", Found)
+	expect(t, "cut in the middle, and C", grows(3000, line(0), line(1), line(2), line(3)), "GC10", Found)
+	expect(t, "cut after the first sample", grows(0, line(0)), "GC10", TooLittle)
+	expect(t, "a gap", grows(0, line(0), line(4), line(8)), "GC10", TooLittle)
 }
 
 func TestGC11(t *testing.T) {

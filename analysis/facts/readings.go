@@ -69,12 +69,22 @@ func (r *Readings) Delta(name string) float64 { return r.set.Delta(name, r.Round
 
 // InUse is the memory that the runtime holds and has not given back, at each reading, in
 // bytes. That is what a limit of memory is about.
-func (r *Readings) InUse() (bytes []float64) {
-	total, released := r.Values("/memory/classes/total:bytes"), r.Values("/memory/classes/heap/released:bytes")
-	for i := range min(len(total), len(released)) {
-		bytes = append(bytes, total[i]-released[i])
+func (r *Readings) InUse() []float64 { return r.held().Values }
+
+// held is [Readings.InUse] with the times. A reading that lacks one of the two says nothing.
+func (r *Readings) held() (s timeline.Series) {
+	const total, back = "/memory/classes/total:bytes", "/memory/classes/heap/released:bytes"
+	times, values, released := r.At(total), r.Values(total), map[timeline.Time]float64{}
+	given := r.Values(back)
+	for i, at := range r.At(back) {
+		released[at] = given[i]
 	}
-	return bytes
+	for i, at := range times {
+		if less, ok := released[at]; ok {
+			s.Times, s.Values = append(s.Times, at), append(s.Values, values[i]-less)
+		}
+	}
+	return s
 }
 
 // zeroed is x, and 0 where it is unknown.

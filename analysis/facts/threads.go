@@ -207,19 +207,23 @@ func residents(f *Facts, round *Round, run int, in timeline.Span) (all []Residen
 		return nil
 	}
 	readings := Readings{Round: &Round{Phase: recording.Phase{Span: in}}, set: set}
-	inUse, at := readings.InUse(), readings.At("/memory/classes/total:bytes")
+	held := readings.held()
+	inUse, at := held.Values, held.Times
 	first := 0
 	for _, s := range within(samples, in) {
 		// Both are taken at an interval, but not at the same time, and memory may have
 		// come and gone between them: the largest of the readings around it counts.
-		near := 0.0
+		// Behind the last of them, and in a gap, nobody knows what the runtime held: one
+		// side alone is not enough, unless both were taken at almost the same time.
+		near, before, behind := 0.0, false, false
 		for first < len(inUse) && at[first]+aside < s.At {
 			first++
 		}
 		for i := first; i < len(inUse) && at[i] <= s.At+aside; i++ {
 			near = max(near, inUse[i])
+			before, behind = before || at[i] <= s.At+together, behind || at[i] >= s.At-together
 		}
-		if s.Anon > 0 && near > 0 {
+		if s.Anon > 0 && near > 0 && before && behind {
 			all = append(all, Resident{Anon: float64(s.Anon), Go: near, Round: round, At: s.At})
 		}
 	}
@@ -229,3 +233,6 @@ func residents(f *Facts, round *Round, run int, in timeline.Span) (all []Residen
 // aside is how far from each other readings of the runtime and of the operating system may
 // be to belong together: both are taken once a second.
 const aside = 1_500e6
+
+// together is how far from each other they may be to be of the same moment.
+const together = 300e6
