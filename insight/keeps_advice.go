@@ -565,7 +565,7 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 	}
 	f.Advice, f.wastes, f.ends = fails+h.advice, h.wastes, h.ends
 	if h.says != "" && !strings.Contains(f.Summary, h.says) {
-		f.Summary += "; " + h.says
+		f.Summary = joinClauses(f.Summary, h.says)
 	}
 	for _, e := range h.shows[:min(4, len(h.shows))] {
 		if !shows(f, evidenceLine(e)) {

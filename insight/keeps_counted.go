@@ -28,6 +28,8 @@ type countedFlow struct {
 	stored, taken int64
 	// puts and takes are the places, takes the least reached first.
 	puts, takes []countedPlace
+	// newKeys tells that each entry goes in by a key that nothing in it can have: what the place has just made.
+	newKeys bool
 	// many tells that some of takes take out more than one entry, nobody knows how many.
 	many bool
 	// waits tells that one of takes stands behind a condition on a length or a time: it may come later.
@@ -43,9 +45,15 @@ type countedPlace struct {
 
 func (p countedPlace) String() string { return fileLine(p.file, p.line) }
 
-// keeps tells of a container that what goes into it stays.
-func (f countedFlow) keeps() bool {
+// stays tells of a container that hardly anything is taken out of it. What goes in may take the place of another entry all the same.
+func (f countedFlow) stays() bool {
 	return f.stored >= leastStored && !f.many && float64(f.taken) <= mostKept*float64(f.stored)
+}
+
+// keeps tells of a container that it holds more the more goes into it: hardly anything is taken out, and each entry is one more, by its key or by what
+// the heap profile has of its entries.
+func (f filledAt) keeps() bool {
+	return f.counted && f.flow.stays() && (f.kind == intoSlice || f.flow.newKeys || f.grew())
 }
 
 // leaves tells of a container that about as much is taken out of it as goes into it.
@@ -94,12 +102,13 @@ func (c *countedTurns) throughMap(of *code, s keepsAt) (f countedFlow, ok bool) 
 	if !known || r.depth > 0 {
 		return f, false
 	}
-	ok = true
+	ok, f.newKeys = true, true
+	made := newLaterChanges(c.d, &ast.BlockStmt{})
 	r.eachNode(func(n ast.Node, around []ast.Node) {
 		switch {
 		case !ok:
 		case storesInto(r, n):
-			ok = c.put(&f, n, around, 1)
+			ok, f.newKeys = c.put(&f, n, around, 1), f.newKeys && keyIsNew(made, n, around)
 		case takesHere(r, n) != nil:
 			m := takesHere(r, n)
 			one := m.kind == deletes && !deletesMany(n)
@@ -126,6 +135,27 @@ func storesInto(r *removerSearch, n ast.Node) bool {
 		return ok && len(n.Args) == 2 && (f.Sel.Name == "Store" || f.Sel.Name == "LoadOrStore" || f.Sel.Name == "Swap") && r.places[r.place(f.X)]
 	}
 	return false
+}
+
+// keyIsNew tells of a store that its key is a pointer to what has just been made.
+func keyIsNew(made *laterChanges, n ast.Node, around []ast.Node) bool {
+	var key ast.Expr
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		for _, lhs := range n.Lhs {
+			if x, ok := ast.Unparen(lhs).(*ast.IndexExpr); ok {
+				key = x.Index
+			}
+		}
+	case *ast.CallExpr:
+		key = n.Args[0]
+	}
+	decl := declAround(around)
+	if key == nil || decl == nil {
+		return false
+	}
+	_, pointer := types.Unalias(made.d.t.typeOf(key)).(*types.Pointer)
+	return pointer && made.newIn(decl, ast.Unparen(key))
 }
 
 // takesHere is the remover that a node is; nil where it is none.
@@ -345,11 +375,11 @@ func countFlows(c *code, all ...*filledAt) {
 // keptByCount chooses among containers the one that nothing leaves, by the counts; it is false where that is none, or the heap profile has entries of
 // the first alone.
 func keptByCount(named *filledAt, others []filledAt) (keeps *filledAt, ok bool) {
-	if named.counted && named.flow.keeps() {
+	if named.keeps() {
 		return named, true
 	}
 	for i := range others {
-		if o := &others[i]; o.counted && o.flow.keeps() && (o.grew() || !named.grew()) && (keeps == nil || o.flow.stored > keeps.flow.stored) {
+		if o := &others[i]; o.keeps() && (o.grew() || !named.grew()) && (keeps == nil || o.flow.stored > keeps.flow.stored) {
 			keeps = o
 		}
 	}
@@ -409,7 +439,7 @@ func tellCounted(c sourceHolders, h *holding, keeps *filledAt, all []*filledAt) 
 
 // tellBoth says of a value that goes into two containers, of which nothing tells which one keeps it, how to find that out.
 func tellBoth(h *holding, named, other filledAt) {
-	h.says += fmt.Sprintf("; it goes into %s at %s as well", other.name, other.at())
+	h.says = joinClauses(h.says, fmt.Sprintf("it goes into %s at %s as well", other.name, other.at()))
 	for _, f := range []filledAt{named, other} {
 		if f.counted {
 			h.says += fmt.Sprintf("; of %s: %s", f.name, f.flow)
@@ -421,6 +451,14 @@ func tellBoth(h *holding, named, other filledAt) {
 	h.advice = fmt.Sprintf("It goes into %s (%s) and into %s (%s), and the recording does not tell which of them keeps it: check of each that entries leave it as often as they come, on every way. Bound what is meant to stay. ", named.name, named.at(), other.name, other.at()) + h.advice
 }
 
+// joinClauses puts a clause behind others, if there are any.
+func joinClauses(first, then string) string {
+	if first == "" {
+		return then
+	}
+	return first + "; " + then
+}
+
 // nothingLeft says of what is all in use, of something that the source takes entries out of, how often that was reached.
 func nothingLeft(c *code, h holding) string {
 	into := h.into
@@ -430,9 +468,9 @@ func nothingLeft(c *code, h holding) string {
 	const reach = "Make sure that what takes something out is reached for each entry, or give it a bound. "
 	f, ok := throughputOf(c, into)
 	switch {
-	case ok && f.taken > 0 && !f.keeps():
-		return fmt.Sprintf("All that the line has allocated is still in use, though entries are taken out of %s: %s. Check whether these are the entries that were stored, and what else keeps them. ", into.name, f)
-	case ok && len(f.takes) > 0:
+	case ok && f.stored > 0 && f.taken > 0 && !f.stays():
+		return fmt.Sprintf("All that the line has allocated is still in use, though what takes entries out of %s was reached: %s. Check whether these are entries that were stored, and what else keeps them. ", into.name, f)
+	case ok && f.stored > 0 && len(f.takes) > 0:
 		return fmt.Sprintf("Hardly anything is taken out of %s: %s, at %s. ", into.name, f, f.reached()) + reach
 	}
 	return "Nothing was taken out in this recording: all that the line has allocated is still in use. " + reach
