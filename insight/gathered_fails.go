@@ -43,8 +43,14 @@ func failsBefore(d *derivations, g *gathered) {
 }
 
 // returnsError tells of a return that it is one of an error: the last result is given as one, or what is returned stands below a
-// condition that asks for one.
+// condition that asks for one. That everything has been read is no error.
 func returnsError(ret *ast.ReturnStmt, of *ast.FuncType, around []ast.Node) bool {
+	if slices.ContainsFunc(around, func(n ast.Node) bool {
+		s, ok := n.(*ast.IfStmt)
+		return ok && within(s.Body, ret) && asksEnd(s.Cond)
+	}) {
+		return false
+	}
 	asks := slices.ContainsFunc(around, func(n ast.Node) bool {
 		s, ok := n.(*ast.IfStmt)
 		return ok && asksError(s.Cond, token.NEQ) && within(s.Body, ret)
@@ -57,7 +63,30 @@ func returnsError(ret *ast.ReturnStmt, of *ast.FuncType, around []ast.Node) bool
 		return asks
 	}
 	x := ret.Results[len(ret.Results)-1]
-	return !isNamed(x, "nil") && types.ExprString(x) != "filepath.SkipDir" && types.ExprString(x) != "fs.SkipDir"
+	return !isNamed(x, "nil") && !saysEnd(x)
+}
+
+// saysEnd tells of an expression that it is an error by which something says that it has come to its end.
+func saysEnd(x ast.Expr) bool {
+	return slices.Contains([]string{"io.EOF", "filepath.SkipDir", "filepath.SkipAll", "fs.SkipDir", "fs.SkipAll"}, types.ExprString(x))
+}
+
+// asksEnd tells of a condition that it holds for such an error alone.
+func asksEnd(cond ast.Expr) bool {
+	switch x := ast.Unparen(cond).(type) {
+	case *ast.BinaryExpr:
+		switch x.Op {
+		case token.EQL:
+			return saysEnd(x.X) || saysEnd(x.Y)
+		case token.LAND:
+			return asksEnd(x.X) || asksEnd(x.Y)
+		case token.LOR:
+			return asksEnd(x.X) && asksEnd(x.Y)
+		}
+	case *ast.CallExpr:
+		return types.ExprString(x.Fun) == "errors.Is" && len(x.Args) == 2 && saysEnd(x.Args[1])
+	}
+	return false
 }
 
 // cannotRead tells of a return that it stands below a condition on the error of the call, in the same turn, that gives what goes into the

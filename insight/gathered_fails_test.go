@@ -67,3 +67,33 @@ func TestEndsEarly(t *testing.T) {
 		}
 	}
 }
+
+// TestReturnsError: that everything has been read is told from an error.
+func TestReturnsError(t *testing.T) {
+	for _, c := range []struct {
+		name, turn string
+		fails      bool
+	}{
+		{"an error", "if err != nil {\nreturn err\n}", true},
+		{"one of its own", "if x == 0 {\nreturn errBad\n}", true},
+		{"another one than the end", "if err != io.EOF {\nreturn err\n}", true},
+		{"the end, or another", "if err == io.EOF || err == errBad {\nreturn err\n}", true},
+		{"the end", "if x == 0 {\nreturn io.EOF\n}", false},
+		{"the end of it all", "if x == 0 {\nreturn fs.SkipAll\n}", false},
+		{"the end of a folder", "if x == 0 {\nreturn filepath.SkipDir\n}", false},
+		{"below a condition on it", "if err != nil {\nif err == io.EOF {\nreturn err\n}\n}", false},
+		{"by errors.Is", "if errors.Is(err, io.EOF) {\nreturn err\n}", false},
+	} {
+		d := newDerivations(sourceOf(gatherHead + "func f(k *sink) error {\nvar all []int\nfor {\nx, err := next()\n" + c.turn + "\nall = append(all, x)\n}\nfor _, x := range all {\nuse(x)\n}\nreturn nil\n}\n"))
+		for _, decl := range d.t.decls {
+			if decl.Name.Name != "f" {
+				continue
+			}
+			for _, g := range gatheredLists(d, decl) {
+				if (g.fails != nil) != c.fails {
+					t.Errorf("%s: fails at %v", c.name, g.fails)
+				}
+			}
+		}
+	}
+}
