@@ -166,7 +166,7 @@ func followGathered(d *derivations, g *gathered) {
 		if startsFrom(p.body) && g.keeps == "" { // without a limit, all items would be in use by goroutines instead
 			g.keeps = fmt.Sprintf("each turn starts a goroutine (%s), which has the item until it ends", d.placeOf(p.loop).text())
 		}
-		f.keepsOf(p.body, itemVars(p.item), 0)
+		g.keepsOf(d, p.body, itemVars(p.item), 0)
 	}
 }
 
@@ -183,7 +183,7 @@ func startsFrom(body ast.Node) (found bool) {
 	return found
 }
 
-// gatheredUse follows a list. It has more methods than most because each kind of use of a list, or of what has it, leads to others: one walk of the source.
+// gatheredUse follows a list: each kind of use of a list, or of what has it, leads to others. What needs no more than the list itself is asked of that.
 type gatheredUse struct {
 	d *derivations
 	g *gathered
@@ -330,7 +330,7 @@ func (f *gatheredUse) needsAll(last passThrough) {
 			if v == f.g.of || v != nil && isError(v.Name()) {
 				continue
 			}
-			if sel, ok := x.(*ast.SelectorExpr); ok && (outer(v) || f.handedOut(v)) {
+			if sel, ok := x.(*ast.SelectorExpr); ok && (outer(v) || f.g.handedOut(d, v)) {
 				f.speaks(sel, types.ExprString(x)+" is set by the turns: a later one may change an earlier item")
 			}
 			if outer(v) {
@@ -344,7 +344,7 @@ func (f *gatheredUse) needsAll(last passThrough) {
 		until = last.loop.End()
 	}
 	ast.Inspect(f.g.decl.Body, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && whole.End() < id.Pos() && id.Pos() < until && set[d.t.info.Uses[id]] && !f.goesBeside(id) {
+		if id, ok := n.(*ast.Ident); ok && whole.End() < id.Pos() && id.Pos() < until && set[d.t.info.Uses[id]] && !slices.ContainsFunc(f.carries, func(n ast.Node) bool { return covers(n, id) }) {
 			f.speaks(id, id.Name+", which the turns set, is used before all have been handled")
 		}
 		return true
@@ -379,11 +379,11 @@ func (f *gatheredUse) changes(p passThrough) {
 }
 
 // handedOut tells of a variable of a turn that it may be another name for what an earlier turn has made: it is taken from a map or a list.
-func (f *gatheredUse) handedOut(v types.Object) bool {
+func (g *gathered) handedOut(d *derivations, v types.Object) bool {
 	if v == nil {
 		return false
 	}
-	return slices.ContainsFunc(f.d.definitions(f.g.decl)[v], func(def definition) bool {
+	return slices.ContainsFunc(d.definitions(g.decl)[v], func(def definition) bool {
 		_, index := def.x.(*ast.IndexExpr)
 		return index || def.part || def.ranged
 	})
@@ -444,8 +444,7 @@ func itemVars(all []types.Object) map[types.Object]bool {
 var keepingNames = regexp.MustCompile(`^(Add|Push|PushBack|PushFront|Insert|InsertNoReplace|ReplaceOrInsert|Set|Put|Store|LoadOrStore|Append|Register|Enqueue|Queue)$`)
 
 // keepsOf looks for what keeps the items, or what is made of them, beyond a turn.
-func (f *gatheredUse) keepsOf(body *ast.BlockStmt, items map[types.Object]bool, depth int) {
-	d := f.d
+func (g *gathered) keepsOf(d *derivations, body *ast.BlockStmt, items map[types.Object]bool, depth int) {
 	spreadItems(d, body, items)
 	has := func(x ast.Node) bool { return mentionsVars(d, x, items) }
 	outside := func(x ast.Expr) bool {
@@ -453,8 +452,8 @@ func (f *gatheredUse) keepsOf(body *ast.BlockStmt, items map[types.Object]bool, 
 		return v == nil || v.Pos() < body.Pos() || v.Pos() > body.End()
 	}
 	keeps := func(n ast.Node, into string) {
-		if f.g.keeps == "" {
-			f.g.keeps = fmt.Sprintf("what is made of them goes on into %s (%s)", into, d.placeOf(n).text())
+		if g.keeps == "" {
+			g.keeps = fmt.Sprintf("what is made of them goes on into %s (%s)", into, d.placeOf(n).text())
 		}
 	}
 	ast.Inspect(body, func(n ast.Node) bool {
@@ -491,7 +490,7 @@ func (f *gatheredUse) keepsOf(body *ast.BlockStmt, items map[types.Object]bool, 
 					}
 				}
 				if len(given) > 0 && depth < gatheredDepth {
-					f.keepsOf(decl.Body, given, depth+1)
+					g.keepsOf(d, decl.Body, given, depth+1)
 				}
 			}
 		}

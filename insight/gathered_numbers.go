@@ -61,15 +61,12 @@ func (f *gatheredUse) onlyTold(decl *ast.FuncDecl, v types.Object, from token.Po
 		if !ok || id.Pos() < from || f.d.t.info.Uses[id] != v || handled && id.Pos() >= end {
 			return
 		}
-		if only = only && inLine(f.d, around) && (!handled || id.Pos() < f.begins[decl] || !f.inPasses(id)); only {
+		if only = only && inLine(f.d, around) && (!handled || id.Pos() < f.begins[decl] || !covers(f.g.last().loop, id)); only {
 			f.tells(id)
 		}
 	})
 	return only
 }
-
-// inPasses tells of a node that it is in the loop that handles the items.
-func (f *gatheredUse) inPasses(n ast.Node) bool { return covers(f.g.last().loop, n) }
 
 // counting are calls that say something of a text, and change nothing.
 var counting = regexp.MustCompile(`^(len|max|min|string|int|int64|float64|utf8\.RuneCount(InString)?|strings\.(HasPrefix|HasSuffix|Contains|EqualFold))$`)
@@ -118,7 +115,7 @@ func (f *gatheredUse) setsBeside() {
 	}
 	ast.Inspect(f.g.whole, func(n ast.Node) bool {
 		for _, lhs := range placesSet(n) {
-			field, index := f.besideOf(lhs)
+			field, index := f.g.besideOf(f.d, lhs)
 			if field == nil {
 				continue
 			}
@@ -132,12 +129,12 @@ func (f *gatheredUse) setsBeside() {
 }
 
 // besideOf is the field beside the list that an expression is, or a part of; index tells that it is a part by a key or a number.
-func (f *gatheredUse) besideOf(x ast.Expr) (field types.Object, index bool) {
+func (g *gathered) besideOf(d *derivations, x ast.Expr) (field types.Object, index bool) {
 	for {
 		switch e := ast.Unparen(x).(type) {
 		case *ast.SelectorExpr:
-			if f.d.variable(e.X) == f.g.of {
-				if field := f.d.field(e); field != f.g.field {
+			if d.variable(e.X) == g.of {
+				if field := d.field(e); field != g.field {
 					return field, index
 				}
 				return nil, false
@@ -154,13 +151,13 @@ func (f *gatheredUse) besideOf(x ast.Expr) (field types.Object, index bool) {
 }
 
 // setByTurns tells of an expression that it is a variable with a number, which the turns set.
-func (f *gatheredUse) setByTurns(x ast.Expr) (found bool) {
-	v := f.d.variable(x)
-	if v == nil || !onlyNumber(f.d, x) {
+func (g *gathered) setByTurns(d *derivations, x ast.Expr) (found bool) {
+	v := d.variable(x)
+	if v == nil || !onlyNumber(d, x) {
 		return false
 	}
-	ast.Inspect(f.g.whole, func(n ast.Node) bool {
-		found = found || slices.ContainsFunc(placesSet(n), func(lhs ast.Expr) bool { return f.d.variable(lhs) == v })
+	ast.Inspect(g.whole, func(n ast.Node) bool {
+		found = found || slices.ContainsFunc(placesSet(n), func(lhs ast.Expr) bool { return d.variable(lhs) == v })
 		return !found
 	})
 	return found
@@ -170,7 +167,7 @@ func (f *gatheredUse) setByTurns(x ast.Expr) (found bool) {
 func (f *gatheredUse) carriesIn(lit *ast.CompositeLit) {
 	for _, e := range lit.Elts {
 		kv, ok := e.(*ast.KeyValueExpr)
-		if !ok || !f.setByTurns(kv.Value) {
+		if !ok || !f.g.setByTurns(f.d, kv.Value) {
 			continue
 		}
 		id, _ := kv.Key.(*ast.Ident)
@@ -184,7 +181,7 @@ func (f *gatheredUse) carriesIn(lit *ast.CompositeLit) {
 // carriesBy notes the variables of a caller that are given such numbers, which a function returns beside the list.
 func (f *gatheredUse) carriesBy(ret *ast.ReturnStmt, i int, caller *ast.FuncDecl, a *ast.AssignStmt) {
 	for j, x := range ret.Results {
-		if j == i || j >= len(a.Lhs) || !f.setByTurns(x) {
+		if j == i || j >= len(a.Lhs) || !f.g.setByTurns(f.d, x) {
 			continue
 		}
 		f.carries = append(f.carries, x)
@@ -192,9 +189,4 @@ func (f *gatheredUse) carriesBy(ret *ast.ReturnStmt, i int, caller *ast.FuncDecl
 			f.told = append(f.told, toldNumber{decl: caller, at: a, v: v, before: len(f.g.passes)})
 		}
 	}
-}
-
-// goesBeside tells of a use of such a number that it is one of those.
-func (f *gatheredUse) goesBeside(id *ast.Ident) bool {
-	return slices.ContainsFunc(f.carries, func(n ast.Node) bool { return covers(n, id) })
 }

@@ -266,19 +266,19 @@ func (f *gatheredUse) given(decl *ast.FuncDecl, call *ast.CallExpr, e ast.Expr, 
 	switch {
 	case len(f.g.passes) > before && before >= 0:
 		f.spans(decl, call)
-	case !holder || before < 0 || len(f.meant(call, slices.Index(call.Args, e))) == 0:
+	case !holder || before < 0 || len(meantBy(f.d, call, slices.Index(call.Args, e))) == 0:
 		f.speaks(call, "all of it is handed to "+types.ExprString(call.Fun))
 	}
 }
 
 // into follows the list into what a call may mean: its i-th argument, or, below 0, its receiver.
 func (f *gatheredUse) into(decl *ast.FuncDecl, call *ast.CallExpr, i int, field types.Object, depth int) {
-	decls := f.meant(call, i)
+	decls := meantBy(f.d, call, i)
 	if slices.Contains(decls, decl) {
 		return
 	}
 	for k, callee := range decls {
-		at := listPlace{f.parameter(callee, i), field}
+		at := listPlace{listParameter(f.d, callee, i), field}
 		if k == 0 {
 			f.uses(callee, at, callee.Body.Pos(), depth+1)
 			continue
@@ -300,32 +300,32 @@ func (f *gatheredUse) into(decl *ast.FuncDecl, call *ast.CallExpr, i int, field 
 	}
 }
 
-// parameter is the i-th parameter of a function, or, below 0, its receiver.
-func (f *gatheredUse) parameter(decl *ast.FuncDecl, i int) types.Object {
+// listParameter is the i-th parameter of a function, or, below 0, its receiver.
+func listParameter(d *derivations, decl *ast.FuncDecl, i int) types.Object {
 	if i >= 0 {
-		return f.d.given(decl, i)
+		return d.given(decl, i)
 	}
-	return receiverVariable(f.d, decl)
+	return receiverVariable(d, decl)
 }
 
 // mostMeant is how many methods a call of an interface's may mean, to be followed into all of them.
 const mostMeant = 4
 
-// meant are the functions that a call may mean: of an interface's method, those with its signature. There are none where one of them
+// meantBy are the functions that a call may mean: of an interface's method, those with its signature. There are none where one of them
 // cannot be followed, as the parameter has no name.
-func (f *gatheredUse) meant(call *ast.CallExpr, i int) []*ast.FuncDecl {
-	fn := f.d.t.callee(call)
+func meantBy(d *derivations, call *ast.CallExpr, i int) []*ast.FuncDecl {
+	fn := d.t.callee(call)
 	if fn == nil {
 		return nil
 	}
-	decls := f.d.declsOf(fn)
-	if f.d.t.decls[fn] == nil {
+	decls := d.declsOf(fn)
+	if d.t.decls[fn] == nil {
 		decls = slices.DeleteFunc(decls, func(decl *ast.FuncDecl) bool {
-			def := f.d.t.info.Defs[decl.Name]
+			def := d.t.info.Defs[decl.Name]
 			return def == nil || !types.Identical(def.Type(), fn.Type())
 		})
 	}
-	if len(decls) > mostMeant || slices.ContainsFunc(decls, func(decl *ast.FuncDecl) bool { return decl.Body == nil || f.parameter(decl, i) == nil }) {
+	if len(decls) > mostMeant || slices.ContainsFunc(decls, func(decl *ast.FuncDecl) bool { return decl.Body == nil || listParameter(d, decl, i) == nil }) {
 		return nil
 	}
 	slices.SortFunc(decls, func(a, b *ast.FuncDecl) int { return int(a.Pos() - b.Pos()) })
@@ -348,7 +348,7 @@ func (f *gatheredUse) returned(decl *ast.FuncDecl, ret *ast.ReturnStmt, i int, f
 	around = around[:len(around)-1]
 	a, ok := around[len(around)-1].(*ast.AssignStmt)
 	if !ok || len(a.Rhs) != 1 {
-		if f.results(decl) > 1 {
+		if resultCount(decl) > 1 {
 			f.speaks(ret, "it is returned")
 			return
 		}
@@ -360,7 +360,7 @@ func (f *gatheredUse) returned(decl *ast.FuncDecl, ret *ast.ReturnStmt, i int, f
 	if i < len(a.Lhs) {
 		v = f.d.variable(a.Lhs[i])
 	}
-	if v == nil || !isLocal(caller, v) || a.Tok != token.DEFINE && !f.setOnce(caller, v) {
+	if v == nil || !isLocal(caller, v) || a.Tok != token.DEFINE && !setOnce(f.d, caller, v) {
 		f.speaks(ret, "it is returned")
 		return
 	}
@@ -369,8 +369,8 @@ func (f *gatheredUse) returned(decl *ast.FuncDecl, ret *ast.ReturnStmt, i int, f
 	f.between(caller, a.End(), token.Pos(1<<40))
 }
 
-// results is how many results a function has.
-func (f *gatheredUse) results(decl *ast.FuncDecl) int {
+// resultCount is how many results a function has.
+func resultCount(decl *ast.FuncDecl) int {
 	if decl.Type.Results == nil {
 		return 0
 	}
@@ -378,9 +378,9 @@ func (f *gatheredUse) results(decl *ast.FuncDecl) int {
 }
 
 // setOnce tells of a variable that is declared without a value that one statement gives it one.
-func (f *gatheredUse) setOnce(decl *ast.FuncDecl, v types.Object) bool {
+func setOnce(d *derivations, decl *ast.FuncDecl, v types.Object) bool {
 	sets := 0
-	for _, def := range f.d.definitions(decl)[v] {
+	for _, def := range d.definitions(decl)[v] {
 		switch {
 		case def.part:
 		case def.unknown || def.ranged:
