@@ -19,6 +19,8 @@ func Counts(minor int, arch string) (pkg string, files []File, err error) {
 	names := []string{"repeats.go", "tally.go", "concurrent.go", "everywhere.go", "recursion.go", "blocks.go", "sites.go", "hash.go", "write.go", "exit.go", "g.go", "g_" + arch + ".s"}
 	if minor >= 23 {
 		names = append(names, "exit_go123.go.txt")
+	} else {
+		names = append(names, "exit_go121.go.txt")
 	}
 	for _, name := range names {
 		text := source("repeats/" + name)

@@ -53,8 +53,9 @@ type Counted interface {
 	Env() string
 	// Uncounted says which files are not counted, and why; empty where all are.
 	Uncounted() string
-	// Read makes an entry of a recording of what the program has written. loaded tells that a load was put on it.
-	Read(counts io.Reader, loaded bool) ([]byte, error)
+	// Read makes an entry of a recording of what the program has written. loaded tells that a load was put on it, ended that it has ended by
+	// itself.
+	Read(counts io.Reader, loaded, ended bool) ([]byte, error)
 }
 
 // countRepeats builds the program so that it counts its calls, runs it once and keeps which of them
@@ -95,7 +96,8 @@ func countOnce(ctx context.Context, r *Recorder, p Phase, plan Plan) error {
 	}
 	counts := filepath.Join(temp, "counts")
 	began := r.w.Now()
-	if err := runCounted(ctx, r, prog, counted.Env()+"="+counts, p, plan); err != nil {
+	ended, err := runCounted(ctx, r, prog, counted.Env()+"="+counts, p, plan)
+	if err != nil {
 		return err
 	}
 	f, err := os.Open(counts)
@@ -106,7 +108,7 @@ func countOnce(ctx context.Context, r *Recorder, p Phase, plan Plan) error {
 	if left := counted.Uncounted(); left != "" {
 		r.w.Note("calls were not counted in " + left)
 	}
-	text, err := counted.Read(f, plan.Load != nil)
+	text, err := counted.Read(f, plan.Load != nil, ended)
 	if err != nil {
 		return fmt.Errorf("the counts of the program cannot be read: %w", err)
 	}
@@ -238,14 +240,14 @@ func ownPackages(ctx context.Context, p *Program, temp string) (out map[string][
 }
 
 // runCounted runs the program that counts, under load if there is one, until it ends or has been counted
-// long enough.
-func runCounted(ctx context.Context, r *Recorder, prog *Program, env string, p Phase, plan Plan) error {
+// long enough. ended tells the former.
+func runCounted(ctx context.Context, r *Recorder, prog *Program, env string, p Phase, plan Plan) (ended bool, err error) {
 	if err := portFree(plan.WaitFor...); err != nil {
-		return err
+		return false, err
 	}
 	reader, err := newStderrReader(r.opt.Launch.Pipe)
 	if err != nil {
-		return err
+		return false, err
 	}
 	sink := &quietLog{done: make(chan struct{})}
 	opt := LaunchOptions{
@@ -255,7 +257,7 @@ func runCounted(ctx context.Context, r *Recorder, prog *Program, env string, p P
 	again(r)
 	proc, err := prog.launch(opt, r.opt.Temp, output{reader: reader, sink: sink})
 	if err != nil {
-		return err
+		return false, err
 	}
 	proc.hurry = ctx.Done()
 	r.live.Store(proc)
@@ -273,29 +275,29 @@ func runCounted(ctx context.Context, r *Recorder, prog *Program, env string, p P
 			}
 		}
 		r.opt.Progress("phase %s: a run that counts which calls repeat, at most %v", repeatsPhase, long)
-		ended := proc.endsWithin(long)
+		ended = proc.endsWithin(long)
 		if !ended && quick && ctx.Err() == nil {
 			r.w.Note(fmt.Sprintf("the program had not ended after %v in the run that counts its calls: counting may slow it that much, or it waits for what counting holds (results, until it is known who changes them, so that no finalizer of theirs runs)", long))
 		}
 		if ended && !proc.cmd.ProcessState.Success() && ctx.Err() == nil {
-			return fmt.Errorf("the program failed in the run that counts its calls, and in no other: %s%s", proc.cmd.ProcessState, sink.words())
+			return true, fmt.Errorf("the program failed in the run that counts its calls, and in no other: %s%s", proc.cmd.ProcessState, sink.words())
 		}
-		return ctx.Err()
+		return ended, ctx.Err()
 	}
 	r.opt.Progress("phase %s: load, while it is counted which calls repeat", repeatsPhase)
-	ended := func() error {
+	gone := func() error {
 		if proc.ended() {
 			return fmt.Errorf("the program ended before it listened: %s", sink.last.String())
 		}
 		return nil
 	}
 	for _, e := range plan.WaitFor {
-		if err := dialUntil(ctx, r.prog.name(), e, plan.Wait, ended); err != nil {
-			return err
+		if err := dialUntil(ctx, r.prog.name(), e, plan.Wait, gone); err != nil {
+			return false, err
 		}
 	}
 	if _, err := newLookout(plan.WaitFor, r.prog.name(), proc.PID, proc.mark).who(); err != nil {
-		return err
+		return false, err
 	}
 	load := inBackground(func(ctx context.Context) error {
 		return plan.Load(ctx, Demand{Phase: repeatsPhase, Run: -2, UntilCancelled: true, Unkept: true})
@@ -309,13 +311,13 @@ func runCounted(ctx context.Context, r *Recorder, prog *Program, env string, p P
 	if err == nil && proc.ended() {
 		err = fmt.Errorf("the program ended under load: %s", sink.last.String())
 	}
-	return errors.Join(err, ctx.Err())
+	return false, errors.Join(err, ctx.Err())
 }
 
 // quietLog forgets what a program prints, but for the end.
 type quietLog struct {
 	last  lastLines
-	fault string
+	fault string // the line with which it failed, as far as it is there
 	done  chan struct{}
 }
 
@@ -323,8 +325,10 @@ func (l *quietLog) started(int) {}
 
 func (l *quietLog) packet(p []byte, _ time.Time, _ int) {
 	for line := range bytes.Lines(p) {
-		if l.fault == "" && (bytes.HasPrefix(line, []byte("fatal error: ")) || bytes.HasPrefix(line, []byte("panic: "))) {
-			l.fault = string(bytes.TrimSpace(line))
+		begins := bytes.HasPrefix(line, []byte("fatal error: ")) || bytes.HasPrefix(line, []byte("panic: "))
+		// The runtime writes a line in several parts.
+		if l.fault == "" && begins || l.fault != "" && !strings.HasSuffix(l.fault, "\n") && len(l.fault) < lastBytes {
+			l.fault += string(line)
 		}
 	}
 	l.last.add(p)
@@ -333,7 +337,7 @@ func (l *quietLog) packet(p []byte, _ time.Time, _ int) {
 // words are those in which it failed, else its last ones.
 func (l *quietLog) words() string {
 	if l.fault != "" {
-		return " (" + l.fault + ")"
+		return " (" + strings.TrimSpace(l.fault) + ")"
 	}
 	if text := l.last.String(); text != "" {
 		return "; its last words were: " + text

@@ -105,11 +105,14 @@ func (s *Source) Files(root string) map[string]string {
 func (s *Source) Env() string { return agent.RepeatsEnv }
 
 // Read makes of what the program has written an entry of a recording (docs/formats/repeats.md). loaded tells that a
-// load was put on it.
-func (s *Source) Read(counts io.Reader, loaded bool) ([]byte, error) {
+// load was put on it, ended that it has ended by itself: what it has written last has to be there then.
+func (s *Source) Read(counts io.Reader, loaded, ended bool) ([]byte, error) {
 	set, err := repeats.ReadCounts(counts, s.Funcs, s.Counted)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case ended && !set.Last:
+		return nil, errors.New("the last of them are missing, as the program ended by syscall.Exit, or another one took its place")
 	}
 	set.Loaded = loaded
 	var b bytes.Buffer

@@ -31,6 +31,9 @@ type Set struct {
 	Within    []Within      `json:"within"`
 	// Files have how often their blocks were entered; recordings older than that have none.
 	Files []File `json:"files,omitempty"`
+
+	// Last tells of what [ReadCounts] has read that it was written when the program ended: otherwise calls may be missing.
+	Last bool `json:"-"`
 }
 
 // Func is a function whose calls were counted.
@@ -213,7 +216,8 @@ func ReadCounts(r io.Reader, funcs []Func, counted Counted) (*Set, error) {
 			s.For = time.Duration(v)
 			continue
 		}
-		if ended = line == "end"; ended {
+		if ended = line == "end" || line == "end last"; ended {
+			s.Last = line == "end last"
 			break
 		}
 		if err := at.count(line); err != nil {

@@ -49,6 +49,12 @@ func TestReadCounts(t *testing.T) {
 	if !reflect.DeepEqual(s.Files, files) {
 		t.Errorf("%+v", s.Files)
 	}
+	if s.Last {
+		t.Error("the last counts, of a file that does not say so")
+	}
+	if last, err := repeats.ReadCounts(strings.NewReader(strings.TrimSuffix(counts, "\n")+" last\n"), funcs, places); err != nil || !last.Last {
+		t.Errorf("not the last counts, error %v", err)
+	}
 	s.Loaded = true
 	var b bytes.Buffer
 	if err := s.Encode(&b); err != nil {

@@ -383,7 +383,7 @@ func TestWrite(t *testing.T) {
 		write(&b, true)
 	})
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
-	if !strings.HasPrefix(lines[0], "loupe repeats 1 ") || lines[len(lines)-1] != "end" {
+	if !strings.HasPrefix(lines[0], "loupe repeats 1 ") || lines[len(lines)-1] != "end last" {
 		t.Errorf("%q", lines)
 	}
 	for _, want := range []string{"p 0 2 0 1 ", "p 0 1 1 1 ", "f 1 2 ", "f 2 1 "} {

@@ -68,7 +68,8 @@ func keep(last bool) {
 // call or not, "s SCOPE ID CALLS MADE". Of all calls of a function, wherever they were, there is
 // "e ID CALLS NS DISTINCT AGAIN AGAINNS DIFFER SAMPLED TRAITS", and of those within the function itself
 // "r ID AROUND NS CALLS DISTINCT AGAIN TOPS TOPSNS SAME DIFFER CHANGED RESULTS MOST MOSTKINDS TRAITS". Then there is how often blocks from a first
-// one on were entered, "b FIRST" and 64 counts, and of loops "l ID ENTERED LOOKED SIZE CONTENTS PAIRED ALIKE".
+// one on were entered, "b FIRST" and 64 counts, and of loops "l ID ENTERED LOOKED SIZE CONTENTS PAIRED ALIKE". At the end stands "end", or
+// "end last" where the program ends.
 func write(w io.Writer, last bool) {
 	fmt.Fprintf(w, "loupe repeats 1 %d\n", now())
 	pairsMu.Lock()
@@ -113,7 +114,11 @@ func write(w io.Writer, last bool) {
 	}
 	writeBlocks(w)
 	writeLoops(w)
-	fmt.Fprintln(w, "end")
+	if last {
+		fmt.Fprintln(w, "end last")
+	} else {
+		fmt.Fprintln(w, "end")
+	}
 }
 
 func writeConcurrent(w io.Writer, id int, fl *concurrent) {
