@@ -73,6 +73,8 @@ type Program struct {
 	// compile is how the compiler is asked about the program; nil when the
 	// program was built by somebody else.
 	compile *CompileOptions
+	// refused is how the build failed that had more than the user's own, where that is left out; else nil.
+	refused error
 	// local are the modules, besides the target's, that were built from a folder.
 	local []string
 }
@@ -358,6 +360,7 @@ func build(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, wh
 			p.Std = len(a.std) > 0
 			if first != nil && !a.extra() {
 				p.Notes = append(p.Notes, "built without "+extra+", because the build with it failed: "+firstLine(first))
+				p.refused = first
 			}
 			p.describe()
 			p.compile = &CompileOptions{Dir: dir, Target: strings.Join(what, ","), Test: opt.Test, Flags: opt.Flags}

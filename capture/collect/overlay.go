@@ -51,8 +51,25 @@ func writeOverlay(opt BuildOptions, pkg *goPackage, a attempt) (name string, add
 	if err != nil {
 		return "", nil, err
 	}
-	name = filepath.Join(opt.Temp, "overlay.json")
+	name = filepath.Join(opt.Temp, overlayFile)
 	return name, added, os.WriteFile(name, text, 0o600)
+}
+
+// overlayFile is the name of the JSON.
+const overlayFile = "overlay.json"
+
+// originals are the paths over which the files of the last attempt in a folder were laid, by their own: the compiler names these.
+func originals(temp string) map[string]string {
+	var laid struct{ Replace map[string]string }
+	text, err := os.ReadFile(filepath.Join(temp, overlayFile))
+	if err != nil || json.Unmarshal(text, &laid) != nil {
+		return nil
+	}
+	out := map[string]string{}
+	for path, copied := range laid.Replace {
+		out[filepath.Clean(copied)] = path
+	}
+	return out
 }
 
 // putAgent lays the agent's files into the package's folder, and returns their names.

@@ -3,14 +3,11 @@ package collect
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -115,128 +112,6 @@ func countOnce(ctx context.Context, r *Recorder, p Phase, plan Plan) error {
 	e := recording.Entry{Path: repeatsFile, Kind: recording.Repeats, Source: r.prog.Target.Name}
 	e.Span.Start, e.Span.End = began, r.w.Now()
 	return r.w.Put(e, text)
-}
-
-// buildCounted builds a program once more, so that it counts its calls: those of other modules' functions too, if that compiles.
-func buildCounted(ctx context.Context, r *Recorder, temp string) (*Program, Counted, error) {
-	p := r.prog
-	packages, lines, err := ownPackages(ctx, p, temp)
-	if err != nil {
-		return nil, nil, err
-	}
-	minor := toolchainIn(ctx, temp, p.compile.Dir).minor
-	prog, counted, whole := buildCopies(ctx, r, packages, minor, temp, lines)
-	if whole == nil || ctx.Err() != nil || len(lines) == 0 {
-		return prog, counted, whole
-	}
-	prog, counted, err = buildCopies(ctx, r, packages, minor, temp, nil)
-	if err == nil {
-		r.w.Note("calls of libraries were not counted at their lines: " + oneLine(whole.Error()))
-		return prog, counted, nil
-	}
-	rest, left := withoutNamed(packages, whole.Error())
-	if len(left) == 0 || ctx.Err() != nil {
-		return nil, nil, err
-	}
-	if prog, counted, err = buildCopies(ctx, r, rest, minor, temp, lines); err == nil {
-		r.w.Note("nothing was counted in " + strings.Join(left, ", ") + ": " + oneLine(whole.Error()))
-	}
-	return prog, counted, err
-}
-
-// fileInError is a file that the compiler names, with a place in it.
-var fileInError = regexp.MustCompile(`([^\s:;]+\.go):\d+`)
-
-// withoutNamed are the packages without the files that an error of the compiler names, which are left.
-func withoutNamed(packages map[string][]string, text string) (rest map[string][]string, left []string) {
-	rest = map[string][]string{}
-	for path, files := range packages {
-		for _, file := range files {
-			named := slices.ContainsFunc(fileInError.FindAllStringSubmatch(text, -1), func(m []string) bool {
-				name := strings.TrimPrefix(filepath.ToSlash(m[1]), "./")
-				return strings.HasSuffix("/"+filepath.ToSlash(file), "/"+strings.TrimPrefix(name, "/"))
-			})
-			if named {
-				left = append(left, filepath.Base(file))
-			} else {
-				rest[path] = append(rest[path], file)
-			}
-		}
-	}
-	slices.Sort(left)
-	return rest, left
-}
-
-// buildCopies builds a program of copies that count.
-func buildCopies(ctx context.Context, r *Recorder, packages map[string][]string, minor int, temp string, lines map[string]bool) (*Program, Counted, error) {
-	p, c := r.prog, r.prog.compile
-	counted, err := r.opt.Count(packages, minor, runtime.GOARCH, lines)
-	if err != nil {
-		return nil, nil, err
-	}
-	limited, cancel := context.WithTimeout(ctx, longestBuild)
-	defer cancel()
-	built, err := Build(limited, BuildOptions{
-		Target: c.Target, Test: c.Test, Flags: c.Flags, Dir: c.Dir, Temp: temp,
-		Std: func(root string) (map[string]string, error) { return counted.Files(root), nil },
-	})
-	switch {
-	case limited.Err() != nil && ctx.Err() == nil:
-		return nil, nil, fmt.Errorf("the program could not be built so that it counts within %v", longestBuild)
-	case err != nil:
-		return nil, nil, err
-	case !built.Std:
-		return nil, nil, errors.New("the program could not be built so that it counts: " + strings.Join(built.Notes, "; "))
-	}
-	built.Dir, built.Target.Name = p.Dir, p.Target.Name
-	return built, counted, nil
-}
-
-// beforeGenerics are the versions of the language in a go.mod that have no generics; without one it is that of Go 1.16.
-var beforeGenerics = regexp.MustCompile(`^$|^1\.([0-9]|1[0-7])($|[^0-9])`)
-
-// ownPackages are those of the user's modules that the program is built of, with their files; generic are those whose language has generics.
-func ownPackages(ctx context.Context, p *Program, temp string) (out map[string][]string, generic map[string]bool, err error) {
-	c := p.compile
-	words := slices.Concat([]string{"list", "-e", "-deps", "-json=ImportPath,Name,Dir,GoFiles,CgoFiles,Standard,Module"}, tagFlags(c.Flags),
-		[]string{"--"}, strings.Split(c.Target, ","))
-	text, err := run(goCommand(ctx, temp, c.Dir, words...))
-	if err != nil {
-		return nil, nil, fmt.Errorf("cannot list the packages of %s: %w", p.Target.Name, err)
-	}
-	modules, order := p.Modules(), []string(nil)
-	out, generic = map[string][]string{}, map[string]bool{}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	for dec.More() {
-		var g goPackage
-		if err := dec.Decode(&g); err != nil {
-			return nil, nil, fmt.Errorf("cannot read the answer of go list: %w", err)
-		}
-		own := g.Module == nil || slices.Contains(modules, g.Module.Path)
-		if g.Standard || !own || len(g.CgoFiles) > 0 {
-			continue
-		}
-		of := g.ImportPath
-		if g.Name == "main" {
-			of = "main"
-		}
-		for _, name := range g.GoFiles {
-			if !filepath.IsAbs(name) {
-				name = filepath.Join(g.Dir, name)
-			}
-			out[of] = append(out[of], name)
-		}
-		generic[of] = g.Module == nil || !beforeGenerics.MatchString(g.Module.GoVersion)
-		order = append(order, of)
-	}
-	if len(out) == 0 {
-		return nil, nil, errors.New("the program has no package of its own module")
-	}
-	// What a package imports stands before it: what is left out lies deepest.
-	for _, of := range order[:max(0, len(order)-mostPackages)] {
-		delete(out, of)
-	}
-	return out, generic, nil
 }
 
 // runCounted runs the program that counts, under load if there is one, until it ends or has been counted

@@ -132,6 +132,9 @@ func (s *sites) count(fn *ast.FuncDecl) {
 			around = around[:len(around)-1]
 			return true
 		}
+		if g, ok := n.(*ast.GenDecl); ok && g.Tok == token.CONST {
+			return false // what looks like a call is a conversion
+		}
 		if call, ok := n.(*ast.CallExpr); ok && s.w.src.sites < MostSites {
 			s.call(call, around)
 		}
@@ -215,7 +218,9 @@ func single(call *ast.CallExpr, parent ast.Node, around []ast.Node) bool {
 		return len(parent.Args) > 1 && slices.Contains(parent.Args, ast.Expr(call))
 	case *ast.ValueSpec:
 		return len(parent.Names) == len(parent.Values)
-	case *ast.BinaryExpr, *ast.UnaryExpr, *ast.IndexExpr, *ast.SelectorExpr, *ast.KeyValueExpr, *ast.CompositeLit, *ast.IfStmt, *ast.ForStmt, *ast.SwitchStmt, *ast.CaseClause, *ast.SendStmt:
+	case *ast.KeyValueExpr:
+		return parent.Value == ast.Expr(call) // the index of an array is a constant
+	case *ast.BinaryExpr, *ast.UnaryExpr, *ast.IndexExpr, *ast.SelectorExpr, *ast.CompositeLit, *ast.IfStmt, *ast.ForStmt, *ast.SwitchStmt, *ast.CaseClause, *ast.SendStmt:
 		return true
 	case *ast.RangeStmt:
 		return parent.X == ast.Expr(call)

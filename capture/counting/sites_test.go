@@ -30,6 +30,9 @@ func TestSites(t *testing.T) {
 		{"nothing is returned", "sort.Strings(list)\n\treturn a", ""},
 		{"later", "defer strings.ToLower(a)\n\treturn a", ""},
 		{"cheap by its name", "return t.at.Error()", ""},
+		{"a constant", "const most = url.Size(3) * 2\n\treturn a", ""},
+		{"the index of an element", "x := [...]string{url.Size(3): a}\n\treturn x[3]", ""},
+		{"an element", "x := map[string]string{a: strings.ToLower(b)}\n\treturn x[a]", "{a: " + one + ", func() zz_loupe_repeats.Args { return zz_loupe_repeats.Args{b} }), strings.ToLower(b))}"},
 		{"of the module itself", "return own.Do(a)", ""},
 		{"a jump", "if a == b {\n\t\tgoto end\n\t}\n\ta = strings.ToLower(b)\nend:\n\treturn a", ""},
 	} {
