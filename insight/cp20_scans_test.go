@@ -29,7 +29,7 @@ func countedFile(t *testing.T, name, source string, functions ...repeatsfile.Fun
 		if _, err := fmt.Sscan(source[m[2]:m[3]], &l.Entered, &l.Looked, &l.Size, &l.Contents, &l.Alike); err != nil {
 			t.Fatal(err)
 		}
-		l.Paired = l.Looked
+		l.Paired = max(0, l.Looked-1)
 		f.Loops = append(f.Loops, l)
 	}
 	for _, m := range regexp.MustCompile(`\[/\*(\d+)\*/|/\*(\d+)\*/\]`).FindAllStringSubmatchIndex(source, -1) {

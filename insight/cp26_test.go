@@ -110,7 +110,7 @@ func TestCP26Parts(t *testing.T) {
 		return fmt.Sprintf(`{"in":%d,"call":%d,"around":%d,"around_ns":1000000000,"calls":%d,"time_ns":%d,"distinct":%d,"again":%d,"again_ns":%d,"most":60,"most_one":60}`, in, call, around, calls, time, distinct, again, ns)
 	}
 	r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, fmt.Appendf(nil, `{"schema":"loupe.repeats/1","loaded":true,"ns":4000000000,"functions":[
-{"name":"main.handle","file":"/src/main.go","line":5,"calls":10},{"name":"main.list","file":"/src/main.go","line":15,"calls":10},
+{"name":"main.handle","file":"/src/main.go","line":5,"calls":10},{"name":"main.list","file":"/src/main.go","line":15,"calls":20},
 {"name":"main.open","file":"/src/main.go","line":25,"calls":600,"time_ns":700000000},{"name":"main.read","file":"/src/main.go","line":35,"calls":600,"time_ns":650000000}],
 "within":[%s]}`, strings.Join([]string{
 		within(0, 2, 10, 600, 700e6, 10, 590, 650e6), within(1, 2, 20, 600, 700e6, 20, 580, 640e6),

@@ -86,7 +86,12 @@ func TestIn(t *testing.T) {
 		{"main, which has not ended, and other calls of it", false, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Open = true }), again(handle, open)}, "open in handle of handle 65%"},
 		{"calls of which one differs, in two rows", false, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Open, w.Differ = true, 1 }), again(handle, open)}, ""},
 	} {
-		all, _, err := In(counted(t, c.loaded, func(s *repeats.Set) { s.Within = c.within }))
+		all, _, err := In(counted(t, c.loaded, func(s *repeats.Set) {
+			s.Within = c.within
+			for _, w := range c.within {
+				s.Functions[w.Call].Calls = max(s.Functions[w.Call].Calls, w.Calls)
+			}
+		}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,6 +166,7 @@ func TestGrowingIn(t *testing.T) {
 		{"flat at the end", course(9, 9, 10, 20, 40, 80, 160, 160), false},
 	} {
 		all, _, err := GrowingIn(counted(t, true, func(s *repeats.Set) {
+			s.Functions[open].Calls = 2550
 			s.Within = []repeats.Within{{In: handle, Call: open, Around: 10, AroundTime: time.Second, Counts: repeats.Counts{Calls: 2550, Time: 700 * time.Millisecond}, Course: c.course}}
 		}))
 		if err != nil {
@@ -184,6 +190,7 @@ func TestGrowingIn(t *testing.T) {
 		t.Errorf("cut: %+v, %v", cut, err)
 	}
 	all, _, err := GrowingIn(counted(t, false, func(s *repeats.Set) {
+		s.Functions[list].Calls, s.Functions[open].Calls = 2550, 2550
 		row := func(in, call int) repeats.Within {
 			return repeats.Within{In: in, Call: call, Around: 1, AroundTime: time.Second, Counts: repeats.Counts{Calls: 2550, Time: 700 * time.Millisecond}, Course: linear}
 		}
@@ -216,7 +223,7 @@ func TestTogetherIn(t *testing.T) {
 		{"its counting has ended", true, func(s *repeats.Set) { s.Functions[open].Cut = true }, 0},
 		{"one does the work for all", true, func(s *repeats.Set) {
 			s.Functions[read].Calls = 200
-			s.Within = append(s.Within, repeats.Within{In: open, Call: read, Around: 600, Counts: repeats.Counts{Calls: 200, Time: 650 * time.Millisecond}})
+			s.Within = append(s.Within, repeats.Within{In: open, Call: read, Around: 200, Counts: repeats.Counts{Calls: 200, Time: 650 * time.Millisecond}})
 		}, 0},
 		{"each does its work", true, func(s *repeats.Set) {
 			s.Within = append(s.Within, repeats.Within{In: open, Call: read, Around: 600, Counts: repeats.Counts{Calls: 600, Time: 650 * time.Millisecond}})

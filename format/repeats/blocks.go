@@ -116,7 +116,9 @@ func (s *counter) files(counted Counted) {
 const (
 	mostFiles  = 1 << 14
 	mostBlocks = 1 << 17
-	mostOffset = 1 << 30
+	// mostContents is up to how many different contents of a loop are counted.
+	mostContents = 512
+	mostOffset   = 1 << 30
 )
 
 // possible tells that what is said of a file does not contradict itself.
@@ -134,7 +136,8 @@ func (f *File) possible() bool {
 	last = -1
 	for _, l := range f.Loops {
 		if !at(l.Line, l.Offset) || l.Offset <= last || !sane(l.Entered, l.Looked, l.Size, l.Contents, l.Paired, l.Alike) ||
-			l.Looked > l.Entered || l.Contents > l.Looked || l.Paired > l.Looked || l.Alike > l.Paired {
+			l.Looked > l.Entered || l.Contents > l.Looked || l.Contents > mostContents || l.Paired > max(0, l.Looked-1) || l.Alike > l.Paired ||
+			l.Looked == 0 && l.Size > 0 {
 			return false
 		}
 		last = l.Offset

@@ -44,5 +44,5 @@ func recursionOf(v []int64) *Recursion {
 // possible tells that the counts do not contradict each other.
 func (r *Recursion) possible() bool {
 	return sane(r.Around, int64(r.AroundTime), r.Calls, r.Distinct, r.Again, r.Tops, int64(r.TopsTime), r.Same, r.Differ, r.Changed, r.Results, r.Most, r.MostDistinct) &&
-		r.Around >= 1 && r.Distinct+r.Again <= r.Calls && r.Tops <= r.Calls && r.TopsTime <= r.AroundTime && r.Same <= r.Again && r.Most <= r.Calls && r.MostDistinct <= r.Most
+		r.Around >= 1 && r.Around <= r.Calls && r.MostDistinct <= r.Distinct && r.Distinct+r.Again <= r.Calls && r.Tops <= r.Calls && r.TopsTime <= r.AroundTime && r.Same <= r.Again && r.Most <= r.Calls && r.MostDistinct <= r.Most
 }

@@ -396,9 +396,62 @@ func Decode(data []byte) (*Set, error) {
 		if seen[at] || !s.possible(p) {
 			return nil, fmt.Errorf("calls of function %d within function %d: no such counts are possible", p.Call, p.In)
 		}
+		if err := s.fits(p); err != nil {
+			return nil, err
+		}
 		seen[at] = true
 	}
+	if s.total() > mostInAll {
+		return nil, errors.New("its counts and times are more together than a program can have")
+	}
 	return s, nil
+}
+
+// fits errs where a row contradicts what the set has of its two functions, as far as all of their calls were counted: each call around had one
+// that is counted in it.
+func (s *Set) fits(p Within) error {
+	in, call := &s.Functions[p.In], &s.Functions[p.Call]
+	var wrong string
+	switch {
+	case !call.Cut && p.Calls > call.Calls:
+		wrong = fmt.Sprintf("%d calls, of the %d that there were", p.Calls, call.Calls)
+	case !call.Cut && p.Around > p.Calls:
+		wrong = fmt.Sprintf("%d calls within %d", p.Calls, p.Around)
+	case !in.Cut && !p.Open && p.Around > in.Calls:
+		wrong = fmt.Sprintf("within %d calls, of the %d that there were", p.Around, in.Calls)
+	case p.Calls == 0 && p.Time > 0:
+		wrong = fmt.Sprintf("no calls, which took %v", p.Time)
+	default:
+		return nil
+	}
+	return fmt.Errorf("calls of %.100q within %.100q: %s are not possible", call.Name, in.Name, wrong)
+}
+
+// total is what all counts and times are together, as far as somebody may add them up.
+func (s *Set) total() (sum float64) {
+	add := func(all ...int64) {
+		for _, n := range all {
+			sum += float64(n)
+		}
+	}
+	for _, f := range s.Functions {
+		add(f.Calls, int64(f.Time), int64(f.TogetherTime))
+	}
+	for _, w := range s.Within {
+		add(w.Around, int64(w.AroundTime), int64(w.WholeTime), w.Calls, int64(w.Time))
+		for _, x := range w.Course {
+			add(x.Calls, int64(x.Time), x.Size, x.Digits)
+		}
+	}
+	for _, f := range s.Files {
+		for _, b := range f.Blocks {
+			add(b.Count)
+		}
+		for _, l := range f.Loops {
+			add(l.Entered, l.Size)
+		}
+	}
+	return sum
 }
 
 // What a file may say.
@@ -407,6 +460,7 @@ const (
 	mostLine  = 1 << 24
 	mostCount = 1 << 53
 	mostSteps = 64
+	mostInAll = 1 << 62
 )
 
 // sane tells that counts and times are such.
@@ -419,7 +473,10 @@ func (f *Func) possible() bool {
 	if f.Everywhere != nil && !f.Everywhere.possible() || f.Recursion != nil && !f.Recursion.possible() {
 		return false
 	}
-	return sane(f.Calls, int64(f.Time), f.Together, int64(f.TogetherTime), f.Apart, f.AtOnce) && f.Together <= f.Calls && f.Apart <= f.Together
+	if e := f.Everywhere; e != nil && !f.Cut && e.Calls > f.Calls {
+		return false
+	}
+	return sane(f.Calls, int64(f.Time), f.Together, int64(f.TogetherTime), f.Apart, f.AtOnce) && f.Together <= f.Calls && f.Apart <= f.Together && (f.Calls > 0 || f.Time == 0)
 }
 
 // possible tells that a row does not contradict itself.

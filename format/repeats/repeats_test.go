@@ -2,6 +2,7 @@ package repeats_test
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -98,9 +99,48 @@ func TestDamaged(t *testing.T) {
 		{`{"schema":"loupe.repeats/1","functions":[{"name":"a","recursion":{"around":1,"around_ns":5,"tops_ns":6}}]}`, "function 0"},
 		{`{"schema":"loupe.repeats/1","files":[{"name":"a","blocks":[{"line":1,"offset":5,"count":1},{"line":1,"offset":5,"count":1}]}]}`, "file 0"},
 		{`{"schema":"loupe.repeats/1","files":[{"name":"a","loops":[{"line":1,"offset":5,"entered":1,"looked":2}]}]}`, "file 0"},
+		{`{"schema":"loupe.repeats/1","files":[{"name":"a","loops":[{"line":1,"offset":5,"entered":9,"looked":2,"contents":1,"paired":1,"alike":2}]}]}`, "file 0"},
+		{`{"schema":"loupe.repeats/1","files":[{"name":"a","loops":[{"line":1,"offset":5,"entered":9,"looked":2,"contents":1,"paired":2}]}]}`, "file 0"},
+		{`{"schema":"loupe.repeats/1","files":[{"name":"a","loops":[{"line":1,"offset":5,"entered":9,"size":7}]}]}`, "file 0"},
+		{`{"schema":"loupe.repeats/1","files":[{"name":"a","blocks":[{"line":1,"offset":5,"count":-1}]}]}`, "file 0"},
+		{`{"schema":"loupe.repeats/1","functions":[{"name":"a","time_ns":5}]}`, "function 0"},
+		{`{"schema":"loupe.repeats/1","functions":[{"name":"a","calls":5,"everywhere":{"calls":6}}]}`, "function 0"},
+		{two + `"within":[{"in":0,"call":1,"around":1000000000,"calls":8}]}`, `calls of "b" within "a": 8 calls within 1000000000`},
+		{two + `"within":[{"in":0,"call":1,"around":4,"calls":8}]}`, "within 4 calls, of the 3 that there were"},
+		{two + `"within":[{"in":0,"call":1,"around":1,"calls":9}]}`, "9 calls, of the 8 that there were"},
+		{`{"schema":"loupe.repeats/1","functions":[{"name":"a","calls":3},{"name":"b","calls":8,"cut":true}],"within":[{"in":0,"call":1,"around":1,"time_ns":9}]}`, "no calls, which took 9ns"},
+		{`{"schema":"loupe.repeats/1","files":[{"name":"a","blocks":[` + many(700) + `]}]}`, "more together"},
 	} {
 		if _, err := repeats.Decode([]byte(test.text)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: %v, want %q", test.text, err, test.want)
+		}
+	}
+}
+
+// two are functions with few calls.
+const two = `{"schema":"loupe.repeats/1","functions":[{"name":"a","calls":3},{"name":"b","calls":8}],`
+
+// many are blocks that were each entered as often as one can be.
+func many(n int) string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprintf(`{"line":%d,"offset":%d,"count":%d}`, i+1, i, int64(1)<<53))
+	}
+	return strings.Join(all, ",")
+}
+
+// TestPossible: what the counting code may write is read: calls that go on, and functions of which counting has ended.
+func TestPossible(t *testing.T) {
+	for _, text := range []string{
+		two + `"within":[{"in":0,"call":1,"around":3,"calls":8}]}`,
+		two + `"within":[{"in":0,"call":1,"open":true,"around":5,"calls":8}]}`,
+		`{"schema":"loupe.repeats/1","functions":[{"name":"a","calls":3,"cut":true},{"name":"b","calls":8}],"within":[{"in":0,"call":1,"around":7,"calls":8}]}`,
+		`{"schema":"loupe.repeats/1","functions":[{"name":"a","calls":30},{"name":"b","calls":8,"cut":true}],"within":[{"in":0,"call":1,"around":20,"calls":8}]}`,
+		`{"schema":"loupe.repeats/1","functions":[{"name":"a","calls":5,"cut":true,"everywhere":{"calls":6}}]}`,
+		`{"schema":"loupe.repeats/1","files":[{"name":"a","blocks":[` + many(100) + `],"loops":[{"line":1,"offset":5,"entered":9,"looked":1,"contents":1,"size":3}]}]}`,
+	} {
+		if _, err := repeats.Decode([]byte(text)); err != nil {
+			t.Errorf("%.200s: %v", text, err)
 		}
 	}
 }
@@ -109,6 +149,9 @@ func TestDamaged(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(counts))
 	f.Add([]byte(`{"schema":"loupe.repeats/1","functions":[{"name":"a"}],"within":[{"in":0,"call":0,"around":1,"calls":2,"distinct":1,"again":1}]}`))
+	f.Add([]byte(strings.TrimSuffix(counts, "\n") + " last\n"))
+	f.Add([]byte(two + `"within":[{"in":0,"call":1,"around":1000000000,"calls":8}],"files":[{"name":"a","blocks":[{"line":1,"offset":0,"count":9007199254740992}],"loops":[{"line":1,"offset":5,"entered":9,"looked":2,"contents":1,"size":3,"paired":1,"alike":1}]}]}`))
+	f.Add([]byte(`{"schema":"loupe.repeats/1","functions":[{"name":"a","calls":9,"recursion":{"around":2,"calls":5,"again":2,"distinct":3,"most":4,"most_distinct":3},"everywhere":{"calls":9,"distinct":9}},{"name":"b","cut":true}],"within":[{"in":0,"call":1,"open":true,"around":1,"course":[{"calls":64,"time_ns":9,"digits":-1}]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if s, err := repeats.ReadCounts(bytes.NewReader(data), funcs, places); err == nil {
 			if err := s.Encode(&bytes.Buffer{}); err != nil {
