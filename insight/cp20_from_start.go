@@ -70,25 +70,24 @@ func (s *scanFinder) fromStart(in frameCode, stmt ast.Stmt, over repetition.Loop
 
 // listChanges is how often the list that a loop goes through becomes another one, but for what is appended to it, and where.
 func (s *scanFinder) listChanges(stmt ast.Stmt) (times float64, at codeLine) {
-	list := cacheObject(s.c.d, goneThrough(stmt))
-	if list == nil {
+	d := s.c.d
+	over := cacheObject(d, goneThrough(stmt))
+	if over == nil {
 		return 0, at
 	}
-	for _, decl := range s.c.d.t.decls {
+	list := func(x ast.Expr) bool { return cacheObject(d, x) == over }
+	for _, decl := range d.t.decls {
+		shared := bySharing(d, decl, list)
 		eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
-			if add, _ := addsByAppend(n); add != nil {
+			change := listChangedBy(d, n, list, shared, 0)
+			if change == nil || change == n && setsList(around, list) {
 				return
 			}
-			for _, lhs := range changedBy(n) {
-				if cacheObject(s.c.d, lhs) != list {
-					continue
-				}
-				n, ok := s.c.reached(decl, around, n)
-				if !ok {
-					times = noUpkeep
-				}
-				times, at = times+float64(n), s.c.d.placeOf(lhs)
+			reached, ok := s.c.reached(decl, around, n)
+			if !ok {
+				times = noUpkeep
 			}
+			times, at = times+float64(reached), d.placeOf(change)
 		})
 	}
 	return times, at
