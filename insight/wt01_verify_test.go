@@ -62,7 +62,7 @@ func TestFallsWith(t *testing.T) {
 func TestWithArticle(t *testing.T) {
 	for name, want := range map[string]string{
 		"a mark assist of any goroutine": "a mark assist of any goroutine", "a sweep": "a sweep", "GC mark phase": "a GC mark phase",
-		"stop the world": "a stop of the world", "assist": "an assist", "": "a ",
+		"stop the world": "a stop of the world", "assist": "an assist",
 	} {
 		if got := withArticle(name); got != want {
 			t.Errorf("%q: %q", name, got)
