@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"regexp"
 	"slices"
 
 	"loupe/analysis/repetition"
@@ -209,7 +210,7 @@ func (w *turnWalk) branches(s *ast.IfStmt, n int64) int64 {
 	rest, before := n-then, w.acting
 	left := w.list(s.Body.List, then)
 	switch acted := w.acting > before; {
-	case acted || then == 0 && !onlyGoesOn(s.Body.List) && !asksError(s.Cond, token.NEQ): // what never failed decides nothing
+	case acted || then == 0 && !onlyGoesOn(s.Body.List):
 		w.decide(s, s.Cond, n, then)
 	case left == 0 && s.Else == nil:
 		w.decide(s, opposite(s.Cond), n, rest)
@@ -234,10 +235,49 @@ func onlyGoesOn(list []ast.Stmt) bool {
 
 // decide notes a condition that ends more turns than others do.
 func (w *turnWalk) decide(s *ast.IfStmt, cond ast.Expr, n, holds int64) {
+	if asksFailure(w.d, w.in.decl, s.Cond) {
+		return // what fails is not selected
+	}
 	if ratio := float64(holds) / float64(n); ratio < w.ratio {
 		w.ratio, w.decides, w.asks, w.holds, w.asked, w.at = ratio, cond, s, holds, n, w.d.placeOf(s)
 	}
 }
+
+// asksFailure tells of a condition in a function that it asks for nothing but whether something has failed: for an error, or for the truth value
+// that a call returns last. Whether a map has an entry, and what a value is, select.
+func asksFailure(d *derivations, decl *ast.FuncDecl, cond ast.Expr) bool {
+	isErr := func(x ast.Expr) bool {
+		t := d.t.info.TypeOf(x)
+		return t != nil && isErrorType(t) || isError(lastName(types.ExprString(x)))
+	}
+	switch x := ast.Unparen(cond).(type) {
+	case *ast.UnaryExpr:
+		return x.Op == token.NOT && asksFailure(d, decl, x.X)
+	case *ast.BinaryExpr:
+		switch x.Op {
+		case token.LAND, token.LOR:
+			return asksFailure(d, decl, x.X) && asksFailure(d, decl, x.Y)
+		case token.EQL, token.NEQ:
+			return isErr(x.X) || isErr(x.Y)
+		}
+	case *ast.CallExpr:
+		return failureAsked.MatchString(types.ExprString(x.Fun)) && len(x.Args) > 0 && isErr(x.Args[0])
+	case *ast.Ident:
+		v := d.variable(x)
+		return v != nil && hasAny(decl.Body, func(n ast.Node) bool {
+			set, ok := n.(*ast.AssignStmt)
+			if !ok || len(set.Rhs) != 1 || len(set.Lhs) < 2 || d.variable(set.Lhs[len(set.Lhs)-1]) != v {
+				return false
+			}
+			_, call := ast.Unparen(set.Rhs[0]).(*ast.CallExpr)
+			return call
+		})
+	}
+	return false
+}
+
+// failureAsked are the functions that ask what an error is.
+var failureAsked = regexp.MustCompile(`^(errors\.(Is|As)|os\.Is\w+)$`)
 
 // clauses goes through a switch.
 func (w *turnWalk) clauses(s *ast.SwitchStmt, n int64) int64 {
