@@ -290,7 +290,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		if w.kind == "file_call" {
 			noun = "calls"
 		}
-		text += fmt.Sprintf(", in %s %s each", unit.Number(waits), noun)
+		text += fmt.Sprintf(", in %s %s%s", unit.Number(waits), noun, strings.TrimPrefix(inEach(g), " in"))
 		if w.outside() && calls < waits/2 && w.kind != "file_call" {
 			text += fmt.Sprintf(" for the pieces of %s", plurals(calls, "answer"))
 		}
@@ -379,13 +379,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	}
 	tellCadence(r, w, in, t, waitAdvice(in, reason, w, many, t), &f)
 	tellSerial(in, t, w, reason, many, asks, &f)
-	tellEvent(in, t, w, reason, &f)
-	tellUnflushed(in, t, w, reason, &f)
-	if reason == "file_call" {
-		tellSynced(in, w.calledFrames(t), heldFor(w, reason), w.count, w.share(), &f)
-	}
-	tellMisses(in, t, w, &f)
-	tellPartMade(in, t, w, &f)
+	tellSource(in, t, w, reason, &f)
 	namelessDoubt(in, g, &f)
 	cutDoubt(in, g, &f)
 	return f
@@ -653,13 +647,13 @@ func writes(frames []stack.Frame) bool {
 // evidence shows the wait, what it was for, and the slowest one.
 func (w *waiting) evidence(in *Input, t *traced) []Evidence {
 	n := time.Duration(max(1, w.group.Wall.Count))
-	list := []Evidence{seenIn(in, t, w.group, w.site, "%s, %s in each", w.clause, unit.Duration(w.time/n))}
+	list := []Evidence{seenIn(in, t, w.group, w.site, "%s, %s%s", w.clause, unit.Duration(w.time/n), inEach(w.group))}
 	for i, row := range w.causes[:min(2, len(w.causes))] {
 		cause := &row.Cause
 		if cause.Site.Frame.Func == "" || cause.Kind.Key() == "unknown" {
 			continue
 		}
-		e := t.seen(cause.Site.Stack, "meanwhile the goroutine it waits for is %s here: %s in each", cause.Kind.Clause(), unit.Duration(row.Time/n))
+		e := t.seen(cause.Site.Stack, "meanwhile the goroutine it waits for is %s here: %s%s", cause.Kind.Clause(), unit.Duration(row.Time/n), inEach(w.group))
 		if i == 0 && w.gang != nil {
 			e = t.seen(cause.Site.Stack, "%s", w.gang.shown(cause.Kind.Clause()))
 		}
