@@ -52,3 +52,34 @@ func TestEverywhere(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeReceiver: a function that counting takes too long of is counted on by where its first argument lies, if that is large; else it is counted no more.
+func TestLargeReceiver(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		first  any
+		placed bool
+	}{
+		{"a large one", &[][]byte{make([]byte, 2*largeBytes)}, true},
+		{"a small one", &[][]byte{make([]byte, 10)}, false},
+	} {
+		reset()
+		call := func(i int) {
+			around(func() { counted(1, []any{c.first, i % 3}, func() []any { return []any{"r"} }) })
+		}
+		call(0)
+		fns[1].spent.Store(2 * mostSpent)
+		for i := range 30 {
+			call(i)
+		}
+		if placed, off := fns[1].placed.Load(), fns[1].off.Load(); placed != c.placed || off == c.placed {
+			t.Errorf("%s: by its place %v, counted no more %v", c.name, placed, off)
+		}
+		if e := fns[1].everywhere.Load(); c.placed {
+			var s sum
+			if s.add(&e.tally, 0, false); s.distinct != 3 || s.again < 26 || s.traits&(Partial|First) != Partial|First || s.traits&(Others|Large) != 0 {
+				t.Errorf("%s: %d different, %d again, %b", c.name, s.distinct, s.again, s.traits)
+			}
+		}
+	}
+}

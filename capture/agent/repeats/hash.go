@@ -23,6 +23,7 @@ type hasher struct {
 	large   bool  // there was more than is looked at, other than behind a pointer, of which it counts where it leads to
 	refers  bool  // there were pointers, slices or maps
 	maps    bool  // there were maps
+	long    bool  // the first of several arguments took long to look at
 	handles bool  // there was what is the system's, a channel or a function
 	size    int64 // of texts, slices and maps together, as many elements as they have
 }

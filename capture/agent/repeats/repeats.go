@@ -25,7 +25,12 @@ type fn struct {
 	ns    atomic.Int64 // its calls have taken, without what counting took
 	spent atomic.Int64 // ns that counting it took
 	later atomic.Int64 // calls since it was cut
-	looks atomic.Int64 // ns that looking at some of those took
+	// large counts the calls whose first argument, most often the receiver, took long to look at. From placed on it is told by where it lies alone, which is
+	// what it would be for most calls of a method anyway, rather than that the function is counted no more: the other arguments say what repeats.
+	large  atomic.Int64
+	placed atomic.Bool
+	before atomic.Int64 // ns that counting it had taken by then
+	looks  atomic.Int64 // ns that looking at some of those took
 
 	concurrent atomic.Pointer[concurrent]
 	everywhere atomic.Pointer[everywhere]
@@ -51,6 +56,10 @@ const (
 const mostOfAll = 12 * int64(time.Second)
 
 var spentOnAll atomic.Int64
+
+// longestLook is what one look at arguments or results takes at most: what seems to take longer was held up by others on a busy machine, and that is no
+// reason to count less.
+const longestLook = 500 * int64(time.Microsecond)
 
 // mostLooks bounds what looking at later calls takes of one function: of one that is called a hundred million times one call in 64 would take
 // longer than the rest of the run.
@@ -98,6 +107,7 @@ type frame struct {
 	key       uint64
 	size      int64 // of what it is given
 	args      []any
+	placed    bool // of the first only where it lies
 	start     int64
 	over      int64 // of the goroutine at the start
 	inside    map[uint32]*tally
@@ -195,11 +205,18 @@ func Enter(id uint32) *Goroutine {
 // paid notes that counting a call has taken so many ns, and ends the counting of the function when that is too much. thin
 // tells that it has ended.
 func (f *fn) paid(ns int64, thin bool) {
+	ns = min(ns, longestLook)
 	if thin {
 		f.looks.Add(ns)
 	}
-	spent := f.spent.Add(ns)
-	if all := spentOnAll.Add(ns); thin || all <= mostOfAll && spent <= mostSpent && (spent <= enoughSpent || spent <= tooCheap*f.ns.Load()) {
+	spent := f.spent.Add(ns) - f.before.Load()
+	all := spentOnAll.Add(ns)
+	if thin || all <= mostOfAll && spent <= mostSpent && (spent <= enoughSpent || spent <= tooCheap*f.ns.Load()) {
+		return
+	}
+	if n := f.large.Load(); all <= mostOfAll && n > 0 && 2*n >= f.calls.Load() && f.placed.CompareAndSwap(false, true) {
+		f.before.Store(f.spent.Load())
+		f.everywhere.Store(nil) // what it has seen has other hashes
 		return
 	}
 	if f.cut.CompareAndSwap(0, now()) {
@@ -211,13 +228,14 @@ func (f *fn) paid(ns int64, thin bool) {
 func (gr *Goroutine) spend(f *fn, t int64) {
 	n := now()
 	d := n - t
-	f.spent.Add(d)
-	spentOnAll.Add(d)
+	took := min(d, longestLook)
+	f.spent.Add(took)
+	spentOnAll.Add(took)
 	gr.mu.Lock()
 	gr.over += d
 	top := &gr.stack[len(gr.stack)-1]
 	if top.thin {
-		f.looks.Add(d)
+		f.looks.Add(took)
 	}
 	top.start, top.over = n, gr.over
 	gr.mu.Unlock()
@@ -229,7 +247,11 @@ func (gr *Goroutine) Args(args ...any) {
 	top := &gr.stack[len(gr.stack)-1]
 	f := &fns[top.id]
 	defer safely()()
-	h, seen := ofArgs(args)
+	top.placed = f.placed.Load()
+	h, seen := ofArgs(args, top.placed)
+	if h.long {
+		f.large.Add(1)
+	}
 	top.traits |= seen
 	top.key, top.size, top.args, top.judged = h.sum(), h.size, args, true
 	top.beginConcurrent(f, args, true)
@@ -237,13 +259,22 @@ func (gr *Goroutine) Args(args ...any) {
 	gr.spend(f, t)
 }
 
-// ofArgs hashes arguments, and tells what is seen of them.
-func ofArgs(args []any) (h hasher, seen traits) {
+// largeNodes and largeBytes are how much there is of an argument that takes long to look at: chosen, some 10 µs.
+const (
+	largeNodes = 200
+	largeBytes = 64 << 10
+)
+
+// ofArgs hashes arguments, and tells what is seen of them. placed tells of the first that only where it lies is looked at.
+func ofArgs(args []any, placed bool) (h hasher, seen traits) {
 	h.places = true
 	partial := false
 	for i, a := range args {
 		h.partial = false
-		h.each(a)
+		h.near = placed && i == 0
+		nodes := h.each(a)
+		h.long = h.long || i == 0 && (nodes > largeNodes || h.bytes > largeBytes)
+		h.partial = h.partial || h.near
 		switch {
 		case h.partial && i == 0:
 			seen |= Partial | First
@@ -255,7 +286,7 @@ func ofArgs(args []any) (h hasher, seen traits) {
 			seen |= Writes
 		}
 	}
-	h.partial = partial
+	h.partial, h.near = partial, false
 	if h.large {
 		seen |= Large
 	}
@@ -301,7 +332,7 @@ func (gr *Goroutine) Leave(fresh bool, results ...any) {
 	c := call{ns: net, outer: top.outer, judged: top.judged, thin: top.thin, size: top.size}
 	if top.judged {
 		c.result(fresh, results)
-		c.given(top.args, top.key, top.traits)
+		c.given(top.args, top.placed, top.key, top.traits)
 		if top.outer {
 			f.countEverywhere(c)
 		}
@@ -366,8 +397,8 @@ type call struct {
 }
 
 // given tells the call what it was given, whose hash was key before it: has that changed?
-func (c *call) given(args []any, key uint64, before traits) {
-	h, _ := ofArgs(args)
+func (c *call) given(args []any, placed bool, key uint64, before traits) {
+	h, _ := ofArgs(args, placed)
 	if c.traits |= before; h.sum() != key {
 		c.traits |= Alters
 	}

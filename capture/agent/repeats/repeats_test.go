@@ -27,6 +27,9 @@ func reset() {
 		f.everywhere.Store(nil)
 		f.recursion.Store(nil)
 		f.later.Store(0)
+		f.large.Store(0)
+		f.placed.Store(false)
+		f.before.Store(0)
 		f.looks.Store(-1 << 60)
 		together[i].Store(false)
 		f.spent.Store(-1 << 60) // nothing is cut because the machine is busy

@@ -48,7 +48,7 @@ func At(id uint32, given func() Args) *Site {
 		args = given()
 	}
 	defer safely()()
-	h, seen := ofArgs(args)
+	h, seen := ofArgs(args, false)
 	s := &Site{gr: gr, id: id, args: args, traits: seen}
 	s.key, s.size = h.sum(), h.size
 	s.start = now()
@@ -56,7 +56,7 @@ func At(id uint32, given func() Args) *Site {
 	gr.over += s.start - t
 	s.over = gr.over
 	gr.mu.Unlock()
-	f.spent.Add(s.start - t)
+	f.spent.Add(min(s.start-t, longestLook))
 	return s
 }
 
@@ -92,14 +92,14 @@ func (s *Site) leave(results ...any) {
 	n, ns := f.calls.Add(1), f.ns.Add(net)
 	c := call{ns: net, outer: true, judged: true, size: s.size}
 	c.result(false, results)
-	c.given(s.args, s.key, s.traits)
+	c.given(s.args, false, s.key, s.traits)
 	f.countEverywhere(c)
 	gr.mu.Lock()
 	gr.told(s.id, &c)
 	d := now() - t
 	gr.over += d
 	gr.mu.Unlock()
-	spent := f.spent.Add(d)
+	spent := f.spent.Add(min(d, longestLook))
 	all := spentOnSites.Add(now() - t)
 	if n == fewAtSite && ns < worthCounting*n || spent > siteSpent+2*ns || all > sitesSpent {
 		if f.cut.CompareAndSwap(0, now()) {
