@@ -24,6 +24,7 @@ type cacheHits struct {
 	empties    codeLine // where all of it is thrown away; no line where nothing does
 	does       string   // what is done there
 	puts, asks string   // the keys, where what is put in and what is asked for are not written the same
+	leaves     codeLine // where one entry is taken out, by a type of the program's own
 }
 
 // Limits of a cache that hardly ever has what is asked for: chosen.
@@ -32,6 +33,7 @@ const (
 	fewAgain  = 50  // calls behind it with arguments of an earlier one, some of which fail
 	mostHits  = 0.1 // of the times that it is asked
 	mostKnown = 0.5 // of the calls that had the arguments of an earlier one, from which on it should have
+	hardlyAny = 0.01
 )
 
 // hitsOf counts the hits of the cache that the function of a frame asks before the frame's line. It is false where that was not counted.
@@ -135,6 +137,7 @@ func (h *cacheHits) of(d *derivations, in frameCode, lookup ast.Expr) {
 		})
 	case *ast.CallExpr:
 		h.name = types.ExprString(receiverOf(x))
+		h.leaves = entriesLeave(d, x)
 	}
 	if cache == nil {
 		return
@@ -148,6 +151,29 @@ func (h *cacheHits) of(d *derivations, in frameCode, lookup ast.Expr) {
 			return true
 		})
 	}
+}
+
+// entriesLeave is where a method of the type that a call asks takes one entry out; no line where none does.
+func entriesLeave(d *derivations, asks *ast.CallExpr) (at codeLine) {
+	fn := d.t.callee(asks)
+	if fn == nil || d.t.decls[fn] == nil {
+		return at
+	}
+	decl := d.t.decls[fn]
+	for _, m := range allFunctions(d.c) {
+		if at.line > 0 || receiverType(m.FuncDecl) == "" || receiverType(m.FuncDecl) != receiverType(decl) || folderOf(m.file) != folderOf(d.placeOf(decl).file) {
+			continue
+		}
+		s := d.c.parse(m.file)
+		ast.Inspect(m.Body, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && at.line == 0 && isNamed(call.Fun, "delete") {
+				line, _ := s.lines(call)
+				at = codeLine{m.file, line}
+			}
+			return true
+		})
+	}
+	return at
 }
 
 // cacheObject is the field or the variable of a package that a cache is; nil for what lives no longer than a call.
@@ -224,19 +250,31 @@ func tellHits(in *Input, m missed, callee stack.Frame, share stats.Interval, f *
 	f.Evidence = append(f.Evidence, seen)
 	f.Summary += fmt.Sprintf("; %s had what it was asked for in %s of %s times", h.name, unit.Count(h.had), unit.Count(h.asked))
 	calls, counted := repetition.CallsOf(in.Session, stack.FoldGenerics(callee.Func))
-	if !counted || float64(calls.Again) < mostKnown*float64(calls.Calls) {
+	if !counted || !h.lacks(calls) {
 		f.Advice = "The cache hardly ever has what it is asked for: if nothing comes again, it costs memory and gains nothing; if things come again later, it has to keep more, or for longer. " + f.Advice
 		return true
 	}
-	f.Title = "A cache hardly ever has what it is asked for, though that comes again"
+	f.Title = missesTitle
 	f.Summary += knownBefore(calls)
 	f.saves = true
 	if share.Low >= dominates {
 		f.Severity = Warning
 	}
+	if again := float64(calls.Again) / float64(calls.Calls); again < mostKnown {
+		f.Doubts = append(f.Doubts, fmt.Sprintf("in the run that counts only %s of the calls behind it were for what had been there; the longer a program runs, the more are", unit.Percent(again)))
+	}
 	f.Advice = ""
 	h.advise(in.code, calls, f)
 	return true
+}
+
+// missesTitle is that of a cache that hardly ever has what comes again.
+const missesTitle = "A cache hardly ever has what it is asked for, though that comes again"
+
+// lacks tells that a cache hardly ever has what comes again: most of the calls behind it are for that, or, where much is asked for the first time, as when a
+// program begins, it has hardly any of many that are not.
+func (h *cacheHits) lacks(calls repetition.Counts) bool {
+	return float64(calls.Again) >= mostKnown*float64(calls.Calls) || calls.Again >= fewAsked && float64(h.had) <= hardlyAny*float64(h.had+calls.Again)
 }
 
 // knownBefore says of the calls behind a cache how many were made before.
@@ -259,6 +297,10 @@ func (h *cacheHits) advise(c *code, calls repetition.Counts, f *Finding) {
 		advice = fmt.Sprintf("Calls behind %s fail: look at whether it keeps that something is not there, or has failed, as well (for a time, or until that changes); else each of these asks again. Then at its size (there are %s different things in use), and when entries leave it.", h.name, unit.About(calls.Distinct))
 	default:
 		advice = fmt.Sprintf("Look at why %s does not have it: its size (there are %s different things in use), when entries leave it or expire, whether all results are put in (empty ones and errors, too), and whether the key is made of the same parts each time.", h.name, unit.About(calls.Distinct))
+		if h.leaves.line > 0 {
+			advice += fmt.Sprintf(" If it should hold them all, look at what goes at %s: where that is what was put in last, it keeps what nobody asks for.", h.leaves.text())
+			f.Evidence = append(f.Evidence, c.shownAt(h.leaves.file, h.leaves.line, "an entry leaves it here"))
+		}
 	}
 	f.Advice = strings.TrimSpace(advice + " " + f.Advice)
 }
@@ -284,7 +326,7 @@ func tellMissed(in *Input, frames []stack.Frame, f *Finding) bool {
 		}
 		h, ok := hitsOf(counts, at)
 		calls, counted := repetition.CallsOf(in.Session, stack.FoldGenerics(callee.Func))
-		if !ok || !counted || !h.misses() && (calls.Again < fewAgain || !calls.Fails) || float64(calls.Again) < mostKnown*float64(calls.Calls) {
+		if !ok || !counted || !h.misses() && (calls.Again < fewAgain || !calls.Fails) || !h.lacks(calls) {
 			return false
 		}
 		f.Summary += fmt.Sprintf("; %s, which is asked before, had what it was asked for in %s of %s times in the run that counts", h.name, unit.Count(h.had), unit.Count(h.asked)) + knownBefore(calls)

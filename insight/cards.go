@@ -643,7 +643,7 @@ const (
 )
 
 func classOf(f *Finding) int {
-	if f.Rule == al18.ID && f.Severity.AtLeast(Warning) {
+	if f.Rule == al18.ID && f.Severity.AtLeast(Warning) || f.Title == missesTitle {
 		return specific
 	}
 	if f.unexplained {
