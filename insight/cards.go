@@ -521,6 +521,10 @@ func (c *causal) follows(i, j int) bool {
 		return false // the program's profilers cost where it works, whatever is wrong there
 	case ofPreparing(a, b):
 		return true
+	case a.Rule == lk01.ID && b.Rule == lk02.ID && a.Severity.AtLeast(Warning) && !b.Severity.AtLeast(Warning):
+		return false // what the holder waits for explains little of it
+	case a.Rule == lk02.ID && b.Rule == lk01.ID && b.Severity.AtLeast(Warning) && !a.Severity.AtLeast(Warning):
+		return firstLine(a) == firstLine(b)
 	case a.Rule == wt11.ID && slices.Contains(beforePreparing, b.Rule), a.Rule == "WT02" && b.Rule == wt11.ID:
 		return false
 	case slices.Contains(follows[a.Rule], b.Rule) || b.Severity.AtLeast(Warning) && explains(b.Rule, a.Rule):
@@ -533,6 +537,8 @@ func (c *causal) follows(i, j int) bool {
 		return true // they wait for what is done under the lock
 	case c.held[j] != nil && c.worksUnder(j, i):
 		return false
+	case a.unexplained && c.held[j] != nil && b.Severity.AtLeast(Warning) && c.marks[i] != nil && c.spent.within(c.marks[i], c.held[j]) >= halfOfAll:
+		return true // what is done under a lock that others wait for, and that nothing shows to be needless
 	case b.fills && (a.Rule == wt04.ID || a.Rule == lk06.ID):
 		return b.Severity.AtLeast(a.Severity) && b.Severity.AtLeast(Warning) && sharedWaits(a, b) >= halfOfAll // who queues for what the bursts fill
 	case a.lockAt != "" && b.Rule == lk02.ID && shows(b, a.lockAt):

@@ -15,7 +15,7 @@ import (
 
 // underLock marks the CPU samples of what is done under the lock that a line takes, at this line or at others of its file; nil where the source does not
 // show what that is, or there are none. Readers of a RWMutex do not keep each other out.
-func (s *spent) underLock(c *code, at stack.Frame) []bool {
+func (s *spent) underLock(c *code, at stack.Frame, readers bool) []bool {
 	if s == nil {
 		return nil
 	}
@@ -25,7 +25,7 @@ func (s *spent) underLock(c *code, at stack.Frame) []bool {
 	}
 	var others []held
 	for _, o := range c.otherTakers(at) {
-		if h, ok := c.heldAt(stack.Frame{File: at.File, Line: o.line}); ok && !strings.HasSuffix(h.lock, ".RLock") {
+		if h, ok := c.heldAt(stack.Frame{File: at.File, Line: o.line}); ok && (readers || !strings.HasSuffix(h.lock, ".RLock")) {
 			others = append(others, h)
 		}
 	}
@@ -56,10 +56,20 @@ const keepsBusy = 0.4
 // holds tells whether what is done under a lock takes so much CPU time that the lock is held for that.
 func (s *spent) holds(marks []bool) bool { return marks != nil && s.cpus*s.share(marks) >= keepsBusy }
 
-// keeps tells whether the lock of a line is kept by work: by how much CPU time is spent under it, or, where the machine gave the program less than
-// that, by what its holder does while others wait.
-func (s *spent) keeps(in *Input, at stack.Frame, marks []bool) bool {
-	return s.holds(marks) || marks != nil && s.weight(marks) >= enoughHeld && holderRuns(in, at)
+// keptBy are the samples of the work that keeps the lock of a line: by how much CPU time is spent under it, or, where the machine gave the program less than
+// that, by what its holder does while others wait; nil where no work keeps it. By the latter it may be the work of those who hold it for reading, whom a
+// writer waits for, and readers behind that one.
+func (s *spent) keptBy(in *Input, at stack.Frame) []bool {
+	marks := s.underLock(in.code, at, false)
+	if s.holds(marks) {
+		return marks
+	}
+	for _, readers := range []bool{false, true} {
+		if m := s.underLock(in.code, at, readers); m != nil && s.weight(m) >= enoughHeld && holderRuns(in, at) {
+			return m
+		}
+	}
+	return nil
 }
 
 // enoughHeld is how many samples under a lock show what is done there: chosen.
@@ -91,8 +101,8 @@ func tellsOfHolder(c facts.UnitCause) bool {
 // workAdvice says of a lock that is kept by work what that is; empty where it is not.
 func workAdvice(in *Input, at stack.Frame) string {
 	s := spentOf(in)
-	marks := s.underLock(in.code, at)
-	if s == nil || !s.keeps(in, at, marks) {
+	marks := s.keptBy(in, at)
+	if marks == nil {
 		return ""
 	}
 	most := s.heaviest(marks)
@@ -125,7 +135,7 @@ func (s *spent) heaviest(marks []bool) (most stack.Frame) {
 func worksAt(in *Input, lock stack.Frame, holder facts.UnitSite) (text string, most stack.Frame) {
 	text = inFunction(holder)
 	s := spentOf(in)
-	marks := s.underLock(in.code, lock)
+	marks := s.underLock(in.code, lock, true)
 	if marks == nil || s.weight(marks) < enoughHeld {
 		return text, stack.Frame{}
 	}
@@ -172,7 +182,7 @@ func lockWork(in *Input, c *causal) map[int][]bool {
 		}
 		e := f.Evidence[0]
 		at := stack.Frame{Func: e.Function, File: e.File, Line: e.Line}
-		if m := c.spent.underLock(in.code, at); c.spent.keeps(in, at, m) {
+		if m := c.spent.keptBy(in, at); m != nil {
 			out[i] = m
 		}
 	}

@@ -56,7 +56,7 @@ func TestWorkUnderLock(t *testing.T) {
 			t.Errorf("%s: the work goes under the convoy", c.name)
 		}
 	}
-	if m := (*spent)(nil).underLock(nil, stack.Frame{}); m != nil {
+	if m := (*spent)(nil).underLock(nil, stack.Frame{}, true); m != nil {
 		t.Error("without samples")
 	}
 }
@@ -104,7 +104,7 @@ func TestHolderRuns(t *testing.T) {
 		in := NewInput(session.New(r.Open()))
 		s, at := spentOf(in), stack.Frame{Func: "main.handle", File: "main.go", Line: 7}
 		s.cpus = 0.3
-		if got := s.keeps(in, at, s.underLock(in.code, at)); got != x.want {
+		if got := s.keptBy(in, at) != nil; got != x.want {
 			t.Errorf("%s: the lock is kept by work: %v", x.name, got)
 		}
 		if f := answers(t, r, "LK01")[0]; !strings.Contains(f.Summary+";", x.says+";") {

@@ -325,7 +325,7 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 		var most stack.Frame
 		if where, most = worksAt(c.in, p.At, cause.Site); most.Func != "" {
 			seen = c.in.code.shownAt(most.File, most.Line, "under the lock: running, %s of the waits; by the CPU samples mostly here", part)
-		} else {
+		} else if unlocksIn(t.Frames(cause.Site.Stack)) {
 			seen.Text += "; it let go here"
 		}
 	}
@@ -355,6 +355,13 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 			f.Advice = readAdvice + " " + f.Advice
 		}
 	}
+}
+
+// unlocksIn tells of a stack that a lock is let go there.
+func unlocksIn(frames []stack.Frame) bool {
+	return slices.ContainsFunc(frames, func(f stack.Frame) bool {
+		return strings.HasSuffix(f.Func, ").Unlock") || strings.HasSuffix(f.Func, ").RUnlock")
+	})
 }
 
 // readAdvice is what to do where a lock is taken for writing and its holder computes.
