@@ -31,6 +31,10 @@ func tellReason(in *Input, r *reasons, g *reasonLine, f *Finding) {
 	if tellSteps(in, r, g, f) {
 		return
 	}
+	if m, ok := poolMissesAt(in.code, g.at); ok {
+		m.tell(in.code, f)
+		return
+	}
 	c, inner := &g.sites[0].Causes[0], g.sites[0].Frames[0].Func
 	l := livesOn(in, g.at)
 	f.Advice = adviceFor(c)

@@ -222,6 +222,7 @@ func askCounts(c *code, f stack.Frame) {
 	counts := countedBlocks(c, func(_, offset int) int64 { return int64(1_000_000 >> (offset % 17)) })
 	(&scanFinder{in: &Input{code: c}, c: counts, known: map[ast.Stmt]*countedScan{}}).at(f)
 	hitsOf(counts, f)
+	poolMissesAt(c, f)
 	work := newUnneededScan(c)
 	work.counts = counts
 	work.on(f)
