@@ -62,6 +62,9 @@ var costlyCalls = []costlyCall{
 		"Each read asks the kernel or runs a cipher. Read more at a time and hand out parts of it, as bufio.NewReader(rand.Reader) does. A bufio.Reader is for one goroutine at a time: where several run this line, give each of them its own, or take a lock around it, or the same bytes are given out twice. What need not be secret can come from math/rand/v2.", ""},
 	{"library.power", "math.Pow uses much of the CPU", noPurpose,
 		"math.Pow is made for any exponent. Where the same base and exponent come again, keep the power; where one of them goes through the whole numbers, multiply the last power once more, or use a table.", ""},
+	{"library.image", "Reading or writing single pixels through an interface uses much of the CPU", noPurpose,
+		"At and Set of an image.Image put the color of each pixel into an interface, which allocates, and Set converts it. Take the concrete image once, by a type switch or, where it may be any, by image/draw.Draw into a new *image.RGBA or *image.NRGBA, and go through its Pix row by row (PixOffset, Stride), or call RGBAAt, NRGBAAt, SetRGBA and the like, which box nothing; RGBA64At of image.RGBA64Image does without for any image.",
+		"image.RGBA has its colors multiplied by alpha, image.NRGBA has not: to convert one into the other changes what is compared"},
 }
 
 // costlyLooks looks for each kind by itself, all lines of it together; of times for each line, as some may be attempts

@@ -209,6 +209,8 @@ var signatures = []signature{
 	{"library.sign", 0, 0, "crypto/rsa.SignPKCS1v15 crypto/rsa.SignPSS crypto/rsa.DecryptOAEP crypto/rsa.DecryptPKCS1v15 crypto/rsa.(*PrivateKey).Sign crypto/rsa.(*PrivateKey).Decrypt crypto/ecdsa.Sign crypto/ecdsa.SignASN1 crypto/ecdsa.(*PrivateKey).Sign"},
 	{"library.random", 0, 0, "crypto/rand.Read crypto/rand.Int"},
 	{"library.power", 0, 0, "math.Pow math.pow"},
+	{"library.image", 0, 0, "image.(*RGBA).At image.(*RGBA64).At image.(*NRGBA).At image.(*NRGBA64).At image.(*Alpha).At image.(*Gray).At image.(*Gray16).At image.(*CMYK).At image.(*Paletted).At image.(*YCbCr).At image.(*NYCbCrA).At " +
+		"image.(*RGBA).Set image.(*RGBA64).Set image.(*NRGBA).Set image.(*NRGBA64).Set image.(*Alpha).Set image.(*Gray).Set image.(*Gray16).Set image.(*CMYK).Set image.(*Paletted).Set image/color.(*modelFunc).Convert"},
 	{"handshake", 0, 0, "crypto/tls.(*Conn).Handshake crypto/tls.(*Conn).HandshakeContext crypto/tls.(*Conn).handshakeContext"},
 
 	{"rwmutex.read", 0, 0, "sync.(*RWMutex).RLock sync.(*RWMutex).RUnlock"},
