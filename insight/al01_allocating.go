@@ -68,7 +68,7 @@ func checkAllocating(r *Rule, in *Input) []Finding {
 	if len(f.Evidence) == 0 {
 		f.Evidence = []Evidence{{Text: fmt.Sprintf("%d of %d samples, spread over many lines", report.Weight, report.Total), Path: entry.Path, Phase: entry.Phase}}
 	}
-	f.Advice = "Start with the findings of the AL rules: they name the lines that allocate most. If there are none, look at loupe pprof -top -sample_index alloc_space RECORDING/allocs.pb.gz."
+	f.Advice = "Look at the lines that allocate most: the findings of the AL rules name those of which they know why, and loupe pprof -top -sample_index alloc_space RECORDING/allocs.pb.gz has all of them."
 	f.Verify = "Record again under the same load: the share should fall below " + unit.Percent(r.param("share")) + ", and CPU time per request with it."
 	return []Finding{f}
 }

@@ -38,6 +38,7 @@ func tellMake(in *Input, r *reasons, g *reasonLine, f *Finding) {
 	sizes := r.objectSizes(g)
 	switch {
 	case flowHas(c, func(how, _ string) bool { return how == "too large for stack" }):
+		f.Title = "Buffer allocated on every call because it is too large for the stack"
 		f.Advice = "It is too large for the stack: make it smaller if it need not be so large. " + reuse(in, g)
 	case len(sizes) == 1:
 		for size := range sizes {

@@ -199,7 +199,7 @@ var signatures = []signature{
 	// Calls that do more than their names tell: a set "library" holds all kinds.
 	{"library.context", 0, 0, "context.(*valueCtx).Value"},
 	{"library.context", 17, 0, "context.value"},
-	{"library.stack", 0, 0, "runtime.Callers runtime.Caller runtime.CallersFrames runtime.(*Frames).Next runtime.FuncForPC runtime.(*Func).FileLine"},
+	{"library.stack", 0, 0, "runtime.Callers runtime.Caller runtime.CallersFrames runtime.(*Frames).Next runtime.FuncForPC runtime.(*Func).FileLine runtime.Stack runtime/debug.Stack"},
 	{"library.match", 0, 0, "regexp.(*Regexp).*"},
 	{"library.template", 0, 0, "text/template.(*Template).Execute text/template.(*Template).ExecuteTemplate html/template.(*Template).Execute html/template.(*Template).ExecuteTemplate"},
 	{"library.time", 0, 0, "time.Time.Format time.Time.AppendFormat time.Parse time.ParseInLocation"},

@@ -45,7 +45,7 @@ dumped and is killed. Exits with 3 if they differ.`,
 				return command.Usagef("-test and -build go with -agent")
 			}
 			if *agent {
-				if len(args) == 0 {
+				if args = withoutDashes(args); len(args) == 0 {
 					return command.Usagef("the package is missing")
 				}
 				return compareAgent(e, collect.CompareAgentOptions{

@@ -35,7 +35,7 @@ var Run = &command.Command{
 	},
 	About: `
 TARGET is a Go package, .go files (a.go,b.go), or an executable. What follows it belongs to
-the program. A package is built with a small agent by "go build -overlay": no file is touched,
+the program, but for one -- between them. A package is built with a small agent by "go build -overlay": no file is touched,
 no import is needed, and every profile can be taken. An executable is run as it is; if it
 serves /debug/pprof, that is used.
 
@@ -128,6 +128,7 @@ func (f *runFlags) run(e *command.Env, args []string) error {
 	if len(args) == 0 {
 		return command.Usagef("the target is missing")
 	}
+	args = withoutDashes(args)
 	if f.stderr != "auto" && f.stderr != "pipe" {
 		return command.Usagef("-stderr: unknown method %q: there are auto and pipe", f.stderr)
 	}
@@ -401,6 +402,14 @@ var ofGoTest = []string{
 	"failfast", "fullpath", "fuzz", "fuzzcachedir", "fuzzminimizetime", "fuzztime", "gocoverdir", "list", "memprofile",
 	"memprofilerate", "mutexprofile", "mutexprofilefraction", "outputdir", "parallel", "run", "short", "shuffle", "skip",
 	"timeout", "trace", "v",
+}
+
+// withoutDashes leaves out a -- between a target and the program's arguments: package flag of the program would end its flags there, and ignore them all.
+func withoutDashes(args []string) []string {
+	if len(args) > 1 && args[1] == "--" {
+		return slices.Delete(slices.Clone(args), 1, 2)
+	}
+	return args
 }
 
 // testFlags gives the flags of `go test` the names that a test binary knows.

@@ -37,3 +37,18 @@ func TestTestFlags(t *testing.T) {
 	f("-v -args -v in.txt", "-test.v -v in.txt")
 	f("-v --args -v", "-test.v -v")
 }
+
+// TestWithoutDashes: one -- between the target and the program's arguments is no argument; any other is.
+func TestWithoutDashes(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{".", "."},
+		{". -n 5", ". -n 5"},
+		{". -- -n 5", ". -n 5"},
+		{". -- --", ". --"},
+		{". a -- b", ". a -- b"},
+	} {
+		if got := strings.Join(withoutDashes(strings.Fields(c.args)), " "); got != c.want {
+			t.Errorf("%q: %q, want %q", c.args, got, c.want)
+		}
+	}
+}
