@@ -75,5 +75,5 @@ func familyOf(in *Input, s *spent) *Through {
 	e := []Evidence{in.code.shownAt(best.File, best.Line, "%s of the CPU time is in this function, its closures and those that call these for it", unit.Percent(share))}
 	e[0].Function = best.Func
 	shorten(in, []Finding{{Evidence: e}})
-	return &Through{share, e[0]}
+	return &Through{Share: share, Line: float64(lines[best]) / float64(s.total), At: e[0]}
 }

@@ -67,7 +67,7 @@ func (c *causal) leading(cards []Card) (int, *Most) {
 	leads, most := -1, (*Most)(nil)
 	for at, card := range cards {
 		if t := card.Through; t != nil && t.Share >= halfOfAll && (leads < 0 || onCard(c, card, evidenceLine(t.At)) && !onCard(c, cards[leads], evidenceLine(t.At))) {
-			leads, most = at, &Most{Share: t.Share, Of: "CPU time", Through: &t.At}
+			leads, most = at, &Most{Share: t.Share, Of: "CPU time", Line: t.Line, Through: &t.At}
 		}
 	}
 	return leads, most

@@ -11,8 +11,10 @@ import (
 // Through is a line of the program through which most of the CPU time goes that several hot functions
 // have together.
 type Through struct {
-	Share float64  `json:"share"`
-	At    Evidence `json:"at"`
+	Share float64 `json:"share"`
+	// Line is the share of the line alone, where Share is that of its function.
+	Line float64  `json:"line,omitempty"`
+	At   Evidence `json:"at"`
 }
 
 // throughOf finds the function that has most of the CPU time, with its closures; or else the innermost line that calls
@@ -80,7 +82,7 @@ func throughOf(in *Input, s *spent, all []Finding) *Through {
 	at := []Evidence{in.code.shownAt(best.File, best.Line, "%s of the CPU time goes through this line", unit.Percent(float64(lines[*best].of)/float64(s.total)))}
 	at[0].Function = best.Func
 	shorten(in, []Finding{{Evidence: at}})
-	return &Through{float64(lines[*best].of) / float64(s.total), at[0]}
+	return &Through{Share: float64(lines[*best].of) / float64(s.total), At: at[0]}
 }
 
 // sortedLines are lines in an order, and in that of the sources where they are the same in it.

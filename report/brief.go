@@ -214,6 +214,8 @@ func remarkable(m *insight.Most) string {
 	switch {
 	case m == nil:
 		return nothingSerious
+	case m.Through != nil && m.Line > 0:
+		return fmt.Sprintf("No rule names a fault, but %s of the CPU time is spent in %s, with what it calls; %s at its heaviest line, %s:%d.", unit.Percent(m.Share), stack.Short(m.Through.Function), unit.Percent(m.Line), shortFile(*m.Through), m.Through.Line)
 	case m.Line > 0:
 		return fmt.Sprintf("No rule names a fault, but what follows is about %s of the %s; %s is at the line it names.", unit.Percent(m.Share), m.Of, unit.Percent(m.Line))
 	case m.Through != nil:

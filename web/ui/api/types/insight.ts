@@ -81,5 +81,6 @@ export interface InsightRule {
 
 export interface InsightThrough {
   share: number;
+  line?: number;
   at: InsightEvidence;
 }
