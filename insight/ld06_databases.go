@@ -111,8 +111,27 @@ func dialsOfPool(r *Rule, in *Input, t *traced) (f Finding, ok bool) {
 	f.Verify = "Record a trace under the same load: it should show hardly any new connections."
 	f.Doubts = in.traceDoubts(t)
 	tellIdleSettings(&f, sources, frames, set, t.Share(all))
+	tellNeverSet(in.code, set, &f)
 	tellOpening(in, &f, cost{callee: sqlConn}, cost{callee: sqlOpens})
 	return f, true
+}
+
+// opensDatabase are calls that make a handle.
+var opensDatabase = []string{"sql.Open", "sql.OpenDB", "sqlx.Open", "sqlx.Connect", "sqlx.ConnectContext", "sqlx.MustConnect", "sqlx.MustOpen", "stdlib.OpenDB", "stdlib.OpenDBFromPool"}
+
+// tellNeverSet says where the only handle of the source is made, if nothing there says how many idle connections it may keep.
+func tellNeverSet(c *code, set []connSetting, f *Finding) {
+	opens := c.callsIn("", func(_ *ast.File, call *ast.CallExpr) bool {
+		return slices.Contains(opensDatabase, types.ExprString(call.Fun))
+	})
+	sets := c.callsIn("", func(_ *ast.File, call *ast.CallExpr) bool { return calledName(call) == "SetMaxIdleConns" })
+	if len(set) > 0 || len(sets) > 0 || len(opens) != 1 {
+		return
+	}
+	at := opens[0]
+	at.Text = "it is opened here, and nothing calls SetMaxIdleConns"
+	f.Evidence = append(f.Evidence, at)
+	f.Advice = fmt.Sprintf("The source never calls SetMaxIdleConns, so that the handle which is opened at %s:%d keeps two: call it there. ", baseName(at.File), at.Line) + f.Advice
 }
 
 // statsAdvice is how to find out what ends the connections of a handle.

@@ -92,3 +92,19 @@ func TestOpeningCosts(t *testing.T) {
 		}
 	}
 }
+
+// TestNeverSet: the only handle of a source that nothing sets a limit of idle connections for is named; not one of several, nor where it is set.
+func TestNeverSet(t *testing.T) {
+	for name, c := range map[string]struct{ body, says string }{
+		"one":         {"db, err := sql.Open(\"x\", dsn)", "opened at a.go:4 keeps two"},
+		"two":         {"db, err := sql.Open(\"x\", dsn)\n\tother, err := sql.Open(\"y\", dsn)", ""},
+		"it is set":   {"db, err := sql.Open(\"x\", dsn)\n\tdb.SetMaxIdleConns(n)", ""},
+		"none opened": {"db, err := handed()", ""},
+	} {
+		var f Finding
+		tellNeverSet(sourceOf("package main\n\nfunc f() {\n\t"+c.body+"\n}\n"), nil, &f)
+		if (c.says == "") != (f.Advice == "") || !strings.Contains(f.Advice, c.says) {
+			t.Errorf("%s: %s", name, f.Advice)
+		}
+	}
+}
