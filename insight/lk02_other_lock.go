@@ -198,6 +198,11 @@ func (u besideLock) allHold(lock, place string, of types.Object) bool {
 	d := derivationsOf(u.c)
 	field, _ := u.guardOf(lock, place)
 	h := heldByAll{d: d, field: field, ofPackage: !strings.Contains(lock, ".") && field == lock}
+	if in, ok := d.at(stack.Frame{File: u.file, Line: u.call}); ok {
+		if owner, _, named := cutLast(lock); named {
+			h.owner = ownerType(d, in.decl, owner)
+		}
+	}
 	return !slices.ContainsFunc(d.writes()[of], func(w changing) bool { return !h.changed(w) })
 }
 
@@ -206,6 +211,20 @@ type heldByAll struct {
 	d         *derivations
 	field     string
 	ofPackage bool
+	owner     types.Type // of what has the lock; nil where that is not known
+}
+
+// ownerType is the type of what a text names in a function, or of what that points to; nil where it is not known.
+func ownerType(d *derivations, decl *ast.FuncDecl, text string) types.Type {
+	x := exprOf(decl, text)
+	if x == nil {
+		return nil
+	}
+	of := d.t.typeOf(x)
+	if p, ok := of.(*types.Pointer); ok {
+		return p.Elem()
+	}
+	return of
 }
 
 // changed asks that of one change, which its function, or all that call it, may make under the lock.
@@ -215,7 +234,7 @@ func (h heldByAll) changed(w changing) (held bool) {
 			return
 		}
 		for _, st := range storedBy(n) {
-			held = held || h.at(w.at, st.place) || h.byCallers(w.in, st.place, maxAccess)
+			held = held || h.at(w.in, w.at, st.place) || h.byCallers(w.in, st.place, maxAccess)
 		}
 		for _, lhs := range givenValues(n) {
 			held = held || isFreshPlace(h.d, w.in, lhs)
@@ -224,8 +243,8 @@ func (h heldByAll) changed(w changing) (held bool) {
 	return held
 }
 
-// at tells whether the lock of a place is held at a position.
-func (h heldByAll) at(pos token.Pos, place string) bool {
+// at tells whether the lock of a place is held at a position of a function.
+func (h heldByAll) at(decl *ast.FuncDecl, pos token.Pos, place string) bool {
 	file, line, _ := h.d.t.at(pos)
 	return slices.ContainsFunc(h.d.c.heldIn(stack.Frame{File: file}), func(x held) bool {
 		lock, writes := strings.CutSuffix(x.lock, ".Lock")
@@ -239,7 +258,11 @@ func (h heldByAll) at(pos token.Pos, place string) bool {
 		case h.field == "":
 			return strings.HasPrefix(place, lock+".")
 		}
-		return own && strings.HasPrefix(place, owner+".")
+		if !own || !strings.HasPrefix(place, owner+".") {
+			return false
+		}
+		of := ownerType(h.d, decl, owner)
+		return h.owner == nil || of == nil || types.Identical(of, h.owner) // another type may have a lock of the same name
 	})
 }
 
@@ -248,7 +271,7 @@ func (h heldByAll) byCallers(decl *ast.FuncDecl, place string, depth int) bool {
 	calls := callersTo(h.d, decl)
 	return len(calls) > 0 && depth > 0 && !slices.ContainsFunc(calls, func(by callBy) bool {
 		name := placeFor(decl, by.call, place)
-		return name == "" || by.in == nil || !h.at(by.call.Pos(), name) && !h.byCallers(by.in, name, depth-1)
+		return name == "" || by.in == nil || !h.at(by.in, by.call.Pos(), name) && !h.byCallers(by.in, name, depth-1)
 	})
 }
 
@@ -336,13 +359,89 @@ func (u besideLock) guarded(guards []otherLock) *protected {
 	if len(guards) == 0 {
 		return nil
 	}
-	g, name := guards[0], "the lock"
-	if t, ok := u.c.takerAt(stack.Frame{File: u.file, Line: u.lock}); ok {
-		name = t.name
-	}
+	g, name := guards[0], u.name()
 	return &protected{lets: letsWholly,
 		says:     fmt.Sprintf("%s, which is read before the call and stored behind it, is protected by another lock, %s", g.place, g.lock),
-		advice:   fmt.Sprintf("Unlock %s before the call, and hold it only to look up what the call needs: %s has another lock, %s, taken at line %d, which can stay locked across the call.", name, g.place, g.lock, g.at.line),
+		advice:   fmt.Sprintf("Unlock %s before the call, and hold it only to look up what the call needs: %s has another lock, %s, taken at %s, which can stay locked across the call.", name, g.place, g.lock, u.lineOf(g.at)),
 		evidence: []Evidence{u.c.shownAt(g.at.file, g.at.line, "locked across the call as well: %s, for %s", g.lock, g.place)},
 	}
+}
+
+// name is how the lock that is waited for is called.
+func (u besideLock) name() string {
+	if t, ok := u.c.takerAt(stack.Frame{File: u.file, Line: u.lock}); ok {
+		return t.name
+	}
+	return "the lock"
+}
+
+// lineOf is a line in words, with its file where that is another than the lock's.
+func (u besideLock) lineOf(at codeLine) string {
+	if at.file == u.file {
+		return fmt.Sprintf("line %d", at.line)
+	}
+	return fmt.Sprintf("%s:%d", baseName(at.file), at.line)
+}
+
+// ownLock says that what is called under the lock has a lock of its own, which a method of it holds from its beginning across what is waited for, and that all
+// hold who change it; nil where none was found, or where those who wait all take the same one.
+func (u besideLock) ownLock(levels []*underlying) *protected {
+	for i := 1; i < len(levels); i++ {
+		level := besideLock{levels[i]}
+		at, lock, ok := level.lockedFirst()
+		_, field, named := cutLast(lock)
+		of := lock
+		if !named { // embedded
+			of += ".Mutex"
+		}
+		if !ok || level.sharedAlike(of) || slices.ContainsFunc(levels[i:], func(below *underlying) bool { return !(besideLock{below}).allChangedUnder(field, level.fn.of) }) {
+			continue
+		}
+		own := codeLine{level.file, at}
+		called := ownName(levels[i-1].callee.Func)
+		return &protected{lets: letsWholly,
+			says: fmt.Sprintf("what is called under it takes a lock of its own, %s, at %s", lock, u.lineOf(own)),
+			advice: fmt.Sprintf("Hold %s only to look up, or to make, what %s is called on: unlock it, and make the call then. %s takes %s itself at %s, so only those wait for each other who use the same one. What is stored under %s behind the call needs it again.",
+				u.name(), called, called, lock, u.lineOf(own), u.name()),
+			evidence: []Evidence{u.c.shownAt(own.file, own.line, "a lock of its own is taken here: %s", lock)},
+		}
+	}
+	return nil
+}
+
+// lockedFirst is the lock of its own receiver that a method takes first of all, and holds across the call.
+func (u besideLock) lockedFirst() (line int, lock string, ok bool) {
+	if u.fn.receiver == "" || len(u.fn.body.List) == 0 {
+		return 0, "", false
+	}
+	first, _ := u.s.lines(u.fn.body.List[0])
+	for _, h := range u.c.heldIn(stack.Frame{File: u.file}) {
+		lock, writes := strings.CutSuffix(h.lock, ".Lock")
+		if owner, _, _ := cutLast(lock); writes && owner == u.fn.receiver && h.from == first && h.has(u.call) {
+			return first, lock, true
+		}
+	}
+	return 0, "", false
+}
+
+// allChangedUnder tells of a method of a type that all who change what it changes of that hold its lock, by the name of its field, which is empty where it
+// is embedded; also of a function that is none.
+func (u besideLock) allChangedUnder(field, of string) bool {
+	if u.fn.of != of || u.fn.receiver == "" {
+		return true
+	}
+	d := derivationsOf(u.c)
+	in, ok := d.at(stack.Frame{File: u.file, Line: u.call})
+	if !ok {
+		return false
+	}
+	lock := u.fn.receiver
+	if field != "" {
+		lock += "." + field
+	}
+	return !hasAny(u.fn.body, func(n ast.Node) bool {
+		return slices.ContainsFunc(storedBy(n), func(st storedAt) bool {
+			return strings.HasPrefix(st.place, u.fn.receiver+".") && !u.allHold(lock, st.place, changedObject(d, in.decl, st.place))
+		})
+	})
 }

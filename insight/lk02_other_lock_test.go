@@ -19,6 +19,7 @@ func TestNeedless(t *testing.T) {
 	const change = "\tn := post(h.pos) // call\n\th.pos += n\n\treturn n\n}\n"
 	const sold = "\tleft := s.n\n\tpost(left) // call\n\ts.n = left - 1\n\treturn left\n}\n"
 	const advance = "func (h *handle) advance() int {\n\tn := post(h.pos) // deep\n\th.pos += n\n\treturn n\n}\n"
+	const push = "func (h *handle) advance(n int) int {\n\th.mu.Lock()\n\tdefer h.mu.Unlock()\n\th.seq = n\n\th.sub.n = n\n\treturn post(n) // deep\n}\n"
 	for _, c := range []struct{ name, source, says string }{
 		{"the handle's own lock", both + change, "protected by another lock, h.mu"},
 		{"the lock is let go on one way", oneWay + change, "protected by another lock, h.mu"},
@@ -33,6 +34,13 @@ func TestNeedless(t *testing.T) {
 		{"another caller holds none", both + "\treturn h.advance() // call\n}\n\n" + advance + "\nfunc (s *shop) skip(h *handle) {\n\ts.mu.Lock()\n\th.advance()\n\ts.mu.Unlock()\n}\n", "h.pos is read"},
 		{"everybody holds it", both + change + "\nfunc (h *handle) rewind() {\n\th.mu.Lock()\n\th.pos = 0\n\th.mu.Unlock()\n}\n", "protected by another lock, h.mu"},
 		{"a number under the other lock", both + "\th.seq++\n\treturn post(h.seq) // call\n}\n", "protected by another lock, h.mu"},
+
+		{"the called method's own lock", lock + "\treturn h.advance(k) // call\n}\n\n" + push, "takes a lock of its own, h.mu, at line"},
+		{"beside a change of its own", lock + "\th.advance(k) // call\n\ts.n++\n\treturn k\n}\n\n" + push, "takes a lock of its own, h.mu, at line"},
+		{"embedded in what is called", lock + "\treturn s.tallies[k].advance(k) // call\n}\n\n" + strings.NewReplacer("*handle", "*tally", "h.mu.", "h.", "h.seq", "h.n", "h.sub.n", "h.n").Replace(push), "takes a lock of its own, h, at line"},
+		{"the called method's own lock, not held yet", lock + "\treturn h.advance(k) // call\n}\n\n" + strings.Replace(push, "\th.mu.Lock()\n", "\th.seq = n\n\th.mu.Lock()\n", 1), ""},
+		{"changed by others under this lock alone", lock + "\treturn h.advance(k) // call\n}\n\n" + push + "\nfunc (s *shop) rewind(k int) {\n\ts.mu.Lock()\n\ts.open[k].seq = 0\n\ts.mu.Unlock()\n}\n", ""},
+		{"the only one of what is called", lock + "\treturn s.tally.advance(k) // call\n}\n\n" + strings.NewReplacer("*handle", "*tally", "h.mu.", "h.", "h.seq", "h.n", "h.sub.n", "h.n").Replace(push), ""},
 
 		{"this lock alone", lock + change, "h.pos is read"},
 		{"the other lock guards something else", both + sold, "s.n is read"},
@@ -64,7 +72,11 @@ func TestNeedless(t *testing.T) {
 		}
 		holder := []stack.Frame{{Func: "net.(*conn).Read"}, at("(*shop).do", "// call")}
 		if strings.Contains(text, "// deep") {
-			holder = []stack.Frame{holder[0], at("(*handle).advance", "// deep"), holder[1]}
+			method := "(*handle).advance"
+			if strings.Contains(text, "(h *tally)") {
+				method = "(*tally).advance"
+			}
+			holder = []stack.Frame{holder[0], at(method, "// deep"), holder[1]}
 		}
 		p := protectedBy(code, []stack.Frame{{Func: "sync.(*Mutex).Lock"}, at("(*shop).do", "// lock")}, holder)
 		switch {

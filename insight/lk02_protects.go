@@ -71,6 +71,8 @@ func (p *protected) tellSync(f *Finding) {
 		}
 		p.info = false // it may be shared
 		p.tell(f)
+	case p.lets == letsWholly && p.says != "": // the sync is not what the lock is for
+		p.tell(f)
 	case p.alive != nil:
 		f.Doubts = append(f.Doubts, p.alive.doubt())
 	}
@@ -148,7 +150,10 @@ func keptFor(u *underlying, levels []*underlying, waiter []stack.Frame, guards [
 	if p := (oneValue{u}).single(); p != nil {
 		return p
 	}
-	return besideLock{u}.guarded(guards)
+	if p := (besideLock{u}).guarded(guards); p != nil {
+		return p
+	}
+	return besideLock{u}.ownLock(levels)
 }
 
 // inOnce tells whether a stack waits for, or is in, the function of a sync.Once.

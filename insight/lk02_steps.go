@@ -20,6 +20,13 @@ var (
 	actsByName = regexp.MustCompile(`(?i)^(create|add|append|mk|register|remove|rename|link|publish|send|enqueue|move)`)
 	// asksByName are beginnings of names of functions that only ask, whatever they give.
 	asksByName = regexp.MustCompile(`(?i)^(has|get|exists|check|verify|validate|ping|load|read|find|fetch|lookup|stat|lstat|list|scan|query|peek|contains|count|len|size|log|print)`)
+	// tidiesByName are beginnings of names of functions that only end what was begun, or tell of it: nothing is decided by an answer that they
+	// are called for.
+	tidiesByName = regexp.MustCompile(`(?i)^(close|rollback|abort|cancel|discard|stop|r?unlock|release|log|print|warn|error|debug|info|fatal|panic|inc$|observe)`)
+	// takesAwayByName are beginnings of names of functions that remove something.
+	takesAwayByName = regexp.MustCompile(`(?i)^(remove|delete|unlink|truncate|drop|clear|reset)`)
+	// saysNothingByName are names of functions whose answer is how far they got, not what there is.
+	saysNothingByName = regexp.MustCompile(`(?i)^(write(string|byte|rune|to|at)?|read(from|at|full|all)?|copy[nb]?|copybuffer|flush|f?sync|fdatasync|close|rename|commit|seek|truncate|encode)$`)
 	// outsideTypes are types by which a program asks a peer or reads a file.
 	outsideTypes = regexp.MustCompile(`^\*?(http\.Client|http\.Transport|sql\.|net\.|tls\.|redis\.|grpc\.|rpc\.|smtp\.|os\.File|bufio\.)`)
 )
@@ -102,6 +109,9 @@ func leavesProgram(c *code, d declaration, depth int) bool {
 // it gives.
 func (u atPeer) changes(call *ast.CallExpr) bool {
 	name := calledName(call)
+	if tidiesByName.MatchString(name) {
+		return false
+	}
 	if writesByName.MatchString(name) || actsByName.MatchString(name) {
 		return true
 	}
@@ -158,45 +168,60 @@ func (u atPeer) sharedKey(a, b *ast.CallExpr) (name string, ok bool) {
 	return "", len(slices.DeleteFunc(slices.Clone(argumentsOf(a)), isContext)) == 0
 }
 
-// decidedBy tells whether what one call gives decides whether another one is made. Where that is only whether it failed, the other
-// is made because it did, or because it did not and the function ends otherwise.
+// decidedBy tells whether what one call gives decides whether another one is made. Where that is only whether it failed, the first has
+// to be a question, and the other, made because it failed, has to put something there: what tidies up behind a failure is decided by none.
 func (u atPeer) decidedBy(asks, acts *ast.CallExpr) (found bool) {
 	line, _ := u.s.lines(acts)
 	w := u.s.flow(u.fn.body, line, "\x00")
 	w.calls = func(call *ast.CallExpr) bool { return call == asks }
 	within := func(n ast.Node) bool { return n != nil && n.Pos() <= acts.Pos() && acts.Pos() < n.End() }
+	by := peerAnswer{w: w, failure: !u.changes(asks) && !takesAwayByName.MatchString(calledName(acts)), value: !saysNothingByName.MatchString(calledName(asks))}
 	eachNode(u.fn.body, func(n ast.Node, around []ast.Node) {
 		switch n := n.(type) {
 		case *ast.IfStmt:
 			isElse := n.Else != nil && within(n.Else)
 			leaves := n.End() <= acts.Pos() && leavesLoop(n.Body.List)
 			if within(n.Body) || isElse || leaves {
-				found = found || u.decides(n.Cond, w, within(n.Body))
+				found = found || by.decides(n.Cond, within(n.Body))
 			}
 		case *ast.CaseClause:
 			if within(n) {
 				of, _ := around[len(around)-2].(*ast.SwitchStmt)
-				found = found || of != nil && of.Tag != nil && w.has(of.Tag) || slices.ContainsFunc(n.List, func(x ast.Expr) bool { return u.decides(x, w, true) })
+				found = found || of != nil && of.Tag != nil && by.says(of.Tag) || slices.ContainsFunc(n.List, func(x ast.Expr) bool { return by.decides(x, true) })
 			}
 		}
 	})
 	return found
 }
 
-// decides tells of a condition that an answer decides it; holds tells that the call is made where it is true.
-func (u atPeer) decides(cond ast.Expr, w *turns, holds bool) bool {
+// peerAnswer is what the answer of a call can tell: by a value that it gives, or by its failure.
+type peerAnswer struct {
+	w              *turns
+	value, failure bool
+}
+
+// decides tells of a condition that the answer decides it; holds tells that the other call is made where it is true.
+func (a peerAnswer) decides(cond ast.Expr, holds bool) bool {
 	cond = ast.Unparen(cond)
 	if x, ok := cond.(*ast.BinaryExpr); ok {
 		switch x.Op {
 		case token.LAND, token.LOR:
-			return u.decides(x.X, w, holds) || u.decides(x.Y, w, holds)
+			return a.decides(x.X, holds) || a.decides(x.Y, holds)
 		case token.EQL, token.NEQ:
-			if isNamed(x.Y, "nil") && strings.HasPrefix(strings.ToLower(rootName(x.X)), "err") {
-				return w.has(x.X) && holds == (x.Op == token.NEQ)
+			if isNamed(x.Y, "nil") && isError(rootName(x.X)) {
+				return a.failure && a.w.has(x.X) && holds == (x.Op == token.NEQ)
 			}
 		}
 	}
-	return w.has(cond)
+	return a.says(cond)
+}
+
+// says tells of an expression that it is made of a value of the answer, or tells one error from others.
+func (a peerAnswer) says(x ast.Expr) bool {
+	return a.w.has(x) && (a.value || hasAny(x, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		return ok && isError(id.Name)
+	}))
 }
 
 // fills tells of a call that it only puts there what another one, between the two, has fetched for the same key: a cache.

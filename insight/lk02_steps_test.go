@@ -28,6 +28,17 @@ func TestActsByAnswer(t *testing.T) {
 		{"files", "\tif _, err := os.Stat(k); os.IsNotExist(err) {\n\t\treturn os.WriteFile(k, v) // call\n\t}\n\treturn nil\n", step},
 		{"a count of all", "\tif s.store.Len() < 5 { // call\n\t\ts.store.Put(k, v)\n\t}\n\treturn nil\n", step},
 
+		{"what failed tells what is there", "\tif err := s.store.Rename(k, v); errors.Is(err, errThere) { // call\n\t\treturn s.store.Remove(k)\n\t}\n\treturn nil\n", step},
+		{"removed where it is there", "\tif s.store.Has(k) { // call\n\t\treturn s.store.Remove(k)\n\t}\n\treturn nil\n", step},
+
+		{"closed where the sync failed", "\tif err := s.store.Sync(); err != nil { // call\n\t\ts.store.Close()\n\t\treturn err\n\t}\n\treturn s.store.Close()\n", ""},
+		{"closed where it is not there", "\tif !s.store.Has(k) { // call\n\t\ts.store.Close(k)\n\t}\n\treturn nil\n", ""},
+		{"rolled back where the write failed", "\tif _, err := s.store.Exec(k); err != nil { // call\n\t\ts.store.Rollback(k)\n\t\treturn err\n\t}\n\treturn nil\n", ""},
+		{"removed where the write failed", "\tif err := os.WriteFile(k, v); err != nil { // call\n\t\tos.Remove(k)\n\t\treturn err\n\t}\n\treturn nil\n", ""},
+		{"removed where it could not be read", "\tif _, err := s.store.Get(k); err != nil { // call\n\t\ts.store.Delete(k)\n\t\treturn err\n\t}\n\treturn nil\n", ""},
+		{"written short", "\tn, err := s.store.Write(k) // call\n\tif err != nil || n < len(k) {\n\t\ts.store.Truncate(k)\n\t}\n\treturn nil\n", ""},
+		{"counted and tried again where the write failed", "\tif err := s.store.Put(k, v); err != nil { // call\n\t\treturn s.store.Put(k, v)\n\t}\n\treturn nil\n", ""},
+
 		{"a cache at a peer", "\tv, ok := s.near.Get(k) // call\n\tif !ok {\n\t\tv = s.store.Fetch(k)\n\t\ts.near.Put(k, v)\n\t}\n\treturn nil\n", ""},
 		{"of different peers", "\tif s.near.Has(k) { // call\n\t\treturn nil\n\t}\n\treturn s.store.Put(k, v)\n", ""},
 		{"only a failure", "\tif err := s.store.Ping(k); err != nil { // call\n\t\treturn err\n\t}\n\treturn s.store.Put(k, v)\n", ""},
