@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"loupe/analysis/facts"
@@ -11,7 +12,7 @@ import (
 var wt05 = &Rule{
 	ID: "WT05", Title: "Straggler: the last goroutine of a fan-out takes much longer than the others",
 	About: "A request starts several goroutines at one place and waits for all of them (fan-out). It is done when the last one is: if that takes several times as long as the median one, " +
-		"the others finish early for nothing.",
+		"the others finish early for nothing. A loop that starts goroutines in batches, and waits for the whole of each, pays for that each time, also where it is in a goroutine that main has started.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"share", 0.25, "share of the time", "chosen: the gain if the last one were as fast as the median one"},
@@ -19,11 +20,26 @@ var wt05 = &Rule{
 		{"times", 3, "times the median", "chosen: among goroutines that wait for each other in turn, or for a P, the last one takes twice the median"},
 		{"goroutines", 4, "goroutines in one", "chosen: fewer have no median"},
 		{"each", 200e-6, "s", "chosen: a unit's wait for the last one alone"},
+		{"batches", 10, "batches", "chosen: of fewer, how long the slowest takes is chance"},
 		unitsParam,
 		groupParam,
 	},
 	Part:  true,
-	Check: onUnits(checkStraggler),
+	Check: checkStragglers,
+}
+
+// checkStragglers looks at what units wait for, and at who works for them in batches.
+func checkStragglers(r *Rule, in *Input) []Finding {
+	found := onUnits(checkStraggler)(r, in)
+	if slices.ContainsFunc(found, func(f Finding) bool { return f.State == Found }) {
+		return found
+	}
+	if t := in.trace(); t.Err == nil {
+		if batches := checkBatches(r, in, t); len(batches) > 0 {
+			return batches
+		}
+	}
+	return found
 }
 
 func checkStraggler(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Finding, fine string) {
