@@ -215,6 +215,7 @@ func (c *contention) finding(p *facts.Place) (Finding, bool) {
 		f.Doubts = []string{fmt.Sprintf("the %s does not say how long the program had run: %s of waiting is much in a minute and little in a day (record -phases mutex, or fetch it with ?seconds=30)", c.What, unit.Duration(p.Time))}
 	}
 	f.Evidence = c.evidence(p)
+	startedWith(c.in, p.Frames, &f)
 	f.Advice = "Hold the lock for a shorter time: compute, allocate and wait before taking it; split the data over several locks; or copy read-only data (atomic.Pointer)."
 	if !p.Own && p.Caller.Func != "" && c.in.Session.Scope().Origin(p.Caller.Func) != stack.User {
 		f.Advice = "The lock is in package " + stack.Package(p.Caller.Func) + ", which is not your code: call it less often, or batch the calls."

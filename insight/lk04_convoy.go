@@ -39,6 +39,7 @@ func checkConvoy(r *Rule, in *Input, t *traced) []Finding {
 		if len(l.By) > 0 && l.By[0].Stack != 0 {
 			f.Evidence = append(f.Evidence, t.seen(l.By[0].Stack, "unlocked here, %s times", unit.Count(l.By[0].Count)))
 		}
+		startedWith(in, t.Frames(l.Worst.Stack), &f)
 		f.Advice = "Do more per lock acquisition (collect, then apply a batch), or split what it guards, so that fewer goroutines compete for the same lock."
 		adviseConvoy(in, t, l.At, &f)
 		f.Verify = "Record again under the same load: the mean wait should fall, and fewer goroutines queue."

@@ -50,6 +50,8 @@ func checkThreads(r *Rule, in *Input) []Finding {
 	f.Verify = "Record again under the same load: the number of threads should stay close to the number of Ps."
 	if from == nil {
 		f.Doubts = append(f.Doubts, "a goroutine profile shows where they are (record with -phases goroutine)")
+	} else if 2*held >= int64(n) {
+		tellUnlimited(in, lines, &f)
 	}
 	return []Finding{f}
 }
