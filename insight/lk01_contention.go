@@ -313,10 +313,12 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 	}
 	cause, t := top.most.Cause, c.in.trace()
 	who := "its holder is"
+	var writer *pendingWriter
 	if len(p.By) > 0 && p.By[0].Stack != 0 {
 		held, done := t.Frames(p.By[0].Stack), t.Frames(cause.Site.Stack)
 		if len(held) > 0 && len(done) > 0 && held[len(held)-1].Func != done[len(done)-1].Func {
 			who = "its holder waits for a goroutine that is" // by what the two began with
+			writer = pendingBefore(c.in, t, p.At, done, p.By[0].Stack)
 		}
 	}
 	where, part := atPlace(cause.Site), unit.Percent(float64(top.time)/float64(waited))
@@ -330,7 +332,11 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 			seen.Text += "; it let go here"
 		}
 	}
-	f.Summary += fmt.Sprintf("; meanwhile %s %s%s", who, cause.Kind.Clause(), where)
+	if writer != nil {
+		f.Summary += "; meanwhile " + writer.says(cause)
+	} else {
+		f.Summary += fmt.Sprintf("; meanwhile %s %s%s", who, cause.Kind.Clause(), where)
+	}
 	f.Evidence = slices.Insert(f.Evidence, 1, seen)
 	switch {
 	case waitsItself(cause.Kind) && syncs(t.Frames(cause.Site.Stack)):
@@ -339,6 +345,8 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 		protectedBy(c.in.code, p.Frames, t.Frames(cause.Site.Stack), callsOutside(c.in)...).tellSync(f)
 	case answersClient(t.Frames(cause.Site.Stack)):
 		f.Advice = answerAdvice
+	case writer != nil && waitsItself(cause.Kind):
+		f.Advice = writer.advice(heldAdvice)
 	case waitsItself(cause.Kind):
 		if p := protectedBy(c.in.code, p.Frames, t.Frames(cause.Site.Stack), callsOutside(c.in)...); p != nil {
 			if p.says != "" {
@@ -347,7 +355,7 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 			}
 			f.Doubts = append(f.Doubts, p.doubt)
 		}
-		f.Advice = heldAdvice + " " + f.Advice
+		f.Advice = heldAdviceFor(cause.Kind) + " " + f.Advice
 	case !p.Shared && cause.Kind.Key() == "running":
 		if does := workAdvice(c.in, p.At); does != "" {
 			f.Advice = does

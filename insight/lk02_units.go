@@ -121,7 +121,9 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	holder, other := letGo(t, l)
 	of := fmt.Sprintf("%s of %s", unit.Duration(l.all()/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g))) + overUnits(g)
 	lets := ""
+	var writer *pendingWriter
 	if other {
+		writer = pendingBefore(in, t, l.site.Frame, t.Frames(workAt(l.group, &l.does)), holder)
 		lets = " (it lets go" + atFrame(t.Site(holder)) + ") waits for a goroutine that is"
 	}
 	text := fmt.Sprintf("%s waits %s of its time for the lock%s, ", unitOf(g), unit.Percent(share), atPlace(l.site))
@@ -130,9 +132,12 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	if elsewhere && lets == "" {
 		by += ", " + place(from) + ","
 	}
-	if seen := float64(l.time) / float64(max(1, l.all())); seen > allSeen {
+	switch seen := float64(l.time) / float64(max(1, l.all())); {
+	case writer != nil:
+		text += of + "; " + map[bool]string{false: "in " + unit.Percent(seen) + " of that ", true: "all the while "}[seen > allSeen] + writer.says(cause)
+	case seen > allSeen:
 		text += fmt.Sprintf("whose %s%s %s%s meanwhile: %s", by, cmp.Or(lets, " is"), cause.Kind.Clause(), whileHeld(cause), of)
-	} else {
+	default:
 		text += fmt.Sprintf("%s; in %s of that its %s%s %s%s", of, unit.Percent(seen), by, cmp.Or(lets, " is"), cause.Kind.Clause(), whileHeld(cause))
 	}
 	waits := l.mainWaits(in)
@@ -151,14 +156,17 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 			f.Evidence = append(f.Evidence, t.seen(row.Cause.Site.Stack, "under the lock: %s here, too", row.Cause.Kind.Clause()))
 		}
 	}
-	if other {
+	if other && writer == nil {
 		f.Evidence = append(f.Evidence, t.seen(holder, "here the holder lets it go"))
 	}
 	f.Evidence = append(f.Evidence, seenIn(in, t, g, l.site, "waits for the lock, %s in each", unit.Duration(l.all()/unitCount(g))))
 	f.Verify = "Record again under the same load: loupe trace requests should show no wait for this lock, and the high percentiles of the latency should fall."
 	f.Impact = exactly(ofAll(in, g, share), "share of the "+timeOfUnits(g))
 	f.Doubts = in.traceDoubts(t, "the lock may be there to serialise this on purpose, as with writes to one file")
-	l.advise(in, t, &f)
+	f.Title = cmp.Or(heldTitle(cause.Kind), f.Title)
+	if l.advise(in, t, &f); writer != nil {
+		writer.tell(in, cause, &f)
+	}
 	namelessDoubt(in, g, &f)
 	f.waits = l.rows
 	return f
@@ -185,7 +193,7 @@ func (l *underLock) advise(in *Input, t *traced, f *Finding) {
 		p.tellSync(f)
 		return
 	}
-	switch f.Advice = heldAdvice; {
+	switch f.Advice = heldAdviceFor(l.does.Cause.Kind); {
 	case elsewhere && l.inBackground(t):
 		f.Advice = heldElsewhereAdvice
 	case writesKept(in.code, work):
