@@ -18,6 +18,10 @@ func TestCP28(t *testing.T) {
 		rest     = "\nfunc sum(goods []string) (all string) {\n\tfor _, g := range goods {\n\t\tall += strings.ToUpper(g)\n\t}\n\treturn all\n}\n\ntype server struct {\n\tgoods []string\n}\n\nfunc do(any) {}\n\nfunc show(http.ResponseWriter, string) {}\n"
 		function = `{"name":"main.(*server).rank","file":"/src/main.go","line":9,"calls":200,"time_ns":700000000,"everywhere":{"calls":200,"time_ns":700000000,"distinct":1,"again":199,"again_ns":690000000%s}}`
 	)
+	// between is the handler that calls another function, which calls rank on line 5 and has a literal there.
+	between := func(given, param, used string) string {
+		return "func (s *server) via(goods []string, " + param + ") { // 3\n\t// as it says\n\teach(s.rank(" + used + "), func(x string) { do(x) }) // 5\n}\n\n" + ranks + "\nfunc (s *server) handle(w http.ResponseWriter, r *http.Request) {\n\ts.via(" + given + ") // 14\n}\n\nfunc each(string, func(string)) {}\n"
+	}
 	for _, c := range []struct {
 		name, source string
 		rest         string // of the counts
@@ -50,11 +54,28 @@ func TestCP28(t *testing.T) {
 		{"it asks the clock", handler + strings.Replace(ranks, "sum(goods)", "sum(goods) + time.Now().Format(\"2006\")", 1), "", true, Found, Info, "main.(*server).rank"},
 		{"it asks the environment", handler + strings.Replace(ranks, "sum(goods)", "sum(goods) + os.Getenv(\"X\")", 1), "", true, Found, Info, "main.(*server).rank"},
 		{"it waits for another", handler + strings.Replace(ranks, "return", "go do(s)\n\treturn", 1), "", true, Found, Info, "main.(*server).rank"},
+		// A call of which the line has a function literal is not in that one.
+		{"by the request, through another function, beside a literal", between("s.goods, r.PathValue(\"q\")", "q string", "q"), "", true, Fine, "", ""},
+		{"a constant through another function, beside a literal", between("s.goods, \"all\"", "q string", "q"), "", true, Found, Warning, "main.(*server).rank"},
+		{"by a form's value", strings.Replace(handler, "s.goods", "r.FormValue(\"q\")", 1) + ranks, "", true, Fine, "", ""},
+		{"by a query", strings.Replace(handler, "s.goods", "r.URL.Query()[\"q\"]", 1) + ranks, "", true, Fine, "", ""},
+		{"by a header", strings.Replace(handler, "s.goods", "r.Header[\"Q\"]", 1) + ranks, "", true, Fine, "", ""},
+		{"by a cookie", strings.Replace(strings.Replace(handler, "s.goods", "c.Value", 1), "do(r)", "c, _ := r.Cookie(\"q\")", 1) + ranks, "", true, Fine, "", ""},
+		{"by the body", strings.Replace(strings.Replace(handler, "s.goods", "body", 1), "do(r)", "body, _ := io.ReadAll(r.Body)", 1) + ranks, "", true, Fine, "", ""},
+		{"by the variables of a router", strings.Replace(handler, "s.goods", "mux.Vars(r)[\"q\"]", 1) + ranks, "", true, Fine, "", ""},
+		{"by a parameter of a router", strings.Replace(handler, "s.goods", "chi.URLParam(r, \"q\")", 1) + ranks, "", true, Fine, "", ""},
+		{"by an element that the request chooses", strings.Replace(handler, "s.goods", "s.shelves[r.Host].goods", 1) + ranks, "", true, Fine, "", ""},
+		{"an element by a constant", strings.Replace(handler, "s.goods", "s.shelves[\"all\"].goods", 1) + ranks, "", true, Found, Warning, "main.(*server).rank"},
+		{"another call on the line is by the request", strings.Replace(handler, "s.rank(s.goods)", "s.rank(s.goods) + s.rank(r.URL.Path)", 1) + ranks, "", true, Fine, "", ""},
 		{"it is done for its time", strings.Replace(handler, "list := s.rank(s.goods)", "_ = s.rank(s.goods)", 1) + ranks, "", true, Found, Info, "main.(*server).rank"},
 	} {
 		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\nphase cpu 5s..9s profiler=cpu\n")
 		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte("package main; import (\"net/http\"; \"strings\")\n\n"+c.source+rest))
-		withProfile(r, recording.CPU, "cpu", column{"net/http.(*conn).serve:/go/server.go:1 main.(*server).handle:/src/main.go:5 main.(*server).rank:/src/main.go:10 main.sum:/src/sum.go:5", []int64{70}},
+		way := "main.(*server).handle:/src/main.go:5"
+		if strings.Contains(c.source, ") via(") {
+			way = "main.(*server).handle:/src/main.go:14 main.(*server).via:/src/main.go:5"
+		}
+		withProfile(r, recording.CPU, "cpu", column{"net/http.(*conn).serve:/go/server.go:1 " + way + " main.(*server).rank:/src/main.go:10 main.sum:/src/sum.go:5", []int64{70}},
 			column{"net/http.(*conn).serve:/go/server.go:1 main.(*server).handle:/src/main.go:6", []int64{30}})
 		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, fmt.Appendf(nil, `{"schema":"loupe.repeats/1","loaded":%v,"ns":4000000000,"functions":[{"name":"main.(*server).handle","file":"/src/main.go","line":3,"calls":200,"time_ns":1000000000},%s],
 "within":[{"in":0,"call":1,"around":200,"around_ns":1000000000,"calls":200,"time_ns":700000000,"distinct":200,"again":0,"again_ns":0,"most":1,"most_one":1}]}`, c.loaded, fmt.Sprintf(function, c.rest)))

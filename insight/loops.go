@@ -109,8 +109,7 @@ func loopsAround(c *code, f stack.Frame) (loops []loop) {
 		case *ast.FuncDecl:
 			loops, literals = nil, 0
 		case *ast.FuncLit:
-			first, _ := s.lines(n)
-			if literals++; first == f.Line && f.Func != "" && literals > literalsIn(f.Func) {
+			if literals++; beginsBeside(s, f, n, literals) {
 				beside = n
 				return
 			}
@@ -122,6 +121,13 @@ func loopsAround(c *code, f stack.Frame) (loops []loop) {
 		}
 	})
 	return loops
+}
+
+// beginsBeside tells of a function literal, the literals-th one within the other, that it begins on a frame's line without being what runs there. Counts
+// have literals without a number.
+func beginsBeside(s *syntax, f stack.Frame, lit *ast.FuncLit, literals int) bool {
+	first, _ := s.lines(lit)
+	return first == f.Line && f.Func != "" && !strings.HasSuffix(f.Func, ".func") && literals > literalsIn(f.Func)
 }
 
 // literalParts are the parts of a function's name that number function literals, and what they are within.

@@ -200,9 +200,14 @@ func fixedCall(c *code, way []stack.Frame, callee string) (found *ast.CallExpr, 
 		if slices.ContainsFunc(given, func(a ast.Expr) bool { return !o.fixed(a, fn, way) }) || !sameReceiver(c, fn, way) || o.ofOthers() {
 			return nil, nil
 		}
-		return call, o.from
+		if found == nil {
+			found = call
+		}
 	}
-	return nil, nil
+	if found == nil {
+		return nil, nil
+	}
+	return found, o.from
 }
 
 // sameReceiver tells whether the methods on a way are those of values that are there before the
@@ -216,30 +221,59 @@ func sameReceiver(c *code, fn *scope, way []stack.Frame) bool {
 		}
 		for _, call := range c.lineCalls(way[1]) {
 			sel, ok := call.Fun.(*ast.SelectorExpr)
-			same = same || ok && sel.Sel.Name == fn.name && fixedValue(c, sel.X, caller, way[1:])
+			if !ok || sel.Sel.Name != fn.name {
+				continue
+			}
+			if same = fixedValue(c, sel.X, caller, way[1:]); !same {
+				return false
+			}
 		}
 		if !same {
 			return false
 		}
 		fn, way = caller, way[1:]
 	}
-	return true
+	return fn == nil || fn.receiver == "" || !runsForAnother(c, fn)
+}
+
+// runsForAnother tells of a method that nothing of the program calls on its goroutine that it may be that of another value each time: a function that
+// is not shown to run at the start starts it with go, or hands it on as that of a value which it has itself.
+func runsForAnother(c *code, fn *scope) (other bool) {
+	if slices.ContainsFunc(callsNamed(c, fn.name), func(from callFrom) bool {
+		_, starts := parent(from.around).(*ast.GoStmt)
+		return starts && receiverOf(from.call) != nil && !runsBeforeRequests(c, scopeOf(from.in.FuncDecl), 0)
+	}) {
+		return true
+	}
+	c.eachSource(func(_ string, s *syntax) {
+		for _, d := range s.file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Body == nil || other {
+				continue
+			}
+			in := scopeOf(f)
+			eachNode(f.Body, func(n ast.Node, around []ast.Node) {
+				sel, ok := n.(*ast.SelectorExpr)
+				if !ok || other || sel.Sel.Name != fn.name {
+					return
+				}
+				call, ok := parent(around).(*ast.CallExpr)
+				other = ok && call.Fun != ast.Expr(sel) && in.declares(rootName(sel.X)) && !runsBeforeRequests(c, in, 0)
+			})
+		}
+	})
+	return other
 }
 
 // inRequest tells whether a line is in a closure of a function that is given a request or a
 // context: what it has from there is that request's.
-func inRequest(c *code, f stack.Frame) (inside bool) {
-	var outer *ast.FuncType
-	c.parse(f.File).onLine(f.Line, func(n ast.Node, _ []ast.Node) {
-		switch n := n.(type) {
-		case *ast.FuncDecl:
-			outer = n.Type
-		case *ast.FuncLit:
-			inside = inside || outer != nil && ofRequest(outer.Params)
-			outer = n.Type
+func inRequest(c *code, f stack.Frame) bool {
+	for fn := c.scopeAt(f); fn != nil; fn = fn.outer {
+		if fn.outer != nil && ofRequest(fn.outer.params) {
+			return true
 		}
-	})
-	return inside
+	}
+	return false
 }
 
 // ofRequest tells whether a function is given what belongs to one request.

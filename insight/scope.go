@@ -31,15 +31,25 @@ func scopeOf(d *ast.FuncDecl) *scope {
 	return fn
 }
 
-// scopeAt is the innermost function around a frame's line; nil without the source.
+// scopeAt is the innermost function around a frame's line, as far as the frame's name has literals; nil without the source.
 func (c *code) scopeAt(f stack.Frame) (fn *scope) {
-	c.parse(f.File).onLine(f.Line, func(n ast.Node, _ []ast.Node) {
+	s := c.parse(f.File)
+	var beside ast.Node // a function literal that begins on the line, which the frame is not in
+	literals := 0
+	s.onLine(f.Line, func(n ast.Node, _ []ast.Node) {
+		if beside != nil && covers(beside, n) {
+			return
+		}
 		switch n := n.(type) {
 		case *ast.FuncDecl:
-			if fn = nil; n.Body != nil {
+			if fn, literals = nil, 0; n.Body != nil {
 				fn = scopeOf(n)
 			}
 		case *ast.FuncLit:
+			if literals++; beginsBeside(s, f, n, literals) {
+				beside = n
+				return
+			}
 			fn = &scope{params: n.Type.Params, results: n.Type.Results, body: n.Body, outer: fn}
 		}
 	})
@@ -196,7 +206,11 @@ func (o *origins) fixed(x ast.Expr, fn *scope, way []stack.Frame) (known bool) {
 	case *ast.SelectorExpr:
 		root := rootName(x)
 		o.from = append(o.from, given{x, fn, way})
-		return root != "" && (root == fn.receiver || !fn.declares(root) && !fn.anew(root)) && !fn.sets(types.ExprString(x))
+		return root != "" && (root == fn.receiver || !fn.declares(root) && o.outside(root, fn, way)) && !fn.sets(types.ExprString(x)) &&
+			!hasNode(x, func(n ast.Node) bool {
+				i, ok := n.(*ast.IndexExpr)
+				return ok && !o.fixed(i.Index, fn, way)
+			})
 	case *ast.Ident:
 		if !fn.declares(x.Name) && fn.receiver != x.Name {
 			o.from = append(o.from, given{x, fn, way})
@@ -217,7 +231,67 @@ func (o *origins) variable(name string, fn *scope, way []stack.Frame) bool {
 	if x := fn.made(name); x != nil {
 		return o.fixed(x, fn, way)
 	}
-	return !fn.declares(name) && !fn.anew(name)
+	return !fn.declares(name) && o.outside(name, fn, way)
+}
+
+// outside tells of a name that a function does not declare that its value was there before a request was: it is of a package, or of a function around
+// that has it from there, which is on the way, is shown to run when the program starts, or makes a handler of requests and is called by nobody
+// that the source shows.
+func (o *origins) outside(name string, fn *scope, way []stack.Frame) bool {
+	outer, handles := fn.outer, servesRequest(fn.params)
+	for outer != nil && outer.receiver != name && !outer.declares(name) {
+		handles = handles || servesRequest(outer.params)
+		outer = outer.outer
+	}
+	if outer == nil {
+		return true
+	}
+	if fn.anew(name) {
+		return false
+	}
+	for i := 1; i < len(way); i++ {
+		s := o.c.scopeAt(way[i])
+		if s == nil || s.body != outer.body {
+			continue
+		}
+		if s.receiver == name {
+			return sameReceiver(o.c, s, way[i:])
+		}
+		return o.variable(name, s, way[i:])
+	}
+	return runsBeforeRequests(o.c, outer, 0) || handles && outer.name != "" && len(callsNamed(o.c, outer.name)) == 0
+}
+
+// runsBeforeRequests tells of a function that the source shows it to run when the program starts: main, an initialiser, what a command line
+// runs, and what only such call. One without a name that is given something may be called back for each request.
+func runsBeforeRequests(c *code, fn *scope, depth int) bool {
+	for ; fn.name == ""; fn = fn.outer {
+		if runsCommand(fn.params) {
+			return true
+		}
+		if fn.outer == nil || fn.params.NumFields() > 0 {
+			return false
+		}
+	}
+	if runsCommand(fn.params) || fn.of == "" && (fn.name == "main" || fn.name == "init") {
+		return true
+	}
+	calls := callsNamed(c, fn.name)
+	return depth < startDepth && len(calls) > 0 && len(calls) <= mostCallers && !slices.ContainsFunc(calls, func(from callFrom) bool {
+		calledBack := slices.ContainsFunc(from.around, func(n ast.Node) bool {
+			lit, ok := n.(*ast.FuncLit)
+			return ok && lit.Type.Params.NumFields() > 0 && !runsCommand(lit.Type.Params)
+		})
+		return calledBack || !runsBeforeRequests(c, scopeOf(from.in.FuncDecl), depth+1)
+	})
+}
+
+// runsCommand tells by the parameters of a function that a library for command lines calls it.
+func runsCommand(params *ast.FieldList) bool {
+	return slices.ContainsFunc(params.List, func(p *ast.Field) bool {
+		name := types.ExprString(p.Type)
+		return name == "*cobra.Command" || name == "*cli.Context" || name == "*cli.Command"
+	})
 }
 
 // ofOthers tells whether one of the fields that values come from may be that of another receiver each
@@ -238,10 +312,14 @@ func (o *origins) argument(i int, fn *scope, way []stack.Frame) bool {
 	if caller == nil || inRequest(o.c, way[1]) {
 		return false
 	}
+	same := false
 	for _, call := range o.c.lineCalls(way[1]) {
-		if calledName(call) == fn.name && i < len(call.Args) {
-			return o.fixed(call.Args[i], caller, way[1:])
+		if calledName(call) != fn.name || i >= len(call.Args) {
+			continue
+		}
+		if same = o.fixed(call.Args[i], caller, way[1:]); !same {
+			return false
 		}
 	}
-	return false
+	return same
 }

@@ -148,6 +148,8 @@ func askAgain(c *code, way []stack.Frame) {
 		}
 		expression(c, c.scopeAt(f), receiverOf(call))
 		sameCallOn(c, append([]stack.Frame{f}, way...), callee)
+		fixedCall(c, append([]stack.Frame{f}, way...), callee)
+		growsBetween(c, f)
 		if d != nil {
 			givenToChange(c, d, call, f.File)
 		}
