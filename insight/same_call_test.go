@@ -83,3 +83,27 @@ func TestCP18Calls(t *testing.T) {
 		}
 	}
 }
+
+// TestChangesType: what only makes a value, or changes another one of the type in a field, does not change what is returned; what changes a value that its user
+// has does.
+func TestChangesType(t *testing.T) {
+	const (
+		of    = "package main\n\ntype set []string\n\nfunc (s *set) add(v string) {\n\t*s = append(*s, v)\n}\n\ntype node struct {\n\tsubs set\n\tnext *node\n}\n\n"
+		finds = "func find(n *node) set {\n\tvar all set\n\tcollect(n, &all)\n\treturn all\n}\n\nfunc collect(n *node, all *set) {\n\tfor _, s := range n.subs {\n\t\tall.add(s)\n\t}\n\tif n.next != nil {\n\t\tcollect(n.next, all)\n\t}\n}\n\n"
+		joins = "func join(n *node, v string) {\n\tn.subs.add(v)\n}\n"
+	)
+	for _, c := range []struct{ name, source, want string }{
+		{"while it is made", of + finds, ""},
+		{"while it is made, and that of a field", of + finds + joins, ""},
+		{"by who has got it", of + finds + joins + "\nfunc use(n *node) {\n\tall := find(n)\n\tall.add(\"x\")\n}\n", "a.go:6"},
+		{"that of a field, which it returns", of + "func find(n *node) set {\n\treturn n.subs\n}\n\n" + joins, "a.go:6"},
+		{"that of a field, to which it is set", of + "func find(n *node) set {\n\tall := n.subs\n\treturn all\n}\n\n" + joins, "a.go:6"},
+		{"by a function that is given one", of + finds + "func more(s *set) {\n\ts.add(\"x\")\n}\n", "a.go:6"},
+	} {
+		code := codeOf(c.source)
+		fn := code.function(lineWith(c.source, "func find("))
+		if got := changesType(code, fn, "a.go"); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}

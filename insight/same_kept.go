@@ -205,7 +205,7 @@ func changesType(c *code, d *ast.FuncDecl, file string) (where string) {
 				continue
 			}
 			at := t.changeIn(c, g, named)
-			if at == nil || ofMaking(c, g.Name.Name, d.Name.Name, 0) {
+			if at == nil || ofMaking(c, g.Name.Name, d.Name.Name, 0) || changesOthers(c, g, at, d) {
 				continue
 			}
 			name, line, _ := t.at(at.Pos())
@@ -213,6 +213,62 @@ func changesType(c *code, d *ast.FuncDecl, file string) (where string) {
 		}
 	}
 	return where
+}
+
+// changesOthers tells of a change in a function that it is of what that is given, and that those who call it give it what another function, which
+// makes the value that it returns, is making, or a field of something, which is another value than that one.
+func changesOthers(c *code, g *ast.FuncDecl, change ast.Node, maker *ast.FuncDecl) bool {
+	in, calls := scopeOf(g), callsNamed(c, g.Name.Name)
+	if len(calls) == 0 || len(calls) > mostCallers || !returnsOwn(scopeOf(maker)) {
+		return false
+	}
+	for _, x := range changedBy(change) {
+		root, _ := chain(x)
+		if root == "" || root != in.receiver && in.parameter(root) < 0 {
+			return false
+		}
+		for _, from := range calls {
+			given := receiverOf(from.call)
+			if i := in.parameter(root); i >= 0 && i < len(from.call.Args) {
+				given = from.call.Args[i]
+			}
+			if _, field := unrefer(given).(*ast.SelectorExpr); !field && !ofMaking(c, from.in.Name.Name, maker.Name.Name, 0) {
+				return false
+			}
+		}
+	}
+	return len(changedBy(change)) > 0
+}
+
+// returnsOwn tells of a function that what it returns first is a variable that it makes itself: it begins empty, or as a literal, and is set to
+// nothing but what is made of it.
+func returnsOwn(fn *scope) (own bool) {
+	other := false
+	ast.Inspect(fn.body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.ReturnStmt:
+			if len(n.Results) == 0 || isNamed(n.Results[0], "nil") {
+				return true
+			}
+			id, ok := unrefer(n.Results[0]).(*ast.Ident)
+			own = ok && fn.parameter(id.Name) < 0 && declares(fn.body, id.Name) && !setToOthers(fn, id.Name)
+			other = other || !own
+		}
+		return true
+	})
+	return own && !other
+}
+
+// setToOthers tells whether a function sets a variable to a value that it may have from elsewhere.
+func setToOthers(fn *scope, name string) (found bool) {
+	eachAssignment(fn.body, func(left, right ast.Expr) {
+		call, isCall := right.(*ast.CallExpr)
+		makes := isCall && (isNamed(call.Fun, "make") || isNamed(call.Fun, "new") || isNamed(call.Fun, "append") && len(call.Args) > 0 && isNamed(call.Args[0], name))
+		found = found || isNamed(left, name) && !makes && typeMade(right) == nil
+	})
+	return found
 }
 
 // functionAt is a declared function, as go/types has it.
@@ -328,11 +384,20 @@ func madeHere(fn *scope, name string) bool {
 const mostCallers = 20
 
 // ofMaking tells whether a function is a part of what another one does: it is that one, or only
-// such call it.
+// such call it, itself aside.
 func ofMaking(c *code, name, maker string, depth int) bool {
 	if name == maker {
 		return true
 	}
 	calls := callsNamed(c, name)
-	return depth < 3 && len(calls) > 0 && len(calls) <= mostCallers && !slices.ContainsFunc(calls, func(from callFrom) bool { return !ofMaking(c, from.in.Name.Name, maker, depth+1) })
+	others := 0
+	for _, from := range calls {
+		if from.in.Name.Name == name {
+			continue
+		}
+		if others++; depth >= 3 || others > mostCallers || !ofMaking(c, from.in.Name.Name, maker, depth+1) {
+			return false
+		}
+	}
+	return others > 0
 }
