@@ -193,6 +193,9 @@ func TestGrowsBetween(t *testing.T) {
 		{"removed", "func (x *section) drop(name string) {\n\tfor k, v := range x.keys { // here\n\t\tif v == name {\n\t\t\tx.keys = append(x.keys[:k], x.keys[k+1:]...)\n\t\t\treturn\n\t\t}\n\t}\n}\n", 0},
 		{"several removed", "func f(all []string, i, j int) (once []string) {\n\tfor _, s := range all {\n\t\tif in(s, once) {\n\t\t\tonce = append(once[:i], once[j:]...)\n\t\t}\n\t}\n\treturn once\n}\n" + search, 0},
 		{"filled anew", "func f(all []string, more []string) (once []string) {\n\tfor _, s := range all {\n\t\tif in(s, once) {\n\t\t\tonce = append(once[:0], more...)\n\t\t}\n\t}\n\treturn once\n}\n" + search, 0},
+		{"by a method of the list's own type", "type set []string\n\nfunc (s *set) add(name string) bool {\n\tif s.has(name) {\n\t\treturn false\n\t}\n\t*s = append(*s, name)\n\treturn true\n}\n\nfunc (s set) has(name string) bool {\n\tfor _, v := range s { // here\n\t\tif v == name {\n\t\t\treturn true\n\t\t}\n\t}\n\treturn false\n}\n", 9},
+		{"of what points to the list, beside a library's function of that name", "import \"strings\"\n\nfunc add(s *[]string, name string) {\n\tif !Contains(s, name) && !strings.Contains(name, \"-\") {\n\t\t*s = append((*s)[:len(*s)], name)\n\t}\n}\n\nfunc Contains(s *[]string, name string) bool {\n\tfor _, v := range *s { // here\n\t\tif v == name {\n\t\t\treturn true\n\t\t}\n\t}\n\treturn false\n}\n", 7},
+		{"by a method of another list of the type", "type set []string\n\nfunc add(s, t set, name string) set {\n\tif t.has(name) {\n\t\treturn s\n\t}\n\ts = append(s, name)\n\treturn s\n}\n\nfunc (s set) has(name string) bool {\n\tfor _, v := range s { // here\n\t\tif v == name {\n\t\t\treturn true\n\t\t}\n\t}\n\treturn false\n}\n", 0},
 		{"nothing", "func f(s string, known []string) bool { return in(s, known) }\n" + search, 0},
 	} {
 		source := "package main\n\n" + test.source

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 
 	"loupe/value/stack"
 )
@@ -50,24 +51,38 @@ func growsBetween(c *code, at stack.Frame) stack.Frame {
 func searchedAt(c *code, at stack.Frame) (lists []string, own bool) {
 	for _, call := range c.lineCalls(at) {
 		if p := selected(c, call); (p == "slices" || p == "strings") && len(call.Args) > 0 {
-			lists = append(lists, types.ExprString(call.Args[0]))
+			lists = append(lists, listText(call.Args[0]))
 		}
 	}
 	if loops := loopsAround(c, at); len(lists) == 0 && len(loops) > 0 {
 		own = true
 		switch l := loops[len(loops)-1].stmt.(type) {
 		case *ast.RangeStmt:
-			lists = append(lists, types.ExprString(l.X))
+			lists = append(lists, listText(l.X))
 		case *ast.ForStmt:
 			ast.Inspect(l, func(n ast.Node) bool {
 				if x, ok := n.(*ast.IndexExpr); ok {
-					lists = append(lists, types.ExprString(x.X))
+					lists = append(lists, listText(x.X))
 				}
 				return true
 			})
 		}
 	}
 	return lists, own
+}
+
+// listText is an expression for a list as the source has it, without the star of what points to one.
+func listText(x ast.Expr) string {
+	for {
+		switch e := x.(type) {
+		case *ast.ParenExpr:
+			x = e.X
+		case *ast.StarExpr:
+			x = e.X
+		default:
+			return types.ExprString(x)
+		}
+	}
 }
 
 // selected is the package name of a called function: "slices" of slices.Contains.
@@ -87,11 +102,11 @@ func appendsBeside(c *code, fn *ast.FuncDecl, file string, search int, lists []s
 	s := c.parse(file)
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		a, ok := n.(*ast.AssignStmt)
-		if !ok || len(a.Lhs) != 1 || len(a.Rhs) != 1 || !slices.Contains(lists, types.ExprString(a.Lhs[0])) {
+		if !ok || len(a.Lhs) != 1 || len(a.Rhs) != 1 || !slices.Contains(lists, listText(a.Lhs[0])) {
 			return true
 		}
 		call, ok := a.Rhs[0].(*ast.CallExpr)
-		if !ok || !isNamed(call.Fun, "append") || !appendGrows(call, types.ExprString(a.Lhs[0])) {
+		if !ok || !isNamed(call.Fun, "append") || !appendGrows(call, listText(a.Lhs[0])) {
 			return true
 		}
 		first, _ := s.lines(a)
@@ -114,11 +129,11 @@ func appendGrows(call *ast.CallExpr, list string) bool {
 		return false
 	}
 	part, ok := call.Args[0].(*ast.SliceExpr)
-	if !ok || types.ExprString(part.X) != list || part.High == nil {
+	if !ok || listText(part.X) != list || part.High == nil {
 		return true
 	}
 	high := types.ExprString(part.High)
-	if high == "len("+list+")" {
+	if high == "len("+list+")" || high == "len(*"+list+")" {
 		return true // a copy
 	}
 	for _, x := range call.Args[1:] {
@@ -126,7 +141,7 @@ func appendGrows(call *ast.CallExpr, list string) bool {
 		switch inner, isCall := x.(*ast.CallExpr); {
 		case isCall && isNamed(inner.Fun, "append") && mentionsList(inner, list):
 			return true
-		case ok && types.ExprString(rest.X) == list && rest.Low != nil && high == types.ExprString(rest.Low)+" + 1":
+		case ok && listText(rest.X) == list && rest.Low != nil && high == types.ExprString(rest.Low)+" + 1":
 			return true // makes room for one
 		}
 	}
@@ -148,13 +163,13 @@ type searchCaller struct {
 }
 
 // onlyCaller is the call of a function, if the source has one only: what its parameters are called
-// there, and what is reached through its receiver.
+// there, and its receiver, or what is reached through that. Calls of another package have none of the source's.
 func onlyCaller(c *code, fn *ast.FuncDecl, lists []string) (one searchCaller, ok bool) {
 	calls := 0
 	c.eachSource(func(file string, s *syntax) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			call, is := n.(*ast.CallExpr)
-			if !is || calledName(call) != fn.Name.Name {
+			if !is || calledName(call) != fn.Name.Name || namesOf(c).packages[selected(c, call)] {
 				return true
 			}
 			line, _ := s.lines(call)
@@ -173,15 +188,18 @@ func renamed(fn *ast.FuncDecl, call *ast.CallExpr, lists []string) (out []string
 		for _, p := range fn.Type.Params.List {
 			for _, name := range p.Names {
 				if name.Name == list && i < len(call.Args) {
-					out = append(out, types.ExprString(call.Args[i]))
+					out = append(out, listText(call.Args[i]))
 				}
 				i++
 			}
 		}
 		f, ok := call.Fun.(*ast.SelectorExpr)
 		if ok && fn.Recv != nil && len(fn.Recv.List) == 1 && len(fn.Recv.List[0].Names) == 1 {
-			if own, field := cutReceiver(fn.Recv.List[0].Names[0].Name, list); own {
+			name := fn.Recv.List[0].Names[0].Name
+			if own, field := cutReceiver(name, list); own {
 				out = append(out, types.ExprString(f.X)+field)
+			} else if name == list {
+				out = append(out, listText(f.X))
 			}
 		}
 	}
@@ -199,6 +217,7 @@ func cutReceiver(receiver, expr string) (own bool, rest string) {
 // tellGrows says of an index that is built before a loop that it has to grow with its list.
 func tellGrows(c *code, at stack.Frame, f *Finding) {
 	if grows := growsBetween(c, at); grows.Line > 0 {
+		f.Advice = strings.Replace(f.Advice, lookUp, "Look it up instead of searching: keep a map keyed by what is compared beside the list.", 1)
 		f.Advice += fmt.Sprintf(" The list grows between the searches (%s:%d): add to the index there as well.", baseName(grows.File), grows.Line)
 	}
 }

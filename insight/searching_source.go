@@ -267,13 +267,29 @@ func looksUp(cond ast.Expr, names map[string]bool) (terms []ast.Expr) {
 			return true
 		}
 		for _, side := range [][2]ast.Expr{{x.X, x.Y}, {x.Y, x.X}} {
-			if mentionsAny(side[0], names) && !mentionsAny(side[1], names) && rootName(side[1]) != "" && rootName(side[1]) != "nil" {
+			root := rootName(side[1])
+			if mentionsAny(side[0], names) && !mentionsAny(side[1], names) && (root != "" && root != "nil" || asksSame(side[0], side[1])) {
 				terms = append(terms, side[1])
 			}
 		}
 		return true
 	})
 	return terms
+}
+
+// asksSame tells of what an element is compared with that it is what a method without arguments gives of something, and of the element
+// the same: by a method of this name, or from a field.
+func asksSame(element, term ast.Expr) bool {
+	call, ok := ast.Unparen(term).(*ast.CallExpr)
+	if !ok || len(call.Args) > 0 || rootName(receiverOf(call)) == "" {
+		return false
+	}
+	own := ast.Unparen(element)
+	if of, ok := own.(*ast.CallExpr); ok && len(of.Args) == 0 {
+		own = of.Fun
+	}
+	sel, ok := own.(*ast.SelectorExpr)
+	return ok && strings.EqualFold(strings.TrimPrefix(sel.Sel.Name, "Get"), strings.TrimPrefix(calledName(call), "Get"))
 }
 
 // endsSearch tells of statements that they leave the loop, or go on with the next turn of one

@@ -77,6 +77,9 @@ func TestSearchKind(t *testing.T) {
 		{"the list of a node that many have", "func g() {\nfor _, e := range edges {\nfor _, x := range e.from.next {\nif x == e.to { // here\nbreak\n}\n}\n}\n}\n", searchMany},
 		{"one list for all elements", "func (p *set) f(k string) bool {\nfor _, x := range p.list {\nif x == k { // here\nreturn true\n}\n}\nreturn false\n}\nfunc g() {\nfor _, r := range rows {\nseen.f(r.key) // caller\n}\n}\n", searchMany},
 		{"the caller keeps the place by adding", "func f(b []byte, k byte) int {\nfor i := range b {\nif b[i] == k { // here\nreturn i\n}\n}\nreturn -1\n}\nfunc g() {\nfor p := 0; p < len(text); {\nn := f(text[p:], k) // caller\np += n + 1\n}\n}\n", searchNone},
+		{"by a method of both", "func (s set) f(k item) bool {\nfor _, v := range s {\nif v.ID() == k.ID() { // here\nreturn true\n}\n}\nreturn false\n}\nfunc g() {\nfor _, k := range all {\nseen.f(k) // caller\n}\n}\n", searchMany},
+		{"by a field that a method of the other gives", "func (s set) f(k item) bool {\nfor _, v := range s {\nif v.id == k.GetID() { // here\nreturn true\n}\n}\nreturn false\n}\nfunc g() {\nfor _, k := range all {\nseen.f(k) // caller\n}\n}\n", searchMany},
+		{"by what the next of something is", "func (s set) f(k source) bool {\nfor _, v := range s {\nif v.id == k.Next() { // here\nreturn true\n}\n}\nreturn false\n}\nfunc g() {\nfor _, k := range all {\nseen.f(k) // caller\n}\n}\n", searchNone},
 		{"changed in place", "func f(k, n int) {\nfor i, v := range list {\nif v == k { // here\nlist[i] = n\nreturn\n}\n}\n}\nfunc g() {\nfor {\nf(k, n) // caller\n}\n}\n", searchMany},
 	} {
 		text := "package main\n\n" + c.source
@@ -112,6 +115,26 @@ func TestCP20ByHand(t *testing.T) {
 	r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Profile("shop.f:/src/a.go:6 shop.g:/src/b.go:1\n= 60                40\n"))
 	f := expect(t, "a nested loop", r, "CP20", Found, "60.0% of the CPU time goes into a loop in shop.f at a.go:6 that searches linearly for a match")
 	severity(t, "CP20", f, Warning)
+}
+
+// TestCP20Grows: a list that grows by what it does not have yet is asked by a map beside it.
+func TestCP20Grows(t *testing.T) {
+	const (
+		add  = "type set []item\n\nfunc (s *set) add(v item) {\n\tif s.has(v) { // A\n\t\treturn\n\t}\n\t*s = append(*s, v)\n}\n\n"
+		keep = "type set []item\n\nfunc (s *set) add(v item) {\n\tif s.has(v) { // A\n\t\treturn\n\t}\n\tkeep(v)\n}\n\n"
+		rest = "func (s set) has(v item) bool {\n\tfor _, x := range s {\n\t\tif x.ID() == v.ID() { // B\n\t\t\treturn true\n\t\t}\n\t}\n\treturn false\n}\n\nfunc all(s *set, items []item) {\n\tfor _, v := range items {\n\t\ts.add(v) // C\n\t}\n}\n"
+	)
+	for source, says := range map[string]string{add + rest: "keep a map keyed by what is compared beside the list.", keep + rest: "build it once, before the loop"} {
+		text := "package main\n\n" + source
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nphase cpu 0s..5s profiler=cpu")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(text))
+		withProfile(r, recording.CPU, "cpu", column{stackAt(text, "main.all@C main.(*set).add@A main.set.has@B"), []int64{60}}, column{stackAt(text, "main.all@C"), []int64{40}})
+		f := expect(t, says, r, "CP20", Found, "searches linearly for a match, over and over; the loop at main.go:")
+		severity(t, says, f, Warning)
+		if !f.saves || !strings.Contains(f.Advice, says) || strings.Contains(f.Advice, "The list grows between the searches (main.go:9)") != (source == add+rest) {
+			t.Errorf("%s: %s", says, f.Advice)
+		}
+	}
 }
 
 // TestCP20Few: a search through a few elements, and one in a list that moves what was found to
