@@ -12,6 +12,7 @@ import (
 	"loupe/analysis/facts"
 	"loupe/analysis/repetition"
 	"loupe/value/stack"
+	"loupe/value/stats"
 	"loupe/value/unit"
 )
 
@@ -160,14 +161,14 @@ func (r *repeatedCall) how() string {
 	case r.unsure:
 		same = "with arguments that look the same"
 	}
-	times := unit.Count(int64(math.Round(calls)))
+	times, around := unit.Count(int64(math.Round(calls))), "each call"
 	switch {
-	case r.Func.Cut: // of the later calls around, the end was not counted
-		times = "up to " + unit.Count(w.Most)
+	case r.Func.Cut: // counting ended within one of those around, or before it
+		times, around = "at least "+unit.Count(w.Most), "one call"
 	case calls < 10 && calls != math.Round(calls):
 		times = unit.Number(calls)
 	}
-	return fmt.Sprintf("%s times in each call of %s, %s", times, stack.Short(r.Within.Name), same)
+	return fmt.Sprintf("%s times in %s of %s, %s", times, around, stack.Short(r.Within.Name), same)
 }
 
 func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
@@ -177,12 +178,19 @@ func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
 		again = "and returns what looks the same each time"
 	}
 	f := rule.answer(Found, "%s is called %s, %s: the calls after the first take %s of the time of %s", name, r.how(), again, unit.Percent(r.Share), stack.Short(r.Unit.Name))
-	if r.Func.Cut {
-		f.Summary += ", as far as they were counted"
-	}
-	f.Severity, f.Score = Info, score(r.Share, 0.10, 0.40)
 	f.Impact = exactly(r.Share, "share of the time of "+stack.Short(r.Unit.Name))
-	if r.Share >= rule.param("warn") {
+	share := r.Share
+	if r.Func.Cut {
+		if cpu, ok := r.profiled(in); ok {
+			share = cpu.Low
+			f.Impact = &Impact{cpu.Estimate, "share of CPU time", cpu.Low, cpu.High}
+			f.Summary = fmt.Sprintf("%s is called %s, %s: the calls after the first take %s of the CPU time", name, r.how(), again, unit.Percent(cpu.Estimate))
+		} else {
+			f.Summary += ", as far as they were counted"
+		}
+	}
+	f.Severity, f.Score = Info, score(f.Impact.Value, 0.10, 0.40)
+	if share >= rule.param("warn") {
 		f.Severity = Warning
 	}
 	which := "which is called again"
@@ -197,7 +205,7 @@ func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
 	}
 	f.Advice = fmt.Sprintf("Call %s %s in %s and hand the result on, or keep the results by their arguments for as long as a call of %s lasts. What is kept longer has to be made again when what it was made of changes.",
 		name, once, stack.Short(r.Within.Name), stack.Short(r.Within.Name))
-	f.costs, f.waits, f.saves, f.part = r.costs, r.rows, true, partAgain(r.Outer.AgainTime, r.Outer.Time)
+	f.costs, f.waits, f.saves, f.part = r.costs, r.rows, true, r.againPart()
 	f.again = mostAgain(r.Call)
 	r.remaining(&f)
 	f.Verify = "Record again: the number of calls, and the share, should fall (-phases repeats)."
@@ -239,6 +247,37 @@ func partAgain(again, all time.Duration) float64 {
 	return min(1, float64(again)/float64(max(1, all)))
 }
 
+// quicker is the part of their share of the calls below which the time of those that repeat shows that they are answered from memory: chosen.
+const quicker = 0.25
+
+// againPart is the part of the time of the function's calls that those take which had been made before. Where counting ended, or only some were looked at,
+// the times are those of a few: then it is the part of the calls, unless these times say that those which repeat take much less than the others.
+func (r *repeatedCall) againPart() float64 {
+	w := r.Outer
+	part := partAgain(w.AgainTime, w.Time)
+	if calls := float64(w.Again) / float64(max(1, w.Calls)); r.Func.Cut && part >= quicker*calls {
+		part = max(part, calls)
+	}
+	return part
+}
+
+// profiled is what the calls that repeat take of the CPU time, by the samples in the function; not ok where too few tell. Counts that ended early know
+// only the beginning of a run.
+func (r *repeatedCall) profiled(in *Input) (share stats.Interval, ok bool) {
+	s := spentOf(in)
+	if s == nil || s.total < enoughOfCPU {
+		return share, false
+	}
+	m := s.mark(r.costs)
+	if m == nil {
+		return share, false
+	}
+	share = s.interval(m)
+	part := r.againPart()
+	share.Estimate, share.Low, share.High = part*share.Estimate, part*share.Low, part*share.High
+	return share, share.Estimate >= r.Share // what waits is not in the samples
+}
+
 // doubts says what could make each of the calls necessary.
 func (r *repeatedCall) doubts(rule *Rule, in *Input, f *Finding) {
 	w, name := r.Inner, r.called()
@@ -270,7 +309,7 @@ func (r *repeatedCall) doubts(rule *Rule, in *Input, f *Finding) {
 	}
 	f.Doubts = append(f.Doubts, "if it asks something that changes (a file, a clock, a peer), and has to see that, each call is needed: "+seen)
 	if r.Func.Cut {
-		f.Doubts = append(f.Doubts, "counting ended before the run did, as it took too long: the figures are of its beginning, and of later calls one in 64 was looked at")
+		f.Doubts = append(f.Doubts, "counting ended before the run did, as it took too long: the numbers of calls are of its beginning, and of later calls one in 64 was looked at")
 	}
 }
 

@@ -176,3 +176,32 @@ func TestCP26Part(t *testing.T) {
 		}
 	}
 }
+
+// TestCP26Cut: where counting ended before the run did, the calls are at least as many, and what they take is that of the samples.
+func TestCP26Cut(t *testing.T) {
+	const source = "package main\n\nfunc list() { // 3\n\tfor range items {\n\t\tshow(open(\"repo\"))\n\t}\n}\n\nfunc open(name string) *repo { // 9\n\treturn read(name)\n}\n"
+	for _, c := range []struct {
+		name, again, cut string
+		samples          int64
+		says             string
+		severity         Severity
+		part             float64
+	}{
+		{"to its end", "350000000", "", 140, "is called 600 times in each call of main.list, with the same arguments, and returns the same each time: the calls after the first take 17.5% of the time of main.main", Info, 0.245},
+		{"its beginning", "350000000", `,"cut":true`, 140, "is called at least 600 times in one call of main.list, with the same arguments, and returns the same each time: the calls after the first take 68.8% of the CPU time", Warning, 0.688},
+		{"what is answered from memory", "70000000", `,"cut":true`, 140, "", "", 0},
+		{"few samples", "350000000", `,"cut":true`, 14, "take 17.5% of the time of main.main, as far as they were counted", Info, 0.688},
+	} {
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\nphase cpu 5s..9s profiler=cpu\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
+		withProfile(r, recording.CPU, "cpu", column{"main.main:/src/main.go:30 main.list:/src/main.go:5 main.open:/src/main.go:10 main.read:/src/read.go:5", []int64{c.samples}}, column{"main.main:/src/main.go:30 main.list:/src/main.go:4", []int64{c.samples * 3 / 7}})
+		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, fmt.Appendf(nil, `{"schema":"loupe.repeats/1","loaded":false,"ns":4000000000,"functions":[{"name":"main.main","file":"/src/main.go","line":29,"calls":1},{"name":"main.open","file":"/src/main.go","line":9,"calls":600,"time_ns":1000000000%s},{"name":"main.list","file":"/src/main.go","line":3,"calls":1}],"within":[{"in":0,"call":1,"around":1,"around_ns":2000000000,"calls":600,"time_ns":1000000000,"distinct":1,"again":590,"again_ns":%s,"most":600,"most_one":600},{"in":2,"call":1,"around":1,"around_ns":1900000000,"calls":600,"time_ns":1000000000,"distinct":1,"again":590,"again_ns":%[2]s,"most":600,"most_one":600}]}`, c.cut, c.again))
+		all := answers(t, r, "CP26")
+		if !strings.Contains(all[0].Summary, c.says) || all[0].Severity != c.severity && c.says != "" || (all[0].State == Found) != (c.says != "") {
+			t.Errorf("%s: %s %s", c.name, all[0].Severity, all[0].Summary)
+		}
+		if g, _ := newCausal(NewInput(session.New(r.Open())), all).cpuGain(0); c.severity != "" && (g.Estimate < c.part-0.01 || g.Estimate > c.part+0.01) {
+			t.Errorf("%s: %+v", c.name, g)
+		}
+	}
+}
