@@ -519,6 +519,8 @@ func (c *causal) follows(i, j int) bool {
 		return false // what says that something grows without end is not told under a remark
 	case a.Rule == be05.ID || a.Rule == be11.ID:
 		return false // the program's profilers cost where it works, whatever is wrong there
+	case a.Title == settingsTitle && b.Rule == cp26.ID:
+		return false // why each of the calls that repeat is costly
 	case ofPreparing(a, b), ofUnlimited(a, b):
 		return true
 	case a.Rule == lk01.ID && b.Rule == lk02.ID && a.Severity.AtLeast(Warning) && !b.Severity.AtLeast(Warning):

@@ -24,7 +24,7 @@ var cp18 = &Rule{
 		g0,
 	},
 	Check: func(r *Rule, in *Input) []Finding {
-		all := withRereads(readsAgain(r, in), mergeAgain(makesAgain(r, in)))
+		all := withRereads(readsAgain(r, in), mergeAgain(r, makesAgain(r, in)))
 		if slices.ContainsFunc(all, func(f Finding) bool { return f.State == Found && f.saves }) {
 			return withDerived(r, in, all) // that says what the work is
 		}
@@ -49,7 +49,7 @@ func withRereads(reads, all []Finding) []Finding {
 
 // mergeAgain makes one finding of those about the same kind of work: a template that is parsed
 // at one line is escaped at another, where it is executed first.
-func mergeAgain(all []Finding) (merged []Finding) {
+func mergeAgain(r *Rule, all []Finding) (merged []Finding) {
 	for _, f := range all {
 		i := slices.IndexFunc(merged, func(m Finding) bool {
 			return m.State == Found && m.Advice == f.Advice && (m.saves == f.saves || m.Evidence[0].Function == f.Evidence[0].Function)
@@ -66,6 +66,9 @@ func mergeAgain(all []Finding) (merged []Finding) {
 		m.Score = score(m.Impact.Value, 0.10, 0.40)
 		if f.Severity.AtLeast(m.Severity) {
 			m.Severity = f.Severity
+		}
+		if m.Title == settingsTitle && m.saves && m.Impact.Low >= r.param("warn") {
+			m.Severity = Warning // one line has little of them, as a rule
 		}
 	}
 	return merged
@@ -89,6 +92,7 @@ var agains = []again{
 	{"again.validator", "making validators and learning types", "Make one and keep it, with all that is registered on it: it remembers what it has learned about types, and several goroutines may use it at once.", ""},
 	{"again.process", "starting processes", "Do not start a process for each item: do the work in Go, keep one process and talk to it through a pipe, or give it many items at a time.", "the process's own CPU time comes on top"},
 	{"again.names", "looking up users and hosts", "Cache what was looked up for some time: the files and servers behind it seldom change.", "names may change while the program runs: cache them for seconds or minutes, not forever"},
+	{againSettings, "looking up settings", settingsAdvice, "if settings change while the program runs (a file that is watched, viper.Set), what was read has to be read again then"},
 	{"again.config", "parsing configuration", "Parse it once and keep the result; read it again when the file has changed.", "if it is the data of the request itself, there is nothing to cache"},
 	{"again.table", "building tables", "Build the table once, in a package variable: it is safe for concurrent use.", "if every one is different, nothing can be cached"},
 	{againProgram, "compiling expressions, queries and schemas", "Compile each text once, when it is loaded or first used, and keep the compiled form, in a map by its text if there are several: evaluating it costs a fraction of that.", "if each text is different, only a bounded cache of compiled forms saves anything; check that the compiled form may be used by several goroutines"},
@@ -281,8 +285,11 @@ func tellAgain(h *hit, f *Finding) {
 			tellEdited(h.in.code, way, f)
 		}
 	}
-	if a.set == "again.template" {
+	switch a.set {
+	case "again.template":
 		tellExtended(h, f)
+	case againSettings:
+		tellLookUps(h, f)
 	}
 }
 

@@ -90,3 +90,36 @@ func load() {
 		expect(t, c.name, r, "CP18", c.state)
 	}
 }
+
+// TestCP18Settings: settings that are looked up by constant keys again and again are told as that, each line of a part of the whole; the parsing of a
+// configuration is not, nor what is looked up once.
+func TestCP18Settings(t *testing.T) {
+	const source = "package main\n\nfunc main() {\n\tif viper.GetBool(\"c\") { // line 4\n\t\treturn\n\t}\n\tfor _, p := range pages {\n\t\tp.write() // line 8\n\t}\n}\n\nfunc (p *page) write() {\n\tif viper.GetBool(\"a\") { // line 13\n\t\treturn\n\t}\n\tp.print(viper.GetString(KEY)) // line 16\n\tviper.Unmarshal(&p.options) // line 17\n}\n\nconst name = \"b\"\n"
+	for _, c := range []struct {
+		name, key string
+		lines     [3]int64 // samples in lines 13, 16 and 17
+		title     string
+		severity  Severity // empty for nothing
+	}{
+		{"one line", "name", [3]int64{40, 0, 0}, settingsTitle, Warning},
+		{"two lines that have little each", "name", [3]int64{11, 11, 0}, settingsTitle, Warning},
+		{"little of all", "name", [3]int64{11, 0, 0}, settingsTitle, Info},
+		{"a key of the item", "p.title", [3]int64{0, 40, 0}, settingsTitle, Info},
+		{"the configuration is taken apart", "name", [3]int64{0, 0, 40}, cp18.Title, Info},
+		{"none", "name", [3]int64{0, 0, 0}, "", ""},
+	} {
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(strings.Replace(source, "KEY", c.key, 1)))
+		columns := []column{{"runtime.main main.main:/src/main.go:4 github.com/spf13/viper.GetBool", []int64{10}}, {"runtime.main main.main:/src/main.go:7", []int64{90 - c.lines[0] - c.lines[1] - c.lines[2]}}}
+		for i, line := range []string{"13 github.com/spf13/viper.GetBool github.com/spf13/viper.(*Viper).Get", "16 github.com/spf13/viper.GetString", "17 github.com/spf13/viper.Unmarshal"} {
+			if c.lines[i] > 0 {
+				columns = append(columns, column{"runtime.main main.main:/src/main.go:8 main.(*page).write:/src/main.go:" + line, []int64{c.lines[i]}})
+			}
+		}
+		withProfile(r, recording.CPU, "cpu", columns...)
+		f := answers(t, r, "CP18")[0]
+		if (f.State == Found) != (c.severity != "") || f.State == Found && (f.Title != c.title || f.Severity != c.severity || strings.Contains(f.Advice, "the fields of a struct") != (c.title == settingsTitle) || strings.Contains(f.Summary, "parsing") == (c.title == settingsTitle)) {
+			t.Errorf("%s: %s %s %s: %s\n%s", c.name, f.State, f.Severity, f.Title, f.Summary, f.Advice)
+		}
+	}
+}

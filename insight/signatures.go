@@ -172,6 +172,8 @@ var signatures = []signature{
 		"github.com/gorilla/schema.(*cache).create github.com/json-iterator/go.Config.Froze github.com/jmoiron/sqlx/reflectx.NewMapper*"},
 	{"again.process", 0, 0, "os.StartProcess os/exec.LookPath"},
 	{"again.names", 0, 0, "os/user.* net.LookupHost net.LookupIP net.LookupAddr net.(*Resolver).Lookup* net.InterfaceAddrs net.Interfaces"},
+	{"again.settings", 0, 0, "github.com/spf13/viper.Get* github.com/spf13/viper.IsSet github.com/spf13/viper.(*Viper).Get* github.com/spf13/viper.(*Viper).IsSet " +
+		"github.com/knadh/koanf*.(*Koanf).Get github.com/knadh/koanf*.(*Koanf).Exists github.com/knadh/koanf*.(*Koanf).Bool github.com/knadh/koanf*.(*Koanf).Int github.com/knadh/koanf*.(*Koanf).Int64 github.com/knadh/koanf*.(*Koanf).String github.com/knadh/koanf*.(*Koanf).Strings github.com/knadh/koanf*.(*Koanf).Float64 github.com/knadh/koanf*.(*Koanf).Duration"},
 	{"again.config", 0, 0, "gopkg.in/yaml.* sigs.k8s.io/yaml.* github.com/goccy/go-yaml.* github.com/BurntSushi/toml.* github.com/pelletier/go-toml* github.com/spf13/viper.*"},
 	{"again.table", 0, 0, "strings.NewReplacer strings.(*Replacer).build strings.(*Replacer).buildOnce hash/crc32.MakeTable hash/crc64.MakeTable golang.org/x/text/collate.New golang.org/x/text/language.NewMatcher"},
 	{"again.program", 0, 0, "github.com/google/cel-go/cel.(*Env).Compile* github.com/google/cel-go/cel.(*Env).Parse* github.com/google/cel-go/cel.(*Env).Check github.com/google/cel-go/cel.(*Env).Program github.com/google/cel-go/cel.(*Env).Extend github.com/google/cel-go/cel.NewEnv* " +
