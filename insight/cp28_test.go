@@ -38,6 +38,8 @@ func TestCP28(t *testing.T) {
 		{"by what is made of the request", strings.Replace(strings.Replace(handler, "s.goods", "key", 1), "do(r)", "key := r.URL.Query().Get(\"q\")", 1) + ranks, "", true, Fine, "", ""},
 		{"a constant", strings.Replace(handler, "s.goods", "\"all\"", 1) + ranks, "", true, Found, Warning, "main.(*server).rank"},
 		{"a field that another request sets", handler + ranks + "\nfunc (s *server) put(w http.ResponseWriter, r *http.Request) {\n\ts.goods = append(s.goods, r.URL.Path)\n}\n", "", true, Found, Info, "main.(*server).rank"},
+		{"a field that a request sets which is named like a beginning", handler + ranks + "\nfunc (s *server) loadGoods(w http.ResponseWriter, r *http.Request) {\n\ts.goods = append(s.goods, r.URL.Path)\n}\n", "", true, Found, Info, "main.(*server).rank"},
+		{"a field that is set at the beginning", handler + ranks + "\nfunc (s *server) loadGoods(name string) {\n\ts.goods = append(s.goods, name)\n}\n", "", true, Found, Warning, "main.(*server).rank"},
 		{"what it returns has the request's context", strings.Replace(handler, "s.rank(s.goods)", "s.rank(r.Context(), s.goods)", 1) + strings.NewReplacer("rank(", "rank(ctx context.Context, ", "return ", "child, _ := context.WithCancel(ctx)\n\tkept = run{child}\n\treturn ").Replace(ranks), "", true, Fine, "", ""},
 		{"a context that only ends it", strings.Replace(handler, "s.rank(s.goods)", "s.rank(r.Context(), s.goods)", 1) + strings.Replace(ranks, "rank(", "rank(ctx context.Context, ", 1), "", true, Found, Warning, "main.(*server).rank"},
 		{"it draws a number", handler + strings.Replace(ranks, "sum(goods)", "sum(goods)+fmt.Sprint(rand.Int())", 1), "", true, Fine, "", ""},

@@ -149,6 +149,9 @@ func runsAtStart(c *code, d declaration, around []ast.Node, depth int) bool {
 			}
 		}
 	}
+	if servesRequest(d.Type.Params) {
+		return false // whatever its name
+	}
 	if d.Name.Name == "main" || beginning.MatchString(d.Name.Name) {
 		return true
 	}
