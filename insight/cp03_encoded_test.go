@@ -154,6 +154,11 @@ func TestCP03Items(t *testing.T) {
 		{"in rounds", "func main() {\n\tfor round := range rounds {\n\t\tfor _, x := range items {\n\t\t\tjson.Marshal(x) // A\n\t\t}\n\t}\n}\n", direct, false},
 		{"in turn", "func main() {\n\tfor i := range n {\n\t\tjson.Marshal(docs[i%3]) // A\n\t}\n}\n", direct, false},
 		{"of a request", "func handle() {\n\tfor _, x := range items {\n\t\tjson.Marshal(x) // A\n\t}\n}\n", "net/http.(*conn).serve " + strings.Replace(direct, "main.main", "main.handle", 1), false},
+		{"what has all items", "type store struct { all []item }\nfunc main() {\n\tvar s store\n\tfor _, x := range items {\n\t\ts.all = append(s.all, x)\n\t\ts.send() // B\n\t}\n}\nfunc (s *store) send() {\n\tjson.Marshal(s.all) // A\n}\n", strings.Replace(called, "main.send", "main.(*store).send", 1), false},
+		{"a map with all items", "func main() {\n\tall := map[string]item{}\n\tfor _, x := range items {\n\t\tall[x.Name] = x\n\t\tjson.Marshal(all) // A\n\t}\n}\n", direct, false},
+		{"another field than the one with the item", "type store struct { last item; rest any }\nfunc main() {\n\tvar s store\n\tfor _, x := range items {\n\t\ts.last = x\n\t\ts.send() // B\n\t}\n}\nfunc (s *store) send() {\n\tjson.Marshal(s.rest) // A\n}\n", strings.Replace(called, "main.send", "main.(*store).send", 1), false},
+		{"the field with the item", "type store struct { last item }\nfunc main() {\n\tvar s store\n\tfor _, x := range items {\n\t\ts.last = x\n\t\ts.send() // B\n\t}\n}\nfunc (s *store) send() {\n\tjson.Marshal(s.last) // A\n}\n", strings.Replace(called, "main.send", "main.(*store).send", 1), true},
+		{"a list of the item's parts", "func main() {\n\tfor _, x := range items {\n\t\tvar parts []string\n\t\tparts = append(parts, x.Name)\n\t\tjson.Marshal(parts) // A\n\t}\n}\n", direct, true},
 		{"no loop", "func main() {\n\tjson.Marshal(items) // A\n}\n", direct, false},
 	} {
 		f := askedCP03(t, head+c.source, c.stack)

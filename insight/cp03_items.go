@@ -3,6 +3,7 @@ package insight
 import (
 	"go/ast"
 	"go/token"
+	"go/types"
 	"slices"
 	"strings"
 
@@ -15,8 +16,11 @@ import (
 
 // itemTaint follows the item of a loop by names, inwards through the calls of a stack.
 type itemTaint struct {
-	c     *code
-	names map[string]bool // of the function looked at: they depend on the item
+	c *code
+	// names are those of the function looked at that depend on the item, and fields that are set to what does: "s.last".
+	names map[string]bool
+	// turn is what is done with each item, where that is a part of the function looked at: the body of the loop.
+	turn ast.Node
 }
 
 // of tells whether an expression depends on the item. What is taken by the rest of a division comes again.
@@ -31,7 +35,7 @@ func (t *itemTaint) of(x ast.Node) (found bool) {
 				return false
 			}
 		case *ast.SelectorExpr:
-			found = found || t.of(n.X)
+			found = found || t.names[types.ExprString(n)] || t.of(n.X)
 			return false
 		case *ast.Ident:
 			found = found || t.names[n.Name]
@@ -39,6 +43,46 @@ func (t *itemTaint) of(x ast.Node) (found bool) {
 		return !found
 	})
 	return found
+}
+
+// assigned notes what an assignment of something that depends on the item makes depend on it. A list that is there before the item, which it is
+// appended to, is not of the item, nor is a map that it is put into: it has all of them. Of any other field the value is.
+func (t *itemTaint) assigned(body ast.Node, lhs, rhs ast.Expr) {
+	name := rootName(lhs)
+	if t.names[name] || t.inTurn(body, name) {
+		t.mark(lhs)
+		return
+	}
+	switch lhs := ast.Unparen(lhs).(type) {
+	case *ast.IndexExpr:
+	case *ast.SelectorExpr:
+		if !appendsTo(rhs, types.ExprString(lhs)) {
+			t.names[types.ExprString(lhs)] = true
+		}
+	default:
+		if !appendsTo(rhs, types.ExprString(lhs)) {
+			t.mark(lhs)
+		}
+	}
+}
+
+// inTurn tells of a name that it is declared in what is done with each item: of a function that is called there, anywhere but in its signature.
+func (t *itemTaint) inTurn(body ast.Node, name string) bool {
+	if t.turn != nil {
+		body = t.turn
+	}
+	is := func(x ast.Expr) bool { id, ok := x.(*ast.Ident); return ok && id.Name == name }
+	return hasAny(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			return n.Tok == token.DEFINE && slices.ContainsFunc(n.Lhs, is)
+		case *ast.RangeStmt:
+			return n.Tok == token.DEFINE && (is(n.Key) || is(n.Value))
+		case *ast.ValueSpec:
+			return slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return id.Name == name })
+		}
+		return false
+	})
 }
 
 // mark notes what an assignment of something that depends on the item sets.
@@ -56,8 +100,8 @@ func (t *itemTaint) spread(body ast.Node) {
 			switch n := n.(type) {
 			case *ast.AssignStmt:
 				for i, lhs := range n.Lhs {
-					if t.of(n.Rhs[min(i, len(n.Rhs)-1)]) {
-						t.mark(lhs)
+					if rhs := n.Rhs[min(i, len(n.Rhs)-1)]; t.of(rhs) {
+						t.assigned(body, lhs, rhs)
 					}
 				}
 			case *ast.ValueSpec:
@@ -101,7 +145,7 @@ func (t *itemTaint) begin(f stack.Frame) (loop int, ok bool) {
 			}
 		case *ast.FuncLit:
 			if len(t.names) == 0 && startsGoroutine(n, around) { // a loop that starts workers, which have no item
-				ok = false
+				ok, t.turn = false, nil
 			}
 			return
 		default:
@@ -111,7 +155,7 @@ func (t *itemTaint) begin(f stack.Frame) (loop int, ok bool) {
 			return
 		}
 		loop, _ = s.lines(n)
-		ok = true
+		ok, t.turn = true, bodyOfLoop(n)
 		for _, x := range vars {
 			if x != nil {
 				t.mark(x)
@@ -130,6 +174,7 @@ func (t *itemTaint) inwards(from, to stack.Frame) {
 		if strings.HasPrefix(to.Func, strings.TrimSuffix(from.Func, "-fm")+".") { // it sees the names around it
 			return
 		}
+		t.turn = nil
 		if calls = slices.DeleteFunc(calls, func(x *ast.CallExpr) bool {
 			return !slices.ContainsFunc(x.Args, func(x ast.Expr) bool { return t.of(x) })
 		}); len(calls) == 1 && fn != nil { // by a value that is a function
@@ -142,14 +187,22 @@ func (t *itemTaint) inwards(from, to stack.Frame) {
 		t.names = names
 		return
 	}
+	t.turn = nil
 	if i := slices.IndexFunc(calls, func(x *ast.CallExpr) bool { return calledName(x) == ownName(to.Func) }); i >= 0 && fn != nil {
 		for at, x := range calls[i].Args {
 			if name := paramName(fn.params, at); t.of(x) && name != "" {
 				names[name] = true
 			}
 		}
-		if sel, ok := calls[i].Fun.(*ast.SelectorExpr); ok && fn.receiver != "" && t.of(sel.X) {
-			names[fn.receiver] = true
+		if sel, ok := calls[i].Fun.(*ast.SelectorExpr); ok && fn.receiver != "" {
+			if t.of(sel.X) {
+				names[fn.receiver] = true
+			}
+			for name := range t.names { // and the fields of it that are set
+				if field, ok := strings.CutPrefix(name, types.ExprString(sel.X)+"."); ok {
+					names[fn.receiver+"."+field] = true
+				}
+			}
 		}
 	}
 	t.names = names
@@ -195,7 +248,7 @@ func encodesItems(h *hit, line *hitLine) (loop string, ok bool) {
 	if len(own) == 0 || own[len(own)-1] != line.Caller {
 		return "", false
 	}
-	t := &itemTaint{h.in.code, map[string]bool{}}
+	t := &itemTaint{c: h.in.code, names: map[string]bool{}}
 	if l, items := itemLaunchOf(h.in.code, own[0]); stack.Enclosing(own[0].Func) != "main.main" && (!items || literalsIn(own[0].Func) == 0) {
 		return "", false
 	} else if items && l.at.File != own[0].File {

@@ -53,6 +53,10 @@ func tellJSON(h *hit, f *Finding) {
 		if tellEncodedAgain(h, f) {
 			break
 		}
+		if w, ok := wholeOfGrowing(h, h.lines[0]); ok {
+			w.tell(h, f)
+			break
+		}
 		if loop, ok := encodesItems(h, h.lines[0]); ok {
 			f.Advice = "Each value is that of another item of the loop at " + loop + ", as the source shows: bytes that are kept would only take memory. Leave out fields that nobody reads, and build the value of structs rather than of maps and interfaces. " +
 				"An append method of the type (strconv.Append…) or a generated encoder pays only if it appends to a buffer that is reused, and not always then: measure it."

@@ -126,12 +126,22 @@ func (d *derivations) callsOn(in frameCode, f stack.Frame, name string) (all []*
 		}
 		_, first, _ := d.t.at(call.Pos())
 		_, own, _ := d.t.at(call.Lparen)
-		if (first == f.Line || own == f.Line) && ownCallName(call) == name {
+		if (first == f.Line || own == f.Line) && ownCallName(call) == name && !d.isBuiltin(call) {
 			all = append(all, call)
 		}
 		return true
 	})
 	return all
+}
+
+// isBuiltin tells of a call that it is of a function of the language, such as append.
+func (d *derivations) isBuiltin(call *ast.CallExpr) bool {
+	id, ok := ast.Unparen(call.Fun).(*ast.Ident)
+	if !ok {
+		return false
+	}
+	_, is := d.t.info.Uses[id].(*types.Builtin)
+	return is
 }
 
 // ownCallName is the name of a called function without what it is instantiated with.

@@ -31,7 +31,7 @@ func serialAddress(c *code, t *traced, id stack.ID) (loop string, ok bool) {
 	if _, chained := chainedAround(c, path, innerOf(frames, path)); chained {
 		return "", false
 	}
-	taint := &itemTaint{c, map[string]bool{}}
+	taint := &itemTaint{c: c, names: map[string]bool{}}
 	for i, f := range own {
 		if i > 0 {
 			taint.inwards(own[i-1], f)
