@@ -63,6 +63,10 @@ func TestGC08Metrics(t *testing.T) {
 	expect(t, "it grew until just now", watched(32, last, last, 56), "GC08", Found, "the live heap went from 8.00 MiB to 64.0 MiB")
 	dips := func(s int) int { return 8 + 4*min(s, 25) - s/29 }
 	expect(t, "it may stand", watched(32, dips, dips, 105), "GC08", TooLittle, "whether it has stopped growing needs a longer recording")
+	// It rises in the bare phase; in the other phases of its life it does not.
+	later := watched(40, func(s int) int { return 8 + 4*min(s, 12) }, func(s int) int { return 8 + 4*min(s, 12) }, 56)
+	later.Manifest.Phases[0].Span.End = 14e9
+	expect(t, "it levelled off later", later, "GC08", TooLittle, "in the rest of its life the live heap has levelled off")
 	still := func(s int) int { return 8 + s%2 }
 
 	f := expect(t, "leak", watched(30, rising, func(s int) int { return 4 * (1 + s) }, 120), "GC08", Found,

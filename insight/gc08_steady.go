@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"loupe/analysis/facts"
+	"loupe/format/metrics"
 	"loupe/value/stack"
 	"loupe/value/stats"
 	"loupe/value/timeline"
@@ -109,12 +110,20 @@ func steadily(r *Rule, in *Input) (*facts.Round, timeline.Series) {
 	if c, _ := facts.CourseOf(seconds(live.Times), live.Values); c != facts.Evenly {
 		return nil, live
 	}
-	// The rest of its life may show that it has stopped.
-	if run, life := facts.LongestRun(in.Session.Manifest()); run == max(0, round.Phase.Run) {
-		whole := facts.LiveReadings(set, life)
-		if c, _ := facts.CourseOf(seconds(whole.Times), whole.Values); c == facts.LevelOff {
-			return nil, live
-		}
+	if levelledInLife(in, set, max(0, round.Phase.Run)) {
+		return nil, live
 	}
 	return round, live
+}
+
+// levelledInLife tells of a run that it is the longest one and that its live heap has levelled off by its end: the rest of its life may show that what rose
+// in a phase has stopped.
+func levelledInLife(in *Input, set *metrics.Set, of int) bool {
+	run, life := facts.LongestRun(in.Session.Manifest())
+	if run != of {
+		return false
+	}
+	whole := facts.LiveReadings(set, life)
+	c, _ := facts.CourseOf(seconds(whole.Times), whole.Values)
+	return c == facts.LevelOff
 }
