@@ -139,6 +139,9 @@ func tellKernel(h *hit, f *Finding) {
 		f.Advice = "Sync less often: let one sync serve all waiting writers (group commit), or sync periodically, if losing the last moments is acceptable."
 		f.Doubts = append(f.Doubts, "data that must survive a crash has to be synced before the request is answered")
 	case "files":
+		if tellAppendsReopened(h, f) {
+			return
+		}
 		f.Advice = "Open, stat and list less often: keep files open, cache the results of os.Stat and os.ReadDir for a while, and check the error of the call itself instead of asking first."
 	default:
 		f.Advice = "Find out which calls they are: strace -c -f -p PID counts them."

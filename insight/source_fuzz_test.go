@@ -50,6 +50,7 @@ func FuzzSource(f *testing.F) {
 		"t.mu.Lock()\nh := t.find(a)\nh.Read(b)\nfor _, h := range t.m {\nif b {\nh.in.Close()\n}\n}\nt.mu.Unlock()\n}\nfunc (t *T) find(k string) *T { return t.find(k).m[k].in }\nvar t T\ntype T struct { mu sync.Mutex; m map[string]*T; in *T }\nfunc (t *T) g() {\nt.mu.Lock()\nt.m[a].Close()\npool.Put(t.find(a).(*T))\nt.in, t.m = t, nil\nt.mu.Unlock()",
 		"var v any = a\nswitch p := v.(type) {\ncase string:\np = p + \".tmp\"\nfor {\nos.WriteFile(p, nil, 0)\nf, err := os.Create(p + p)\nx.Encode(p)\n}\n}",
 		"A(f(a), string())\nf(strings.Clone(), []byte())",
+		"for {\nt.s = append(t.s, a)\nt.m[a] = b\nt.f(t)\n}\n}\nvar t *T\ntype T struct { s []string; m map[string]string; p string }\nfunc (t *T) f(x any) {\nt.f(t.s)\nb, _ := json.Marshal(x)\njson.Marshal(t.m)\nos.WriteFile(t.p, b)\nf, err := os.OpenFile(t.p, os.O_APPEND, 0)\ndefer f.Close()\nos.Rename(t.p, b)",
 		"for {\nselect {\ncase <-t.C:\nx.w.Flush()\ncase x := <-t:\nx.f()\nreturn\n}\n}\n}\ntype T struct { w *bufio.Writer; t *time.Ticker }\nfunc (x *T) f() {\nx.f()\nx.w.Flush()\nfor range x.t.C {\nx.g()\n}\n}\nfunc (x *T) g() {\nx.t = time.NewTicker()\nx.f()\nx.w.Writer.Flush()",
 	} {
 		f.Add(text)
@@ -133,6 +134,11 @@ func askResults(c *code, way []stack.Frame) {
 
 // askAgain asks of the lines of a way whether what they call is done again, for the same.
 func askAgain(c *code, way []stack.Frame) {
+	for _, serves := range []bool{false, true} {
+		wholeAlong(c, way, "Encode", serves)
+		wholeAlong(c, way, "Marshal", serves)
+		reopenedAlong(c, way, serves)
+	}
 	f := way[0]
 	d := c.function(f)
 	keepsConverted(c, f)
