@@ -51,6 +51,9 @@ func checkKept(r *Rule, in *Input) []Finding {
 		}
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
+	if f, ok := tableKept(r, in, all); ok {
+		return []Finding{f}
+	}
 	kept := all.Most
 	if kept.Bytes == 0 {
 		return []Finding{r.answer(TooLittle, "%s has nothing in use: it shows the sampled objects that survived the last collection", kept.Entry.Path)}

@@ -223,6 +223,25 @@ func (k *InUse) At(at stack.Frame) (kept int64) {
 	return kept
 }
 
+// InTables is how much of what is in use a line has allocated itself, and not by a library that it calls, in objects of at least so many bytes: where the line
+// stores into a map, that is the map's table. The runtime's own functions are left out of heap profiles.
+func (k *InUse) InTables(at stack.Frame, least int64) (kept int64) {
+	for i, id := range k.profile.StackIDs {
+		w := k.profile.Values[k.index][i]
+		if w <= 0 || objectSize(k.profile, k.index, i) < least {
+			continue
+		}
+		frames := Frames(k.profile.Stacks, id)
+		near := slices.IndexFunc(frames, func(f stack.Frame) bool {
+			return !strings.HasPrefix(f.Func, "runtime.") && !strings.HasPrefix(f.Func, "internal/runtime/maps.")
+		})
+		if near >= 0 && k.scope.IsUser(frames[near]) && frames[near].File == at.File && frames[near].Line == at.Line {
+			kept += w
+		}
+	}
+	return kept
+}
+
 // Through is how much of what is in use was allocated below a function, at any line.
 func (k *InUse) Through(function string) (kept int64) {
 	for id, w := range k.profile.Samples(k.index) {
