@@ -92,11 +92,14 @@ func checkKept(r *Rule, in *Input) []Finding {
 	if tellLoaded(in, kept, top, &f) {
 		return []Finding{f}
 	}
-	if !wentAgain(all, top) { // else nothing keeps it, wherever the source says that it goes
+	written := tellWrittenAtOnce(in, top, &f)
+	if !written && !wentAgain(all, top) { // else nothing keeps it, wherever the source says that it goes
 		tellHolder(in, &f, top.At, top.Frames, "Decide whether it is meant to be kept. Give a cache or a queue a bound; permanent data can be made smaller (no copies, indices instead of pointers); and a small substring or subslice keeps the whole it was cut from (copy it: strings.Clone, slices.Clone).")
 	}
 	f.Verify = "Take a heap profile at the same point again: loupe compare OLD NEW shows what has shrunk."
-	tellRetention(r, in, all, top, &f)
+	if !written {
+		tellRetention(r, in, all, top, &f)
+	}
 	tellHeap(in, &f, top.At)
 	tellUncancelled(in, top, &f)
 	tellOnce(r, in, top, &f)
