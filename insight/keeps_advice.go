@@ -514,7 +514,12 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 			h, ok = r, true
 		}
 	}
+	lazy, expires := expiresLazily(in.code, cmp.Or(h.into, h.adds))
+	first := h
 	h, another := grownHolder(in, own, h)
+	if expires && another { // such as a queue beside it, which an entry leaves with it
+		h, another = first, false
+	}
 	b, bounded := boundedAt(in.code, own)
 	bounded = bounded && !another
 	standing := tellStands(in, own, &h)
@@ -560,7 +565,9 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 		}
 		return
 	}
-	if h.lets.File != "" && fails == "" && !standing && !h.counted && allInUse(in, at) {
+	if expires {
+		lazy.tell(&h)
+	} else if h.lets.File != "" && fails == "" && !standing && !h.counted && allInUse(in, at) {
 		fails = nothingLeft(in.code, h)
 	}
 	f.Advice, f.wastes, f.ends = fails+h.advice, h.wastes, h.ends

@@ -134,6 +134,10 @@ func askResults(c *code, way []stack.Frame) {
 
 // askAgain asks of the lines of a way whether what they call is done again, for the same.
 func askAgain(c *code, way []stack.Frame) {
+	expiresLazily(c, keepsAt{kind: intoMap, container: "t.m", file: way[0].File, line: way[0].Line})
+	if in, ok := derivationsOf(c).at(way[0]); ok {
+		writtenAtOnce(derivationsOf(c), in, way[0].Line)
+	}
 	for _, serves := range []bool{false, true} {
 		wholeAlong(c, way, "Encode", serves)
 		wholeAlong(c, way, "Marshal", serves)
