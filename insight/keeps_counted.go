@@ -61,7 +61,7 @@ func (f countedFlow) leaves() bool {
 	return f.stored >= leastStored && !f.many && float64(f.taken) >= leastLeft*float64(f.stored)
 }
 
-// String are the figures: "stored 2,030 times, deleted 0 times in the run that counts".
+// String are the figures, of which those of deletes are how often they were reached: a key may not have been there. "stored 2,030 times, deleted 0 times in the run that counts".
 func (f countedFlow) String() string {
 	if f.many {
 		return fmt.Sprintf("stored %s, emptied or deleted from at %s in the run that counts", unit.Plural(int(f.stored), "time"), f.reached())
@@ -419,13 +419,13 @@ func tellCounted(c sourceHolders, h *holding, keeps *filledAt, all []*filledAt) 
 		if o == keeps || !o.counted || !o.flow.leaves() {
 			continue
 		}
-		h.says += fmt.Sprintf("; it goes into %s at %s as well, which it leaves again: %s", o.name, o.at(), o.flow)
+		h.says += fmt.Sprintf("; it goes into %s at %s as well, where its delete is reached about as often: %s", o.name, o.at(), o.flow)
 		if left {
 			continue
 		}
 		out := o.flow.takes[len(o.flow.takes)-1]
-		h.advice += fmt.Sprintf("Entries leave %s at %v: delete them from %s there as well. ", o.name, out, keeps.name)
-		h.shows = append(h.shows, c.shownAt(out.file, out.line, "it leaves %s here, %s in the run that counts", o.container, unit.Plural(int(out.n), "time")))
+		h.advice += fmt.Sprintf("Entries are deleted from %s at %v: delete them from %s there as well. ", o.name, out, keeps.name)
+		h.shows = append(h.shows, c.shownAt(out.file, out.line, "it is deleted from %s here, reached %s in the run that counts", o.container, unit.Plural(int(out.n), "time")))
 		left = true
 	}
 	if !left {

@@ -22,7 +22,7 @@ func TestKeptByCount(t *testing.T) {
 		"func ask(c *client) { /*2000*/\nasked[c] = \"x\"\n}\n\n"
 	const leaves = "func (h *hub) disconnect(c *client) { /*1998*/\nif h.n > 0 { /*9*/\nh.n--\n}\ndelete(h.clients, c)\n}\n"
 	const answer = "func answer(c *client, s string) bool { /*30*/\nif asked[c] != s { /*27*/\nreturn false\n}\ndelete(asked, c)\nreturn true\n}\n"
-	const keeps = "the map asked at a.go:31, stored 2,000 times, deleted 3 times in the run that counts; it goes into hub.clients at a.go:23 as well, which it leaves again: stored 2,000 times, deleted 1,998 times"
+	const keeps = "the map asked at a.go:31, stored 2,000 times, deleted 3 times in the run that counts; it goes into hub.clients at a.go:23 as well, where its delete is reached about as often: stored 2,000 times, deleted 1,998 times"
 	const both = "the recording does not tell which of them keeps it"
 	list := strings.NewReplacer("asked[c] = \"x\"", "h.list = append(h.list, c)", "func ask(c *client)", "func (h *hub) ask(c *client)", "ask(c)\nif", "h.ask(c)\nif", "var asked = map[*client]string{}", "var asked int").Replace(head)
 	for _, c := range []struct {
@@ -32,12 +32,12 @@ func TestKeptByCount(t *testing.T) {
 		lets         bool
 	}{
 		{"deleted too seldom", head + leaves + answer, nil, keeps, both, false},
-		{"the advice names where the other one lets go", head + leaves + answer, nil, "hardly ever reached: a.go:44 (3 times). Entries leave hub.clients at a.go:38: delete them from asked there as well", "Nothing was taken out", false},
+		{"the advice names where the other one lets go", head + leaves + answer, nil, "hardly ever reached: a.go:44 (3 times). Entries are deleted from hub.clients at a.go:38: delete them from asked there as well", "Nothing was taken out", false},
 		{"the delete is never reached", head + leaves + "func answer(c *client, s string) {\nif asked[c] == s {\ndelete(asked, c)\n}\n}\n", nil, "asked at a.go:31, stored 2,000 times, deleted 0 times", both, false},
 		{"nothing in the source deletes", head + leaves, nil, "stored 2,000 times, deleted 0 times in the run that counts; it goes into hub.clients", both, false},
 		{"a function of one block, by its calls", head + "func (h *hub) disconnect(c *client) {\ndelete(h.clients, c)\nprintln(h.left())\n}\nfunc (h *hub) left() int { return 1 }\n" + answer,
 			[]repeatsfile.Func{{Name: "shop.(*hub).disconnect", File: "/src/a.go", Line: 34, Calls: 1998}}, "asked at a.go:31, stored 2,000", both, false},
-		{"the other one, which is first", head + strings.ReplaceAll(leaves, "1998", "12") + "func answer(c *client) { /*1990*/\nif true { /*1990*/\ndelete(asked, c)\n}\n}\n", nil, "the map hub.clients at a.go:23, stored 2,000 times, deleted 12 times in the run that counts; it goes into asked at a.go:31 as well, which it leaves again", both, false},
+		{"the other one, which is first", head + strings.ReplaceAll(leaves, "1998", "12") + "func answer(c *client) { /*1990*/\nif true { /*1990*/\ndelete(asked, c)\n}\n}\n", nil, "the map hub.clients at a.go:23, stored 2,000 times, deleted 12 times in the run that counts; it goes into asked at a.go:31 as well, where its delete is reached about as often", both, false},
 		{"both let go", head + leaves + "func answer(c *client) { /*1990*/\nif true { /*1990*/\ndelete(asked, c)\n}\n}\n", nil, "it goes into asked at a.go:31 as well; of hub.clients: stored 2,000 times, deleted 1,998 times in the run that counts; of asked: stored 2,000 times, deleted 1,990 times", "stays in it", true},
 		{"half of it", head + leaves + strings.NewReplacer("/*30*/", "/*1800*/", "/*27*/", "/*800*/").Replace(answer), nil, both, "stays in it", true},
 		{"emptied as a whole", head + leaves + "func reset() { /*40*/\nif true { /*40*/\nclear(asked)\n}\n}\n", nil, both, "stays in it", true},
@@ -48,7 +48,7 @@ func TestKeptByCount(t *testing.T) {
 		{"one entry for each name, of a sync.Map", strings.NewReplacer("asked = map[*client]string{}", "asked sync.Map", "asked[c] = \"x\"", "asked.LoadOrStore(c.id, c)", "\"time\"", "\"time\"; \"sync\"").Replace(head) + leaves, nil, "asked", "stays in it", true},
 		{"few of them", strings.ReplaceAll(head, "2000", "12") + strings.ReplaceAll(leaves, "1998", "12") + answer, nil, both, "stays in it", true},
 		{"a list that is cut", list + leaves + "func (h *hub) pop() { /*1900*/\nif len(h.list) > 0 { /*1900*/\nh.list = h.list[1:]\n}\n}\n", nil, "hub.list", "stays in it", true},
-		{"a list that is not", list + leaves + "func (h *hub) pop() { /*19*/\nif h.n > 0 { /*2*/\nh.list = h.list[1:]\n}\n}\n", nil, "the slice hub.list at a.go:31, stored 2,000 times, deleted 2 times in the run that counts; it goes into hub.clients at a.go:23 as well, which it leaves", both, false},
+		{"a list that is not", list + leaves + "func (h *hub) pop() { /*19*/\nif h.n > 0 { /*2*/\nh.list = h.list[1:]\n}\n}\n", nil, "the slice hub.list at a.go:31, stored 2,000 times, deleted 2 times in the run that counts; it goes into hub.clients at a.go:23 as well, where its delete is reached", both, false},
 		{"not counted", regexpCounts.ReplaceAllString(head+leaves+answer, ""), nil, both, "in the run that counts", true},
 	} {
 		r := recordingtest.New("title x\ntarget package ./shop module=shop\nphase heap 9s..10s profiler=heap\n")
