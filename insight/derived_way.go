@@ -126,7 +126,7 @@ func (d *derivations) callsOn(in frameCode, f stack.Frame, name string) (all []*
 		}
 		_, first, _ := d.t.at(call.Pos())
 		_, own, _ := d.t.at(call.Lparen)
-		if (first == f.Line || own == f.Line) && ownCallName(call) == name && !d.isBuiltin(call) {
+		if (first == f.Line || own == f.Line) && ownCallName(call) == name && !isBuiltin(d, call) {
 			all = append(all, call)
 		}
 		return true
@@ -135,7 +135,7 @@ func (d *derivations) callsOn(in frameCode, f stack.Frame, name string) (all []*
 }
 
 // isBuiltin tells of a call that it is of a function of the language, such as append.
-func (d *derivations) isBuiltin(call *ast.CallExpr) bool {
+func isBuiltin(d *derivations, call *ast.CallExpr) bool {
 	id, ok := ast.Unparen(call.Fun).(*ast.Ident)
 	if !ok {
 		return false

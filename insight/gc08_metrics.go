@@ -62,7 +62,7 @@ func checkLeakMetrics(r *Rule, in *Input) []Finding {
 		}
 		return []Finding{r.answer(Fine, "%s, of which %s were in use: no lasting growth", rose, unit.BytesOf(last))}
 	}
-	if levelledInLife(in, set, 0) {
+	if levelledInLife(in, 0) {
 		return []Finding{r.answer(TooLittle, "%s; after a collection %s were still in use, but in the rest of its life the live heap has levelled off: whether it goes on growing needs a longer recording", rose, unit.BytesOf(last))}
 	}
 	rose = fmt.Sprintf("the live heap went from %s to %s in %s and %s", unit.BytesOf(first), unit.BytesOf(live[len(live)-1]), unit.Duration(bare.Len()), unit.Plural(int64(math.Round(cycles)), "collection"))

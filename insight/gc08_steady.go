@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"loupe/analysis/facts"
-	"loupe/format/metrics"
 	"loupe/value/stack"
 	"loupe/value/stats"
 	"loupe/value/timeline"
@@ -110,7 +109,7 @@ func steadily(r *Rule, in *Input) (*facts.Round, timeline.Series) {
 	if c, _ := facts.CourseOf(seconds(live.Times), live.Values); c != facts.Evenly {
 		return nil, live
 	}
-	if levelledInLife(in, set, max(0, round.Phase.Run)) {
+	if levelledInLife(in, max(0, round.Phase.Run)) {
 		return nil, live
 	}
 	return round, live
@@ -118,9 +117,10 @@ func steadily(r *Rule, in *Input) (*facts.Round, timeline.Series) {
 
 // levelledInLife tells of a run that it is the longest one and that its live heap has levelled off by its end: the rest of its life may show that what rose
 // in a phase has stopped.
-func levelledInLife(in *Input, set *metrics.Set, of int) bool {
+func levelledInLife(in *Input, of int) bool {
 	run, life := facts.LongestRun(in.Session.Manifest())
-	if run != of {
+	set, err := in.Session.Metrics(of)
+	if run != of || err != nil {
 		return false
 	}
 	whole := facts.LiveReadings(set, life)
