@@ -58,7 +58,7 @@ func TestLead(t *testing.T) {
 		{"pauses of a busy machine, and a short wait", []Finding{pause(Info, true), waits(Info, 0.2)}, "WT01", "", "GC01"},
 		{"pauses of the program, and a short wait", []Finding{pause(Info, false), waits(Info, 0.2)}, "WT01", "", "GC01"},
 		{"a wait, and one P at work", []Finding{waits(Info, 0.6), of("SC01", "share of the busy time with one P at work")}, "WT01", "60.0% of time of requests", "SC01"},
-		{"a function's time, of which a call has most", []Finding{hot(Info, 0.40, 20, "main.rest"), of("CP26", "share of the time of main.rest")}, "CP01", "58.0% of CPU time", "CP26"},
+		{"a function's time, of which a call has most", []Finding{hot(Info, 0.40, 20, "main.rest"), of("CP26", "share of the time of main.rest")}, "CP01", "58.0% of CPU time, 48.0% at its line", "CP26"},
 		{"pauses that are grave", []Finding{pause(Warning, false), waits(Info, 0.787)}, "GC01", "", "WT01"},
 		{"pauses of a busy machine below a warning", []Finding{waits(Warning, 0.787), pause(Info, true), waits(Info, 0.01)}, "WT01", "", "GC01"},
 		{"pauses of the program below a warning", []Finding{waits(Warning, 0.787), pause(Info, false), waits(Info, 0.01)}, "WT01", "", "WT01"},
