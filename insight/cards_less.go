@@ -29,7 +29,7 @@ func Beside(all []Finding, cards []Card) string {
 	case len(larger) == 1:
 		return fmt.Sprintf("Of %d other causes, %s is about more of the CPU time (%s).", n, larger[0], unit.Percent(share))
 	}
-	return fmt.Sprintf("Of %d other causes, %s are about more of the CPU time (%s at most).", n, andWords(larger), unit.Percent(share))
+	return fmt.Sprintf("Of %d other causes, %s are about more of the CPU time (%s at most).", n, andList(larger), unit.Percent(share))
 }
 
 // allLess tells that each other card is worth less than the first, in the same unit.

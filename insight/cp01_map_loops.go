@@ -330,7 +330,7 @@ func tellMapLoops(in *Input, d *derivations, w *facts.Weights, h *hotFunction, f
 	file, outer, _ := d.t.at(most.outer.Pos())
 	f.Title = "A map with the same keys is gone through or filled for each record"
 	f.Summary += fmt.Sprintf("; %s of the CPU time is work on maps there (%s), for keys that stay the same in each turn of the loop at %s: ", part(work.all()), strings.Join(parts, ", "), fileLine(file, outer))
-	filled := "the values of " + andWords(most.filled) + " are set by the same keys in each of its turns"
+	filled := "the values of " + andList(most.filled) + " are set by the same keys in each of its turns"
 	swap := "Swap the loops: go through the keys outside and through the records inside, with what belongs to a key in a local variable, which is stored once behind the inner loop. Or give each key a number once, and use slices indexed by it instead of maps"
 	switch {
 	case most.inner == nil:

@@ -272,7 +272,7 @@ func (g *bytesGroup) finding(r *Rule, in *Input, w *facts.Weights) Finding {
 		places = append(places, fmt.Sprintf("%s (%s)", fileLine(s.line.File, s.line.Line), part(u.own)))
 	}
 	f := r.answer(Found, "%s of the CPU time went into decoding bytes that are decoded several times: one run of %s decodes %s (%s) at %d places: %s; all but the most expensive take %s", unit.Percent(share.Estimate),
-		stack.Short(stack.FoldGenerics(g.in.line.Func)), name, made, len(places), andWords(places), unit.Percent(rest.Estimate))
+		stack.Short(stack.FoldGenerics(g.in.line.Func)), name, made, len(places), andList(places), unit.Percent(rest.Estimate))
 	f.Title = "The same bytes are decoded several times"
 	f.takes(r, share)
 	f.Impact = &Impact{rest.Estimate, f.Impact.Unit, rest.Low, rest.High}

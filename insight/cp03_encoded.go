@@ -101,9 +101,9 @@ func encodedParts(h *hit, line *hitLine) (what string, raw bool) {
 		fields, method := encodedIn(of, typesSeen{})
 		switch {
 		case len(fields) > 0:
-			return "the json.RawMessage in " + andWords(fields), true
+			return "the json.RawMessage in " + andList(fields), true
 		case len(given) > 0:
-			return "the json.RawMessage " + andWords(given), true
+			return "the json.RawMessage " + andList(given), true
 		case method != "":
 			return "what MarshalJSON of " + method + " returns", false
 		}
@@ -153,7 +153,7 @@ func encodedIn(of types.Type, seen typesSeen) (fields []string, method string) {
 			}
 		}
 		if len(own) > 0 {
-			fields = append([]string{andWords(own) + " of " + name}, fields...)
+			fields = append([]string{andList(own) + " of " + name}, fields...)
 		}
 	}
 	return fields, method

@@ -373,12 +373,12 @@ func tellSmall(h *hit, f *Finding, what string) bool {
 	f.saves = true
 	if reads {
 		f.Title = "Small reads without a buffer: each is a system call"
-		f.Summary += fmt.Sprintf("; the %s is read a few bytes at a time (%s), with no buffer in between", what, andWords(lines))
+		f.Summary += fmt.Sprintf("; the %s is read a few bytes at a time (%s), with no buffer in between", what, andList(lines))
 		f.Advice = fmt.Sprintf("Put a bufio.Reader in front of the %s where it is opened (bufio.NewReaderSize(r, 64<<10)), and read everything from that: one call of the kernel then brings as many of these as have come, and the short parts are copied from memory. Whoever reads the rest has to read from the same bufio.Reader, since it has read ahead.", what)
 		f.Doubts = append(f.Doubts, "if the other side waits for an answer to each message, only the calls within one message are saved")
 	} else {
 		f.Title = "Small writes without a buffer: each is a system call"
-		f.Summary += fmt.Sprintf("; the %s is written a few bytes at a time (%s), with no buffer in between", what, andWords(lines))
+		f.Summary += fmt.Sprintf("; the %s is written a few bytes at a time (%s), with no buffer in between", what, andList(lines))
 		f.Advice = fmt.Sprintf("Put a bufio.Writer in front of the %s, write everything to that, and flush it when somebody is waiting for what was written, and at the end; or put the parts of one message together in a []byte and write that.", what)
 		f.Doubts = append(f.Doubts, "what is in the buffer is lost if the program dies before it is flushed")
 	}

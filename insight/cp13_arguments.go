@@ -314,7 +314,7 @@ func (c *loggedFor) sinkLines() string {
 	for _, s := range c.sinks {
 		all = append(all, fileLine(s.file, s.first))
 	}
-	return andWords(all)
+	return andList(all)
 }
 
 // tellLogged says of a call of a logger what becomes of its arguments, and what to do.

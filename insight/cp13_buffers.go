@@ -110,7 +110,7 @@ func (f *textFlow) written(decl *ast.FuncDecl, v types.Object) {
 			f.writes(decl, call, around[:at])
 			return
 		}
-		sel, ok := parentOf(around).(*ast.SelectorExpr)
+		sel, ok := parent(around).(*ast.SelectorExpr)
 		if !ok || len(around) < 2 {
 			f.other = true
 			return
@@ -132,16 +132,9 @@ func isContent(call *ast.CallExpr, id *ast.Ident) bool {
 	return false
 }
 
-func parentOf(around []ast.Node) ast.Node {
-	if len(around) == 0 {
-		return nil
-	}
-	return around[len(around)-1]
-}
-
 // writes looks at what becomes of the results of a call that writes to a buffer: how much, and whether it failed.
 func (f *textFlow) writes(decl *ast.FuncDecl, call *ast.CallExpr, around []ast.Node) {
-	switch p := parentOf(around).(type) {
+	switch p := parent(around).(type) {
 	case *ast.ExprStmt:
 	case *ast.AssignStmt:
 		for i, lhs := range p.Lhs {

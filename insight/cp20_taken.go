@@ -143,7 +143,7 @@ func (x *takenReading) finding(r *Rule, in *Input, w *facts.Weights, share stats
 	if x.empties.line > 0 {
 		until = ", until it is emptied at " + x.empties.text()
 	}
-	f := r.answer(Found, "quadratic time: %s %s through all of %s again in each turn of the loop at %s, and each turn adds to it (%s)%s: %s of the CPU time%s", andWords(to), does, x.name, x.loop.text(), x.grows.text(), until, unit.Percent(share.Estimate), atFrame(lines[0]))
+	f := r.answer(Found, "quadratic time: %s %s through all of %s again in each turn of the loop at %s, and each turn adds to it (%s)%s: %s of the CPU time%s", andList(to), does, x.name, x.loop.text(), x.grows.text(), until, unit.Percent(share.Estimate), atFrame(lines[0]))
 	f.Title = "Quadratic: all that was read so far is read again each time"
 	f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
 	f.Severity, f.Score = Info, score(share.Estimate, r.param("share"), 0.6)

@@ -44,9 +44,9 @@ func entriesAt(c *code, lines []stack.Frame) initEntries {
 		return initEntries{}
 	}
 	e := initEntries{call: best}
-	dir := dirOf(lines[0].File)
+	dir := folderOf(lines[0].File)
 	c.eachSource(func(file string, s *syntax) {
-		if dirOf(file) != dir || strings.HasSuffix(file, "_test.go") {
+		if folderOf(file) != dir || strings.HasSuffix(file, "_test.go") {
 			return
 		}
 		s.eachInitCall(func(call *ast.CallExpr) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -317,6 +316,3 @@ func startupEvidence(in *Input, w *facts.Weights, s *started, x *initialized, li
 	}
 	return out
 }
-
-// dirOf is the folder of a source file.
-func dirOf(file string) string { return path.Dir(strings.ReplaceAll(file, "\\", "/")) }

@@ -163,7 +163,7 @@ func makesText(name string) bool {
 
 // finding says what is done for nothing, and where it should be done.
 func (u *unneededCost) finding(r *Rule, in *Input, cpu *facts.Weights, share stats.Interval, total int64) Finding {
-	results, at, calling := andWords(u.results), u.heavy[0], ""
+	results, at, calling := andList(u.results), u.heavy[0], ""
 	if called := byWeight(u.callees); len(called) > 0 {
 		calling = ", calling " + stack.Short(called[0].name)
 	}

@@ -68,7 +68,7 @@ func keyedAmong(d *derivations, way []stack.Frame, user []bool, at int) (x keyed
 
 // text says what the function computes, for the end of a piece of advice.
 func (x *keyedValue) text(in *Input) string {
-	keys := andWords(x.keys)
+	keys := andList(x.keys)
 	var of []string
 	var first string
 	for _, c := range x.rec.changes {
@@ -83,5 +83,5 @@ func (x *keyedValue) text(in *Input) string {
 		}
 	}
 	return fmt.Sprintf("By the source, %s, which is called for each request, only computes its result: from %s, which the program changes elsewhere (%s), and from %s. For the same %s it gives the same until then: "+
-		"keep the results in a map by %s, and empty it where %s changes, if requests bring the same %s again.", stack.Short(x.name), andWords(of), first, keys, keys, keys, cmp.Or(strings.Join(of[:min(1, len(of))], ""), "that"), keys)
+		"keep the results in a map by %s, and empty it where %s changes, if requests bring the same %s again.", stack.Short(x.name), andList(of), first, keys, keys, keys, cmp.Or(strings.Join(of[:min(1, len(of))], ""), "that"), keys)
 }

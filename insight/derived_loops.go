@@ -7,7 +7,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 
 	"loupe/value/stack"
 )
@@ -65,15 +64,7 @@ func names(vars map[types.Object]bool) string {
 			all = append(all, v.Name())
 		}
 	}
-	return andWords(all)
-}
-
-// andWords joins words: "a, b and c".
-func andWords(all []string) string {
-	if len(all) < 2 {
-		return strings.Join(all, "")
-	}
-	return strings.Join(all[:len(all)-1], ", ") + " and " + all[len(all)-1]
+	return andList(all)
 }
 
 func (d *derivations) placeOf(n ast.Node) codeLine {

@@ -57,5 +57,5 @@ func lessAllocated(in *Input) string {
 	if len(texts) == 0 {
 		return "Allocate less: no line of the program's allocates much by itself; loupe pprof -top -cum -sample_index alloc_space shows who calls what does."
 	}
-	return "Allocate less, first where most bytes are allocated: " + andWords(texts) + "."
+	return "Allocate less, first where most bytes are allocated: " + andList(texts) + "."
 }

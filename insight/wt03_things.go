@@ -63,7 +63,7 @@ func (s *series) linesOf(t thing) string {
 	if len(lines) == 1 {
 		return "line " + lines[0]
 	}
-	return "lines " + andWords(lines)
+	return "lines " + andList(lines)
 }
 
 // parts say of each thing how long it takes.
