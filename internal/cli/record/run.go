@@ -35,9 +35,9 @@ var Run = &command.Command{
 	},
 	About: `
 TARGET is a Go package, .go files (a.go,b.go), or an executable. What follows it belongs to
-the program, but for one -- between them. A package is built with a small agent by "go build -overlay": no file is touched,
-no import is needed, and every profile can be taken. An executable is run as it is; if it
-serves /debug/pprof, that is used.
+the program, but for one -- between them. A package is built with a small agent by "go build
+-overlay": no file is touched, no import is needed, and every profile can be taken. An
+executable is run as it is; if it serves /debug/pprof, that is used.
 
 The recording goes through phases, one profiler at a time, because profilers disturb the
 program and each other:
