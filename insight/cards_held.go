@@ -14,7 +14,7 @@ import (
 // Who waits for a lock waits for what is done under it. Where that is work, and not waiting, the samples show what.
 
 // underLock marks the CPU samples of what is done under the lock that a line takes, at this line or at others of its file; nil where the source does not
-// show what that is, or there are none. Readers of a RWMutex do not keep each other out.
+// show what that is, or there are none. Readers of a RWMutex do not keep each other out: with readers, what they do counts too, which a writer waits for.
 func (s *spent) underLock(c *code, at stack.Frame, readers bool) []bool {
 	if s == nil {
 		return nil

@@ -161,14 +161,22 @@ func (c *code) functions() map[string][]declaration {
 		return c.declared
 	}
 	c.declared = map[string][]declaration{}
+	for _, d := range allFunctions(c) {
+		c.declared[d.Name.Name] = append(c.declared[d.Name.Name], d)
+	}
+	return c.declared
+}
+
+// allFunctions are all that the sources declare, in their order.
+func allFunctions(c *code) (all []declaration) {
 	c.eachSource(func(file string, s *syntax) {
 		for _, d := range s.file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
-				c.declared[f.Name.Name] = append(c.declared[f.Name.Name], declaration{f, file})
+				all = append(all, declaration{f, file})
 			}
 		}
 	})
-	return c.declared
+	return all
 }
 
 // function is the declaration that a frame is in; nil without the source.

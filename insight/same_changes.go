@@ -185,20 +185,14 @@ type callFrom struct {
 func callsNamed(c *code, name string) []callFrom {
 	if c.mentioned == nil {
 		c.mentioned = map[string][]callFrom{}
-		c.eachSource(func(file string, s *syntax) {
-			for _, d := range s.file.Decls {
-				f, ok := d.(*ast.FuncDecl)
-				if !ok || f.Body == nil {
-					continue
+		for _, f := range allFunctions(c) {
+			eachNode(f.Body, func(n ast.Node, around []ast.Node) {
+				if call, ok := n.(*ast.CallExpr); ok {
+					name := calledName(call)
+					c.mentioned[name] = append(c.mentioned[name], callFrom{call, f, slices.Clone(around)})
 				}
-				eachNode(f.Body, func(n ast.Node, around []ast.Node) {
-					if call, ok := n.(*ast.CallExpr); ok {
-						name := calledName(call)
-						c.mentioned[name] = append(c.mentioned[name], callFrom{call, declaration{f, file}, slices.Clone(around)})
-					}
-				})
-			}
-		})
+			})
+		}
 	}
 	return c.mentioned[name]
 }

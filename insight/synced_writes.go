@@ -36,7 +36,7 @@ func tellSynced(in *Input, frames []stack.Frame, took time.Duration, calls int64
 	}
 	f.Summary += fmt.Sprintf("; the file is opened with %s, at %s: each write waits until the disk has it, %s on average", open.flag, open.at.text(), unit.Duration(took/time.Duration(calls)))
 	f.Evidence = append(f.Evidence, in.code.shownAt(open.at.file, open.at.line, "opened with %s", open.flag))
-	f.Advice = fmt.Sprintf("Open it without %s and sync once where all of it has to be on the disk: f.Sync() behind the last write, before Close. Until then a crash loses the file as well as a part of it. If each piece has to be on the disk before the next step (a log), collect several and write them at once: the wait is for the disk, not for the bytes.", open.flag)
+	f.Advice = fmt.Sprintf("Open it without %s and sync once where all of it has to be on the disk: f.Sync() behind the last write, before Close. A crash before that may lose all of the file, and not only what had not been written yet. If each piece has to be on the disk before the next step (a log), collect several and write them at once: the wait is for the disk, not for the bytes.", open.flag)
 	f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return strings.HasPrefix(d, "the time is spent in system calls") })
 	f.Doubts = append(f.Doubts, "if somebody is told of each write that it is safe, it has to wait for the disk: then only fewer, larger writes help")
 	f.Severity = Info

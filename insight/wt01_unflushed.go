@@ -1,11 +1,11 @@
 package insight
 
 import (
-	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -68,12 +68,12 @@ func tickedBufferOf(c *code, frames []stack.Frame) (b tickedBuffer, ok bool) {
 		if fn == nil || receiverType(fn) == "" {
 			continue
 		}
-		types := []string{receiverType(fn)}
-		for _, of := range fieldsOf(c, types[0]) {
-			types = append(types, strings.TrimPrefix(of, "*"))
+		owners := []string{receiverType(fn)} // the type, and those of its fields
+		for _, of := range fieldsOf(c, owners[0]) {
+			owners = append(owners, strings.TrimPrefix(of, "*"))
 		}
-		slices.Sort(types[1:])
-		for _, of := range types {
+		slices.Sort(owners[1:])
+		for _, of := range owners {
 			if asked[of] {
 				continue
 			}
@@ -88,13 +88,18 @@ func tickedBufferOf(c *code, frames []stack.Frame) (b tickedBuffer, ok bool) {
 
 // tickedIn finds it among the fields of a type.
 func tickedIn(c *code, of, folder string) (b tickedBuffer, ok bool) {
-	for name, text := range fieldsOf(c, of) {
-		if !slices.Contains([]string{"*bufio.Writer", "bufio.Writer", "*bufio.ReadWriter"}, text) {
+	fields := fieldsOf(c, of)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if !slices.Contains([]string{"*bufio.Writer", "bufio.Writer", "*bufio.ReadWriter"}, fields[name]) {
 			continue
 		}
 		x := &flushSearch{c: c, seen: map[*ast.FuncDecl]bool{}}
 		for _, m := range allFunctions(c) {
-			if receiverType(m.FuncDecl) == of && folderOf(m.file) == folder {
+			if folderOf(m.file) != folder {
+				continue
+			}
+			x.other = x.other || givesAway(c, m, name)
+			if receiverType(m.FuncDecl) == of {
 				x.within(m, flushOf(scopeOf(m.FuncDecl).receiver+"."+name), 0)
 			}
 		}
@@ -103,15 +108,6 @@ func tickedIn(c *code, of, folder string) (b tickedBuffer, ok bool) {
 		}
 	}
 	return b, false
-}
-
-// allFunctions are those of the sources, by file and place.
-func allFunctions(c *code) (all []declaration) {
-	for _, list := range c.functions() {
-		all = append(all, list...)
-	}
-	slices.SortFunc(all, func(a, b declaration) int { return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.Pos(), b.Pos())) })
-	return all
 }
 
 // flushOf tells of calls that they flush a buffer by its name.
@@ -142,20 +138,23 @@ var (
 // within sorts the calls of a function that flush.
 func (x *flushSearch) within(m declaration, flushes func(*ast.CallExpr) bool, depth int) {
 	eachNode(m.Body, func(n ast.Node, around []ast.Node) {
-		call, ok := n.(*ast.CallExpr)
-		if !ok || !flushes(call) {
-			return
-		}
-		every, ticks := x.tickAround(m, around)
-		switch {
-		case ticks:
-			line, _ := x.c.parse(m.file).lines(call)
-			x.ticked = append(x.ticked, tickedBuffer{types.ExprString(call.Fun), codeLine{m.file, line}, every})
-		case beforeUse.MatchString(m.Name.Name), behindUse.MatchString(m.Name.Name), whenFull(around), whenOver(around):
-		default:
-			x.callers(m, depth)
+		if call, ok := n.(*ast.CallExpr); ok && flushes(call) {
+			x.sort(m, call, around, depth)
 		}
 	})
+}
+
+// sort sorts a call in a function that flushes, by what is around it there.
+func (x *flushSearch) sort(m declaration, call *ast.CallExpr, around []ast.Node, depth int) {
+	every, ticks := x.tickAround(m, around)
+	switch {
+	case ticks:
+		line, _ := x.c.parse(m.file).lines(call)
+		x.ticked = append(x.ticked, tickedBuffer{types.ExprString(call.Fun), codeLine{m.file, line}, every})
+	case beforeUse.MatchString(m.Name.Name), behindUse.MatchString(m.Name.Name), whenFull(around), whenOver(around):
+	default:
+		x.callers(m, depth)
+	}
 }
 
 // callers goes through those of a function that flushes; one that nobody calls may be called by anyone.
@@ -165,18 +164,37 @@ func (x *flushSearch) callers(m declaration, depth int) {
 	}
 	x.seen[m.FuncDecl] = true
 	calls := 0
-	for _, by := range allFunctions(x.c) {
-		if depth < maxFlushCallers {
-			x.within(by, func(call *ast.CallExpr) bool {
-				if lastName(types.ExprString(call.Fun)) != m.Name.Name || !slices.ContainsFunc(methodsOf(x.c, by.FuncDecl, call.Fun), func(d declaration) bool { return d.FuncDecl == m.FuncDecl }) {
-					return false
-				}
-				calls++
-				return true
-			}, depth+1)
+	for _, by := range callsNamed(x.c, m.Name.Name) {
+		if depth < maxFlushCallers && slices.ContainsFunc(methodsOf(x.c, by.in.FuncDecl, by.call.Fun), func(d declaration) bool { return d.FuncDecl == m.FuncDecl }) {
+			calls++
+			x.sort(by.in, by.call, by.around, depth+1)
 		}
 	}
 	x.other = x.other || calls == 0
+}
+
+// givesAway tells of a function that it gives a field of a name to somebody who may flush it: but for its own methods, for setting it, and for functions of
+// other packages that are given it to write to.
+func givesAway(c *code, m declaration, field string) (hands bool) {
+	packages := namesOf(c).packages
+	eachNode(m.Body, func(n ast.Node, around []ast.Node) {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok || sel.Sel.Name != field {
+			return
+		}
+		switch p := parent(around).(type) {
+		case *ast.SelectorExpr:
+		case *ast.AssignStmt:
+			hands = hands || !slices.Contains(p.Lhs, ast.Expr(sel))
+		case *ast.BinaryExpr:
+		case *ast.CallExpr:
+			of, selects := p.Fun.(*ast.SelectorExpr)
+			hands = hands || !selects || !isIdent(of.X) || !packages[rootName(of.X)]
+		default:
+			hands = true
+		}
+	})
+	return hands
 }
 
 // tickAround tells of what some nodes of a function are around that a ticker or a timer brings it about: a case that receives from one, a loop over one, or a

@@ -15,6 +15,7 @@ const unflushedClient = `package main
 
 import (
 	"bufio"
+	"fmt"
 	"net"
 	"time"
 )
@@ -91,6 +92,9 @@ func TestTickedBuffer(t *testing.T) {
 		{"of a length that is not known", "", "t := time.NewTicker(wait())", "", "t.C", "c.flush()", true, 0},
 		{"behind each write", "c.flush()", "", "", "c.tick.C", "c.flush()", false, 0},
 		{"where the queue is empty", "", "", "if len(c.queue) == 0 {\n\t\t\t\tc.flush()\n\t\t\t}", "c.tick.C", "c.flush()", false, 0},
+		{"by who has it", "flushAll(c.bw)", "", "", "c.tick.C", "c.flush()", false, 0},
+		{"by another name", "w := c.bw\n\tw.Flush()", "", "", "c.tick.C", "c.flush()", false, 0},
+		{"written to by the library", "fmt.Fprintln(c.bw)", "", "", "c.tick.C", "c.flush()", true, 40 * time.Millisecond},
 		{"a signal, no ticker", "", "", "", "c.done", "c.flush()", false, 0},
 		{"the ticker does something else", "", "", "c.flush()", "c.tick.C", "println()", false, 0},
 	} {
@@ -107,7 +111,7 @@ func TestUnflushed(t *testing.T) {
 	text := strings.NewReplacer("$write", "", "$before", "", "$queued", "", "$ticker", "c.tick.C", "$ticked", "c.flush()").Replace(unflushedClient)
 	for took, told := range map[time.Duration]bool{25 * time.Millisecond: true, 4 * time.Millisecond: false, 300 * time.Millisecond: false} {
 		first := true
-		const reads = "internal/poll.(*FD).Read@fd.go:1;net.(*conn).Read@net.go:1;bufio.(*Reader).ReadString@bufio.go:1;main.(*client).read@a.go:31"
+		const reads = "internal/poll.(*FD).Read@fd.go:1;net.(*conn).Read@net.go:1;bufio.(*Reader).ReadString@bufio.go:1;main.(*client).read@a.go:32"
 		r := served(t, 20, func(p *accounttest.Program) {
 			if first {
 				first = false
@@ -123,7 +127,7 @@ func TestUnflushed(t *testing.T) {
 			p.Pass(took)
 			p.Wake(19, "")
 			p.Start(19)
-			p.Wake(5, "runtime.chansend1@chan.go:1;main.(*client).read@a.go:34")
+			p.Wake(5, "runtime.chansend1@chan.go:1;main.(*client).read@a.go:35")
 			p.Block("network", reads)
 			p.Start(5)
 		})
