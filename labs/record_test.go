@@ -38,7 +38,7 @@ var words = map[string]string{
 	"newsfreq tasks SC17":     "of the time of 600 tasks document",
 	"newsfreq find SC01":      "exactly one of 2 Ps",
 	"stream one AL04":         "passed to io.ReadAtLeast(",
-	"mutex held LK02":         "c.mu.Lock at cache.go:23",
+	"mutex held LK02":         "for the lock in main.(*heldCache).get at cache.go:23, whose holder is waiting for a peer's answer in main.fetch at count.go:",
 	"mutex each LK01":         "for the lock at main.(*sharedTable).add",
 	"blocking one LK06":       "for a connection to the database",
 	"leak map GC08":           "orders.go:",
