@@ -60,7 +60,32 @@ func (in gaps) all() (all []string) {
 	if why := in.withoutSymbols(); why != "" {
 		all = append(all, why)
 	}
+	if why := in.outdated(); why != "" {
+		all = append(all, why)
+	}
 	return all
+}
+
+// outdated says which sources are not what the program was built from, of which nothing is read.
+func (in gaps) outdated() string {
+	names := map[string]string{}
+	for _, e := range in.Session.Manifest().Of(recording.Source) {
+		names[e.Source] = e.SourceName()
+	}
+	var all []string
+	for _, file := range in.Session.Outdated() {
+		all = append(all, strings.TrimPrefix(names[file], "abs"))
+	}
+	const most = 3
+	switch n := len(all); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return all[0] + " has changed since the program was built: nothing is told from this file; build the program anew and record that"
+	case n > most:
+		all = append(all[:most-1], fmt.Sprintf("%d more files", n-most+1))
+	}
+	return andList(all) + " have changed since the program was built: nothing is told from these files; build the program anew and record that"
 }
 
 // withoutSymbols says that the program is stripped, where no profile tells [be01] whether

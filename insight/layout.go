@@ -109,7 +109,7 @@ func packageAt(in *Input, file string) *checkedPackage {
 		if path.Dir(e.Source) != path.Dir(file) {
 			continue
 		}
-		text, err := in.Session.Source(e.Source)
+		text, err := in.code.source(e.Source)
 		if err != nil {
 			continue
 		}

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -41,6 +42,15 @@ type syntax struct {
 	taken []taker
 }
 
+// source is the text of a source file of the recording. That of another version than the program was built from
+// is an error: its lines would tell of other code.
+func (c *code) source(file string) ([]byte, error) {
+	if slices.Contains(c.session.Outdated(), file) {
+		return nil, fmt.Errorf("%s has changed since the program was built", file)
+	}
+	return c.session.Source(file)
+}
+
 // parse reads a source file of the recording; nil when there is none, or when
 // it does not parse.
 func (c *code) parse(file string) *syntax {
@@ -48,7 +58,7 @@ func (c *code) parse(file string) *syntax {
 		return s
 	}
 	var s *syntax
-	if text, err := c.session.Source(file); err == nil {
+	if text, err := c.source(file); err == nil {
 		fset := token.NewFileSet()
 		if f, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution); err == nil {
 			loopsByGoto(f)

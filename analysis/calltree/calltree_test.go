@@ -19,7 +19,7 @@ import (
 
 func decode(t testing.TB, picture string, types ...string) *profile.Profile {
 	t.Helper()
-	p, err := profile.Decode(profiletest.Profile(picture, types...), profile.Options{})
+	p, err := profile.Decode(profiletest.Encode(picture, profiletest.Options{Types: types, Starts: map[string]int{"search.rssSearch": 1}}), profile.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ const picture = `
 var pictureOptions = profiletest.Options{
 	Types: []string{"alloc_objects/count", "alloc_space/bytes"}, Default: "alloc_space",
 	Binary: "/bin/search", BuildID: "abc", Time: time.Unix(1700000000, 5), Duration: 3 * time.Second,
-	Comments: []string{"#internal", "for people"},
+	Comments: []string{"#internal", "for people"}, Starts: map[string]int{"main.parse": 1},
 }
 
 func mustDecode(t testing.TB, data []byte) *profile.Profile {

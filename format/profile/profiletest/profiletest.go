@@ -32,6 +32,8 @@ type Options struct {
 	// Period is the number of bytes between two samples of a heap profile; 0
 	// makes it the period of a CPU profile, 10 ms.
 	Period int64
+	// Starts are the lines on which functions begin, by their names; those that are not named do not say.
+	Starts map[string]int
 
 	SamplesFirst bool // the wire order of google/pprof, not that of Go
 	Unpacked     bool // one tag per number, even in long lists

@@ -160,7 +160,7 @@ func (e *encoder) function(name, file string) uint64 {
 	}
 	id := uint64(len(e.functions) + 1)
 	e.functions[key] = id
-	m := Message{}.Varint(1, id).Varint(2, e.str(name)).Varint(3, e.str(name)).Varint(4, e.str(file)).Varint(5, 1)
+	m := Message{}.Varint(1, id).Varint(2, e.str(name)).Varint(3, e.str(name)).Varint(4, e.str(file)).Varint(5, uint64(e.opt.Starts[name]))
 	e.functionTable = e.functionTable.Bytes(5, m)
 	return id
 }
