@@ -63,7 +63,7 @@ func (in gaps) all() (all []string) {
 	if why := in.outdated(); why != "" {
 		all = append(all, why)
 	}
-	return all
+	return append(all, in.faults...)
 }
 
 // outdated says which sources are not what the program was built from, of which nothing is read.

@@ -147,7 +147,7 @@ func itemCrowdIn(in *Input, w *facts.AllWaits) (most itemCrowd, ok bool) {
 			}
 		}
 	}
-	if most.all = all; 2*most.count < all {
+	if most.all = all; most.count == 0 || 2*most.count < all {
 		return most, false
 	}
 	here := map[stack.Frame]int64{}

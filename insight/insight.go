@@ -262,6 +262,8 @@ type Input struct {
 	code *code
 	// views is what rules ask of the frames of profiles.
 	views views
+	// faults says which rules could not judge, and why: see [Rule.check].
+	faults []string
 }
 
 // NewInput gathers what rules need of a recording.
@@ -282,7 +284,7 @@ func Run(in *Input) []Finding {
 			all = append(all, r.answer(NotApplicable, "%s", missing))
 			continue
 		}
-		all = append(all, gaps{in}.settleFine(r, r.Check(r, in))...)
+		all = append(all, gaps{in}.settleFine(r, r.check(in))...)
 	}
 	all = fold(all)
 	byWorth(in, all)
@@ -313,7 +315,7 @@ func RunPart(in *Input, part timeline.Span, stop func() bool) ([]Finding, error)
 	var all []Finding
 	for _, r := range Rules() {
 		if r.Part && within.missing(r) == "" {
-			all = append(all, gaps{within}.settleFine(r, r.Check(r, within))...)
+			all = append(all, gaps{within}.settleFine(r, r.check(within))...)
 		}
 	}
 	shorten(in, all)
