@@ -42,7 +42,7 @@ func unitOfServer(function string) string {
 // assisted is evidence at the line of the program where goroutines assisted most; at none
 // where the standard library allocated by itself.
 func (t *traced) assisted(a *sched.Assists, format string, args ...any) Evidence {
-	if at := t.Site(a.Stack); t.Scope.Origin(at.Func) >= stack.Dependency {
+	if at := t.Site(a.Stack); t.Scope.Of(at) >= stack.Dependency {
 		return t.seen(a.Stack, "most of the time of "+format+" began here", args...)
 	}
 	return t.seen(0, t.name(a.Name)+": "+format, args...)

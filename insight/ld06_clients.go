@@ -40,7 +40,7 @@ func otherClient(in *Input, frames []stack.Frame) bool {
 		if strings.HasPrefix(f.Func, "net/http.") || strings.HasPrefix(f.Func, "google.golang.org/grpc.(*Server).") {
 			break // who serves
 		}
-		pooled = pooled || in.Session.Scope().Origin(f.Func) == stack.Dependency || strings.Contains(strings.ToLower(f.Func), "pool")
+		pooled = pooled || in.Session.Scope().Of(f) == stack.Dependency || strings.Contains(strings.ToLower(f.Func), "pool")
 	}
 	return pooled
 }

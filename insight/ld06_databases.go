@@ -170,7 +170,7 @@ func throughSQL(in *Input, frames []stack.Frame) (opens, driver bool) {
 	}
 	scope := in.Session.Scope()
 	driver = slices.ContainsFunc(frames[:inner], func(f stack.Frame) bool {
-		return scope.Origin(f.Func) == stack.User || scope.Origin(f.Func) == stack.Dependency
+		return scope.Of(f) == stack.User || scope.Of(f) == stack.Dependency
 	})
 	return slices.ContainsFunc(frames, func(f stack.Frame) bool { return f.Func == sqlConn || f.Func == sqlOpens }), driver
 }

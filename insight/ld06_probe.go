@@ -77,7 +77,7 @@ func probeOf(c *code, way []stack.Frame, callee string) (p probe) {
 		}
 	}
 	for _, f := range way {
-		if n := ownName(f.Func); c.session.Scope().Origin(f.Func) == stack.User && probing.MatchString(n) {
+		if n := ownName(f.Func); c.session.Scope().Of(f) == stack.User && probing.MatchString(n) {
 			p.name = stack.Short(f.Func)
 			break
 		}

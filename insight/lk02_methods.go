@@ -161,7 +161,7 @@ func (u *underlying) within(holder []stack.Frame, call stack.Frame) []*underlyin
 	for i := len(frames) - 1; i >= 0; i-- {
 		f := frames[i]
 		fn, d := u.c.scopeAt(f), u.c.function(f)
-		if fn == nil || d == nil || u.c.session.Scope().Origin(f.Func) != stack.User {
+		if fn == nil || d == nil || u.c.session.Scope().Of(f) != stack.User {
 			continue
 		}
 		level := u

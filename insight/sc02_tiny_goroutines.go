@@ -79,7 +79,7 @@ var givenToGo = regexp.MustCompile(`(^|[a-z])Go([A-Z]|$)`)
 // given to a method Go, as of an errgroup, is.
 func startedInside(t *traced, id stack.ID) bool {
 	frames := t.Frames(id)
-	return len(frames) > 0 && t.Scope.Origin(frames[0].Func) != stack.User && !givenToGo.MatchString(ownName(frames[0].Func))
+	return len(frames) > 0 && t.Scope.Of(frames[0]) != stack.User && !givenToGo.MatchString(ownName(frames[0].Func))
 }
 
 func checkTinyGoroutines(r *Rule, in *Input, t *traced) []Finding {
@@ -89,7 +89,7 @@ func checkTinyGoroutines(r *Rule, in *Input, t *traced) []Finding {
 	}
 	var found []Finding
 	for _, l := range all {
-		if t.Scope.Origin(l.site.Func) < stack.Dependency {
+		if t.Scope.Of(l.site) < stack.Dependency {
 			continue // the standard library starts them, as net/http does for a connection: nobody can change that
 		}
 		if startedInside(t, l.stack) {

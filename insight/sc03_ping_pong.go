@@ -99,7 +99,7 @@ func (t *traced) handOvers() []*handOver {
 // inLibrary tells whether what a stack does with a channel the standard library does.
 func (t *traced) inLibrary(id stack.ID) bool {
 	for _, f := range t.Frames(id) {
-		if o := t.Scope.Origin(f.Func); o != stack.Runtime {
+		if o := t.Scope.Of(f); o != stack.Runtime {
 			return o == stack.Standard
 		}
 	}

@@ -46,12 +46,12 @@ func (l *launch) lasting() bool { return 2*l.each.Count < l.created }
 // starter is the package of a library that started the goroutines, in a call of the program;
 // empty where the go statement is the program's own, or the call is one to start a goroutine.
 func (t *traced) starter(l *launch) string {
-	frames := slices.DeleteFunc(t.Frames(l.stack), func(f stack.Frame) bool { return t.Scope.Origin(f.Func) <= stack.Runtime })
-	if len(frames) == 0 || t.Scope.Origin(frames[0].Func) == stack.User {
+	frames := slices.DeleteFunc(t.Frames(l.stack), func(f stack.Frame) bool { return t.Scope.Of(f) <= stack.Runtime })
+	if len(frames) == 0 || t.Scope.Of(frames[0]) == stack.User {
 		return ""
 	}
 	for i, f := range frames[1:] {
-		if t.Scope.Origin(f.Func) == stack.User { // which calls frames[i]
+		if t.Scope.Of(f) == stack.User { // which calls frames[i]
 			if startsWork(frames[i].Func) {
 				return ""
 			}

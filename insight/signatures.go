@@ -327,8 +327,8 @@ func (in *Input) view(p *profile.Profile) *view {
 		scope := in.Session.Scope()
 		v = &view{t: p.Stacks, known: map[string][]bool{}, origins: make([]stack.Origin, p.Stacks.NumFrames())}
 		for id := range v.origins {
-			name := p.Stacks.Frame(stack.FrameID(id)).Func
-			if v.origins[id] = scope.Origin(name); generated(name) {
+			f := p.Stacks.Frame(stack.FrameID(id))
+			if v.origins[id] = scope.Of(f); generated(f.Func) {
 				v.origins[id] = stack.Runtime
 			}
 		}

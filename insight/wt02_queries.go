@@ -24,7 +24,7 @@ func queries(t *traced, g facts.UnitGroup) (all []*outward) {
 		}
 		o := &outward{group: g, stack: made.Creator, kind: "query", calls: made.Created, units: g.Seen.Count}
 		for _, f := range frames {
-			if t.Scope.Origin(f.Func) == stack.User {
+			if t.Scope.Of(f) == stack.User {
 				o.path = append(o.path, f)
 			}
 		}

@@ -138,9 +138,9 @@ func isServer(name string) bool {
 // innermost that is called as a handler, else the outermost of the user's code.
 func (p *places) handler(frames []stack.Frame) (name string, depth int) {
 	for i, f := range frames {
-		origin := p.w.scope.Origin(f.Func)
+		origin := p.w.scope.Of(f)
 		switch {
-		case i > 0 && handlerCalls(f.Func) && p.w.scope.Origin(frames[i-1].Func) >= stack.Standard:
+		case i > 0 && handlerCalls(f.Func) && p.w.scope.Of(frames[i-1]) >= stack.Standard:
 			return frames[i-1].Func, len(frames) - i + 1
 		case origin >= stack.Dependency && strings.HasSuffix(f.Func, ".ServeHTTP"):
 			return f.Func, len(frames) - i

@@ -123,7 +123,7 @@ func (w *words) findSite(id stack.ID) siteID {
 	found := false
 	frames := table.Frames(id)
 	for i, f := range frames {
-		if origin := w.scope.Origin(table.Frame(f).Func); origin > rank || !found {
+		if origin := w.scope.Of(table.Frame(f)); origin > rank || !found {
 			best, rank, found = f, max(origin, rank), true
 		}
 		if rank == stack.User {

@@ -96,7 +96,7 @@ func (s *side) innermost(p *profile.Profile, id stack.ID) folded {
 	for _, f := range frames {
 		frame := p.Stacks.Frame(f)
 		if !s.opt.Scope.IsUser(frame) {
-			if doer == "" && s.opt.Scope.Origin(frame.Func) > stack.Runtime {
+			if doer == "" && s.opt.Scope.Of(frame) > stack.Runtime {
 				doer = stack.FoldGenerics(frame.Func)
 			}
 			continue

@@ -139,7 +139,7 @@ var stopFor = map[string]string{
 // another module, has called; empty where no such code is on the stack.
 func calledBy(scope stack.Scope, frames []stack.Frame) string {
 	for i, f := range frames {
-		if scope.Origin(f.Func) < stack.Dependency {
+		if scope.Of(f) < stack.Dependency {
 			continue
 		}
 		if i == 0 {

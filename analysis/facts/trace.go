@@ -196,7 +196,7 @@ func Frames(t *stack.Table, id stack.ID) (all []stack.Frame) {
 func SiteOf(scope stack.Scope, frames []stack.Frame) (best stack.Frame) {
 	rank := stack.Native
 	for _, f := range frames {
-		if origin := scope.Origin(f.Func); origin > rank || best.Func == "" {
+		if origin := scope.Of(f); origin > rank || best.Func == "" {
 			rank, best = max(origin, rank), f
 		}
 	}

@@ -102,7 +102,7 @@ func (r *Report) Categories(scope stack.Scope) []CategoryRow {
 			frames := p.Stacks.Frames(s.Stack)
 			k := key{category: stack.Categorize(frames, of)}
 			if k.category == stack.Plain && len(frames) > 0 {
-				k.origin = scope.Origin(p.Stacks.Frame(frames[0]).Func)
+				k.origin = scope.Of(p.Stacks.Frame(frames[0]))
 			}
 			keys[s.Stack], have[s.Stack] = k, true
 		}

@@ -166,3 +166,29 @@ func TestModule(t *testing.T) {
 	f("google.golang.org/grpc.F", "google.golang.org/grpc")
 	f("[vdso]", "")
 }
+
+// TestInlinedClosures has closures whose names are the caller's, and whose files are not.
+func TestInlinedClosures(t *testing.T) {
+	scope := Scope{Modules: []string{"example.com/shop"}}
+	for _, x := range []struct {
+		function, file string
+		user           bool
+	}{
+		{"main.globs.Compile.SplitSeq.splitSeq.func1", "/usr/local/go/src/strings/iter.go", false},
+		{"main.main.Values.func1", "/root/go/pkg/mod/golang.org/toolchain@v0.0.1-go1.24.1.linux-amd64/src/slices/iter.go", false},
+		{"example.com/shop/cart.total.All.func2", "C:/Go/src/maps/iter.go", false},
+		{"main.main.Values.func1", "slices/iter.go", false}, // -trimpath
+		{"main.main.Map.func1", "/home/u/go/pkg/mod/github.com/samber/lo@v1.47.0/map.go", false},
+		{"example.com/shop/slices.Sum.func1", "/home/u/src/slices/sum.go", true},
+		{"example.com/shop/cart.total.func2", "/home/u/src/shop/cart/cart.go", true},
+		{"main.main.func1", "/home/u/src/cmd/shop/main.go", true},
+		{"main.main.func1", "/home/u/shop/main.go", true},
+		{"main.main.func1", "command-line-arguments/main.go", true},
+		{"main.parse", "/usr/local/go/src/strings/iter.go", true}, // no closure: who knows what //line says
+		{"main.main.func1", "", true},
+	} {
+		if got := scope.IsUser(Frame{Func: x.function, File: x.file}); got != x.user {
+			t.Errorf("%s in %s: user's %v", x.function, x.file, got)
+		}
+	}
+}

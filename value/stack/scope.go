@@ -79,11 +79,41 @@ func IsAgent(function string) bool { return isAgent(function[len(Package(functio
 
 // IsUser says whether the frame runs the user's own code. It has the shape
 // that calltree asks for.
-func (s Scope) IsUser(f Frame) bool { return s.Origin(f.Func) == User }
+func (s Scope) IsUser(f Frame) bool { return s.Of(f) == User }
+
+// Of says whose code a frame runs: as [Scope.Origin], but for closures of what was inlined. Where strings.SplitSeq is inlined
+// into main.parse, its closure has the name of one of the caller, "main.parse.SplitSeq.splitSeq.func1", and the file of its
+// own: one of the standard library, or of the module cache.
+func (s Scope) Of(f Frame) Origin {
+	origin := s.Origin(f.Func)
+	if n := len(f.Func); origin != User || n == 0 || f.Func[n-1] < '0' || f.Func[n-1] > '9' {
+		return origin
+	}
+	end := strings.LastIndexByte(f.File, '/')
+	if end < 0 || Enclosing(f.Func) == f.Func {
+		return origin
+	}
+	dir := f.File[:end]
+	if pkg := Package(f.Func); pkg == dir || pkg != "main" && strings.HasSuffix(dir, "/"+pkg[strings.LastIndexByte(pkg, '/')+1:]) {
+		return origin
+	}
+	cached := strings.Contains(dir, "@v")
+	if strings.HasPrefix(dir, "/") || strings.Contains(dir, ":/") {
+		const root = "/src/"
+		dir = strings.TrimPrefix(dir[strings.LastIndex(dir+"/", root)+1:], root[1:])
+	}
+	switch {
+	case IsStandard(dir) && !within(dir, "cmd"): // commands are inlined nowhere
+		return Standard
+	case cached:
+		return Dependency
+	}
+	return origin
+}
 
 // IsOutsideStandard says whether the frame runs code of the user or of a
 // dependency: what somebody other than the Go team can change.
-func (s Scope) IsOutsideStandard(f Frame) bool { return s.Origin(f.Func) >= Dependency }
+func (s Scope) IsOutsideStandard(f Frame) bool { return s.Of(f) >= Dependency }
 
 // IsRuntime says whether a package is the Go runtime itself: the code that
 // runs because of the language, not because somebody has called it by name.
