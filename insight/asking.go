@@ -323,18 +323,106 @@ func (a asking) advice() string {
 }
 
 // paces tells whether a pause of its own stands in a loop that goes through its items or its
-// time, and that nothing which it meets within ends but an error.
+// time, and that nothing which it meets within ends but an error, or the time.
 func paces(c *code, at stack.Frame) bool {
 	loops := loopsAround(c, at)
-	if len(loops) == 0 || !pausesOn(c, at) {
+	if len(loops) == 0 {
 		return false
 	}
 	l := loops[len(loops)-1]
+	if timer := selectsTimer(l, at.Line); timer != at.Line {
+		if !onlyEnds(l, at.Line) {
+			return false // what comes meanwhile ends the wait
+		}
+	} else if !pausesOn(c, at) {
+		return false
+	}
 	n, ok := l.stmt.(*ast.ForStmt)
-	if ok && !timed(n.Cond) && (n.Cond == nil || n.Post == nil) {
+	if ok && !l.timed(c, n.Cond) && (n.Cond == nil || n.Post == nil) && !(n.Cond == nil && l.timedOut(c)) {
 		return false // for ready() == false { … }
 	}
-	return !slices.ContainsFunc(exits(l.body.List), func(x exit) bool { return !errorCheck(x.cond) || !x.on })
+	return !slices.ContainsFunc(exits(l.body.List), func(x exit) bool { return (!errorCheck(x.cond) || !x.on) && !l.timed(c, x.cond) })
+}
+
+// timedOut tells of a loop that it is left by the time.
+func (l loop) timedOut(c *code) bool {
+	return slices.ContainsFunc(exits(l.body.List), func(x exit) bool { return l.timed(c, x.cond) })
+}
+
+// onlyEnds tells of a select on a line that all of its clauses but the timer's leave the function or the program: they end the
+// loop, and bring no news for it.
+func onlyEnds(l loop, line int) bool {
+	ends := false
+	l.source.onLine(line, func(n ast.Node, _ []ast.Node) {
+		s, ok := n.(*ast.SelectStmt)
+		if !ok {
+			return
+		}
+		timers := 0
+		ends = true
+		for _, x := range s.Body.List {
+			clause := x.(*ast.CommClause)
+			if clause.Comm != nil && receivesTime(clause.Comm) {
+				timers++
+				continue
+			}
+			if clause.Comm == nil || len(clause.Body) == 0 {
+				ends = false
+				continue
+			}
+			b, broken := clause.Body[len(clause.Body)-1].(*ast.BranchStmt) // without a label it leaves the select alone
+			ends = ends && leavesLoop(clause.Body) && !(broken && b.Label == nil)
+		}
+		ends = ends && timers == 1
+	})
+	return ends
+}
+
+// receivesTime tells of a clause of a select that it receives from a timer or a ticker.
+func receivesTime(comm ast.Node) bool {
+	return hasNode(comm, func(n ast.Node) bool {
+		u, ok := n.(*ast.UnaryExpr)
+		if !ok || u.Op != token.ARROW {
+			return false
+		}
+		name := types.ExprString(u.X)
+		return lastName(name) == "C" || strings.HasPrefix(name, "time.After(")
+	})
+}
+
+// timed tells whether a condition of the loop asks for the time: itself, by a variable that a turn sets to it, or by a function of
+// the sources that asks for nothing else.
+func (l loop) timed(c *code, cond ast.Expr) bool {
+	if cond == nil {
+		return false
+	}
+	if timed(cond) {
+		return true
+	}
+	return hasNode(cond, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			found := false
+			eachInTurn(l.body, func(x ast.Node) {
+				a, ok := x.(*ast.AssignStmt)
+				found = found || ok && len(a.Lhs) == 1 && isNamed(a.Lhs[0], n.Name) && timed(a.Rhs[0])
+			})
+			return found
+		case *ast.CallExpr:
+			all := c.functions()[ownCallName(n)]
+			return len(all) > 0 && !slices.ContainsFunc(all, func(d declaration) bool { return !asksClock(d.Body) })
+		}
+		return false
+	})
+}
+
+// asksClock tells of a function that it is one expression with the time.
+func asksClock(body *ast.BlockStmt) bool {
+	x, ok := isExpression(body)
+	return ok && timed(x) && !hasCall(x, func(call *ast.CallExpr) bool {
+		name := types.ExprString(call.Fun)
+		return !strings.HasPrefix(name, "time.") && !slices.Contains([]string{"After", "Before", "Sub", "Add", "Compare", "Equal", "IsZero"}, calledName(call))
+	})
 }
 
 // pausesOn tells whether a line calls something, or receives from a timer: a line that waits for

@@ -96,18 +96,24 @@ func TestAskingAround(t *testing.T) {
 // lineFive is the second line of a function's body.
 func lineFive(body string) (*code, stack.Frame) {
 	r := recordingtest.New("title x")
-	withSource(r, "a.go", "package main\n\nfunc f() {\n"+body+"\n}\n")
+	withSource(r, "a.go", "package main\n\nfunc f() {\n"+body+"\n}\n\nfunc over() bool { return time.Now().After(end) }\n\nfunc ready() bool { return find(time.Now()) }\n")
 	return NewInput(session.New(r.Open())).code, stack.Frame{Func: "main.f", File: "a.go", Line: 5}
 }
 
 // TestPaces: a pause in a loop that nothing ends but its items keeps a rate.
 func TestPaces(t *testing.T) {
 	for text, want := range map[string]bool{
-		"for _, x := range list {\n<-limit.C\nif err := send(x); err != nil {\nreturn err\n}\n}": true,
-		"for i := 0; i < 60; i++ {\ntime.Sleep(d)\nsend(i)\n}":                                   true,
-		"for i := 0; i < 60; i++ {\ntime.Sleep(d)\nif ready() {\nbreak\n}\n}":                    false,
-		"for !ready() {\ntime.Sleep(d)\n}":                                                       false,
-		"for {\ntime.Sleep(d)\nif ready() {\nreturn\n}\n}":                                       false,
+		"for _, x := range list {\n<-limit.C\nif err := send(x); err != nil {\nreturn err\n}\n}":          true,
+		"for i := 0; i < 60; i++ {\ntime.Sleep(d)\nsend(i)\n}":                                            true,
+		"for i := 0; i < 60; i++ {\ntime.Sleep(d)\nif ready() {\nbreak\n}\n}":                             false,
+		"for !ready() {\ntime.Sleep(d)\n}":                                                                false,
+		"for !over() {\ntime.Sleep(d)\nsend(i)\n}":                                                        true,
+		"for {\ntime.Sleep(min(d, most))\nsend()\nif d := time.Until(due); d <= 0 {\nreturn\n}\n}":        true,
+		"for {\ntime.Sleep(min(d, most))\nd = time.Until(due)\nif d <= 0 {\nreturn\n}\n}":                 true,
+		"for range list {\nselect {\ncase err := <-lost:\nlog.Fatal(err)\ncase <-t.C:\n}\nsend()\n}":      true,
+		"for range list {\nselect {\ncase x := <-in:\nall = append(all, x)\ncase <-t.C:\n}\nsend(all)\n}": false,
+		"for range list {\nselect {\ncase <-found:\nbreak\ncase <-t.C:\n}\nsend(all)\n}":                  false,
+		"for {\ntime.Sleep(d)\nif ready() {\nreturn\n}\n}":                                                false,
 		"{\ntime.Sleep(d)\n}": false,
 		"for time.Since(start) < length {\n<-tick.C\nsend()\n}": true,
 		// A wait for something else stands in a loop through its items.

@@ -298,6 +298,7 @@ func askWork(c *code, f stack.Frame) {
 	}
 	for _, l := range loopsAround(c, f) {
 		vainLoop(l)
+		pollsState(c, l)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
-	"go/types"
 	"slices"
 	"strings"
 	"time"
@@ -59,7 +58,7 @@ func pollsWith(c *code, frames []stack.Frame, isUser func(stack.Frame) bool) (at
 		}
 		l := loops[len(loops)-1]
 		line := selectsTimer(l, f.Line)
-		return f, l, growsIn(l, line), (line != f.Line || pausesOn(c, f)) && learns(l)
+		return f, l, growsIn(l, line), (line != f.Line || pausesOn(c, f)) && learns(c, l)
 	}
 	return at, l, false, false
 }
@@ -74,14 +73,7 @@ func selectsTimer(l loop, line int) int {
 		}
 		for _, x := range s.Body.List {
 			comm := x.(*ast.CommClause).Comm
-			if comm != nil && hasNode(comm, func(n ast.Node) bool {
-				u, ok := n.(*ast.UnaryExpr)
-				if !ok || u.Op != token.ARROW {
-					return false
-				}
-				name := types.ExprString(u.X)
-				return lastName(name) == "C" || strings.HasPrefix(name, "time.After(")
-			}) {
+			if comm != nil && receivesTime(comm) {
 				timer, _ = l.source.lines(comm)
 			}
 		}
@@ -90,13 +82,13 @@ func selectsTimer(l loop, line int) int {
 }
 
 // learns tells whether what a loop meets in a turn ends it, other than an error or the end of a context.
-func learns(l loop) bool {
+func learns(c *code, l loop) bool {
 	n, ok := l.stmt.(*ast.ForStmt)
-	if !ok || timed(n.Cond) {
+	if !ok || l.timed(c, n.Cond) {
 		return false
 	}
 	tells := func(x ast.Expr) bool {
-		return x != nil && !errorCheck(x) && !timed(x) && !hasNode(x, func(n ast.Node) bool {
+		return x != nil && !errorCheck(x) && !l.timed(c, x) && !hasNode(x, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
 			return ok && slices.Contains([]string{"Err", "Is"}, calledName(call))
 		})
@@ -180,6 +172,26 @@ func cadenceIn(in *Input, at stack.Frame, l loop, anew bool) *cadence {
 		return nil
 	}
 	return k
+}
+
+// countedSeries takes the number of series from the run that counts, where the function of the loop is called again at once: a pause
+// belongs to a call as a turn does. It is false where that was not counted.
+func (k *cadence) countedSeries(c *code, at stack.Frame, l loop) bool {
+	counts := blockCountsOf(c)
+	if counts == nil {
+		return false
+	}
+	fn, loops, ok := counts.loopsAt(at)
+	if !ok || len(loops) != 1 { // more, and it is not the calls that the pauses belong to
+		return false
+	}
+	calls, known := counts.entered(fn.body().Lbrace)
+	turns, counted := counts.entered(bodyOfLoop(loops[0]).Lbrace)
+	if !known || !counted || calls == 0 || turns < calls {
+		return false
+	}
+	k.series = max(1, k.pauses*calls/turns)
+	return true
 }
 
 // begins tells of a pause that it is the first of another series, of pauses that are multiplied from turn to turn: it is about
@@ -271,10 +283,17 @@ func tellCadence(r *Rule, w *waiting, in *Input, t *traced, generic string, f *F
 	if k == nil {
 		return
 	}
-	if k.series == 1 && k.pauses > 1 && !seriesAnew(in.code, at, l) && polledInTurns(in, t, w, at) {
+	own, owns := pollsState(in.code, l)
+	if k.series == 1 && k.pauses > 1 && !seriesAnew(in.code, at, l) && polledInTurns(in, t, w, at) && !k.countedSeries(in.code, at, l) {
 		f.Summary += "; the function that polls there is called in a loop, and which of these pauses was the last one for something that is waited for does not show"
 		f.Severity, f.Advice = Info, "If each thing that is waited for takes only a few of these pauses, one of each is lost at most: shorter ones, or short ones at first that grow, lose less. If it takes many, shorter pauses gain little: make what it waits for faster, or wait for several at once."
+		if owns {
+			own.tell(in.code, f)
+		}
 		return
+	}
+	if owns {
+		defer own.tell(in.code, f)
 	}
 	if w.there && w.share() >= r.param("warning") {
 		f.Severity = Warning // unless the pauses lose little

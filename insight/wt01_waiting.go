@@ -487,6 +487,9 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 		info(w.elsewhere(t, reason))
 	case slices.Contains(peers, reason) && !w.outside() && w.kind != "lock" && w.kind != "pool" && !w.queues() && g.Unit.String() != "request":
 		info(w.inItsPlace(t, reason))
+	case reason == "process" && g.Unit.String() == "main" && calls < r.param("calls") && outsideLoops(in.code, t, w.site):
+		f.Advice = fewProcesses
+		info("the time is spent by the other program, which no loop of the source starts again")
 	case reason == "channel" || reason == "wait_group" || reason == "cond" || reason == "other" || reason == "unknown":
 		info("the trace does not show what the goroutine that ended the wait did meanwhile, or it was waiting itself")
 	}
@@ -686,6 +689,23 @@ var waitAdvices = map[string]string{
 	"collector":      "Allocate less, or give the collector more room (GOGC, GOMEMLIMIT); do not call runtime.GC while others wait.",
 	"stop_the_world": "Stop the world less often: calling runtime.ReadMemStats, taking a goroutine profile or changing GOMAXPROCS on each request stops all other goroutines too; runtime/metrics does not.",
 	"wait_group":     "Look at what the last goroutine it waits for does: start that one first, split it up, or do not wait for it.",
+}
+
+// fewProcesses is what to do about another program that main starts once, or twice, and waits for.
+const fewProcesses = "It waits for another program, which takes the time: record that one (where it is a Go program, loupe run does), or do other work while it runs."
+
+// outsideLoops tells of a place that no loop of the source comes to it again and again, by any of the functions on its way.
+func outsideLoops(c *code, t *traced, at facts.UnitSite) bool {
+	own := 0
+	for _, f := range t.Frames(at.Stack) {
+		if !t.Scope.IsUser(f) {
+			continue
+		}
+		if own++; c.parse(f.File) == nil || len(loopsAround(c, f)) > 0 {
+			return false
+		}
+	}
+	return own > 0
 }
 
 // calledFrames are those of the wait itself, or of what the one does meanwhile that ends it.
