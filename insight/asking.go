@@ -338,15 +338,15 @@ func paces(c *code, at stack.Frame) bool {
 		return false
 	}
 	n, ok := l.stmt.(*ast.ForStmt)
-	if ok && !l.timed(c, n.Cond) && (n.Cond == nil || n.Post == nil) && !(n.Cond == nil && l.timedOut(c)) {
+	if ok && !clockEnds(c, l, n.Cond) && (n.Cond == nil || n.Post == nil) && !(n.Cond == nil && timeEnds(c, l)) {
 		return false // for ready() == false { … }
 	}
-	return !slices.ContainsFunc(exits(l.body.List), func(x exit) bool { return (!errorCheck(x.cond) || !x.on) && !l.timed(c, x.cond) })
+	return !slices.ContainsFunc(exits(l.body.List), func(x exit) bool { return (!errorCheck(x.cond) || !x.on) && !clockEnds(c, l, x.cond) })
 }
 
-// timedOut tells of a loop that it is left by the time.
-func (l loop) timedOut(c *code) bool {
-	return slices.ContainsFunc(exits(l.body.List), func(x exit) bool { return l.timed(c, x.cond) })
+// timeEnds tells of a loop that it is left by the time.
+func timeEnds(c *code, l loop) bool {
+	return slices.ContainsFunc(exits(l.body.List), func(x exit) bool { return clockEnds(c, l, x.cond) })
 }
 
 // onlyEnds tells of a select on a line that all of its clauses but the timer's leave the function or the program: they end the
@@ -390,9 +390,9 @@ func receivesTime(comm ast.Node) bool {
 	})
 }
 
-// timed tells whether a condition of the loop asks for the time: itself, by a variable that a turn sets to it, or by a function of
+// clockEnds tells whether a condition of a loop asks for the time: itself, by a variable that a turn sets to it, or by a function of
 // the sources that asks for nothing else.
-func (l loop) timed(c *code, cond ast.Expr) bool {
+func clockEnds(c *code, l loop, cond ast.Expr) bool {
 	if cond == nil {
 		return false
 	}
@@ -405,7 +405,7 @@ func (l loop) timed(c *code, cond ast.Expr) bool {
 			found := false
 			eachInTurn(l.body, func(x ast.Node) {
 				a, ok := x.(*ast.AssignStmt)
-				found = found || ok && len(a.Lhs) == 1 && isNamed(a.Lhs[0], n.Name) && timed(a.Rhs[0])
+				found = found || ok && len(a.Lhs) == 1 && isNamed(a.Lhs[0], n.Name) && (timed(a.Rhs[0]) || receivesTime(a))
 			})
 			return found
 		case *ast.CallExpr:
@@ -416,13 +416,36 @@ func (l loop) timed(c *code, cond ast.Expr) bool {
 	})
 }
 
-// asksClock tells of a function that it is one expression with the time.
+// asksClock tells of a function that it returns one expression with the time, under a lock or without.
 func asksClock(body *ast.BlockStmt) bool {
-	x, ok := isExpression(body)
-	return ok && timed(x) && !hasCall(x, func(call *ast.CallExpr) bool {
-		name := types.ExprString(call.Fun)
-		return !strings.HasPrefix(name, "time.") && !slices.Contains([]string{"After", "Before", "Sub", "Add", "Compare", "Equal", "IsZero"}, calledName(call))
-	})
+	if body == nil {
+		return false
+	}
+	locks := func(x ast.Expr) bool {
+		call, ok := x.(*ast.CallExpr)
+		return ok && slices.Contains([]string{"Lock", "Unlock", "RLock", "RUnlock"}, calledName(call))
+	}
+	asks := false
+	for _, s := range body.List {
+		switch s := s.(type) {
+		case *ast.ExprStmt:
+			if !locks(s.X) {
+				return false
+			}
+		case *ast.DeferStmt:
+			if !locks(s.Call) {
+				return false
+			}
+		case *ast.ReturnStmt:
+			asks = len(s.Results) == 1 && timed(s.Results[0]) && !hasCall(s.Results[0], func(call *ast.CallExpr) bool {
+				name := types.ExprString(call.Fun)
+				return !strings.HasPrefix(name, "time.") && !slices.Contains([]string{"After", "Before", "Sub", "Add", "Compare", "Equal", "IsZero"}, calledName(call))
+			})
+		default:
+			return false
+		}
+	}
+	return asks
 }
 
 // pausesOn tells whether a line calls something, or receives from a timer: a line that waits for

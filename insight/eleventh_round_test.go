@@ -126,6 +126,26 @@ func count(c, d chan int) {
 	}
 }
 
+func (s *session) expired() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Since(s.last) > most // idle
+}
+
+func watch(s *session) {
+	for !s.expired() {
+		time.Sleep(second) // watched
+	}
+}
+
+func ready(s *session) {
+	for !s.found() {
+		time.Sleep(second) // looked for
+	}
+}
+
+func (s *session) found() bool { return s.all[most] }
+
 func link() context.Context {
 	ctx, _ := context.WithTimeout(app, 8*time.Second)
 	return ctx
@@ -147,7 +167,10 @@ func link() context.Context {
 		{"a send", stack.Frame{Func: "main.wait", File: "a.go", Line: line("// alone")}, 6 * time.Second, 0},
 		{"a deadline by a field", stack.Frame{Func: "main.(*server).read", File: "a.go", Line: line("// deadline")}, 30 * time.Second, 15},
 		{"a counter", stack.Frame{Func: "main.count", File: "a.go", Line: line("// counted")}, 6 * time.Second, 0},
-		{"a context", stack.Frame{Func: "context.(*cancelCtx).propagateCancel.func2", File: "context.go", Line: 5}, 6 * time.Second, 30},
+		{"a loop that the time ends", stack.Frame{Func: "main.watch", File: "a.go", Line: line("// watched")}, 6 * time.Second, line("// idle")},
+		{"a loop that the time has ended by then", stack.Frame{Func: "main.watch", File: "a.go", Line: line("// watched")}, 21 * time.Second, 0},
+		{"a loop that something else ends", stack.Frame{Func: "main.ready", File: "a.go", Line: line("// looked for")}, 6 * time.Second, 0},
+		{"a context", stack.Frame{Func: "context.(*cancelCtx).propagateCancel.func2", File: "context.go", Line: 5}, 6 * time.Second, line("8*time.Second")},
 		{"a context that has ended by then", stack.Frame{Func: "context.(*cancelCtx).propagateCancel.func2", File: "context.go", Line: 5}, 9 * time.Second, 0},
 		{"another library", stack.Frame{Func: "net/http.(*persistConn).writeLoop", File: "transport.go", Line: 5}, 6 * time.Second, 0},
 	} {

@@ -109,7 +109,7 @@ func packageAt(in *Input, file string) *checkedPackage {
 		if path.Dir(e.Source) != path.Dir(file) {
 			continue
 		}
-		text, err := in.code.source(e.Source)
+		text, err := keptSource(in.code, e.Source)
 		if err != nil {
 			continue
 		}

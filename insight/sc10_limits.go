@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"slices"
 	"time"
 
@@ -29,6 +30,11 @@ func TimeLimit(in *Input, frames []stack.Frame, seen time.Duration) (limit Evide
 	}
 	at := c.userFrame(frames)
 	if in.Session.Scope().IsUser(at) {
+		if loops := loopsAround(c, at); len(loops) > 0 {
+			if limit, found = loopLimit(c, loops[len(loops)-1], at.File, seen); found {
+				return limit, true
+			}
+		}
 		if waitsForSeveral(c, at) || setsDeadline(c, at) {
 			fn := c.function(at)
 			if fn == nil {
@@ -60,6 +66,35 @@ func TimeLimit(in *Input, frames []stack.Frame, seen time.Duration) (limit Evide
 		}
 	})
 	return limit, found
+}
+
+// loopLimit is a line that ends a loop after a time which is longer than what was seen: the loop asks the clock, by itself or by a
+// function that does.
+func loopLimit(c *code, l loop, file string, seen time.Duration) (limit Evidence, found bool) {
+	for _, x := range l.exits() {
+		if !clockEnds(c, l, x.cond) {
+			continue
+		}
+		if limit, found = timeLimitOf(c, file, l.source, x.cond, seen); found {
+			return limit, true
+		}
+		ast.Inspect(x.cond, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || found {
+				return !found
+			}
+			for _, d := range c.functions()[ownCallName(call)] {
+				if asksClock(d.Body) && !found {
+					limit, found = timeLimitOf(c, d.file, c.parse(d.file), d.Body, seen)
+				}
+			}
+			return true
+		})
+		if found {
+			return limit, true
+		}
+	}
+	return limit, false
 }
 
 // SourceUnread says of the place where a goroutine waits that its source is not there, or does not parse: a time limit in it
@@ -131,6 +166,12 @@ func limitTime(c *code, s *syntax, x ast.Expr) (most time.Duration) {
 // timeLimitOf looks for a limit in a function that is longer than what was seen.
 func timeLimitOf(c *code, file string, s *syntax, fn ast.Node, seen time.Duration) (limit Evidence, found bool) {
 	ast.Inspect(fn, func(n ast.Node) bool {
+		if b, ok := n.(*ast.BinaryExpr); ok && !found && slices.Contains([]token.Token{token.LSS, token.LEQ, token.GTR, token.GEQ}, b.Op) && (timed(b.X) || timed(b.Y)) { // time.Since(last) > idle
+			if d := max(limitTime(c, s, b.X), limitTime(c, s, b.Y)); d > seen {
+				line, _ := s.lines(b)
+				limit, found = c.shownAt(file, line, "%s are asked for here, and %s were seen", unit.Duration(d), unit.Duration(seen)), true
+			}
+		}
 		call, ok := n.(*ast.CallExpr)
 		if !ok || found {
 			return !found
@@ -156,6 +197,7 @@ func (f *Finding) tellLimit(in *Input, frames []stack.Frame, seen time.Duration)
 	}
 	f.Severity = Info
 	f.Title = "More and more goroutines wait"
+	f.Advice = "By the source they end when their time is over. If they do, so many live at once: a shorter time makes them fewer, and one goroutine that goes through all that is due, or time.AfterFunc, does without them. If something ends the wait sooner (a channel that is closed, a context), see that it is called."
 	f.Summary += fmt.Sprintf("; a time limit of the source (%s:%d) is longer than that: whether they end by it was not seen", baseName(limit.File), limit.Line)
 	f.Evidence = append(f.Evidence, limit)
 	f.Verify = "Record for longer than the limit (-phases growth:2m): their number should stay the same."

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"loupe/analysis/facts"
 	"loupe/analysis/sched"
@@ -365,7 +366,8 @@ func counted(r *Rule, in *Input) (found []stuck, other Finding) {
 		if err != nil {
 			continue
 		}
-		n := set.Series("/sched/goroutines:goroutines").Values
+		series := set.Series("/sched/goroutines:goroutines")
+		n := series.Values
 		if len(n) < int(r.param("samples")) {
 			if len(n) > 0 && other.State == NotApplicable {
 				other = r.short("%d samples of the number of goroutines; %g are needed", len(n), r.param("samples"))
@@ -388,7 +390,7 @@ func counted(r *Rule, in *Input) (found []stuck, other Finding) {
 		case p >= r.param("p"):
 			other = r.answer(TooLittle, "there were %s goroutines at the beginning and %s at the end, with ups and downs in between (%d samples): record longer", from, to, len(n))
 		default:
-			found = append(found, stuckSomewhere(r, in, n, more))
+			found = append(found, stuckSomewhere(r, in, n, more, series.Times[len(n)-1].Sub(series.Times[0])))
 		}
 	}
 	return found, other
@@ -406,7 +408,7 @@ func runs(in *Input) (all []int) {
 
 // stuckSomewhere is the finding of goroutines that become more, at the place
 // where most of them wait, if that is known.
-func stuckSomewhere(r *Rule, in *Input, n []float64, more float64) stuck {
+func stuckSomewhere(r *Rule, in *Input, n []float64, more float64, covers time.Duration) stuck {
 	f := stuckAt(r, stack.Frame{}, more, "there were %s goroutines at the beginning and %s at the end, a steady rise over %d samples that had not stopped", unit.Number(n[0]), unit.Number(n[len(n)-1]), len(n))
 	f.Impact = exactly(more, "goroutines more")
 	f.Severity = Info
@@ -427,6 +429,7 @@ func stuckSomewhere(r *Rule, in *Input, n []float64, more float64) stuck {
 	}
 	f.at, f.Severity = most, Warning
 	f.Evidence = []Evidence{in.fileAt(looks[0].Entry, most, top.Frames, "%s wait here", unit.Plural(waiting, "goroutine"))}
+	f.tellLimit(in, top.Frames, covers)
 	return f
 }
 

@@ -114,7 +114,7 @@ func importedAs(file *ast.File, pkg string) string {
 
 // text is a line of a source file; empty where the recording does not have it.
 func (c *code) text(file string, line int) string {
-	data, err := c.source(file)
+	data, err := keptSource(c, file)
 	if err != nil {
 		return ""
 	}

@@ -42,9 +42,9 @@ type syntax struct {
 	taken []taker
 }
 
-// source is the text of a source file of the recording. That of another version than the program was built from
+// keptSource is the text of a source file of the recording. That of another version than the program was built from
 // is an error: its lines would tell of other code.
-func (c *code) source(file string) ([]byte, error) {
+func keptSource(c *code, file string) ([]byte, error) {
 	if slices.Contains(c.session.Outdated(), file) {
 		return nil, fmt.Errorf("%s has changed since the program was built", file)
 	}
@@ -58,7 +58,7 @@ func (c *code) parse(file string) *syntax {
 		return s
 	}
 	var s *syntax
-	if text, err := c.source(file); err == nil {
+	if text, err := keptSource(c, file); err == nil {
 		fset := token.NewFileSet()
 		if f, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution); err == nil {
 			loopsByGoto(f)

@@ -84,7 +84,7 @@ func typedOf(c *code) *typed {
 	packages := map[string][]*ast.File{} // by folder and name
 	var order []string
 	for _, e := range c.session.Manifest().Of(recording.Source) {
-		text, err := c.source(e.Source)
+		text, err := keptSource(c, e.Source)
 		if err != nil {
 			continue
 		}

@@ -84,11 +84,11 @@ func selectsTimer(l loop, line int) int {
 // learns tells whether what a loop meets in a turn ends it, other than an error or the end of a context.
 func learns(c *code, l loop) bool {
 	n, ok := l.stmt.(*ast.ForStmt)
-	if !ok || l.timed(c, n.Cond) {
+	if !ok || clockEnds(c, l, n.Cond) {
 		return false
 	}
 	tells := func(x ast.Expr) bool {
-		return x != nil && !errorCheck(x) && !l.timed(c, x) && !hasNode(x, func(n ast.Node) bool {
+		return x != nil && !errorCheck(x) && !clockEnds(c, l, x) && !hasNode(x, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
 			return ok && slices.Contains([]string{"Err", "Is"}, calledName(call))
 		})
