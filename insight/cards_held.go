@@ -8,7 +8,6 @@ import (
 
 	"loupe/analysis/facts"
 	"loupe/value/stack"
-	"loupe/value/unit"
 )
 
 // Who waits for a lock waits for what is done under it. Where that is work, and not waiting, the samples show what.
@@ -96,21 +95,6 @@ func holderRuns(in *Input, at stack.Frame) bool {
 // tellsOfHolder tells of the cause of a wait for a lock that it says what the holder does, and not only that it waits for a P or is one of the queue.
 func tellsOfHolder(c facts.UnitCause) bool {
 	return c.Site.Frame.Func != "" && !slices.Contains([]string{"", "none", "unknown", "runnable", "lock"}, c.Kind.Key())
-}
-
-// workAdvice says of a lock that is kept by work what that is; empty where it is not.
-func workAdvice(in *Input, at stack.Frame) string {
-	s := spentOf(in)
-	marks := s.keptBy(in, at)
-	if marks == nil {
-		return ""
-	}
-	most := s.heaviest(marks)
-	if most.Func == "" {
-		return ""
-	}
-	return fmt.Sprintf("Who holds the lock works: %s of the CPU time is spent under it, most of that in %s. Make that cheaper, or do it before the lock is taken or after it is let go; more under one acquisition would make the others wait longer. Then split what it guards.",
-		unit.Percent(s.share(marks)), place(most))
 }
 
 // heaviest is the line of the program at which most of the marked samples are.

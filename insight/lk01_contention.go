@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -333,7 +334,7 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 		}
 	}
 	if writer != nil {
-		f.Summary += "; meanwhile " + writer.says(cause)
+		f.Summary += "; meanwhile " + writer.says(isDoing(cause))
 	} else {
 		f.Summary += fmt.Sprintf("; meanwhile %s %s%s", who, cause.Kind.Clause(), where)
 	}
@@ -351,6 +352,9 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 		if p := protectedBy(c.in.code, p.Frames, t.Frames(cause.Site.Stack), callsOutside(c.in)...); p != nil {
 			if p.says != "" {
 				f.Summary, f.Advice = f.Summary+"; "+p.says, p.advice
+				if p.pace {
+					f.Title, f.Severity = cmp.Or(p.title, f.Title), Info
+				}
 				return
 			}
 			f.Doubts = append(f.Doubts, p.doubt)

@@ -331,10 +331,20 @@ func stampedeFinding(r *Rule, in *Input, w *facts.AllWaits, s *stampede) Finding
 	if w == s.dump {
 		who = fmt.Sprintf("%s for %s", unit.Plural(s.waiting, "goroutine")+" waited", lock)
 	}
-	if s.holding > 0 && w != s.dump {
+	if s.holding > 0 && s.waiting > 0 && w != s.dump {
 		who += fmt.Sprintf("; in one snapshot %d waited for %d", s.waiting, s.holding)
 	}
-	f := r.answer(Found, "%s, while its holder %s %s at %s:%d", who, verb, first.what, baseName(first.at.File), first.at.Line)
+	does := fmt.Sprintf("%s %s at %s:%d", verb, first.what, baseName(first.at.File), first.at.Line)
+	var writer *pendingWriter
+	if first.from != nil {
+		writer = pendingAt(in, s.site.At, first.stack)
+	}
+	if writer != nil {
+		who += "; " + writer.says(does)
+	} else {
+		who += ", while its holder " + does
+	}
+	f := r.answer(Found, "%s", who)
 	f.Severity = Info
 	mean := w.Mean(s.site.Time)
 	if w == s.dump || mean == 0 && s.holding > 0 {
@@ -380,6 +390,9 @@ func stampedeFinding(r *Rule, in *Input, w *facts.AllWaits, s *stampede) Finding
 	}
 	if p := protectedBy(in.code, s.site.Frames, holder, more...); p != nil {
 		p.tell(&f)
+	}
+	if writer != nil {
+		writer.tell(in, "does I/O", &f)
 	}
 	if !s.known {
 		f.Doubts = append(f.Doubts, "without the source it is not known whether the lock is released before that")

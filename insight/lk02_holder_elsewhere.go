@@ -87,23 +87,47 @@ func waitsWhoLetsGo(in *Input, site stack.Frame) stack.Frame {
 
 // heldByOther is what a lock is for that a function holds in which nobody waits for it.
 func heldByOther(c *code, waiter, holder []stack.Frame, more [][]stack.Frame) *protected {
-	p := connectionUnder(c, waiter, holder)
 	i, taken := heldAbove(c, waiter, holder)
 	if i < 0 {
-		return p
+		at, lock := heldOfType(c, lockedBy(c, waiter), holder)
+		return guardedConnection(c, holder, at, lock)
 	}
 	u := &underlying{c: c, s: c.parse(holder[i].File), fn: c.scopeAt(holder[i]), file: holder[i].File, held: taken, known: true, lock: taken.from, call: holder[i].Line}
 	if u.fn == nil {
-		return p
+		return nil
 	}
 	levels := u.within(holder, holder[i])
-	if kept, _ := u.together(levels, waiter, holder, more); p == nil {
-		p = kept
-	}
+	p, _ := u.together(levels, holder, more)
 	if k := keepsAlive(u, levels); k != nil {
 		p = k.beside(c, p)
 	}
 	return besideOthers(u, levels, p)
+}
+
+// lockedBy is the type of the method that waits for a lock; empty where none of the program's does.
+func lockedBy(c *code, waiter []stack.Frame) string {
+	for _, f := range waiter {
+		if fn := c.function(f); fn != nil {
+			return scopeOf(fn).of
+		}
+	}
+	return ""
+}
+
+// heldOfType is the innermost frame of a method of a type which holds a lock of its receiver, and the text of that; -1 where there is none.
+func heldOfType(c *code, of string, holder []stack.Frame) (at int, lock string) {
+	for i, f := range holder {
+		fn := c.function(f)
+		if fn == nil || of == "" || scopeOf(fn).of != of || scopeOf(fn).receiver == "" {
+			continue
+		}
+		for _, h := range c.heldIn(f) {
+			if h.has(f.Line) && rootOfText(h.lock) == scopeOf(fn).receiver {
+				return i, lockText(h)
+			}
+		}
+	}
+	return -1, ""
 }
 
 // heldAbove is the frame of a stack, the innermost one, that is under the lock which another stack waits for, by its name, and

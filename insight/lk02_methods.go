@@ -20,7 +20,9 @@ type access struct {
 	reads  bool
 	values []ast.Expr // arguments of the call that it is made of
 	adds   bool       // to what is there
-	line   int        // of the statement, in the function that is called
+	// appends tells that what is stored is put at the end of a list.
+	appends bool
+	line    int // of the statement, in the function that is called
 	// guarded tells that the function that is called holds a lock wherever it has the place, and
 	// renews that what it stores is made of what is there.
 	guarded, renews bool
@@ -51,7 +53,7 @@ func accesses(c *code, in *ast.FuncDecl, call *ast.CallExpr, depth int) (all []a
 		}
 	}
 	stores := func(st storedAt, line int) {
-		a := access{place: placeFor(d, call, st.place), adds: st.adds, line: line, renews: st.whole || renews(st.place, st), guarded: st.whole || guards(s, d, st.place)}
+		a := access{place: placeFor(d, call, st.place), adds: st.adds, appends: st.appends, line: line, renews: st.whole || renews(st.place, st), guarded: st.whole || guards(s, d, st.place)}
 		if a.place == "" {
 			return
 		}
@@ -74,7 +76,7 @@ func accesses(c *code, in *ast.FuncDecl, call *ast.CallExpr, depth int) (all []a
 				if a.reads {
 					read(a.place, func(c *ast.CallExpr) bool { return c == n }, a.guarded)
 				} else {
-					stores(storedAt{place: a.place, values: a.values, adds: a.adds, whole: a.guarded && a.renews}, line)
+					stores(storedAt{place: a.place, values: a.values, adds: a.adds, appends: a.appends, whole: a.guarded && a.renews}, line)
 				}
 			}
 		case *ast.SelectorExpr, *ast.IndexExpr, *ast.Ident:
@@ -201,7 +203,7 @@ func (u *underlying) stored(n ast.Node) []storedAt {
 	leads := calledName(call) == ownName(u.callee.Func)
 	for _, a := range u.accesses(call) {
 		if !a.reads && !(leads && a.line < u.callee.Line) { // in front of what is waited for
-			all = append(all, storedAt{place: a.place, values: a.values, adds: a.adds, leads: leads, whole: a.guarded && a.renews})
+			all = append(all, storedAt{place: a.place, values: a.values, adds: a.adds, appends: a.appends, leads: leads, whole: a.guarded && a.renews})
 		}
 	}
 	return all

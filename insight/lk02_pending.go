@@ -62,6 +62,30 @@ func pendingBefore(in *Input, t *traced, waiter stack.Frame, reader []stack.Fram
 	return w
 }
 
+// pendingAt is the writer before those who wait at a line for a lock for reading, by the trace, where its reader is one that makes the call of a stack; nil
+// where none is known.
+func pendingAt(in *Input, site stack.Frame, reader []stack.Frame) *pendingWriter {
+	t := in.trace()
+	all, _ := in.Facts.WaitsOf(recording.ExecTrace)
+	if t.Err != nil || len(all) == 0 {
+		return nil
+	}
+	for _, p := range all[0].Places(facts.ForLock) {
+		if p.At.File != site.File || p.At.Line != site.Line {
+			continue
+		}
+		for _, by := range p.By {
+			if by.Stack == 0 {
+				continue
+			}
+			if w := pendingBefore(in, t, site, reader, by.Stack); w != nil {
+				return w
+			}
+		}
+	}
+	return nil
+}
+
 // leavesBehind is the line of a statement right behind one that takes a lock which leaves the function on a condition; 0 where there is none.
 func leavesBehind(c *code, lock stack.Frame) int {
 	fn, s := c.scopeAt(lock), c.parse(lock.File)
@@ -82,23 +106,31 @@ func leavesBehind(c *code, lock stack.Frame) int {
 }
 
 // says is what is told of the writer, and of the reader that it waits for.
-func (w *pendingWriter) says(reader facts.UnitCause) string {
+func (w *pendingWriter) says(doing string) string {
 	often := ""
 	if w.waits != nil && w.waits.Count > 0 {
 		often = fmt.Sprintf("; Lock there waited %s times in the trace", timesOf(float64(w.waits.Count)))
 	}
-	return fmt.Sprintf("a writer is before it, %s, which waits for a reader that is %s%s: a pending Lock holds back all who come to read after it%s",
-		place(w.at), reader.Kind.Clause(), whileHeld(reader), often)
+	return fmt.Sprintf("a writer is before it, %s, which waits for a reader that %s: a pending Lock holds back all who come to read after it%s",
+		place(w.at), doing, often)
 }
 
-// tell makes a finding about a lock one about the writer.
-func (w *pendingWriter) tell(in *Input, reader facts.UnitCause, f *Finding) {
-	what := "does I/O"
-	if onlyTime(reader.Kind) {
-		what = "pauses"
-	} else if amongGoroutines(reader.Kind) {
-		what = "waits for others"
+// isDoing says of a reader what it does, as a clause.
+func isDoing(reader facts.UnitCause) string { return "is " + reader.Kind.Clause() + whileHeld(reader) }
+
+// doesInShort is what a reader does, for a title.
+func doesInShort(reader facts.UnitKind) string {
+	switch {
+	case onlyTime(reader):
+		return "pauses"
+	case amongGoroutines(reader):
+		return "waits for others"
 	}
+	return "does I/O"
+}
+
+// tell makes a finding about a lock one about the writer, and about a reader by what that does.
+func (w *pendingWriter) tell(in *Input, what string, f *Finding) {
 	f.Title = "Readers wait for a pending writer of a RWMutex, which waits for a reader that " + what
 	e := in.code.shownAt(w.at.File, w.at.Line, "takes the lock for writing: who comes to read while it waits has to wait, too")
 	e.Function = w.at.Func

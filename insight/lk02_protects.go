@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -26,6 +27,8 @@ type protected struct {
 	// slow tells that the lock is needed as it is, which makes a wait for it no smaller: where it
 	// takes most of the time of units, that is a warning even so.
 	slow bool
+	// pace tells that the lock keeps a rate, which is the wait: more of it is no fault of the lock.
+	pace bool
 	// lets tells that the advice lets the lock go before the call: wholly, or as one of several ways.
 	lets letsGo
 	// decides tells that what is read under the lock decides about what is done or stored behind it.
@@ -94,9 +97,12 @@ func protectedBy(c *code, waiter, holder []stack.Frame, more ...[]stack.Frame) *
 	u := &underlying{c: c, s: c.parse(lock.File), fn: fn, file: lock.File, lock: lock.Line, call: call.Line}
 	u.held, u.known = c.heldAt(lock)
 	levels := u.within(holder, call)
-	p, guards := u.together(levels, waiter, holder, more)
-	if p == nil {
-		p = keptFor(u, levels, waiter, guards)
+	if p := turnsPaced(levels); p != nil {
+		return p
+	}
+	p, guards := u.together(levels, holder, more)
+	if p == nil || p.says == "" {
+		p = cmp.Or(keptFor(u, levels, waiter, guards), p)
 	}
 	if k := keepsAlive(u, levels); k != nil {
 		p = k.beside(c, p)
@@ -106,14 +112,15 @@ func protectedBy(c *code, waiter, holder []stack.Frame, more ...[]stack.Frame) *
 
 // together is what a lock keeps in one step across a call, by the functions that lead from it to that; guards are the locks of their own
 // that values have which change meanwhile.
-func (u *underlying) together(levels []*underlying, waiter, holder []stack.Frame, more [][]stack.Frame) (p *protected, guards []otherLock) {
+func (u *underlying) together(levels []*underlying, holder []stack.Frame, more [][]stack.Frame) (p *protected, guards []otherLock) {
 	for _, level := range levels {
 		p, others := level.changed()
 		if guards = append(guards, others...); p != nil {
 			return p, guards
 		}
 	}
-	if p := connectionUnder(u.c, waiter, upTo(holder, callUnder(u, holder))); p != nil {
+	p = guardedConnection(u.c, holder, slices.Index(holder, callUnder(u, holder)), u.lockTaken())
+	if p != nil && p.says != "" {
 		return p, guards
 	}
 	for _, level := range levels {
@@ -127,7 +134,20 @@ func (u *underlying) together(levels []*underlying, waiter, holder []stack.Frame
 			return p, guards
 		}
 	}
-	return nil, guards
+	return p, guards
+}
+
+// lockTaken is the text of what is locked: "c.mu"; where that is done by a function of the program, what this is called on.
+func (u *underlying) lockTaken() string {
+	if text := (besideLock{u}).waitedFor(); text != "" {
+		return text
+	}
+	for _, call := range u.c.lineCalls(stack.Frame{File: u.file, Line: u.lock}) {
+		if sel, ok := call.Fun.(*ast.SelectorExpr); ok {
+			return types.ExprString(sel.X)
+		}
+	}
+	return ""
 }
 
 // callUnder is the frame of a stack at which a function makes the call under the lock.
@@ -259,6 +279,8 @@ type storedAt struct {
 	place  string
 	values []ast.Expr
 	adds   bool // to what is there
+	// appends tells that it is put at the end of a list: values are what is put there.
+	appends bool
 	// leads tells that the call under the lock leads to where it is stored.
 	leads bool
 	// whole tells that it is a change by itself, under a lock of its own.
@@ -278,7 +300,7 @@ func storedBy(n ast.Node) (all []storedAt) {
 	case *ast.AssignStmt:
 		for i, x := range n.Lhs {
 			if n.Tok != token.DEFINE && (isPart(x) || isIdent(x)) && len(n.Lhs) == len(n.Rhs) {
-				all = append(all, storedAt{place: types.ExprString(x), values: n.Rhs[i : i+1], adds: n.Tok != token.ASSIGN})
+				all = append(all, storedAt{place: types.ExprString(x), values: n.Rhs[i : i+1], adds: n.Tok != token.ASSIGN, appends: appendsTo(n.Rhs[i], types.ExprString(x))})
 			}
 		}
 	case *ast.ExprStmt:
@@ -345,12 +367,31 @@ func (u *underlying) change(place string, read, stores int, both string) *protec
 	if both != "" {
 		keep += fmt.Sprintf("The change is under %s as well: who waits for one of the two locks would then wait for the other one. ", both)
 	}
-	if u.asksWith(place) {
-		p.advice = keep + "The call is given what was read, too, so the calls may have to come in this order. Make the call shorter, or let one call carry the changes of several that wait (a batch)."
+	const shorter = "Make the call shorter, or let one call carry the changes of several that wait (a batch)."
+	how := u.changesHow(place)
+	switch {
+	case u.asksWith(place) || how.sent:
+		p.advice = keep + "The call is given what was read, too, so the calls may have to come in this order. " + shorter
+		if how.sent {
+			p.advice = keep + fmt.Sprintf("The call is given what is put in %s, too, so the calls may have to come in that order. ", place) + shorter
+		}
+		return p
+	case how.keyed:
+		keep += "Have one lock for each key, so that only changes of the same one wait for each other; or make the call shorter"
+	default:
+		keep += "Make the call shorter"
+	}
+	if p.advice = keep + "."; how.list {
+		p.advice = keep + ", or let one call carry the changes of several that wait (a batch)."
 		return p
 	}
-	p.lets = letsAlso
-	p.advice = keep + "Make the call shorter; have one lock for each key, so that only changes of the same one wait for each other; or change the value first, unlock, make the call, and undo the change under the lock if the call fails."
+	if how.keyed {
+		p.lets = letsAlso
+	}
+	if !how.made {
+		p.lets = letsAlso
+		p.advice = keep + "; or change the value first, unlock, make the call, and undo the change under the lock if the call fails."
+	}
 	return p
 }
 
@@ -362,49 +403,9 @@ func (u *underlying) asksWith(place string) bool {
 	})
 }
 
-// numbered looks for a number that is advanced under the lock and that the call is given, where
-// nothing stores what the call gives: then the lock keeps the calls in the order of their numbers.
-// guards are as of [underlying.changed].
-func (u *underlying) numbered() (found *protected, guards []otherLock) {
-	answers := false
-	ast.Inspect(u.fn.body, func(n ast.Node) bool {
-		if n == nil {
-			return false
-		}
-		first, _ := u.s.lines(n)
-		for _, st := range u.stored(n) {
-			switch {
-			case u.own(st.place):
-			case u.after(n, st):
-				answers = answers || !st.adds && !st.whole
-			case found != nil || first <= u.lock || first > u.call || st.leads:
-			case (st.adds || slices.ContainsFunc(st.values, func(x ast.Expr) bool { return isSum(x) && u.flow(st.place).has(x) })) && u.asksWith(st.place):
-				if k := (besideLock{u}).keeps(st.place, first, u.call); k.needless {
-					guards = k.add(guards)
-				} else {
-					found = u.inOrder(st.place, first)
-				}
-			}
-		}
-		return true
-	})
-	if answers {
-		return nil, guards
-	}
-	return found, guards
-}
-
 // own tells of a place that it is a variable of the function.
 func (u *underlying) own(place string) bool {
 	return token.IsIdentifier(place) && (u.in == nil || declaredIn(u.in, place))
-}
-
-// inOrder says that the calls are made in the order of a number.
-func (u *underlying) inOrder(place string, line int) *protected {
-	return &protected{info: true, slow: true,
-		says:     fmt.Sprintf("the lock keeps the calls in order: %s is advanced at line %d, and the call is given it", place, line),
-		advice:   fmt.Sprintf("Do not just move the call out of the lock: the calls would then arrive in another order than that of %s. If the peer needs that order, let one call carry what several have to send (a batch), let one goroutine send what the others put in a queue, or make the call shorter. Only if %s does no more than tell the calls apart: take it under the lock, unlock, and make the call.", place, place),
-		evidence: []Evidence{u.c.shownAt(u.file, line, "under the lock: advances %s, which the call is given", place)}}
 }
 
 // givenTo tells whether the call, where it is a part of an expression, is given a value that is looked
@@ -415,58 +416,6 @@ func (u *underlying) givenTo(x ast.Expr, from *turns) bool {
 	return hasCall(x, func(call *ast.CallExpr) bool {
 		return (!known || named(call)) && slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return from.has(a) })
 	})
-}
-
-// connTypes are types of what is one connection, or reads or writes one.
-var connTypes = []string{"net.Conn", "*net.TCPConn", "*net.UnixConn", "*net.UDPConn", "*tls.Conn", "*websocket.Conn", "*bufio.Reader", "*bufio.Writer", "*bufio.ReadWriter", "*bufio.Scanner",
-	"*textproto.Conn", "io.ReadWriter", "io.ReadWriteCloser", "*sql.Conn", "*smtp.Client", "*json.Encoder", "*json.Decoder", "*gob.Encoder", "*gob.Decoder"}
-
-// connectionUnder finds a method, nearest to the call, that uses a connection of an object which
-// has the lock for it, too: not one with a lock of its own below the one that is waited for.
-func connectionUnder(c *code, waiter, holder []stack.Frame) *protected {
-	of := lockedBy(c, waiter)
-	for _, f := range holder {
-		fn := c.function(f)
-		if fn == nil {
-			continue
-		}
-		in := scopeOf(fn)
-		if in.receiver == "" || of != "" && in.of != of {
-			continue
-		}
-		fields := fieldsOf(c, in.of)
-		locked := slices.ContainsFunc(c.heldIn(f), func(h held) bool {
-			return h.has(f.Line) && (strings.HasPrefix(h.lock, in.receiver+".") || fields[""] != "")
-		})
-		conn := ""
-		for _, call := range c.lineCalls(f) {
-			ast.Inspect(call, func(n ast.Node) bool {
-				if sel, ok := n.(*ast.SelectorExpr); ok && isNamed(sel.X, in.receiver) && slices.Contains(connTypes, fields[sel.Sel.Name]) {
-					conn = types.ExprString(sel)
-				}
-				return true
-			})
-		}
-		if locked && conn != "" {
-			return &protected{
-				says:     fmt.Sprintf("the lock belongs to one connection: %s and the lock are of the same %s", conn, in.of),
-				advice:   fmt.Sprintf("Do not move the I/O out of the lock: %s is one connection, on which the requests and answers of several would mix. Open several, each with a lock of its own (a pool), if the peer accepts that; or send several requests in one exchange (a pipeline, a batch), if its protocol has that.", conn),
-				doubt:    "if the peer takes one exchange at a time, the lock is what its protocol asks for",
-				evidence: []Evidence{c.shownAt(f.File, f.Line, "under the lock: uses %s", conn)},
-			}
-		}
-	}
-	return nil
-}
-
-// lockedBy is the type of the method that waits for a lock; empty where none of the program's does.
-func lockedBy(c *code, waiter []stack.Frame) string {
-	for _, f := range waiter {
-		if fn := c.function(f); fn != nil {
-			return scopeOf(fn).of
-		}
-	}
-	return ""
 }
 
 // fieldsOf are the types of the fields of a struct of the sources, by name; that of an embedded

@@ -134,7 +134,7 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	}
 	switch seen := float64(l.time) / float64(max(1, l.all())); {
 	case writer != nil:
-		text += of + "; " + map[bool]string{false: "in " + unit.Percent(seen) + " of that ", true: "all the while "}[seen > allSeen] + writer.says(cause)
+		text += of + "; " + map[bool]string{false: "in " + unit.Percent(seen) + " of that ", true: "all the while "}[seen > allSeen] + writer.says(isDoing(cause))
 	case seen > allSeen:
 		text += fmt.Sprintf("whose %s%s %s%s meanwhile: %s", by, cmp.Or(lets, " is"), cause.Kind.Clause(), whileHeld(cause), of)
 	default:
@@ -165,7 +165,7 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	f.Doubts = in.traceDoubts(t, "the lock may be there to serialise this on purpose, as with writes to one file")
 	f.Title = cmp.Or(heldTitle(cause.Kind), f.Title)
 	if l.advise(in, t, &f); writer != nil {
-		writer.tell(in, cause, &f)
+		writer.tell(in, doesInShort(cause.Kind), &f)
 	}
 	namelessDoubt(in, g, &f)
 	f.waits = l.rows

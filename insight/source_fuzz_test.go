@@ -51,6 +51,7 @@ func FuzzSource(f *testing.F) {
 		"var v any = a\nswitch p := v.(type) {\ncase string:\np = p + \".tmp\"\nfor {\nos.WriteFile(p, nil, 0)\nf, err := os.Create(p + p)\nx.Encode(p)\n}\n}",
 		"A(f(a), string())\nf(strings.Clone(), []byte())",
 		"for {\nt.s = append(t.s, a)\nt.m[a] = b\nt.f(t)\n}\n}\nvar t *T\ntype T struct { s []string; m map[string]string; p string }\nfunc (t *T) f(x any) {\nt.f(t.s)\nb, _ := json.Marshal(x)\njson.Marshal(t.m)\nos.WriteFile(t.p, b)\nf, err := os.OpenFile(t.p, os.O_APPEND, 0)\ndefer f.Close()\nos.Rename(t.p, b)",
+		"t.mu.Lock()\nd := time.Until(t.at)\ntime.Sleep(d)\nt.at = t.k.f(t.at, t.s)\nt.s = append(t.s, a)\nt.l.PushBack(a)\nsort.Sort(t.s)\nselect {\ncase <-time.After(d):\ncase <-t.c.C:\n}\nfunc() { t.k.r.Read(a) }()\nt.mu.Unlock()\n}\nvar t T\ntype K struct { *bufio.Reader; r io.Reader; k *K; w io.Writer }\ntype T struct { mu sync.Mutex; k *K; at time.Time; s []string; c net.Conn; l list.List }\nfunc (k *K) f(x any, y ...any) any {\nk = k.k\nk.Read(k.r)\nio.Copy(k.w, k.k.f(x))\nreturn k.f(k.k, k)",
 		"for {\nselect {\ncase <-t.C:\nx.w.Flush()\ncase x := <-t:\nx.f()\nreturn\n}\n}\n}\ntype T struct { w *bufio.Writer; t *time.Ticker }\nfunc (x *T) f() {\nx.f()\nx.w.Flush()\nfor range x.t.C {\nx.g()\n}\n}\nfunc (x *T) g() {\nx.t = time.NewTicker()\nx.f()\nx.w.Writer.Flush()",
 	} {
 		f.Add(text)
@@ -193,6 +194,7 @@ func askWays(c *code, way []stack.Frame) {
 	heldElsewhere(c, way[0], way)
 	for n := 1; n < 6; n++ {
 		protectedBy(c, way[:1], []stack.Frame{{Func: "net.(*conn).Read"}, {Func: way[0].Func, File: way[0].File, Line: way[0].Line + n}})
+		stateMadeBy(c, way[0], []stack.Frame{{Func: "net.(*conn).Read"}, {Func: way[0].Func, File: way[0].File, Line: way[0].Line + n}})
 	}
 	takenAbove(c, way[0], way[len(way)-1])
 	d := newDerivations(c)
