@@ -250,6 +250,10 @@ func TestLK02Look(t *testing.T) {
 	expect(t, "nobody", looking(stored(), hold), "LK02", TooLittle, "no goroutine was waiting")
 	f = expect(t, "both", looking(blocking(stored(), column{lockAt9, values(100, 20*time.Second)}), stand(15), hold), "LK02", Found, "in one snapshot 15 waited for 1")
 	near(t, "both", f, 10)
+	f = expect(t, "nobody waits in the snapshot", looking(blocking(stored(), column{lockAt9, values(100, 20*time.Second)}), hold), "LK02", Found, "while its holder waits in http.Get at store.go:14")
+	if strings.Contains(f.Summary, "snapshot") {
+		t.Error(f.Summary)
+	}
 }
 
 func TestLK02Traced(t *testing.T) {

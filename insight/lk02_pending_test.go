@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"loupe/analysis/account/accounttest"
+	"loupe/session"
+	"loupe/value/stack"
 )
 
 // pendingWrites is a program of whose requests each waits to read, behind a writer that waits for a reader.
@@ -64,6 +66,12 @@ func TestPendingWriter(t *testing.T) {
 		}
 		if strings.HasPrefix(c.title, "Readers") && f.Evidence[0].Line != 14 {
 			t.Errorf("%s: %+v", c.name, f.Evidence[0])
+		}
+		in := NewInput(session.New(r.Open()))
+		at := func(fn string, line int) stack.Frame { return stack.Frame{Func: "main.(*shard)." + fn, File: "shard.go", Line: line} }
+		w := pendingAt(in, at("query", 32), []stack.Frame{{Func: "time.Sleep"}, at("export", 25)})
+		if between := strings.HasPrefix(c.title, "Readers"); (w != nil) != between || between && (w.at.Line != 14 || w.reader.Line != 23) {
+			t.Errorf("%s: the writer is %+v", c.name, w)
 		}
 		queued := slices.ContainsFunc(answers(t, r, "LK01"), func(f Finding) bool { return strings.Contains(f.Summary, "a pending Lock holds back") })
 		if queued != strings.HasPrefix(c.title, "Readers") {

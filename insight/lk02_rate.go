@@ -180,9 +180,20 @@ func (u *underlying) inEachTurn(n ast.Node) bool {
 	})
 }
 
+// pacedTitle is the title of a lock that keeps a rate.
+const pacedTitle = "Goroutines wait for their turn at a lock that keeps a rate"
+
+// queuesForTurn makes a finding about those who wait for a lock one that names no fault, where another one says that the lock keeps a rate.
+func (f *Finding) queuesForTurn(held *Finding) {
+	if held.Title == pacedTitle {
+		f.Title, f.Severity = pacedTitle, Info
+	}
+}
+
+// pacesTurns says that a place which one function reads, and which another one that leads to it, or the same, sets, keeps a rate.
 func pacesTurns(u *underlying, place string, read int, level *underlying, stores int) *protected {
 	return &protected{info: true, pace: true,
-		title: "Goroutines wait for their turn at a lock that keeps a rate",
+		title: pacedTitle,
 		says:  fmt.Sprintf("the lock keeps a rate: %s, read at line %d, says how long its holder sleeps, and line %d sets it for the next one", place, read, stores),
 		advice: fmt.Sprintf("Do not just sleep without the lock: all who wait would then read the same %s, and go on at once. If the rate is meant, this wait is its price: raise it, or let fewer ask. "+
 			"To sleep without the lock, reserve the turn under it: find out when it is (the later one of now and the next free turn), set the next free turn to that and the gap, unlock, and sleep until then. golang.org/x/time/rate does that, and a context can end its wait.", place),

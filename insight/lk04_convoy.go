@@ -66,8 +66,10 @@ func adviseConvoy(in *Input, t *traced, lock stack.Frame, f *Finding) {
 		var held Finding
 		u.advise(in, t, &held)
 		f.Advice, f.Doubts = held.Advice, held.Doubts
+		f.queuesForTurn(&held)
 	} else if held, ok := heldIOAt(in, lock); ok {
 		f.Advice = held.Advice
+		f.queuesForTurn(&held)
 	} else if does := workAdvice(in, lock); does != "" {
 		f.Advice = does
 	}
