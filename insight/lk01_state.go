@@ -15,6 +15,9 @@ import (
 // Work under a lock may make the next state of what the lock guards: then it can be done neither before nor after, as two would begin with the same
 // state. Work of which the result is only stored there, or which is made of a copy, can.
 
+// workedOn asks of work under a lock what it makes.
+type workedOn struct{ *underlying }
+
 // stateMade is a place whose next value is made of the one that is there.
 type stateMade struct {
 	place string
@@ -113,7 +116,7 @@ func stateMadeBy(c *code, at stack.Frame, frames []stack.Frame) (made stateMade,
 	f := frames[i]
 	u := &underlying{c: c, s: c.parse(f.File), fn: c.scopeAt(f), file: f.File, held: part, known: true, lock: part.from, call: f.Line}
 	for _, level := range u.within(frames, f) {
-		if made, ok = level.nextState(); ok {
+		if made, ok = (workedOn{level}).nextState(); ok {
 			return made, true
 		}
 	}
@@ -122,7 +125,7 @@ func stateMadeBy(c *code, at stack.Frame, frames []stack.Frame) (made stateMade,
 
 // nextState finds a place which what is done at the line of the call is given, and which is stored under the lock, made of what that gives; or one that
 // a library changes there.
-func (u *underlying) nextState() (made stateMade, ok bool) {
+func (u workedOn) nextState() (made stateMade, ok bool) {
 	if place := u.changedByLibrary(); place != "" {
 		return stateMade{place, codeLine{u.file, u.call}}, true
 	}
@@ -132,7 +135,7 @@ func (u *underlying) nextState() (made stateMade, ok bool) {
 		}
 		line, _ := u.s.lines(n)
 		for _, st := range u.stored(n) {
-			if u.own(st.place) || st.leads || !u.under(line) || !u.isNext(st, line) || (besideLock{u}).keeps(st.place, u.call, line).needless {
+			if u.own(st.place) || st.leads || !u.under(line) || !u.isNext(st, line) || (besideLock{u.underlying}).keeps(st.place, u.call, line).needless {
 				continue
 			}
 			made, ok = stateMade{st.place, codeLine{u.file, line}}, true
@@ -144,7 +147,7 @@ func (u *underlying) nextState() (made stateMade, ok bool) {
 }
 
 // isNext tells of what a line stores that it is what the work gives, and that this was given what is there.
-func (u *underlying) isNext(st storedAt, line int) bool {
+func (u workedOn) isNext(st storedAt, line int) bool {
 	works := u.workCalls()
 	if len(works) == 0 { // the line works itself
 		return line == u.call && u.callee.Func == "" || !st.appends && slices.ContainsFunc(u.setOnLine(), func(name string) bool {
@@ -170,7 +173,7 @@ func (u *underlying) isNext(st storedAt, line int) bool {
 }
 
 // partsFlow asks what follows the values of a place, and of what it is a part of: of "s.m" for "s.m[k]".
-func (u *underlying) partsFlow(place string, ask func(*turns) bool) bool {
+func (u workedOn) partsFlow(place string, ask func(*turns) bool) bool {
 	for x := exprOfText(place); x != nil; {
 		if _, whole := x.(*ast.Ident); whole && types.ExprString(x) != place {
 			return false
@@ -203,7 +206,7 @@ func (u *underlying) workCalls() (all []*ast.CallExpr) {
 }
 
 // setOnLine are the variables of the function that the line of the call sets.
-func (u *underlying) setOnLine() (all []string) {
+func (u workedOn) setOnLine() (all []string) {
 	inside(u.fn.body, func(n ast.Node) {
 		a, ok := n.(*ast.AssignStmt)
 		if first, _ := u.s.lines(n); !ok || first != u.call {
@@ -227,7 +230,7 @@ var (
 
 // changedByLibrary is a part of what outlives the function that a function of a library changes at the line of the call: a hash that goes on, a list that is
 // sorted; empty where there is none.
-func (u *underlying) changedByLibrary() string {
+func (u workedOn) changedByLibrary() string {
 	for _, call := range u.workCalls() {
 		var given ast.Expr
 		switch name := calledName(call); {

@@ -11,6 +11,9 @@ import (
 // A lock may keep calls in an order: that of a number which is advanced under it, or that of a list or a chain which gets what the
 // call is given.
 
+// lockOrder asks of what is done under a lock which order it keeps.
+type lockOrder struct{ *underlying }
+
 // pushesByName are names of methods of lists and queues of libraries that put something there.
 var pushesByName = regexp.MustCompile(`^(PushBack|PushFront|Push|Append|Enqueue)$`)
 
@@ -43,7 +46,7 @@ func (st storedAt) put() []ast.Expr {
 
 // sends tells of what is put in a list that the call under the lock, which does not only ask for something, is given it, too: by way of a variable
 // of the function.
-func (u *underlying) sends(st storedAt) bool {
+func (u lockOrder) sends(st storedAt) bool {
 	if !st.appends || u.onlyAsks() {
 		return false
 	}
@@ -56,16 +59,16 @@ func (u *underlying) sends(st storedAt) bool {
 }
 
 // onlyAsks tells of the call under the lock that it asks for something, by its name.
-func (u *underlying) onlyAsks() bool {
+func (u lockOrder) onlyAsks() bool {
 	if works := u.workCalls(); len(works) > 0 {
 		return asksByName.MatchString(calledName(works[0]))
 	}
-	call := (atPeer{u}).callAt(u.call)
+	call := (atPeer{u.underlying}).callAt(u.call)
 	return call != nil && asksByName.MatchString(calledName(call))
 }
 
 // ofAnswer tells of what is stored that it is made of what the call gives.
-func (u *underlying) ofAnswer(st storedAt) bool {
+func (u lockOrder) ofAnswer(st storedAt) bool {
 	_, last := u.s.lines(u.fn.body)
 	w := u.s.flow(u.fn.body, last, "\x00")
 	w.calls = calledOn(u.s, u.call)
@@ -73,7 +76,7 @@ func (u *underlying) ofAnswer(st storedAt) bool {
 }
 
 // advances tells of what is stored that it is the next one of what is there: a number, or a link of a chain.
-func (u *underlying) advances(st storedAt) bool {
+func (u lockOrder) advances(st storedAt) bool {
 	return st.adds || slices.ContainsFunc(st.values, func(x ast.Expr) bool {
 		call, calls := ast.Unparen(x).(*ast.CallExpr)
 		return (isSum(x) || calls && !st.appends && !isNamed(call.Fun, "append")) && u.flow(st.place).has(x)
@@ -82,7 +85,7 @@ func (u *underlying) advances(st storedAt) bool {
 
 // numbered looks for what gives the calls an order under the lock, where nothing stores what the call gives: a number or a link that is advanced and that the
 // call is given, or a list that gets what the call is given. guards are as of [underlying.changed].
-func (u *underlying) numbered() (found *protected, guards []otherLock) {
+func (u lockOrder) numbered() (found *protected, guards []otherLock) {
 	answers := false
 	ast.Inspect(u.fn.body, func(n ast.Node) bool {
 		if n == nil {
@@ -105,7 +108,7 @@ func (u *underlying) numbered() (found *protected, guards []otherLock) {
 			if found != nil {
 				continue
 			}
-			if k := (besideLock{u}).keeps(st.place, first, u.call); k.needless {
+			if k := (besideLock{u.underlying}).keeps(st.place, first, u.call); k.needless {
 				guards = k.add(guards)
 			} else if found = u.inOrder(st.place, first); lists {
 				found = u.inListOrder(st.place, first)
@@ -120,7 +123,7 @@ func (u *underlying) numbered() (found *protected, guards []otherLock) {
 }
 
 // inOrder says that the calls are made in the order of a number.
-func (u *underlying) inOrder(place string, line int) *protected {
+func (u lockOrder) inOrder(place string, line int) *protected {
 	return &protected{info: true, slow: true,
 		says:     fmt.Sprintf("the lock keeps the calls in order: %s is advanced at line %d, and the call is given it", place, line),
 		advice:   fmt.Sprintf("Do not just move the call out of the lock: the calls would then arrive in another order than that of %s. If the peer needs that order, let one call carry what several have to send (a batch), let one goroutine send what the others put in a queue, or make the call shorter. Only if %s does no more than tell the calls apart: take it under the lock, unlock, and make the call.", place, place),
@@ -128,7 +131,7 @@ func (u *underlying) inOrder(place string, line int) *protected {
 }
 
 // inListOrder says that the calls are made in the order of a list.
-func (u *underlying) inListOrder(place string, line int) *protected {
+func (u lockOrder) inListOrder(place string, line int) *protected {
 	return &protected{info: true, slow: true,
 		says: fmt.Sprintf("the lock keeps the calls in order: %s gets at line %d what the call is given", place, line),
 		advice: fmt.Sprintf("Do not just move the call out of the lock, and do not let one call serve several (singleflight): the calls would then arrive in another order than that of %s, or not at all. "+
@@ -144,7 +147,7 @@ type changesHow struct {
 	made  bool // what is stored is what another function makes of it, which cannot be undone
 }
 
-func (u *underlying) changesHow(place string) (how changesHow) {
+func (u lockOrder) changesHow(place string) (how changesHow) {
 	from := u.flow(place)
 	ast.Inspect(u.fn.body, func(n ast.Node) bool {
 		if n == nil {

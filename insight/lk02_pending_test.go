@@ -68,7 +68,9 @@ func TestPendingWriter(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, f.Evidence[0])
 		}
 		in := NewInput(session.New(r.Open()))
-		at := func(fn string, line int) stack.Frame { return stack.Frame{Func: "main.(*shard)." + fn, File: "shard.go", Line: line} }
+		at := func(fn string, line int) stack.Frame {
+			return stack.Frame{Func: "main.(*shard)." + fn, File: "shard.go", Line: line}
+		}
 		w := pendingAt(in, at("query", 32), []stack.Frame{{Func: "time.Sleep"}, at("export", 25)})
 		if between := strings.HasPrefix(c.title, "Readers"); (w != nil) != between || between && (w.at.Line != 14 || w.reader.Line != 23) {
 			t.Errorf("%s: the writer is %+v", c.name, w)

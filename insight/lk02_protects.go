@@ -159,7 +159,7 @@ func callUnder(u *underlying, frames []stack.Frame) stack.Frame {
 // keptFor is what a lock is for that keeps nothing in one step.
 func keptFor(u *underlying, levels []*underlying, waiter []stack.Frame, guards []otherLock) *protected {
 	for _, level := range levels {
-		p, others := level.numbered()
+		p, others := (lockOrder{level}).numbered()
 		if guards = append(guards, others...); p != nil {
 			return p
 		}
@@ -368,7 +368,7 @@ func (u *underlying) change(place string, read, stores int, both string) *protec
 		keep += fmt.Sprintf("The change is under %s as well: who waits for one of the two locks would then wait for the other one. ", both)
 	}
 	const shorter = "Make the call shorter, or let one call carry the changes of several that wait (a batch)."
-	how := u.changesHow(place)
+	how := (lockOrder{u}).changesHow(place)
 	switch {
 	case u.asksWith(place) || how.sent:
 		p.advice = keep + "The call is given what was read, too, so the calls may have to come in this order. " + shorter

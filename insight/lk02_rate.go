@@ -13,6 +13,9 @@ import (
 // A lock that is held while its holder sleeps may keep a rate: what it guards is the time of the last turn, or of the next one, or how many are
 // left, by which each finds out how long it has to sleep. Without the lock all would find the same.
 
+// lockPace asks of a pause under a lock whether it keeps a rate.
+type lockPace struct{ *underlying }
+
 // exprOfText is a text as an expression; nil where it is none.
 func exprOfText(text string) ast.Expr {
 	x, err := parser.ParseExpr(text)
@@ -24,7 +27,7 @@ func exprOfText(text string) ast.Expr {
 
 // pauses are the expressions on the line of the call that say how long it pauses: of a sleep, or of a timer that is received from; none where the line
 // does not pause.
-func (u *underlying) pauses() (all []ast.Expr) {
+func (u lockPace) pauses() (all []ast.Expr) {
 	timer := func(x ast.Expr) bool {
 		text := types.ExprString(x)
 		return strings.HasSuffix(text, ".C") || strings.Contains(text, "time.After(") || strings.Contains(text, "time.Tick(")
@@ -64,13 +67,12 @@ func (u *underlying) pauses() (all []ast.Expr) {
 // turnsPaced looks for a place that says how long the holder of a lock pauses, or whether it does, and that is given the next value under the lock in the
 // same turn; levels are the functions that lead to the pause, the one that takes the lock first.
 func turnsPaced(levels []*underlying) *protected {
-	last := levels[len(levels)-1]
-	pauses := last.pauses()
+	pauses := lockPace{levels[len(levels)-1]}.pauses()
 	if len(pauses) == 0 {
 		return nil
 	}
-	for i, u := range slices.Backward(levels) {
-		given := pauses
+	for i, level := range slices.Backward(levels) {
+		u, given := lockPace{level}, pauses
 		if i < len(levels)-1 {
 			given = u.givenToCall()
 		}
@@ -87,7 +89,7 @@ func turnsPaced(levels []*underlying) *protected {
 }
 
 // givenToCall are the arguments of the call on the line, of the function that the way goes on with.
-func (u *underlying) givenToCall() (all []ast.Expr) {
+func (u lockPace) givenToCall() (all []ast.Expr) {
 	on := calledOn(u.s, u.call)
 	inside(u.fn.body, func(n ast.Node) {
 		if call, ok := n.(*ast.CallExpr); ok && on(call) && calledName(call) == ownName(u.callee.Func) {
@@ -98,7 +100,7 @@ func (u *underlying) givenToCall() (all []ast.Expr) {
 }
 
 // placesRead are the fields and the variables of packages that a function reads under the lock, up to the call, by their text.
-func (u *underlying) placesRead() (all []string) {
+func (u lockPace) placesRead() (all []string) {
 	inside(u.fn.body, func(n ast.Node) {
 		line, _ := u.s.lines(n)
 		x, ok := n.(ast.Expr)
@@ -113,7 +115,7 @@ func (u *underlying) placesRead() (all []string) {
 }
 
 // saysHowLong tells of a place that the length of a pause is made of the time that it has, or that a loop around the pause goes on by it.
-func (u *underlying) saysHowLong(place string, given []ast.Expr) bool {
+func (u lockPace) saysHowLong(place string, given []ast.Expr) bool {
 	w := u.flow(place)
 	if u.isTime(place) && slices.ContainsFunc(given, func(x ast.Expr) bool { return w.has(x) }) {
 		return true
@@ -129,7 +131,7 @@ func (u *underlying) saysHowLong(place string, given []ast.Expr) bool {
 }
 
 // isTime tells of a place that it is used as an instant: how long ago it was is asked, or when it will be.
-func (u *underlying) isTime(place string) bool {
+func (u lockPace) isTime(place string) bool {
 	return hasCall(u.fn.body, func(call *ast.CallExpr) bool {
 		switch name := types.ExprString(call.Fun); {
 		case name == "time.Since", name == "time.Until":
@@ -144,20 +146,20 @@ func (u *underlying) isTime(place string) bool {
 
 // keepsTurn says that a lock keeps a rate, where the function, or one that leads to it, gives the place the next value wherever the holder has paused, and not
 // only under a condition of its own.
-func (u *underlying) keepsTurn(place string) (found *protected) {
+func (u lockPace) keepsTurn(place string) (found *protected) {
 	read := 0
 	if line, _ := u.readBefore(place); line > 0 {
 		read = line
 	}
-	for level, named := u, place; level != nil && named != ""; level, named = level.outer, (besideLock{level}).nameOutside(named) {
+	for level, named := u.underlying, place; level != nil && named != ""; level, named = level.outer, (besideLock{level}).nameOutside(named) {
 		ast.Inspect(level.fn.body, func(n ast.Node) bool {
 			if n == nil || found != nil {
 				return false
 			}
 			line, _ := level.s.lines(n)
 			for _, st := range level.stored(n) {
-				if st.place == named && level.under(line) && !st.leads && level.inEachTurn(n) {
-					found = pacesTurns(u, place, read, level, line)
+				if st.place == named && level.under(line) && !st.leads && (lockPace{level}).inEachTurn(n) {
+					found = pacesTurns(u.underlying, place, read, level, line)
 				}
 			}
 			return true
@@ -170,7 +172,7 @@ func (u *underlying) keepsTurn(place string) (found *protected) {
 }
 
 // inEachTurn tells of a statement that no condition is around it but those that are around the call as well.
-func (u *underlying) inEachTurn(n ast.Node) bool {
+func (u lockPace) inEachTurn(n ast.Node) bool {
 	return !slices.ContainsFunc(nodesAround(u.fn.body, n), func(around ast.Node) bool {
 		switch around.(type) {
 		case *ast.IfStmt, *ast.CaseClause, *ast.CommClause, *ast.FuncLit:
