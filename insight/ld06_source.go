@@ -46,7 +46,10 @@ func httpSetting(name string, value ast.Expr) (x connSetting, ok bool) {
 }
 
 // httpSettings are those in the sources.
-func (c connSources) httpSettings() (all []connSetting) {
+func (c connSources) httpSettings() []connSetting { return c.fieldSettings(httpSetting) }
+
+// fieldSettings are the lines that set a field of a value of package net/http, of those that are asked for.
+func (c connSources) fieldSettings(setting func(name string, value ast.Expr) (connSetting, bool)) (all []connSetting) {
 	c.eachSource(func(file string, s *syntax) {
 		eachNode(s.file, func(n ast.Node, around []ast.Node) {
 			name, value, owner := "", ast.Expr(nil), ""
@@ -63,7 +66,7 @@ func (c connSources) httpSettings() (all []connSetting) {
 					name, value, owner = sel.Sel.Name, n.Rhs[0], lastName(types.ExprString(sel.X))
 				}
 			}
-			if x, ok := httpSetting(name, value); ok {
+			if x, ok := setting(name, value); ok {
 				line, _ := s.lines(n)
 				x.at, x.owner = c.shownAt(file, line, "the source sets %s here, which %s", name, x.does), owner
 				all = append(all, x)

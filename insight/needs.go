@@ -20,9 +20,10 @@ const maxNeeds = 64
 
 // needs tells which of several calls of one function, by their lines in rising order, need
 // what came of which: by the variables that are assigned and used, and by the conditions
-// under which a call is made at all. It looks at the source of that function alone. That an
+// under which a call is made at all. That an
 // error ends the function is no need; that something else does is, and so is a call that
-// brings nothing but an error: it is there for its effect, or is a check.
+// brings nothing but an error: it is there for its effect, or is a check. What the functions leave behind that are called
+// counts as well: a field that one sets and another one reads.
 func (c *code) needs(at stack.Frame, lines []int) (needs []callSet, known bool) {
 	s := c.parse(at.File)
 	if s == nil || len(lines) == 0 || len(lines) > maxNeeds {
@@ -33,6 +34,12 @@ func (c *code) needs(at stack.Frame, lines []int) (needs []callSet, known bool) 
 		return nil, false
 	}
 	f := &flow{s: s, lines: lines, needs: make([]callSet, len(lines)), from: map[string]callSet{}, shared: map[string]callSet{}}
+	if c.session != nil {
+		d := derivationsOf(c)
+		if in, ok := d.at(stack.Frame{Func: at.Func, File: at.File, Line: lines[0]}); ok {
+			f.left = &leftBetween{d: d, in: in}
+		}
+	}
 	f.block(body.List, 0)
 	if f.seen != callSet(1)<<len(lines)-1 {
 		return nil, false // a line is in none of its statements
@@ -74,6 +81,8 @@ type flow struct {
 	// shared are the calls that were made on, or with, something that came of a call, such as
 	// a transaction: they cannot be made side by side.
 	shared map[string]callSet
+	// left is what calls leave behind for each other; nil where the sources cannot be followed.
+	left *leftBetween
 }
 
 func (f *flow) block(list []ast.Stmt, control callSet) {
@@ -260,6 +269,8 @@ func (f *flow) simple(n ast.Node, into []ast.Expr, control callSet) callSet {
 	used := f.used(n)
 	var made callSet
 	first, last := f.s.lines(n)
+	touches := f.left.on(first, last)
+	used |= f.left.found(touches, f.from)
 	for i, line := range f.lines {
 		if first <= line && line <= last && !f.seen.has(i) {
 			made |= 1 << i
@@ -267,11 +278,12 @@ func (f *flow) simple(n ast.Node, into []ast.Expr, control callSet) callSet {
 	}
 	came := used | made
 	if made != 0 {
-		f.made(n, made, used|control|f.guards)
+		f.made(n, made, used|control|f.guards|f.left.before(touches))
 		for _, x := range addressed(n) {
 			f.put(x, came, true)
 		}
 	}
+	f.left.note(touches, came, made)
 	for _, x := range into {
 		f.put(x, came, false)
 	}

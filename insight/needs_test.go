@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+	"loupe/session"
 	"loupe/value/stack"
 )
 
@@ -27,13 +30,18 @@ func needsOf(t *testing.T, body string) string {
 		}
 	}
 	needs, known := c.needs(stack.Frame{File: "f.go"}, lines)
+	return needsText(needs, known)
+}
+
+// needsText is what calls need, as a text.
+func needsText(needs []callSet, known bool) string {
 	if !known {
 		return "unknown"
 	}
 	var words []string
 	for i, set := range needs {
 		word := ""
-		for j := range lines {
+		for j := range needs {
 			if set.has(j) {
 				word += fmt.Sprint(j)
 			}
@@ -86,4 +94,67 @@ func TestLongestWay(t *testing.T) {
 			t.Errorf("%v: %d, want %d", needs, got, want)
 		}
 	}
+}
+
+// TestNeedsLeftBehind: what a call leaves behind in a field, a variable of a package or a file, and another one finds, is
+// needed by that.
+func TestNeedsLeftBehind(t *testing.T) {
+	const types = "type user struct { token string; n, last int; mu sync.Mutex; hdr map[string]string; h http.Header; cache map[string]int; dir string; conn net.Conn; kv sync.Map; sub *user; buf []byte }\n" +
+		"var site atomic.Value\nvar shared string\nvar client *http.Client\n"
+	for name, c := range map[string]struct{ body, funcs, want string }{
+		"a field":                     {"a := u.call1()\nb := u.call2()", "func (u *user) call1() (n int) { n, u.token = ask(0); return n }\nfunc (u *user) call2() int { return ask(u.token) }", "1<0"},
+		"a field, further down":       {"a := u.call1()\nb := call2(u)", "func (u *user) call1() int { return u.do() }\nfunc (u *user) do() int { u.set(ask(0)); return 1 }\nfunc (u *user) set(t string) { u.token = t }\nfunc call2(x *user) int { return x.sub2() }\nfunc (u *user) sub2() int { t := u.token; return ask(t) }", "1<0"},
+		"of a part":                   {"a := u.sub.call1()\nb := u.call2()", "func (u *user) call1() (n int) { n, u.token = ask(0); return n }\nfunc (u *user) call2() int { return ask(u.sub.token) }", "1<0"},
+		"a field of two":              {"v := &user{}\na := u.call1()\nb := v.call2()", "func (u *user) call1() (n int) { n, u.token = ask(0); return n }\nfunc (u *user) call2() int { return ask(u.token) }", ""},
+		"other fields":                {"a := u.call1()\nb := u.call2()", "func (u *user) call1() (n int) { n, u.token = ask(0); return n }\nfunc (u *user) call2() int { return ask(u.dir) }", ""},
+		"a field that was read":       {"a := u.call1()\nb := u.call2()", "func (u *user) call1() int { return ask(u.token) }\nfunc (u *user) call2() (n int) { n, u.token = ask(0); return n }", "1<0"},
+		"a field of a copy":           {"a := u.call1()\nb := u.call2()", "func (u user) call1() (n int) { n, u.token = ask(0); return n }\nfunc (u *user) call2() int { return ask(u.token) }", ""},
+		"a map":                       {"a := u.call1()\nb := u.call1()", "func (u *user) call1() int { for k, v := range u.hdr { use(k, v) }; x := ask(0); u.hdr[\"s\"] = x.s; return x.n }", "1<0"},
+		"a header":                    {"a := u.call1()\nb := u.call1()", "func (u *user) call1() int { r := req{Header: u.h}; x := ask(r); u.h.Set(\"s\", x.s); return x.n }", "1<0"},
+		"other entries":               {"a := u.call1()\nb := u.call2()", "func (u *user) call1() int { u.hdr[\"a\"] = ask(0); return 1 }\nfunc (u *user) call2() int { return ask(u.hdr[\"b\"]) }", ""},
+		"a cache":                     {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k string) int { if n, ok := u.cache[k]; ok { return n }; n := ask(k); u.cache[k] = n; return n }", ""},
+		"a cache of both":             {"a := u.call1(1)\nb := u.call2(2)", "func (u *user) call1(k string) int { u.cache[k] = ask(k); return 1 }\nfunc (u *user) call2(k string) int { return ask(u.cache[k]) }", "1<0"},
+		"a sync.Map as a cache":       {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k string) int { if n, ok := u.kv.Load(k); ok { return n.(int) }; n := ask(k); u.kv.Store(k, n); return n }", ""},
+		"a token that expires":        {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k int) int { return ask(u.auth(), k) }\nfunc (u *user) auth() string { u.mu.Lock(); defer u.mu.Unlock(); if now() > u.last { u.token, u.last = ask(0), now()+9 }; return u.token }", ""},
+		"a token that one makes":      {"a := u.call1()\nb := u.call2()", "func (u *user) call1() int { if u.token == \"\" { u.token = ask(0) }; return 1 }\nfunc (u *user) call2() int { return ask(u.token) }", "1<0"},
+		"a counter":                   {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k int) int { u.mu.Lock(); u.n++; id := u.n; u.mu.Unlock(); return ask(id, k) }", ""},
+		"a counter that nobody reads": {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k int) int { u.n++; return ask(k) }", ""},
+		"a page":                      {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k int) int { u.n++; return ask(u.n, k) }", "1<0"},
+		"a list that grows":           {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k int) int { x := ask(k); u.buf = append(u.buf, x); return x }", ""},
+		"a buffer under a lock":       {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k int) int { u.log(k); return ask(k) }\nfunc (u *user) log(k int) { u.mu.Lock(); defer u.mu.Unlock(); u.buf = u.buf[:0]; u.buf = append(u.buf, k); out.Write(u.buf) }", ""},
+		"what failed":                 {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k int) int { if u.n == 1 { return 0 }; x, err := ask(k); if err != nil { u.n = 1 }; return x }", ""},
+		"a client":                    {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k int) int { return client.Do(u.dir, k) }", ""},
+		"one connection":              {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k int) int { u.conn.Write(k); return u.conn.Read(k) }", "1<0"},
+		"an atomic of the package":    {"a := call1()\nb := call2()", "func call1() int { n, t := ask(0); site.Store(t); return n }\nfunc call2() int { return ask(site.Load().(string)) }", "1<0"},
+		"a variable of the package":   {"a := call1()\nb := call2()", "func call1() (n int) { n, shared = ask(0); return n }\nfunc call2() int { return ask(shared) }", "1<0"},
+		"set between":                 {"a := call1()\nu.set(a)\nb := u.call2()", "func call1() string { return ask(0) }\nfunc (u *user) set(t string) { u.token = t }\nfunc (u *user) call2() int { return ask(u.token) }", "1<0"},
+		"a field that is set between": {"a := call1()\nu.token = a\nb := u.call2()", "func call1() string { return ask(0) }\nfunc (u *user) call2() int { return ask(u.token) }", "1<0"},
+		"something else between":      {"a := call1()\nu.set(a)\nb := u.call2()", "func call1() string { return ask(0) }\nfunc (u *user) set(t string) { u.token = t }\nfunc (u *user) call2() int { return ask(u.dir) }", ""},
+		"a file":                      {"a := u.call1(2)\nb := u.call2(3)", "func (u *user) call1(id int) int { f, err := os.Create(filepath.Join(u.dir, \"src\")); return ask(f, id, err) }\nfunc (u *user) call2(x int) int { p := filepath.Join(u.dir, \"src\"); f, err := os.Open(p); return ask(f, err, x) }", "1<0"},
+		"another file":                {"a := u.call1(2)\nb := u.call2(3)", "func (u *user) call1(id int) int { f, err := os.Create(filepath.Join(u.dir, \"src\")); return ask(f, id, err) }\nfunc (u *user) call2(x int) int { f, err := os.Open(filepath.Join(u.dir, \"dst\")); return ask(f, err, x) }", ""},
+		"files of each":               {"a := call1(p)\nb := call1(q)", "func call1(path string) int { f, err := os.Create(path + \".tmp\"); return ask(f, err) }", ""},
+		"the same file of each":       {"a := call1(p)\nb := call2(p)", "func call1(path string) int { f, err := os.Create(path + \".tmp\"); return ask(f, err) }\nfunc call2(path string) int { return ask(os.ReadFile(path + \".tmp\")) }", "1<0"},
+		"temporary files":             {"a := call1(1)\nb := call1(2)", "func call1(n int) int { f, err := os.CreateTemp(); defer os.Remove(f.Name()); return ask(f, err, n) }", ""},
+		"a log that both append to":   {"a := call1(1)\nb := call1(2)", "func call1(n int) int { f, err := os.OpenFile(\"log\", os.O_APPEND|os.O_WRONLY, 0); return ask(f, err, n) }", ""},
+	} {
+		text := "package main; import (\"net\"; \"net/http\"; \"os\"; \"path/filepath\"; \"sync\"; \"sync/atomic\")\nfunc f(u *user, p, q string) {\n" + c.body + "\n}\n" + types + c.funcs + "\n"
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1")
+		r.Put(recording.Entry{Path: "source/f.go", Kind: recording.Source, Source: "f.go"}, []byte(text))
+		code := NewInput(session.New(r.Open())).code
+		if got := needsIn(code, strings.Split(c.body, "\n")); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// needsIn is what needsOf says of the function at the begin of a source, for the lines of its body.
+func needsIn(c *code, body []string) string {
+	var lines []int
+	for i, line := range body {
+		if strings.Contains(line, "call") {
+			lines = append(lines, i+3)
+		}
+	}
+	needs, known := c.needs(stack.Frame{Func: "main.f", File: "f.go", Line: 3}, lines)
+	return needsText(needs, known)
 }

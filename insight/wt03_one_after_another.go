@@ -205,6 +205,15 @@ func (s *series) compares(c *code, needs []callSet) {
 	}
 }
 
+// jar is the line that gives the client of the calls a cookie jar.
+func (s *series) jar(c *code, t *traced) (Evidence, bool) {
+	var stacks [][]stack.Frame
+	for _, x := range s.calls {
+		stacks = append(stacks, t.Frames(x.stack))
+	}
+	return jarOf(c, stacks)
+}
+
 // listed are some parts of a sentence, and how many more there are.
 func listed(parts []string, most int) string {
 	if len(parts) <= most {
@@ -228,7 +237,8 @@ func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) 
 	text := fmt.Sprintf("%s makes %s one after another in %s (%s): %s of %s", unitOf(g), unit.Plural(int64(len(things)), "call"), stack.Short(s.at.Func), listed(s.parts(things, n), 5),
 		unit.Duration(sum/n), unit.Duration(g.All.Wall/n))
 	text += overUnits(g)
-	if s.key == "" {
+	jar, hasJar := s.jar(in.code, t)
+	if s.key == "" && !hasJar {
 		text += fmt.Sprintf("; made concurrently they would take %s", unit.Duration((sum-s.gain)/n))
 	}
 	f := r.answer(Found, "%s", text)
@@ -253,6 +263,12 @@ func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) 
 	if s.key != "" {
 		f.Severity = Info
 		f.Advice = fmt.Sprintf("Calls are given the same key (%s), and no name says that they only read. If none of them has an effect on what another one answers, make them concurrently (errgroup), or ask for all in one call.", s.key)
+	}
+	if hasJar {
+		f.Severity = Info
+		f.Evidence = append(f.Evidence, jar)
+		f.Advice = "The client has a cookie jar: what an answer sets is sent with the requests after it. Make only those calls concurrently (errgroup) that need no cookie which another one of them sets: behind the one that logs in, say."
+		f.Doubts = append(f.Doubts, "a call may need the cookies that an answer before it has set ("+fileLine(jar.File, jar.Line)+")")
 	}
 	if ordered {
 		f.Severity = Info

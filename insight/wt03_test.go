@@ -122,3 +122,27 @@ func TestWT03Compared(t *testing.T) {
 		}
 	}
 }
+
+// TestWT03Jar: calls by a client with a cookie jar may need what the ones before them have set.
+func TestWT03Jar(t *testing.T) {
+	const ms = time.Millisecond
+	for maker, want := range map[string]Severity{
+		"s := &shop{&http.Client{Jar: jar}}":                                                  Info,
+		"jar.n = 1; c := &http.Client{}; c.Jar = jar; s := &shop{c}":                          Info,
+		"s := newShop() }; func newShop() *shop { return &shop{&http.Client{Jar: jar}}":       Info,
+		"s := &shop{&http.Client{}}":                                                          Warning,
+		"s := &shop{&http.Client{Jar: nil}}":                                                  Warning,
+		"s := &shop{&http.Client{}} }; func other() { login := &http.Client{Jar: jar}; use()": Warning,
+	} {
+		r := served(t, 20, func(p *accounttest.Program) {
+			for line := 3; line <= 4; line++ {
+				ask(p, 5*ms, "net/http.(*Client).Do@client.go:9", "main.(*shop).page@main.go:9", fmt.Sprintf("main.handle@main.go:%d", line))
+			}
+		})
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "main.go"}, []byte("package main; import \"net/http\"\nfunc handle() {\n\tuser := s.page(1)\n\tads := s.page(2)\n\tuse(user, ads)\n}\ntype shop struct { c *http.Client }\nfunc (s *shop) page(n int) int {\n\treturn s.c.Do(n)\n}\nfunc main() { "+maker+" }\n"))
+		f := answers(t, r, "WT03")[0]
+		if f.Severity != want || (want == Info) != strings.Contains(strings.Join(f.Doubts, " "), "cookies") || (want == Info) == strings.Contains(f.Summary, "made concurrently") {
+			t.Errorf("%s: %s %s: %s\n%q", maker, f.State, f.Severity, f.Summary, f.Doubts)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package insight
+
+import (
+	"slices"
+	"strings"
+)
+
+// What the calls of one function leave behind for each other, in the order of its statements.
+
+// leftBetween is what was left behind so far.
+type leftBetween struct {
+	d    *derivations
+	in   frameCode
+	past []leftBy
+}
+
+// leftBy is what a statement has touched: calls are those of interest in it, and came what came into what it set.
+type leftBy struct {
+	touches     []leftTouch
+	calls, came callSet
+}
+
+// on is what the statements on some lines touch.
+func (l *leftBetween) on(first, last int) []leftTouch {
+	if l == nil {
+		return nil
+	}
+	return leftOnLines(l.d, l.in, first, last)
+}
+
+// found is what came into the places that are read, by statements before; from has that of variables and of places which the
+// function has set itself.
+func (l *leftBetween) found(touches []leftTouch, from map[string]callSet) (came callSet) {
+	if l == nil {
+		return 0
+	}
+	for _, t := range touches {
+		if t.sets {
+			continue
+		}
+		for _, p := range l.past {
+			if p.came != 0 && slices.ContainsFunc(p.touches, func(o leftTouch) bool { return o.sets && t.follows(o, touches, p.touches) }) {
+				came |= p.came
+			}
+		}
+		text := t.text()
+		for name, set := range from {
+			if strings.Contains(name, ".") && (name == text || strings.HasPrefix(text, name+".") || strings.HasPrefix(name, text+".")) {
+				came |= set
+			}
+		}
+	}
+	return came
+}
+
+// before are the calls that have read what is set now, and that have touched the same files.
+func (l *leftBetween) before(touches []leftTouch) (calls callSet) {
+	if l == nil {
+		return 0
+	}
+	for _, t := range touches {
+		if !t.sets {
+			continue
+		}
+		for _, p := range l.past {
+			if p.calls != 0 && slices.ContainsFunc(p.touches, func(o leftTouch) bool { return t.follows(o, touches, p.touches) }) {
+				calls |= p.calls
+			}
+		}
+	}
+	return calls
+}
+
+// note takes what a statement has touched.
+func (l *leftBetween) note(touches []leftTouch, came, calls callSet) {
+	if l != nil && len(touches) > 0 && came|calls != 0 {
+		l.past = append(l.past, leftBy{touches, calls, came})
+	}
+}
