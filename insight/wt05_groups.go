@@ -20,7 +20,8 @@ type batched struct {
 	place  *facts.Place // of the wait for a batch
 	root   string       // the function of the goroutine that waits
 	launch *launch
-	entry  string  // their own function
+	entry  string // their own function
+	ends   finishing
 	each   float64 // goroutines in a batch, about: the last one may be smaller
 	alive  float64 // of these, while it is waited for
 }
@@ -37,14 +38,18 @@ func batchesIn(r *Rule, in *Input, t *traced) (found []*batched) {
 	for _, p := range all[0].Places(facts.ForGroup) {
 		root := firstFunction(p.Frames)
 		n := float64(max(1, p.Count))
-		if waitsForAll(root) || stack.Package(root) == "net/http" || t.Share(p.Time) > oneWaiter || n < r.param("batches") || p.Time.Seconds() < n*r.param("each") || !barrier(in.code, p.At) {
+		if waitsForAll(root) || stack.Package(root) == "net/http" || t.Share(p.Time) > oneWaiter || n < r.param("batches") || p.Time.Seconds() < n*r.param("each") {
+			continue
+		}
+		ends, ok := barrierAt(in.code, p.At)
+		if !ok {
 			continue
 		}
 		l := startedBeside(in.code, t, p.At)
 		if l == nil {
 			continue
 		}
-		b := &batched{place: p, root: root, launch: l, entry: t.Reader.Name(l.name), each: float64(l.created) / n, alive: float64(l.total) / float64(max(1, p.Time))}
+		b := &batched{place: p, ends: ends, root: root, launch: l, entry: t.Reader.Name(l.name), each: float64(l.created) / n, alive: float64(l.total) / float64(max(1, p.Time))}
 		if b.each >= r.param("goroutines") && b.waitsOutside(all[0]) {
 			found = append(found, b)
 		}
@@ -146,6 +151,7 @@ func checkBatches(r *Rule, in *Input, t *traced) []Finding {
 		f.Advice = fmt.Sprintf("Do not wait for whole batches: the others are idle until the slowest one is done. Let the next goroutine start as soon as one has ended, with as many at once as now: a semaphore (a channel of that capacity) that is taken before the go statement and given back at its end, errgroup's SetLimit, or %d workers that take the items from a channel. Wait once, after the loop.", int64(math.Round(b.each))) +
 			" If a failure has to stop the rest, or the items of a batch belong together, look at what the slowest one does instead."
 		f.Verify = "Record again under the same load: about as many of them should run at any time as are allowed to, and the run should be shorter."
+		b.ends.tell(in.code, &f)
 		f.Doubts = in.traceDoubts(t, "who serves them may answer later if it is asked for more at once on average")
 		return []Finding{f}
 	}

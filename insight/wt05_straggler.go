@@ -86,10 +86,11 @@ func stragglerFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, x *facts
 	}
 	f.Evidence = append(f.Evidence, t.seen(x.Made, "the goroutines are started here"))
 	f.Advice = "Look at what the last one does: start it first, split its work into pieces as large as the others, give it a deadline and answer without it, or do not wait for it. If it is a different one each time, the peer's times vary: send a second request when the answer is late (hedging), and look at the peer's slow requests."
-	if barrier(in.code, x.Waits.Frame) {
+	if finishes, ok := barrierAt(in.code, x.Waits.Frame); ok {
 		f.Summary += "; the loop around the wait starts a batch and waits for all of it before the next one"
 		f.Advice = "The others are idle until the slowest of a batch is done. Do not wait for whole batches: let a fixed number of workers take the next item as soon as they are free (a channel of items, errgroup.SetLimit, a semaphore), and wait once, after the loop. " +
 			"If a failure has to stop the rest, or the items of a batch belong together, look at what the last one does instead."
+		finishes.tell(in.code, &f)
 	}
 	f.Verify = "Record again under the same load: the last one should take about as long as the median one, and the median of the requests should fall."
 	f.Doubts = in.traceDoubts(t)

@@ -89,3 +89,37 @@ func TestWT05Batches(t *testing.T) {
 		}
 	}
 }
+
+// TestWT05BatchNeeded: where the next turn finds what this one left behind, no batches are told; where something is done for each
+// batch, it is to be done in order.
+func TestWT05BatchNeeded(t *testing.T) {
+	const ms = time.Millisecond
+	const head = "package main; import (\"bufio\"; \"fmt\"; \"log\"; \"os\"; \"sync\")\n"
+	const types = "\ntype model struct { weight, n int; next []int; seen map[int]int; cache map[int]int; mu sync.Mutex; path string }\n"
+	const whole, ordered, slowest = "wait once, after the loop. ", "a window of a bounded size that is finished in order", "start it first"
+	for name, c := range map[string]struct{ turn, behind, funcs, want string }{
+		"each for itself":               {"go part(x)", "", "func part(x int) {}", whole},
+		"results by their place":        {"go func() { sizes[x] = part(x) }()", "", "func part(x int) int { return x }", whole},
+		"results that are gathered":     {"go func() { gs[i] = part(x) }()", "all = append(all, gs...)", "func part(x int) int { return x }", whole},
+		"a step that all need":          {"go func() { gs[i] = m.gradient(x) }()", "m.apply(gs)", "func (m *model) gradient(x int) int { return ask(m.weight, x) }\nfunc (m *model) apply(gs []int) { for _, g := range gs { m.weight = m.weight*31 + g } }", slowest},
+		"a sum that nobody needs":       {"go func() { gs[i] = m.gradient(x) }()", "m.apply(gs)", "func (m *model) gradient(x int) int { return ask(m.n, x) }\nfunc (m *model) apply(gs []int) { for _, g := range gs { m.weight = m.weight*31 + g } }", whole},
+		"what is found":                 {"go visit(m, x)", "", "func visit(m *model, x int) { m.add(ask(x)) }\nfunc (m *model) add(n int) { m.mu.Lock(); m.next = append(m.next, n); m.mu.Unlock() }", slowest},
+		"what is found, for others":     {"go visit(m, x)", "", "func visit(m *model, x int) { m.add(ask(x)) }\nfunc (m *model) add(n int) { m.mu.Lock(); m.seen[n] = 1; m.mu.Unlock() }", whole},
+		"a cache of the goroutines":     {"go visit(m, x)", "", "func visit(m *model, x int) { m.mu.Lock(); if m.cache[x] == 0 { m.cache[x] = ask(x) }; m.mu.Unlock() }", whole},
+		"a mark of how far it is":       {"go part(x)", "if err := m.mark(at); err != nil { return }", "func part(x int) {}\nfunc (m *model) mark(n int) error { if err := os.WriteFile(m.path, text(n), 0o644); err != nil { return err }; return os.Rename(m.path, m.path) }", ordered},
+		"output in order":               {"go func() { gs[i] = part(x) }()", "for _, g := range gs { fmt.Fprintln(w, g) }", "func part(x int) int { return x }", ordered},
+		"output in order, to the shell": {"go func() { gs[i] = part(x) }()", "for _, g := range gs { fmt.Println(g) }", "func part(x int) int { return x }", ordered},
+		"how far it is, for a reader":   {"go func() { gs[i] = part(x) }()", "fmt.Println(at)\nlog.Println(at)", "func part(x int) int { return x }", whole},
+		"a commit":                      {"go part(x)", "if err := tx.Commit(); err != nil { return }", "func part(x int) {}", ordered},
+		"only what failed is written":   {"go part(x)", "if err != nil { os.WriteFile(m.path, nil, 0) }", "func part(x int) {}", whole},
+	} {
+		source := head + "func handle(m *model, w *bufio.Writer) {\n\tfor at := 0; at < 99; at += 8 { gs := make([]int, 8); for i, x := range m.take(at) { " + c.turn + " }\n\n\n\twg.Wait()\n" + c.behind + "\n}}" + types +
+			"func (m *model) take(n int) []int { t := m.next[:n]; m.next = m.next[n:]; return t }\n" + c.funcs + "\n"
+		r := served(t, 20, fansOut(2*ms, 2*ms, 3*ms, 3*ms, 4*ms, 20*ms))
+		withSource(r, "main.go", strings.Replace(source, "\n\n\n\twg.Wait", "\n\n\n\n\twg.Wait", 1))
+		f := answers(t, r, "WT05")[0]
+		if !strings.Contains(f.Advice, c.want) || (f.Severity == Info) != (c.want == ordered) {
+			t.Errorf("%s: %s: %s\nwant %q", name, f.Severity, f.Advice, c.want)
+		}
+	}
+}
