@@ -190,6 +190,12 @@ func phasesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup) (f Finding,
 	}
 	f.Verify = "Record again under the same load: the time should come close to that of the longer phase."
 	f.Doubts = append(in.traceDoubts(t), "according to the source the second phase needs one item at a time", allOrNothing)
+	if p.fails != nil {
+		at := p.d.placeOf(p.fails)
+		f.Severity = Info
+		f.Evidence = append(f.Evidence, in.code.shownAt(at.file, at.line, "ends before anything is handled"))
+		f.Advice += " That is right only if items may be handled though a later one is found to be bad."
+	}
 	if p.closes {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, "something is closed before the items are handled: overlapped it would stay open for as long")

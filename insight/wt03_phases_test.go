@@ -110,6 +110,7 @@ func TestWT03Phases(t *testing.T) {
 		{"waits in the end alone", 100 * ms, 10 * ms, 100 * ms, below, network, "", "", Warning},
 		{"starts a goroutine for each", 100 * ms, 10 * ms, 100 * ms, below, network, "queue <- x", "k.wg.Go(func() { k.send(x) })", Warning},
 		{"asks a peer, then computes", 100 * ms, 100 * ms, 20 * ms, readNet + ";" + below, "", "", "", Warning},
+		{"an error ends it before", 100 * ms, 100 * ms, 20 * ms, below, network, "between()", "if err := between(); err != nil { return err }", Info},
 		{"closes something between", 100 * ms, 100 * ms, 20 * ms, below, network, "between()", "s.Close()", Info},
 
 		{"the first one is short", 30 * ms, 140 * ms, 20 * ms, below, network, "", "", ""},
