@@ -33,6 +33,9 @@ type protected struct {
 	lets letsGo
 	// decides tells that what is read under the lock decides about what is done or stored behind it.
 	decides bool
+	// first and second are the lines of two calls of a peer that are one step, and key is what both are given; none of another.
+	first, second int
+	key           string
 	// alive is what the lock keeps from being closed; nil where nothing shows that it does.
 	alive    *keptAlive
 	evidence []Evidence

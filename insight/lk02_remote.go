@@ -94,7 +94,7 @@ func (u atPeer) changedAtPeer(read, write int) *protected {
 		return nil // what one peer has is put into another: a cache
 	}
 	key := u.keyOf(reads, writes)
-	p := &protected{info: key == "", slow: true, decides: true,
+	p := &protected{info: key == "", slow: true, decides: true, first: read, second: write, key: key,
 		says: fmt.Sprintf("the lock keeps a change at the peer together: line %d reads, and line %d writes what is made of the answer", read, write),
 		evidence: []Evidence{
 			u.c.shownAt(u.file, read, "under the lock: reads"),

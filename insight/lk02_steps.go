@@ -243,7 +243,7 @@ func (u atPeer) oneStep(asks, acts *ast.CallExpr, key string) *protected {
 	first, _ := u.s.lines(asks)
 	second, _ := u.s.lines(acts)
 	own := key != "" && u.fn.parameter(key) >= 0
-	p := &protected{info: !own, slow: true, decides: true,
+	p := &protected{info: !own, slow: true, decides: true, first: first, second: second, key: key,
 		says: fmt.Sprintf("the lock makes one step of two calls: what line %d gets decides whether line %d changes something there", first, second),
 		evidence: []Evidence{
 			u.c.shownAt(u.file, first, "under the lock: asks"),

@@ -332,7 +332,9 @@ func semaphoreFinding(r *Rule, in *Input, t *traced, w *facts.AllWaits, s *semap
 	}
 	f.Verify = "Record again with a higher limit: this wait should shrink, until what is behind it is the limit."
 	f.Doubts = in.traceDoubts(t, "the limit may be there to protect what is behind it: then that has to become faster")
-	if why := s.needsCPU(in, t); why != "" {
+	if p := s.oneStep(in.code); p != nil {
+		p.tellOneStep(&f, "Do not just let more in at once:")
+	} else if why := s.needsCPU(in, t); why != "" {
 		f.Title = "Goroutines queue for a semaphore"
 		doubtLimit(in, &f, why)
 	} else {
