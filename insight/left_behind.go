@@ -1,9 +1,11 @@
 package insight
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -37,10 +39,20 @@ const (
 	leftCalls = 400
 )
 
+// variableMark stands between the name of a variable and which one of that name it is.
+const variableMark = "#"
+
 // text names a place.
 func (t leftTouch) text() string {
-	text := strings.Join(t.path, ".")
+	root, _, _ := strings.Cut(t.path[0], variableMark)
+	text := strings.Join(append([]string{root}, t.path[1:]...), ".")
 	return strings.ReplaceAll(text, "."+elementStep, elementStep)
+}
+
+// tellsError tells of a place by its name that it is an error.
+func tellsError(path []string) bool {
+	last, _, _ := strings.Cut(path[len(path)-1], variableMark)
+	return isError(last)
 }
 
 // meets tells of two places that one may be the other, or a part of it.
@@ -92,6 +104,7 @@ type leftWalk struct {
 // leftFrame is a function that is called, with what its parameters are for the one that all begins with.
 type leftFrame struct {
 	decl  *ast.FuncDecl
+	lit   *ast.FuncLit // the function literal in it that is called; nil of another
 	given map[types.Object]leftGiven
 	outer *leftFrame
 	// skip is the place that a statement only makes the next value of, by its text.
@@ -320,8 +333,8 @@ func (w *leftWalk) ofVariable(f *leftFrame, id *ast.Ident, depth int) []string {
 			}
 		}
 	}
-	if f.outer == nil {
-		return []string{id.Name}
+	if f.outer == nil && !(f.lit != nil && f.lit.Pos() <= v.Pos() && v.Pos() < f.lit.End()) {
+		return []string{fmt.Sprint(v.Name(), variableMark, v.Pos())} // others of its name are others
 	}
 	return nil
 }
@@ -358,7 +371,7 @@ func (w *leftWalk) copied(f *leftFrame, x ast.Expr) bool {
 // set notes a place that is set.
 func (w *leftWalk) set(f *leftFrame, x ast.Expr, self bool, n ast.Node, around []ast.Node) {
 	path := w.path(f, x, 0)
-	if path == nil || isError(path[len(path)-1]) || underFailure(around) || f.outer != nil && w.copied(f, x) {
+	if path == nil || tellsError(path) || underFailure(around) || f.outer != nil && w.copied(f, x) {
 		return
 	}
 	if id, ok := ast.Unparen(x).(*ast.Ident); ok && !ofPackage(w.d.variable(id)) && f.outer != nil {
@@ -379,7 +392,7 @@ func (w *leftWalk) set(f *leftFrame, x ast.Expr, self bool, n ast.Node, around [
 
 // read notes a place that is read.
 func (w *leftWalk) read(f *leftFrame, path []string) {
-	if isError(path[len(path)-1]) {
+	if tellsError(path) {
 		return
 	}
 	t := leftTouch{path: path}
@@ -434,6 +447,7 @@ func (w *leftWalk) call(f *leftFrame, n *ast.CallExpr, around []ast.Node, depth 
 		args = args[1:]
 	case !method:
 		w.look(f, n.Fun, within, depth)
+		w.enterLiterals(f, n, depth)
 	case storesIn.MatchString(name):
 		var key ast.Expr
 		if len(args) > 1 || name != "Store" && name != "Swap" && name != "Add" && len(args) == 1 {
@@ -478,7 +492,7 @@ func (w *leftWalk) steps(f *leftFrame, x ast.Expr, within []ast.Node, depth int)
 // note adds a touch of the place that an expression is, or of its element.
 func (w *leftWalk) note(f *leftFrame, x, key ast.Expr, t leftTouch, n ast.Node, around []ast.Node) {
 	path := w.path(f, x, 0)
-	if path == nil || isError(path[len(path)-1]) || t.sets && underFailure(around) {
+	if path == nil || tellsError(path) || t.sets && underFailure(around) {
 		return
 	}
 	if key != nil {
@@ -524,4 +538,28 @@ func (w *leftWalk) enter(f *leftFrame, callee *ast.FuncDecl, n *ast.CallExpr, de
 		in.given[v] = leftGiven{w.path(f, x, 0), w.words(f, x, 0)}
 	}
 	w.look(in, callee.Body, nil, depth+1)
+}
+
+// enterLiterals goes into the function literals that a variable of a function has which is called.
+func (w *leftWalk) enterLiterals(f *leftFrame, n *ast.CallExpr, depth int) {
+	for _, def := range w.d.definitions(f.decl)[w.d.variable(ast.Unparen(n.Fun))] {
+		lit, ok := def.x.(*ast.FuncLit)
+		if w.calls++; !ok || depth >= leftDepth || w.calls > leftCalls || f.lit == lit {
+			continue
+		}
+		in := &leftFrame{decl: f.decl, lit: lit, given: maps.Clone(f.given), outer: f.outer}
+		if in.given == nil {
+			in.given = map[types.Object]leftGiven{}
+		}
+		i := 0
+		for _, field := range lit.Type.Params.List {
+			for _, id := range field.Names {
+				if v := w.d.variable(id); v != nil && i < len(n.Args) {
+					in.given[v] = leftGiven{w.path(f, n.Args[i], 0), w.words(f, n.Args[i], 0)}
+				}
+				i++
+			}
+		}
+		w.look(in, lit.Body, nil, depth+1)
+	}
 }

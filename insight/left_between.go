@@ -43,7 +43,7 @@ func (l *leftBetween) found(touches []leftTouch, from map[string]callSet) (came 
 				came |= p.came
 			}
 		}
-		text := t.text()
+		text := t.text() // as the function writes it
 		for name, set := range from {
 			if strings.Contains(name, ".") && (name == text || strings.HasPrefix(text, name+".") || strings.HasPrefix(name, text+".")) {
 				came |= set

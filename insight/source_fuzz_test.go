@@ -53,6 +53,7 @@ func FuzzSource(f *testing.F) {
 		"for {\nt.s = append(t.s, a)\nt.m[a] = b\nt.f(t)\n}\n}\nvar t *T\ntype T struct { s []string; m map[string]string; p string }\nfunc (t *T) f(x any) {\nt.f(t.s)\nb, _ := json.Marshal(x)\njson.Marshal(t.m)\nos.WriteFile(t.p, b)\nf, err := os.OpenFile(t.p, os.O_APPEND, 0)\ndefer f.Close()\nos.Rename(t.p, b)",
 		"t.mu.Lock()\nd := time.Until(t.at)\ntime.Sleep(d)\nt.at = t.k.f(t.at, t.s)\nt.s = append(t.s, a)\nt.l.PushBack(a)\nsort.Sort(t.s)\nselect {\ncase <-time.After(d):\ncase <-t.c.C:\n}\nfunc() { t.k.r.Read(a) }()\nt.mu.Unlock()\n}\nvar t T\ntype K struct { *bufio.Reader; r io.Reader; k *K; w io.Writer }\ntype T struct { mu sync.Mutex; k *K; at time.Time; s []string; c net.Conn; l list.List }\nfunc (k *K) f(x any, y ...any) any {\nk = k.k\nk.Read(k.r)\nio.Copy(k.w, k.k.f(x))\nreturn k.f(k.k, k)",
 		"for {\nselect {\ncase <-t.C:\nx.w.Flush()\ncase x := <-t:\nx.f()\nreturn\n}\n}\n}\ntype T struct { w *bufio.Writer; t *time.Ticker }\nfunc (x *T) f() {\nx.f()\nx.w.Flush()\nfor range x.t.C {\nx.g()\n}\n}\nfunc (x *T) g() {\nx.t = time.NewTicker()\nx.f()\nx.w.Writer.Flush()",
+		"f, g := func(t *T) { t.n++; t.m[a] = t.n }, func() { f(t); g(); use(t.n) }\nfor t.n < n {\nfor i, x := range t.take() {\nwg.Go(func() { r[i] = f(x) })\n}\nwg.Wait()\nt.apply(r)\nos.Rename(t.p, t.p+a)\nout <- r\n}\nfor r := range t.c {\nx := t.Load(r)\nt.Save(r, x+1)\nt.c <- &T{}\n}\n}\ntype T struct { n int; p string; m map[string]int; c chan *T; in *T; Jar any }\nfunc (t *T) take() []int { t.apply(t.m); os.Create(t.p + t.in.p); return t.in.take() }\nfunc (t *T) apply(r any) {\nif t.n == 0 {\nt.n, t.in = 1, t\n}\nt.in.in.apply(t.in.m)\nc := &http.Client{Jar: t.Jar}\nc.Jar = t",
 	} {
 		f.Add(text)
 	}
@@ -346,9 +347,29 @@ func askSource(c *code, f, caller stack.Frame) {
 	}
 	handedOn(c, f)
 	keyOnly(c, f, "fmt.Sprintf")
+	askLeft(c, f)
 	conns := connSources{c}
 	conns.opensWith(way)
 	conns.settingsOn(way, conns.httpSettings())
+}
+
+// askLeft asks what calls on a line leave behind, what a batch needs, and what a queue is for.
+func askLeft(c *code, f stack.Frame) {
+	if in, ok := derivationsOf(c).at(f); ok {
+		for _, t := range leftOnLines(derivationsOf(c), in, f.Line, f.Line+3) {
+			t.text()
+		}
+	}
+	c.needs(f, []int{f.Line, f.Line + 1, f.Line + 2})
+	barrierAt(c, f)
+	if b, ok := batchTurnAt(c, f); ok {
+		b.needsLast()
+		b.finishes()
+	}
+	thingsIn(c, f)
+	client := []stack.Frame{{Func: "net/http.(*Client).Do"}, f}
+	jarOf(c, [][]stack.Frame{client})
+	oneStepUnder(c, [][]stack.Frame{client}, client, func(holder []stack.Frame) *underlying { return servedBy(c, holder) })
 }
 
 // countedBlocks are counts of all blocks of a source, and of its loops, each of which went through the same 101 elements 99 times.

@@ -216,16 +216,8 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 	if title := f.Title; waits {
 		others.tell(in, t, &f)
 		f.Doubts = slices.Delete(f.Doubts, limit, limit+1) // they are enough
-	} else if p := q.oneStep(in, t); p != nil {
-		by := "Do not just let more in at once, and do not make the calls outside:"
-		if q.gate.Workers {
-			by = "Do not just start more workers:"
-		}
-		p.tellOneStep(&f, by)
+	} else if q.tellLimit(in, t, &f) {
 		f.Doubts = slices.Delete(f.Doubts, limit, limit+1) // this is what it is there for
-	} else if x, ok := thingsIn(in.code, q.gate.Site.Frame); ok && !q.gate.Workers {
-		x.tell(in.code, &f)
-		f.Doubts = slices.Delete(f.Doubts, limit, limit+1)
 	} else if q.tellServers(in, t, &f) {
 		f.Title = "Requests queue for the worker that their key belongs to"
 	} else if f.Title != title {

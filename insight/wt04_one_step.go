@@ -31,6 +31,24 @@ func (q *narrow) oneStep(in *Input, t *traced) *protected {
 	})
 }
 
+// tellLimit makes a finding about a queue say what the limit is there for, by the source: a change at a peer, or the things that
+// there are. It tells whether the source shows one of them.
+func (q *narrow) tellLimit(in *Input, t *traced, f *Finding) bool {
+	if p := q.oneStep(in, t); p != nil {
+		by := "Do not just let more in at once, and do not make the calls outside:"
+		if q.gate.Workers {
+			by = "Do not just start more workers:"
+		}
+		p.tellOneStep(f, by)
+		return true
+	}
+	if x, ok := thingsIn(in.code, q.gate.Site.Frame); ok && !q.gate.Workers {
+		x.tell(in.code, f)
+		return true
+	}
+	return false
+}
+
 // oneStep is that of a semaphore that lets in one.
 func (s *semaphore) oneStep(c *code) *protected {
 	if s.n != 1 {

@@ -212,14 +212,20 @@ func serversWait(in *Input, t *traced, w *waiting) *behind {
 	if !w.queues() || w.kind != "channel" && w.kind != "cond" {
 		return nil
 	}
-	for _, q := range queuesOf(in.Facts.Units(), t, w.group) {
-		if !slices.ContainsFunc(w.rows, func(row *facts.UnitRow) bool { return slices.Contains(q.rows, row) }) {
-			continue
-		}
+	if q := queueOf(in, t, w); q != nil {
 		if b, ok := q.behind(in, t); ok {
 			return &b
 		}
-		return nil
+	}
+	return nil
+}
+
+// queueOf is the queue that a wait is in; nil where it is in none.
+func queueOf(in *Input, t *traced, w *waiting) *narrow {
+	for _, q := range queuesOf(in.Facts.Units(), t, w.group) {
+		if slices.ContainsFunc(w.rows, func(row *facts.UnitRow) bool { return slices.Contains(q.rows, row) }) {
+			return q
+		}
 	}
 	return nil
 }
@@ -229,6 +235,11 @@ func tellServing(in *Input, t *traced, w *waiting, pushes bool, f *Finding) {
 	if w.servers != nil {
 		w.servers.tell(in, t, f)
 		return
+	}
+	if w.queues() && w.kind != "lock" && !pushes {
+		if q := queueOf(in, t, w); q != nil && q.tellLimit(in, t, f) {
+			return
+		}
 	}
 	if q := servedAt(in, t, w); q != nil && !pushes && w.queues() {
 		q.tellServers(in, t, f)
