@@ -21,6 +21,8 @@ type leftTouch struct {
 	sets bool
 	// counts tells of a set that it only counts on from what was there; made for several at once, as it is locked or atomic.
 	counts bool
+	// guarded tells of a set that it is made under a lock, or that what is set may have one of its own.
+	guarded bool
 	// lazy is the function that sets it only where it is not there yet, or out of date: who reads it by that function makes
 	// it if nobody has.
 	lazy *ast.FuncDecl
@@ -107,6 +109,8 @@ type leftFrame struct {
 	lit   *ast.FuncLit // the function literal in it that is called; nil of another
 	given map[types.Object]leftGiven
 	outer *leftFrame
+	// held tells that a lock was taken before it was called.
+	held bool
 	// skip is the place that a statement only makes the next value of, by its text.
 	skip string
 	// renewed are the places that are set anew under a lock in each call before they are read, by their texts.
@@ -377,11 +381,11 @@ func (w *leftWalk) set(f *leftFrame, x ast.Expr, self bool, n ast.Node, around [
 	if id, ok := ast.Unparen(x).(*ast.Ident); ok && !ofPackage(w.d.variable(id)) && f.outer != nil {
 		return // the parameter itself
 	}
-	t := leftTouch{path: path, sets: true, counts: self && countsOn(n) && locksBefore(f.decl, n)}
+	t := leftTouch{path: path, sets: true, counts: self && countsOn(n) && f.locks(n), guarded: f.locks(n)}
 	if setsLazily(f.decl, n, around) {
 		t.lazy = f.decl
 	}
-	if !self && f.outer != nil && isAlways(around) && locksBefore(f.decl, n) || emptiesIt(n) && locksBefore(f.decl, n) {
+	if !self && f.outer != nil && isAlways(around) && f.locks(n) || emptiesIt(n) && f.locks(n) {
 		if f.renewed == nil {
 			f.renewed = map[string]token.Pos{}
 		}
@@ -498,7 +502,7 @@ func (w *leftWalk) note(f *leftFrame, x, key ast.Expr, t leftTouch, n ast.Node, 
 	if key != nil {
 		path = append(slices.Clip(path), w.step(key))
 	}
-	t.path = path
+	t.path, t.guarded = path, f.locks(n) || !isIdent(n.(*ast.CallExpr).Fun)
 	if t.sets && (setsLazily(f.decl, n, around) || key != nil && looksUpFirst(f.decl, n, x, key) || calledName(n.(*ast.CallExpr)) == "LoadOrStore") {
 		t.lazy = f.decl
 	}
@@ -529,7 +533,7 @@ func (w *leftWalk) enter(f *leftFrame, callee *ast.FuncDecl, n *ast.CallExpr, de
 			return
 		}
 	}
-	in := &leftFrame{decl: callee, given: map[types.Object]leftGiven{}, outer: f}
+	in := &leftFrame{decl: callee, given: map[types.Object]leftGiven{}, outer: f, held: f.locks(n)}
 	for _, v := range parametersOf(w.d, callee) {
 		x := argumentFor(w.d, callee, n, v)
 		if x == nil {
@@ -547,7 +551,7 @@ func (w *leftWalk) enterLiterals(f *leftFrame, n *ast.CallExpr, depth int) {
 		if w.calls++; !ok || depth >= leftDepth || w.calls > leftCalls || f.lit == lit {
 			continue
 		}
-		in := &leftFrame{decl: f.decl, lit: lit, given: maps.Clone(f.given), outer: f.outer}
+		in := &leftFrame{decl: f.decl, lit: lit, given: maps.Clone(f.given), outer: f.outer, held: f.locks(n)}
 		if in.given == nil {
 			in.given = map[types.Object]leftGiven{}
 		}

@@ -12,6 +12,8 @@ type leftBetween struct {
 	d    *derivations
 	in   frameCode
 	past []leftBy
+	// raced is a place that several calls set without a lock; empty where there is none.
+	raced string
 }
 
 // leftBy is what a statement has touched: calls are those of interest in it, and came what came into what it set.
@@ -73,7 +75,16 @@ func (l *leftBetween) before(touches []leftTouch) (calls callSet) {
 
 // note takes what a statement has touched.
 func (l *leftBetween) note(touches []leftTouch, came, calls callSet) {
-	if l != nil && len(touches) > 0 && came|calls != 0 {
+	if l == nil {
+		return
+	}
+	for _, t := range touches {
+		both := func(o leftTouch) bool { return o.sets && !o.guarded && o.meets(t) }
+		if t.sets && !t.guarded && !t.file && calls != 0 && l.raced == "" && slices.ContainsFunc(l.past, func(p leftBy) bool { return p.calls&^calls != 0 && slices.ContainsFunc(p.touches, both) }) {
+			l.raced = t.text()
+		}
+	}
+	if len(touches) > 0 && came|calls != 0 {
 		l.past = append(l.past, leftBy{touches, calls, came})
 	}
 }

@@ -21,9 +21,9 @@ func countsOn(n ast.Node) bool {
 	return false
 }
 
-// locksBefore tells whether a function takes a lock before a node.
-func locksBefore(decl *ast.FuncDecl, n ast.Node) bool {
-	return hasCall(decl.Body, func(call *ast.CallExpr) bool {
+// locks tells whether a function takes a lock before a node, or was called with one.
+func (f *leftFrame) locks(n ast.Node) bool {
+	return f.held || hasCall(f.decl.Body, func(call *ast.CallExpr) bool {
 		name := calledName(call)
 		return call.Pos() < n.Pos() && (name == "Lock" || name == "RLock")
 	})

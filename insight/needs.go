@@ -18,20 +18,20 @@ func (s callSet) has(i int) bool { return s>>i&1 == 1 }
 // maxNeeds is how many calls are looked at.
 const maxNeeds = 64
 
-// needs tells which of several calls of one function, by their lines in rising order, need
+// callNeeds tells which of several calls of one function, by their lines in rising order, need
 // what came of which: by the variables that are assigned and used, and by the conditions
 // under which a call is made at all. That an
 // error ends the function is no need; that something else does is, and so is a call that
 // brings nothing but an error: it is there for its effect, or is a check. What the functions leave behind that are called
-// counts as well: a field that one sets and another one reads.
-func (c *code) needs(at stack.Frame, lines []int) (needs []callSet, known bool) {
+// counts as well: a field that one sets and another one reads. raced is a place that several of them change without a lock.
+func callNeeds(c *code, at stack.Frame, lines []int) (needs []callSet, raced string, known bool) {
 	s := c.parse(at.File)
 	if s == nil || len(lines) == 0 || len(lines) > maxNeeds {
-		return nil, false
+		return nil, "", false
 	}
 	body := s.bodyOf(lines)
 	if body == nil {
-		return nil, false
+		return nil, "", false
 	}
 	f := &flow{s: s, lines: lines, needs: make([]callSet, len(lines)), from: map[string]callSet{}, shared: map[string]callSet{}}
 	if c.session != nil {
@@ -42,9 +42,12 @@ func (c *code) needs(at stack.Frame, lines []int) (needs []callSet, known bool) 
 	}
 	f.block(body.List, 0)
 	if f.seen != callSet(1)<<len(lines)-1 {
-		return nil, false // a line is in none of its statements
+		return nil, "", false // a line is in none of its statements
 	}
-	return f.needs, true
+	if f.left != nil {
+		raced = f.left.raced
+	}
+	return f.needs, raced, true
 }
 
 // bodyOf finds the body of the innermost function around all of some lines.

@@ -29,7 +29,7 @@ func needsOf(t *testing.T, body string) string {
 			lines = append(lines, i+1)
 		}
 	}
-	needs, known := c.needs(stack.Frame{File: "f.go"}, lines)
+	needs, _, known := callNeeds(c, stack.Frame{File: "f.go"}, lines)
 	return needsText(needs, known)
 }
 
@@ -112,22 +112,23 @@ func TestNeedsLeftBehind(t *testing.T) {
 		"a map":                       {"a := u.call1()\nb := u.call1()", "func (u *user) call1() int { for k, v := range u.hdr { use(k, v) }; x := ask(0); u.hdr[\"s\"] = x.s; return x.n }", "1<0"},
 		"a header":                    {"a := u.call1()\nb := u.call1()", "func (u *user) call1() int { r := req{Header: u.h}; x := ask(r); u.h.Set(\"s\", x.s); return x.n }", "1<0"},
 		"other entries":               {"a := u.call1()\nb := u.call2()", "func (u *user) call1() int { u.hdr[\"a\"] = ask(0); return 1 }\nfunc (u *user) call2() int { return ask(u.hdr[\"b\"]) }", ""},
-		"a cache":                     {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k string) int { if n, ok := u.cache[k]; ok { return n }; n := ask(k); u.cache[k] = n; return n }", ""},
+		"a cache":                     {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k string) int { if n, ok := u.cache[k]; ok { return n }; n := ask(k); u.cache[k] = n; return n }", "races for u.cache[]"},
+		"a cache under a lock":        {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k string) int { if n, ok := u.cache[k]; ok { return n }; n := ask(k); u.mu.Lock(); u.cache[k] = n; u.mu.Unlock(); return n }", ""},
 		"a cache of both":             {"a := u.call1(1)\nb := u.call2(2)", "func (u *user) call1(k string) int { u.cache[k] = ask(k); return 1 }\nfunc (u *user) call2(k string) int { return ask(u.cache[k]) }", "1<0"},
 		"a sync.Map as a cache":       {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k string) int { if n, ok := u.kv.Load(k); ok { return n.(int) }; n := ask(k); u.kv.Store(k, n); return n }", ""},
 		"a token that expires":        {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k int) int { return ask(u.auth(), k) }\nfunc (u *user) auth() string { u.mu.Lock(); defer u.mu.Unlock(); if now() > u.last { u.token, u.last = ask(0), now()+9 }; return u.token }", ""},
 		"a token that one makes":      {"a := u.call1()\nb := u.call2()", "func (u *user) call1() int { if u.token == \"\" { u.token = ask(0) }; return 1 }\nfunc (u *user) call2() int { return ask(u.token) }", "1<0"},
 		"a counter":                   {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k int) int { u.mu.Lock(); u.n++; id := u.n; u.mu.Unlock(); return ask(id, k) }", ""},
-		"a counter that nobody reads": {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k int) int { u.n++; return ask(k) }", ""},
+		"a counter that nobody reads": {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k int) int { u.n++; return ask(k) }", "races for u.n"},
 		"a page":                      {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k int) int { u.n++; return ask(u.n, k) }", "1<0"},
-		"a list that grows":           {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k int) int { x := ask(k); u.buf = append(u.buf, x); return x }", ""},
+		"a list that grows":           {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k int) int { x := ask(k); u.buf = append(u.buf, x); return x }", "races for u.buf"},
 		"a buffer under a lock":       {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k int) int { u.log(k); return ask(k) }\nfunc (u *user) log(k int) { u.mu.Lock(); defer u.mu.Unlock(); u.buf = u.buf[:0]; u.buf = append(u.buf, k); out.Write(u.buf) }", ""},
 		"what failed":                 {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k int) int { if u.n == 1 { return 0 }; x, err := ask(k); if err != nil { u.n = 1 }; return x }", ""},
 		"a client":                    {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k int) int { return client.Do(u.dir, k) }", ""},
 		"one connection":              {"a := u.call(1)\nb := u.call(2)", "func (u *user) call(k int) int { u.conn.Write(k); return u.conn.Read(k) }", "1<0"},
 		"a variable of closures":      {"var t string\nf := func() (n int) { n, t = ask(0); return n }\ng := func() int { return ask(t) }\na := call(f())\nb := call(g())", "func call(n int) int { return n }", "1<0"},
 		"closures with their own":     {"f := func(x string) (n int) { var t string; n, t = ask(x); return n }\ng := func(t string) int { return ask(t) }\na := call(f(p))\nb := call(g(q))", "func call(n int) int { return n }", ""},
-		"a closure with a counter":    {"n := 0\nf := func() int { n++; return ask(0) }\na := call(f())\nb := call(f())", "func call(n int) int { return n }", ""},
+		"a closure with a counter":    {"n := 0\nf := func() int { n++; return ask(0) }\na := call(f())\nb := call(f())", "func call(n int) int { return n }", "races for n"},
 		"an atomic of the package":    {"a := call1()\nb := call2()", "func call1() int { n, t := ask(0); site.Store(t); return n }\nfunc call2() int { return ask(site.Load().(string)) }", "1<0"},
 		"a variable of the package":   {"a := call1()\nb := call2()", "func call1() (n int) { n, shared = ask(0); return n }\nfunc call2() int { return ask(shared) }", "1<0"},
 		"set between":                 {"a := call1()\nu.set(a)\nb := u.call2()", "func call1() string { return ask(0) }\nfunc (u *user) set(t string) { u.token = t }\nfunc (u *user) call2() int { return ask(u.token) }", "1<0"},
@@ -150,7 +151,8 @@ func TestNeedsLeftBehind(t *testing.T) {
 	}
 }
 
-// needsIn is what needsOf says of the function at the begin of a source, for the lines of its body.
+// needsIn is what needsOf says of the function at the begin of a source, for the lines of its body; where no call needs another one, what
+// they would race for.
 func needsIn(c *code, body []string) string {
 	var lines []int
 	for i, line := range body {
@@ -158,6 +160,10 @@ func needsIn(c *code, body []string) string {
 			lines = append(lines, i+3)
 		}
 	}
-	needs, known := c.needs(stack.Frame{Func: "main.f", File: "f.go", Line: 3}, lines)
-	return needsText(needs, known)
+	needs, raced, known := callNeeds(c, stack.Frame{Func: "main.f", File: "f.go", Line: 3}, lines)
+	text := needsText(needs, known)
+	if text == "" && raced != "" {
+		text = "races for " + raced
+	}
+	return text
 }

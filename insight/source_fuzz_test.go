@@ -360,7 +360,7 @@ func askLeft(c *code, f stack.Frame) {
 			t.text()
 		}
 	}
-	c.needs(f, []int{f.Line, f.Line + 1, f.Line + 2})
+	callNeeds(c, f, []int{f.Line, f.Line + 1, f.Line + 2})
 	barrierAt(c, f)
 	if b, ok := batchTurnAt(c, f); ok {
 		b.needsLast()

@@ -40,6 +40,7 @@ type series struct {
 	known bool // the source says what needs what
 	needs []callSet
 	gain  time.Duration
+	raced string // a place that several of them change without a lock
 	key   string // that calls have in common which may have effects
 }
 
@@ -118,7 +119,7 @@ func (s *series) weigh(in *Input, t *traced) {
 		took, lines = append(took, int64(c.time)), append(lines, s.lines[i].Line)
 		sum += int64(c.time)
 	}
-	needs, known := in.code.needs(s.at, lines)
+	needs, raced, known := callNeeds(in.code, s.at, lines)
 	if !known {
 		needs = make([]callSet, len(lines))
 	}
@@ -131,6 +132,7 @@ func (s *series) weigh(in *Input, t *traced) {
 	}
 	s.ofOneKey(in.code, needs, writes)
 	s.compares(in.code, needs)
+	s.raced = raced
 	s.known, s.needs, s.gain = known, needs, time.Duration(sum-longestWay(took, needs))
 }
 
@@ -259,6 +261,9 @@ func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) 
 		f.Doubts = append(f.Doubts, "the source is missing or unclear: this holds only if no call needs another's answer")
 	} else {
 		f.Doubts = append(f.Doubts, s.needDoubt(things, needs))
+	}
+	if s.raced != "" {
+		f.Doubts = append(f.Doubts, fmt.Sprintf("several of the calls change %s, and the source shows no lock for it: it needs one then", s.raced))
 	}
 	if s.key != "" {
 		f.Severity = Info

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/types"
 	"slices"
+	"strings"
 
 	"loupe/value/stack"
 )
@@ -115,7 +116,10 @@ func (p *protected) apart(u *underlying, frees []stack.Frame) bool {
 // tellOneStep makes a finding about a queue say that one at a time is what keeps a change together.
 func (p *protected) tellOneStep(f *Finding, by string) {
 	f.Summary += fmt.Sprintf("; by the source, one at a time keeps a change at the peer together: what line %d gets decides what line %d changes", p.first, p.second)
-	f.Evidence = append(f.Evidence, p.evidence...)
+	for _, e := range p.evidence {
+		e.Text = strings.Replace(e.Text, "under the lock", "one at a time", 1)
+		f.Evidence = append(f.Evidence, e)
+	}
 	f.Advice = by + " two of them could then get the same answer, and one of their changes would be lost. "
 	if p.key != "" {
 		f.Advice += fmt.Sprintf("Let only changes of the same %s wait for each other: ", p.key)
