@@ -35,6 +35,8 @@ type derivations struct {
 	files bool
 	// effects tells that a function counts which changes nothing, though it may give something else each time.
 	effects bool
+	// environment stands for that of the process; nil until somebody asks.
+	environment *types.Var
 	// steps is how many expressions may still be followed for one question about such a function.
 	steps int
 }
@@ -107,6 +109,7 @@ func (d *derivations) of(decl *ast.FuncDecl) *derived {
 		d.known[decl] = nil
 		return nil
 	}
+	w.wholes(decl.Body)
 	return f
 }
 
@@ -410,6 +413,23 @@ func (w *derivedWalk) walk(body ast.Node) {
 			}
 		}
 		return !w.other
+	})
+}
+
+// wholes notes what is read without being named.
+func (w *derivedWalk) wholes(body ast.Node) {
+	own := func(x ast.Expr) bool {
+		root := w.d.variable(innermost(x))
+		return root != nil && isLocal(w.f.decl, root) && !isGiven(w.f.decl, root) && w.d.isMade(w.f.decl, innermost(x))
+	}
+	eachNode(body, func(n ast.Node, around []ast.Node) {
+		if x, ok := n.(ast.Expr); ok && own(x) {
+			return
+		}
+		if call, ok := n.(*ast.CallExpr); ok && readsEnvironment(w.d, call) {
+			w.f.reads[w.d.environmentOf()] = true
+		}
+		eachWholeRead(w.d, n, around, func(v *types.Var) { w.f.reads[v] = true })
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"go/types"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Where the sources change what a function reads.
@@ -128,6 +129,7 @@ func (d *derivations) addWrites(decl *ast.FuncDecl, fields typeFields) {
 			case *ast.StarExpr:
 				if of := d.t.typeOf(x); of != nil && !element {
 					note(n, around, fields.of[of.String()]...)
+					note(n, around, fields.with[of.Underlying().String()]...)
 				}
 				x = e.X
 				continue
@@ -168,6 +170,10 @@ func (d *derivations) addWrites(decl *ast.FuncDecl, fields typeFields) {
 			}
 		case *ast.CallExpr:
 			d.writesOfCall(n, func(x ast.Expr) { sets(n, x, around) })
+			if setsEnvironment(d, n) {
+				note(n, around, d.environmentOf())
+			}
+			d.decodedInto(decl, n, func(v *types.Var) { note(n, around, v) })
 		}
 	})
 }
@@ -202,6 +208,30 @@ func (d *derivations) writesOfCall(n *ast.CallExpr, sets func(ast.Expr)) {
 	}
 	if sel, ok := fun.(*ast.SelectorExpr); ok && pkg == "" && !tells[name] && !lockNames.MatchString(name) {
 		sets(sel.X)
+	}
+}
+
+// decodedInto visits the fields of what a call of the library decodes into, unless that is the function's own.
+func (d *derivations) decodedInto(decl *ast.FuncDecl, n *ast.CallExpr, visit func(v *types.Var)) {
+	if name := calledName(n); !strings.HasPrefix(name, "Unmarshal") && name != "Decode" && name != "DecodeElement" && name != "Scan" {
+		return
+	}
+	if fn := d.t.callee(n); fn != nil && len(d.declsOf(fn)) > 0 {
+		return
+	}
+	for _, a := range writtenBy(d, n) {
+		x := ast.Unparen(a)
+		if u, ok := x.(*ast.UnaryExpr); ok && u.Op == token.AND {
+			x = u.X
+			if d.isOwn(decl, x) {
+				continue
+			}
+		} else if d.isMade(decl, x) {
+			continue
+		}
+		if of := d.t.typeOf(x); of != nil && !types.IsInterface(of) {
+			fieldsIn(of, true, visit)
+		}
 	}
 }
 

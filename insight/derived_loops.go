@@ -217,6 +217,9 @@ func (l *derivedLoop) stays(vars map[types.Object]bool) bool {
 			if l.stmt.Pos() <= def.at && def.at < l.stmt.End() || def.unknown {
 				return false
 			}
+			if lit := literalAt(l.in.decl, def.at); lit != nil && lit != l.in.lit && !within(lit, l.stmt) {
+				return false // a function that a turn may call, or another goroutine, sets it
+			}
 		}
 	}
 	return true
@@ -363,6 +366,41 @@ func (w *derivedWay) fromLibrary(callee *ast.FuncDecl, lit *ast.FuncLit, way []s
 	if slices.ContainsFunc(sorted(w.dep.soft), given) {
 		w.rec.sure = false
 	}
-	ok = w.changed(callee, body)
+	ok = w.changed(callee, body) && w.capturedStay(callee, lit)
 	return w.rec, ok
+}
+
+// capturedStay tells of the variables that a function without a name has from the one around it, and that are depended on, that it
+// does not set them itself. Where another such function does, that is noted.
+func (w *derivedWay) capturedStay(decl *ast.FuncDecl, lit *ast.FuncLit) bool {
+	if lit == nil {
+		return true
+	}
+	vars := maps.Clone(w.dep.vars)
+	maps.Copy(vars, w.dep.soft)
+	for _, v := range sorted(vars) {
+		if !isLocal(decl, v) {
+			continue
+		}
+		for _, def := range w.definitions(decl)[v] {
+			if lit.Pos() <= def.at && def.at < lit.End() {
+				return false
+			}
+			if setIn := literalAt(decl, def.at); setIn != nil && !within(setIn, lit) {
+				w.rec.changes = append(w.rec.changes, changing{in: decl, at: def.at, of: v})
+			}
+		}
+	}
+	slices.SortFunc(w.rec.changes, func(a, b changing) int { return int(a.at - b.at) })
+	return true
+}
+
+// literalAt is the innermost function without a name around a position in another one; nil where there is none.
+func literalAt(decl *ast.FuncDecl, at token.Pos) (lit *ast.FuncLit) {
+	for _, n := range nodesAt(decl.Body, at) {
+		if f, ok := n.(*ast.FuncLit); ok {
+			lit = f
+		}
+	}
+	return lit
 }

@@ -407,6 +407,9 @@ func (w *derivedWay) resolvesCall(x *ast.CallExpr, to map[types.Object]bool, dep
 			args = append([]ast.Expr{sel.X}, args...)
 		}
 	case computes(w.t.fromPackage(fun), calledName(x)):
+		if readsEnvironment(w.derivations, x) {
+			w.dep.reads[w.environmentOf()] = true
+		}
 	default:
 		return false
 	}
@@ -658,9 +661,40 @@ func (w *derivedWay) replaces(decl *ast.FuncDecl, vars map[types.Object]bool, wh
 		defs := w.definitions(decl)[v]
 		known = known && len(defs) > 0
 		for _, def := range defs {
-			known = known && !def.unknown && (def.x == nil || w.resolvesBeside(def.x, v, vars))
+			known = known && !def.unknown && (def.x == nil || w.resolvesBeside(def.x, v, vars)) && w.decides(decl, v, def, vars)
 			if known && !def.part && (def.x == nil && !isBasic(v.Type()) || def.x != nil && w.makes(decl, nil, def.x) && !isBasic(v.Type())) {
 				known = !w.handsOn(decl, v) // who fills it in?
+			}
+		}
+	}
+	return known
+}
+
+// decides adds what decides whether a variable is given one of its values; false where that is not known.
+func (w *derivedWay) decides(decl *ast.FuncDecl, v types.Object, def definition, to map[types.Object]bool) bool {
+	known := true
+	add := func(x ast.Expr) {
+		if b, ok := ast.Unparen(x).(*ast.BinaryExpr); x == nil || ok && isError(rootName(b.X)) {
+			return
+		}
+		known = known && w.resolvesBeside(x, v, to)
+	}
+	for _, n := range nodesAt(decl.Body, def.at) {
+		if n.Pos() <= v.Pos() && v.Pos() < n.End() {
+			continue // it is declared in there
+		}
+		switch n := n.(type) {
+		case *ast.IfStmt:
+			if def.at >= n.Body.Pos() {
+				add(n.Cond)
+			}
+		case *ast.SwitchStmt:
+			add(n.Tag)
+		case *ast.CaseClause:
+			for _, x := range n.List {
+				if _, isType := w.t.info.Types[x]; !isType || w.t.info.Types[x].IsValue() {
+					add(x)
+				}
 			}
 		}
 	}
