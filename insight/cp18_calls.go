@@ -7,6 +7,7 @@ import (
 
 	"loupe/analysis/compare"
 	"loupe/analysis/facts"
+	"loupe/analysis/repetition"
 	"loupe/value/stack"
 	"loupe/value/stats"
 	"loupe/value/unit"
@@ -55,11 +56,37 @@ func callsAgain(r *Rule, in *Input) (found []Finding) {
 	calls := slices.SortedFunc(maps.Keys(at), func(a, b sameCall) int { return int(at[b] - at[a]) })
 	for _, call := range calls {
 		share := stats.Wilson(float64(at[call]), float64(total), compare.Confidence)
-		if share.Low >= r.param("share") {
+		if share.Low >= r.param("share") && !usedByCaller(in, call) {
 			found = append(found, callAgainFinding(r, in, w, call, at[call], share))
 		}
 	}
 	return found[:min(1, len(found))]
+}
+
+// usedByCaller tells of a call that what it returns is changed, or used up, by who gets it, as the source shows or the run that counts has seen:
+// each needs its own.
+func usedByCaller(in *Input, call sameCall) bool {
+	if changes, counted := repetition.ChangesOf(in.Session, stack.FoldGenerics(call.callee)); counted && changes {
+		return true
+	}
+	d := newDerivations(in.code)
+	at, ok := d.at(call.at)
+	if !ok {
+		return false
+	}
+	calls := d.callsOn(at, call.at, ownName(call.callee))
+	for _, x := range calls {
+		fn := d.t.callee(x)
+		if fn == nil {
+			continue
+		}
+		for _, decl := range d.declsOf(fn) {
+			if _, written := resultWritten(d, decl, calls); written {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // program is the way of a stack through the program's own code, and the function of a library

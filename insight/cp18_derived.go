@@ -238,6 +238,7 @@ func (x *derivedValue) finding(r *Rule, in *Input, w *facts.Weights, share stats
 	if upTo != "" {
 		f.Doubts = append(f.Doubts, "the first turn of each run of the loop at "+rec.loop.text()+" is needed, and counted as well: where there are few turns, much of the share stays")
 	}
+	x.tellMeanwhile(in, &f)
 	if at, ok := x.resultWritten(); ok {
 		f.Severity, f.saves = Info, false
 		f.Summary += "; its callers write to the result, as at " + at.text()
@@ -246,6 +247,29 @@ func (x *derivedValue) finding(r *Rule, in *Input, w *facts.Weights, share stats
 	}
 	return f
 }
+
+// tellMeanwhile makes a remark of a value of each request where something else may change what it is made of, as CP28 asks it.
+func (x *derivedValue) tellMeanwhile(in *Input, f *Finding) {
+	if x.rec.kind != againRequest || x.rec.others() {
+		return
+	}
+	file, line, _ := x.d.t.at(x.f.decl.Name.Pos())
+	decl := stack.Frame{Func: x.name, File: file, Line: line}
+	for _, at := range slices.SortedFunc(maps.Keys(x.calls), func(a, b stack.Frame) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) }) {
+		why := changedMeanwhile(in.code, at, decl)
+		if why == "" {
+			continue
+		}
+		f.Severity, f.saves = Info, false
+		f.Summary = strings.TrimSuffix(f.Summary, "; "+nothingChanges)
+		f.Advice = "If it is the same for many requests, keep the result, and make it again, or forget it, where what it is made of changes."
+		f.Doubts = []string{"another request may need another result: " + why}
+		return
+	}
+}
+
+// nothingChanges is said where no change of what is read was found.
+const nothingChanges = "nothing in the source changes what it reads once that is made"
 
 // derivedOverLocal tells whether what a value goes through is a variable of its function, or what that is given, which says nothing
 // outside of it.
@@ -352,7 +376,7 @@ func (x *derivedValue) changesText(in *Input) string {
 	case x.rec.kind == againCompared:
 		return "; nothing that it reads changes meanwhile"
 	case !ok:
-		return "; nothing in the source changes what it reads once that is made"
+		return "; " + nothingChanges
 	case !x.rec.others():
 		return "; the source changes what it reads only before that, as at " + typedOf(in.code).placeAt(c).text()
 	}

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"cmp"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -355,9 +356,14 @@ func (w *derivedWay) changed(decl *ast.FuncDecl, parts ...ast.Node) bool {
 			w.rec.changes = append(w.rec.changes, x)
 		}
 	}
-	slices.SortFunc(w.rec.changes, func(a, b changing) int { return int(a.at - b.at) })
+	slices.SortFunc(w.rec.changes, earlierChange)
 	w.rec.waits = w.rec.waits || w.waitsIn(parts, turn)
 	return true
+}
+
+// earlierChange puts changes in the order of the source.
+func earlierChange(a, b changing) int {
+	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.of.Pos(), b.of.Pos()))
 }
 
 // ofElement tells of a field that it is one of the elements themselves, and of nothing that they have in common: a

@@ -391,7 +391,7 @@ func (w *derivedWay) capturedStay(decl *ast.FuncDecl, lit *ast.FuncLit) bool {
 			}
 		}
 	}
-	slices.SortFunc(w.rec.changes, func(a, b changing) int { return int(a.at - b.at) })
+	slices.SortFunc(w.rec.changes, earlierChange)
 	return true
 }
 

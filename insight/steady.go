@@ -9,7 +9,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 
 	"loupe/value/stack"
 )
@@ -25,6 +24,7 @@ type steadiness struct {
 	seen  map[*ast.FuncDecl]bool
 	reads map[types.Object]bool // fields, and variables of packages
 	why   string                // what may give another result; the first that was found
+	whole bool                  // it goes on after that, to all that is read
 }
 
 func newSteadiness(c *code) *steadiness {
@@ -50,6 +50,29 @@ func unsteadyCall(c *code, at, decl stack.Frame) (why string, files bool) {
 		return "its source could not be read as a whole", false
 	}
 	s.look(fn, 0)
+	s.readChanges(at, decl)
+	return s.why, s.files
+}
+
+// changedMeanwhile says what may change what a function reads, that is declared at a frame and called on the line of another one, while the program
+// runs; empty where the source shows nothing. Whatever else the function does is not asked.
+func changedMeanwhile(c *code, at, decl stack.Frame) (why string) {
+	s := newSteadiness(c)
+	d := c.function(decl)
+	if d == nil {
+		return ""
+	}
+	if fn := s.t.functionAt(c, d, decl.File); fn != nil {
+		s.whole = true
+		s.look(fn, 0)
+		s.why = ""
+		s.readChanges(at, decl)
+	}
+	return s.why
+}
+
+// readChanges looks for what changes what has been read, and what the call is given.
+func (s *steadiness) readChanges(at, decl stack.Frame) {
 	s.eachCall(at, ownName(decl.Func), func(_ declaration, call *ast.CallExpr, _ []ast.Node) {
 		for _, x := range append(slices.Clone(call.Args), call.Fun) {
 			ast.Inspect(x, func(n ast.Node) bool {
@@ -62,7 +85,6 @@ func unsteadyCall(c *code, at, decl stack.Frame) (why string, files bool) {
 	for _, obj := range slices.SortedFunc(maps.Keys(s.reads), byPlace) {
 		s.changed(obj)
 	}
-	return s.why, s.files
 }
 
 // note keeps the first reason.
@@ -77,7 +99,7 @@ func (s *steadiness) note(n ast.Node, format string, args ...any) {
 func (s *steadiness) look(fn *types.Func, depth int) {
 	d := s.t.decls[fn]
 	switch {
-	case d == nil || s.seen[d] || s.why != "":
+	case d == nil || s.seen[d] || s.why != "" && !s.whole:
 		return
 	case depth > steadyDepth || len(s.seen) > steadyFuncs:
 		s.note(d, "it calls more than was looked at, such as %s", fn.Name())
@@ -98,6 +120,7 @@ func (s *steadiness) look(fn *types.Func, depth int) {
 			s.call(d, n, depth)
 		}
 		s.read(n)
+		eachWholeRead(derivationsOf(s.c), n, around, func(v *types.Var) { s.reads[v] = true })
 	})
 }
 
@@ -230,6 +253,13 @@ func (s *steadiness) changed(obj types.Object) {
 			s.mentions(declaration{d, f.name}, obj, 0, func(around []ast.Node) bool { return runsAtStart(s.c, declaration{d, f.name}, around, 0) })
 		}
 	}
+	d := derivationsOf(s.c)
+	for _, x := range d.writes()[obj] { // by another name, or by a library
+		if s.why == "" && !s.seen[x.in] && !derivedStartsWith(d, x) {
+			at := d.t.placeAt(x)
+			s.why = "it reads " + obj.Name() + ", which may be changed at " + at.text()
+		}
+	}
 }
 
 // mentions looks at each place in a function that has an object, unless it is left out.
@@ -338,8 +368,14 @@ func (s *steadiness) assigned(d declaration, a *ast.AssignStmt, x ast.Expr, dept
 		if y != x {
 			continue
 		}
-		if _, element := x.(*ast.IndexExpr); s.plain(x) || len(a.Lhs) != len(a.Rhs) && !element { // of a map, and whether there is one
-			return !s.plain(x)
+		if s.plain(x) {
+			return false
+		}
+		if call, ok := x.(*ast.CallExpr); ok && len(a.Lhs) != len(a.Rhs) { // each of its results
+			return slices.ContainsFunc(a.Lhs, func(lhs ast.Expr) bool { return s.resultChanges(d, a, lhs, call, depth) })
+		}
+		if _, element := x.(*ast.IndexExpr); len(a.Lhs) != len(a.Rhs) && !element { // of a map, and whether there is one
+			return true
 		}
 		id, ok := a.Lhs[i].(*ast.Ident)
 		if !ok || a.Tok != token.DEFINE {
@@ -348,6 +384,18 @@ func (s *steadiness) assigned(d declaration, a *ast.AssignStmt, x ast.Expr, dept
 		return s.aliasChanges(d, s.t.info.Defs[id], depth)
 	}
 	return !s.ownPlace(d, x)
+}
+
+// resultChanges tells of a variable that is given one of several results whether it may change what that leads to.
+func (s *steadiness) resultChanges(d declaration, a *ast.AssignStmt, lhs ast.Expr, call *ast.CallExpr, depth int) bool {
+	id, ok := lhs.(*ast.Ident)
+	switch {
+	case !ok || s.t.typeOf(id) == nil && s.t.callee(call) == nil:
+		return true
+	case id.Name == "_" || s.plain(id) || isError(id.Name):
+		return false
+	}
+	return a.Tok != token.DEFINE || s.t.info.Defs[id] != nil && s.aliasChanges(d, s.t.info.Defs[id], depth)
 }
 
 // ownPlace tells of a place that is set that it belongs to a copy which its function has made or got: nothing else changes. What
@@ -368,15 +416,19 @@ func (s *steadiness) aliasChanges(d declaration, obj types.Object, depth int) bo
 
 // methodChanges tells of a method that is called on an expression that it may change what that leads to.
 func (s *steadiness) methodChanges(call *ast.CallExpr, sel *ast.SelectorExpr) bool {
-	fn := s.t.callee(call)
-	d := s.t.decls[fn]
-	if d == nil {
+	var decls []*ast.FuncDecl
+	if fn := s.t.callee(call); fn != nil {
+		decls = derivationsOf(s.c).declsOf(fn)
+	}
+	if len(decls) == 0 {
 		return !steadyMethods.MatchString(sel.Sel.Name)
 	}
-	file, _, _ := s.t.at(d.Pos())
-	e := &callEffects{c: s.c, d: derivationsOf(s.c), seen: map[*ast.FuncDecl]bool{}}
-	e.look(declaration{d, file}, givenNames(d.Recv), 0)
-	return e.what != ""
+	return slices.ContainsFunc(decls, func(d *ast.FuncDecl) bool {
+		file, _, _ := s.t.at(d.Pos())
+		e := &callEffects{c: s.c, d: derivationsOf(s.c), seen: map[*ast.FuncDecl]bool{}}
+		e.look(declaration{d, file}, givenNames(d.Recv), 0)
+		return e.what != ""
+	})
 }
 
 // argChanges tells of an argument of a call that what is called may change what it leads to.
@@ -395,27 +447,32 @@ func (s *steadiness) argChanges(call *ast.CallExpr, x ast.Expr, depth int) bool 
 		name := lastName(types.ExprString(fun))
 		return !steadyPackages.MatchString(pkg) || changesFirst.MatchString(pkg+"."+name)
 	}
-	d := s.t.decls[s.t.callee(call)]
-	at := slices.Index(call.Args, x)
-	if d == nil {
+	fn, at := s.t.callee(call), slices.Index(call.Args, x)
+	var decls []*ast.FuncDecl
+	if fn != nil {
+		decls = derivationsOf(s.c).declsOf(fn) // of an interface's method those of its name
+	}
+	if len(decls) == 0 {
 		sel, ok := fun.(*ast.SelectorExpr)
 		return !ok || !givesOut.MatchString(sel.Sel.Name)
 	}
-	if at < 0 || depth > 3 {
-		return true
-	}
+	return at < 0 || depth > 3 || slices.ContainsFunc(decls, func(d *ast.FuncDecl) bool { return s.parameterChanges(d, at, depth) })
+}
+
+// parameterChanges tells of a function that it may change what it is given in a place.
+func (s *steadiness) parameterChanges(d *ast.FuncDecl, at, depth int) bool {
 	i := 0
 	for _, field := range d.Type.Params.List {
 		_, variadic := field.Type.(*ast.Ellipsis)
 		for _, id := range field.Names {
 			if i == at || variadic {
 				file, _, _ := s.t.at(d.Pos())
-				return s.aliasChanges(declaration{d, file}, s.t.info.Defs[id], depth+1)
+				return id.Name != "_" && s.aliasChanges(declaration{d, file}, s.t.info.Defs[id], depth+1)
 			}
 			i++
 		}
 	}
-	return !strings.HasPrefix(types.ExprString(fun), "_") // a parameter without a name is not used
+	return false // a parameter without a name is not used
 }
 
 // givesOut are names of methods that write out what they are given.

@@ -4,7 +4,9 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"regexp"
 	"slices"
+	"strings"
 )
 
 // Where the program writes through what it once got, by whatever name: a value is followed from variable to variable,
@@ -546,12 +548,36 @@ func (f *memoryFlow) writtenByCall(n *ast.CallExpr) bool {
 	if isNamed(fun, "append") && len(n.Args) > 1 && f.has(n.Args[0]) == bondIs && !f.cells.shallow {
 		return f.cells.has(keyOfElements(f.d, n.Args[0])) // there may be room behind it
 	}
+	if f.usedUp(n) {
+		return true
+	}
 	sel, ok := fun.(*ast.SelectorExpr)
 	if !ok || f.d.t.fromPackage(fun) != "" || tells[sel.Sel.Name] || lockNames.MatchString(sel.Sel.Name) {
 		return false
 	}
 	return changesValue(sel.Sel.Name) && f.d.t.typeOf(sel.X) == nil && (f.into(sel.X) || f.has(sel.X) == bondIs && f.cells.any)
 }
+
+// usedUp tells of a call of the library that it reads on in a value of the library's that is followed: a reader, a decoder, what a
+// query returns. What was read is not there for the next.
+func (f *memoryFlow) usedUp(n *ast.CallExpr) bool {
+	fun, name := ast.Unparen(n.Fun), calledName(n)
+	of := func(x ast.Expr) bool {
+		t := f.d.t.typeOf(x)
+		return f.has(x) == bondIs && (t == nil || types.IsInterface(t))
+	}
+	switch f.d.t.fromPackage(fun) {
+	case "":
+		sel, ok := fun.(*ast.SelectorExpr)
+		return ok && f.cells.any && readsNext.MatchString(name) && of(sel.X)
+	case "io", "bufio", "fmt", "io/ioutil", "encoding/json", "encoding/xml", "encoding/csv", "encoding/gob":
+		return f.cells.any && (movesOn.MatchString(name) || strings.HasPrefix(name, "New")) && !strings.Contains(name, "Writer") && !strings.Contains(name, "Encoder") && slices.ContainsFunc(n.Args, of)
+	}
+	return false
+}
+
+// readsNext are methods of the library's types that read what comes next.
+var readsNext = regexp.MustCompile(`^(Read|ReadByte|ReadBytes|ReadRune|ReadString|ReadLine|ReadSlice|ReadAll|ReadRecord|ReadMessage|Scan|Next|NextPart|Token|Decode|Recv|WriteTo)$`)
 
 // isAny tells of an expression that it is of an interface, which may have anything in it.
 func isAny(d *derivations, x ast.Expr) bool {

@@ -115,3 +115,18 @@ func CallsOf(s *session.Session, name string) (calls Counts, ok bool) {
 	}
 	return calls, false
 }
+
+// ChangesOf tells whether what the calls of a function returned was seen to be changed afterwards, in some of the calls that repeat one. It is false
+// where that was not looked at.
+func ChangesOf(s *session.Session, name string) (changed, ok bool) {
+	set, err := countsOf(s)
+	if err != nil {
+		return false, false
+	}
+	for _, w := range set.Within {
+		if f := set.Functions[w.Call]; f.Caller == "" && f.Name == name {
+			changed, ok = changed || w.Changed > 0, true
+		}
+	}
+	return changed, ok
+}
