@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"go/ast"
 	"maps"
 	"slices"
 
@@ -57,6 +58,7 @@ func callsAgain(r *Rule, in *Input) (found []Finding) {
 	for _, call := range calls {
 		share := stats.Wilson(float64(at[call]), float64(total), compare.Confidence)
 		if share.Low >= r.param("share") && !usedByCaller(in, call) {
+			call.unsteady(in)
 			found = append(found, callAgainFinding(r, in, w, call, at[call], share))
 		}
 	}
@@ -69,24 +71,42 @@ func usedByCaller(in *Input, call sameCall) bool {
 	if changes, counted := repetition.ChangesOf(in.Session, stack.FoldGenerics(call.callee)); counted && changes {
 		return true
 	}
-	d := newDerivations(in.code)
-	at, ok := d.at(call.at)
+	d := derivationsOf(in.code)
+	calls, decls := call.declared(d)
+	return slices.ContainsFunc(decls, func(decl *ast.FuncDecl) bool {
+		_, written := resultWritten(d, decl, calls)
+		return written
+	})
+}
+
+// declared are the calls on the line, and the functions of the sources that they may mean.
+func (s *sameCall) declared(d *derivations) (calls []*ast.CallExpr, decls []*ast.FuncDecl) {
+	at, ok := d.at(s.at)
 	if !ok {
-		return false
+		return nil, nil
 	}
-	calls := d.callsOn(at, call.at, ownName(call.callee))
+	calls = d.callsOn(at, s.at, ownName(s.callee))
 	for _, x := range calls {
-		fn := d.t.callee(x)
-		if fn == nil {
-			continue
-		}
-		for _, decl := range d.declsOf(fn) {
-			if _, written := resultWritten(d, decl, calls); written {
-				return true
-			}
+		if fn := d.t.callee(x); fn != nil {
+			decls = append(decls, d.declsOf(fn)...)
 		}
 	}
-	return false
+	return calls, decls
+}
+
+// unsteady notes what may change what the function reads, as CP28 asks it.
+func (s *sameCall) unsteady(in *Input) {
+	d := derivationsOf(in.code)
+	_, decls := s.declared(d)
+	for _, decl := range decls {
+		if s.unsure != "" {
+			return
+		}
+		at := d.placeOf(decl.Name)
+		if why := changedMeanwhile(in.code, s.at, stack.Frame{Func: s.callee, File: at.file, Line: at.line}); why != "" {
+			s.unsure = "it may give something else each time: " + why
+		}
+	}
 }
 
 // program is the way of a stack through the program's own code, and the function of a library

@@ -25,6 +25,7 @@ type steadiness struct {
 	reads map[types.Object]bool // fields, and variables of packages
 	why   string                // what may give another result; the first that was found
 	whole bool                  // it goes on after that, to all that is read
+	clock string                // where it asks the clock, for more than to measure how long something takes
 }
 
 func newSteadiness(c *code) *steadiness {
@@ -65,7 +66,7 @@ func changedMeanwhile(c *code, at, decl stack.Frame) (why string) {
 	if fn := s.t.functionAt(c, d, decl.File); fn != nil {
 		s.whole = true
 		s.look(fn, 0)
-		s.why = ""
+		s.why = s.clock
 		s.readChanges(at, decl)
 	}
 	return s.why
@@ -180,11 +181,23 @@ func (s *steadiness) call(d *ast.FuncDecl, n *ast.CallExpr, depth int) {
 		s.look(fn, depth+1)
 		return
 	} else if fn != nil {
-		s.note(n, "it calls %s, of which the sources may have several", text)
+		all := derivationsOf(s.c).declsOf(fn)
+		if len(all) == 0 || len(all) > effectNames {
+			s.note(n, "it calls %s, of which the sources may have several", text)
+		}
+		for _, decl := range all { // whichever the interface means
+			if of, ok := s.t.info.Defs[decl.Name].(*types.Func); ok && len(all) <= effectNames {
+				s.look(of, depth+1)
+			}
+		}
 		return
 	}
 	if pkg := s.t.fromPackage(fun); pkg != "" {
 		name := pkg + "." + lastName(text)
+		if name == "time.Now" && s.clock == "" && !measuresTime(d) {
+			at := derivationsOf(s.c).placeOf(n)
+			s.clock = "it asks the clock at " + at.text()
+		}
 		switch {
 		case readsFiles.MatchString(name):
 			s.files = true
@@ -207,6 +220,11 @@ func (s *steadiness) call(d *ast.FuncDecl, n *ast.CallExpr, depth int) {
 	case !steadyMethods.MatchString(sel.Sel.Name):
 		s.note(n, "it calls %s, whose source is not there", text)
 	}
+}
+
+// measuresTime tells of a function that it takes the time to learn how long something takes.
+func measuresTime(d *ast.FuncDecl) bool {
+	return hasCall(d.Body, func(call *ast.CallExpr) bool { return calledName(call) == "Since" || calledName(call) == "Sub" })
 }
 
 // isMadeIn tells of a local variable that its first value is none of a call that hands out what others may have, but a zero value, a literal, or
