@@ -25,6 +25,7 @@ type cacheHits struct {
 	does       string   // what is done there
 	puts, asks string   // the keys, where what is put in and what is asked for are not written the same
 	leaves     codeLine // where one entry is taken out, by a type of the program's own
+	anew       codeLine // where it is made again and again, by what runs later than the start
 }
 
 // Limits of a cache that hardly ever has what is asked for: chosen.
@@ -142,6 +143,7 @@ func (h *cacheHits) of(d *derivations, in frameCode, lookup ast.Expr) {
 	if cache == nil {
 		return
 	}
+	h.anew = cacheMadeAnew(d, cache)
 	for _, decl := range d.t.decls {
 		ast.Inspect(decl.Body, func(n ast.Node) bool {
 			what := emptiedWhole(d, n, cache)
@@ -151,6 +153,43 @@ func (h *cacheHits) of(d *derivations, in frameCode, lookup ast.Expr) {
 			return true
 		})
 	}
+}
+
+// cacheMadeAnew is where a struct is made with an empty cache in it while the program runs: the cache lasts for no longer than that. No line where that is
+// done at the start alone.
+func cacheMadeAnew(d *derivations, cache types.Object) (at codeLine) {
+	later := func(in *ast.FuncDecl, n ast.Node) bool {
+		return literalAt(in, n.Pos()) != nil || !derivedStartsWith(d, changing{in: in, at: n.Pos()})
+	}
+	for _, x := range flowNodes(d) {
+		lit, ok := x.n.(*ast.CompositeLit)
+		if !ok || x.in == nil || at.line > 0 {
+			continue
+		}
+		of := d.t.typeOf(lit)
+		if of == nil || !isStruct(of) {
+			continue
+		}
+		for i, e := range lit.Elts {
+			name := ""
+			if kv, keyed := e.(*ast.KeyValueExpr); keyed {
+				name, e = types.ExprString(kv.Key), kv.Value
+			} else if s := of.Underlying().(*types.Struct); i < s.NumFields() {
+				name = s.Field(i).Name()
+			}
+			if name != cache.Name() || !d.makes(x.in, nil, e) || isNamed(e, "nil") || !hasField(of.Underlying().(*types.Struct), cache) {
+				continue
+			}
+			again := later(x.in, lit)
+			for _, by := range whoCalls(d, x.in) { // of one that makes it for whoever asks
+				again = again || later(by.in, by.call)
+			}
+			if again {
+				at = d.placeOf(lit)
+			}
+		}
+	}
+	return at
 }
 
 // entriesLeave is where a method of the type that a call asks takes one entry out; no line where none does.
@@ -250,6 +289,16 @@ func tellHits(in *Input, m missed, callee stack.Frame, share stats.Interval, f *
 	f.Evidence = append(f.Evidence, seen)
 	f.Summary += fmt.Sprintf("; %s had what it was asked for in %s of %s times", h.name, unit.Count(h.had), unit.Count(h.asked))
 	calls, counted := repetition.CallsOf(in.Session, stack.FoldGenerics(callee.Func))
+	if why := staleBehind(in, m.at, callee); why != "" {
+		f.Advice = fmt.Sprintf("What %s keeps is made of what changes: an entry is right only for as long as that stays the same. If a change is about some of the entries, take out these alone.", h.name)
+		f.Doubts = append(f.Doubts, "entries that are kept longer may be wrong: what fills the cache: "+why)
+		return true
+	}
+	if h.does == "" && h.anew.line > 0 {
+		f.Evidence = append(f.Evidence, in.code.shownAt(h.anew.file, h.anew.line, "%s is made anew here", h.name))
+		f.Advice = fmt.Sprintf("%s lasts no longer than what is made at %s, such as for one request. If that is not meant to see changes at once, keep it for longer, with a bound, and make entries again when what they are made of has changed. ", h.name, h.anew.text()) + f.Advice
+		return true
+	}
 	if !counted || !h.lacks(calls) {
 		f.Advice = "The cache hardly ever has what it is asked for: if nothing comes again, it costs memory and gains nothing; if things come again later, it has to keep more, or for longer. " + f.Advice
 		return true
@@ -266,6 +315,15 @@ func tellHits(in *Input, m missed, callee stack.Frame, share stats.Interval, f *
 	f.Advice = ""
 	h.advise(in.code, calls, f)
 	return true
+}
+
+// staleBehind says what changes of that which a function reads whose results a cache keeps; empty where the source shows nothing.
+func staleBehind(in *Input, at, callee stack.Frame) string {
+	calls, counted := repetition.CallsOf(in.Session, stack.FoldGenerics(callee.Func))
+	if counted && calls.Differ > 0 {
+		return "it returned something else for the arguments of an earlier call"
+	}
+	return changedMeanwhile(in.code, at, callee)
 }
 
 // missesTitle is that of a cache that hardly ever has what comes again.
@@ -326,7 +384,7 @@ func tellMissed(in *Input, frames []stack.Frame, f *Finding) bool {
 		}
 		h, ok := hitsOf(counts, at)
 		calls, counted := repetition.CallsOf(in.Session, stack.FoldGenerics(callee.Func))
-		if !ok || !counted || !h.misses() && (calls.Again < fewAgain || !calls.Fails) || !h.lacks(calls) {
+		if !ok || !counted || h.does == "" && h.anew.line > 0 || staleBehind(in, at, callee) != "" || !h.misses() && (calls.Again < fewAgain || !calls.Fails) || !h.lacks(calls) {
 			return false
 		}
 		f.Summary += fmt.Sprintf("; %s, which is asked before, had what it was asked for in %s of %s times in the run that counts", h.name, unit.Count(h.had), unit.Count(h.asked)) + knownBefore(calls)

@@ -31,11 +31,21 @@ func TestCacheHits(t *testing.T) {
 		{"a type of its own", "type ring struct { index map[string]*item; oldest string }\nfunc (r *ring) Get(name string) (*item, bool) {\nv, ok := r.index[name]\nreturn v, ok\n}\nfunc (r *ring) Put(name string, v *item) {\ndelete(r.index, r.oldest)\nr.index[name] = v\n}\nfunc (s *store) get(name string) *item { /*9000*/\nif v, ok := known.Get(name); ok { /*20*/\nreturn v\n}\nv := load(name) // B\nknown.Put(name, v)\nreturn v\n}\nvar known = &ring{}\n", again, "A cache hardly ever has", "known had what it was asked for in 20 of 9,000 times", "look at what goes at main.go:22"},
 		{"nothing comes again", strings.Replace(get, "HAD", "20", 1), once, "Hot function", "in 20 of 9,000 times", "if nothing comes again"},
 		{"it hits often", strings.Replace(get, "HAD", "6000", 1), again, "Hot function", "only where a cache does not have the result", ""},
+		{"it is emptied, as what it is made of changes", strings.Replace(get, "HAD", "200", 1) + "func (s *store) trim() { clear(s.known); rate++ }\nvar rate int\nfunc (s *store) more() { load(name(rate)) }\n", again, "A cache hardly ever has", "200 of 9,000 times", "empties all of s.known"},
+		{"what fills it reads what changes", strings.Replace(strings.Replace(get, "HAD", "200", 1), "load(name) // B", "s.load(name) // B", 1) + "func (s *store) load(name string) *item {\nreturn &item{rate} // A\n}\nfunc (s *store) trim() { clear(s.known); rate++ }\nvar rate int\n", again, "Hot function", "200 of 9,000 times", "made of what changes"},
+		{"it is made for each request", strings.Replace(get, "HAD", "200", 1) + "func serve() { use(&store{known: map[string]*item{}}) }\nfunc use(*store) {}\n", again, "Hot function", "200 of 9,000 times", "lasts no longer than what is made at main.go"},
+		{"it is made at the start", strings.Replace(get, "HAD", "200", 1) + "func main() { use(&store{known: map[string]*item{}}) }\nfunc use(*store) {}\n", again, "A cache hardly ever has", "200 of 9,000 times", "Look at why s.known does not have it"},
 		{"it was not counted", strings.Replace(strings.Replace(get, " /*9000*/", "", 1), " /*HAD*/", "", 1), again, "Hot function", "only where a cache does not have the result", "count its hits and misses"},
 	} {
 		source := head + c.source
 		load := repeatsfile.Func{Name: "main.load", File: "/src/main.go", Line: 11, Calls: 8800, Time: 800e6, Everywhere: &repeatsfile.Counts{Calls: 8800, Time: 800e6, Distinct: 8800 - c.again, Again: c.again, AgainTime: 7e6}}
-		r := countedRecording(t, source, stackAt(source, "runtime.main main.main:/src/none.go:1 main.(*store).get@B main.load@A"), load)
+		stack := "runtime.main main.main:/src/none.go:1 main.(*store).get@B main.load@A"
+		if strings.Contains(source, "func (s *store) load") {
+			load.Name = "main.(*store).load"
+			source = strings.Replace(source, " // A\n", "\n", 1)
+			stack = strings.Replace(stack, "main.load@A", "main.(*store).load@A", 1)
+		}
+		r := countedRecording(t, source, stackAt(source, stack), load)
 		f := answers(t, r, "CP01")[0]
 		if !strings.HasPrefix(f.Title, c.title) || !strings.Contains(f.Summary, c.says) || !strings.Contains(f.Advice, c.advice) {
 			t.Errorf("%s: %s: %s → %s", c.name, f.Title, f.Summary, f.Advice)

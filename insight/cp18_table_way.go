@@ -634,8 +634,29 @@ func writesOut(d *derivations, call *ast.CallExpr) bool {
 		return len(call.Args) > 0 && !isTerminal(d, call.Args[0])
 	}
 	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if ok && roundsTime(d, sel, call) {
+		return false
+	}
 	return ok && outWriters.MatchString(sel.Sel.Name) && d.t.fromPackage(call.Fun) == "" && d.t.callee(call) == nil && !isTerminal(d, sel.X)
 }
+
+// roundsTime tells of a call of a method Truncate that it is that of a time or a duration, and not of a file: it is given a duration, or is of what
+// is a time by its name.
+func roundsTime(d *derivations, sel *ast.SelectorExpr, call *ast.CallExpr) bool {
+	if sel.Sel.Name != "Truncate" || len(call.Args) != 1 {
+		return false
+	}
+	duration := hasNode(call.Args[0], func(n ast.Node) bool {
+		x, ok := n.(*ast.SelectorExpr)
+		return ok && d.t.fromPackage(x) == "time"
+	})
+	of := ast.Unparen(sel.X)
+	inner, called := of.(*ast.CallExpr)
+	return duration || called && timeGivers.MatchString(calledName(inner))
+}
+
+// timeGivers are functions and methods that return a time or a duration.
+var timeGivers = regexp.MustCompile(`^(Now|Since|Until|Sub|UTC|Local|In|Add|AddDate|Unix|UnixMilli|Date|ModTime|Round|Truncate)$`)
 
 // isTerminal tells of what is written to that it is the standard output or error, or in memory.
 func isTerminal(d *derivations, x ast.Expr) bool {

@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"go/ast"
 	"regexp"
 	"slices"
 
@@ -80,9 +81,29 @@ func newKeepable(in *Input, x repetition.Everywhere) (k keepable, ok bool) {
 	if call == nil || slices.ContainsFunc(call.Args, isContext) && carriesContext(in.code.function(decl)) {
 		return k, false
 	}
+	if x.Func.Caller == "" && x.All.Distinct > 1 && calledOtherwise(in.code, way[1], way[0].Func, call) {
+		return k, false // the counts are of all calls together
+	}
 	k.site = way[1]
 	k.call = sameCall{at: way[1], callee: way[0].Func}
 	return k, k.call.judge(in.code, call, from, way, 1)
+}
+
+// calledOtherwise tells of a function whose call on a line is made of constants alone, and which had more than one argument, that other lines call it as
+// well: what these give it is not known.
+func calledOtherwise(c *code, at stack.Frame, callee string, call *ast.CallExpr) bool {
+	if len(call.Args) == 0 {
+		return false
+	}
+	for _, a := range call.Args {
+		if _, known := constantText(c, a, 0); !known && !isConstant(a) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(callsNamed(c, ownName(callee)), func(from callFrom) bool {
+		line, _ := c.parse(from.in.file).lines(from.call)
+		return from.in.file != at.File || line != at.Line
+	})
 }
 
 // asksOthers tells whether much of the waits within the function are for what is outside of the program, files aside.
