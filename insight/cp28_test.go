@@ -69,6 +69,10 @@ func TestCP28(t *testing.T) {
 		{"by an element that the request chooses", strings.Replace(handler, "s.goods", "s.shelves[r.Host].goods", 1) + ranks, "", true, Fine, "", ""},
 		{"an element by a constant", strings.Replace(handler, "s.goods", "s.shelves[\"all\"].goods", 1) + ranks, "", true, Found, Warning, "main.(*server).rank"},
 		{"another call on the line is by the request", strings.Replace(handler, "s.rank(s.goods)", "s.rank(s.goods) + s.rank(r.URL.Path)", 1) + ranks, "", true, Fine, "", ""},
+		{"others only read it, behind an interface", handler + ranks + "\ntype reader interface{ read([]string) int }\n\ntype view struct{}\n\nfunc (view) read(all []string) int { return len(all) }\n\nvar v reader = view{}\n\nfunc (s *server) get(w http.ResponseWriter, r *http.Request) {\n\tdo(v.read(s.goods))\n}\n", "", true, Found, Warning, "main.(*server).rank"},
+		{"others change it behind an interface", handler + ranks + "\ntype reader interface{ read([]string) int }\n\ntype view struct{}\n\nfunc (view) read(all []string) int { all[0] = \"\"; return len(all) }\n\nvar v reader = view{}\n\nfunc (s *server) get(w http.ResponseWriter, r *http.Request) {\n\tdo(v.read(s.goods))\n}\n", "", true, Found, Info, "main.(*server).rank"},
+		{"another line gives it what differs", strings.Replace(handler, "s.goods", "\"all\"", 1) + ranks + "\nfunc (s *server) other(w http.ResponseWriter, r *http.Request) {\n\tshow(w, s.rank(r.URL.Path))\n}\n", `,"distinct":9`, true, Fine, "", ""},
+		{"another line calls it, of which nothing came", strings.Replace(handler, "s.goods", "\"all\"", 1) + ranks + "\nfunc (s *server) other(w http.ResponseWriter, r *http.Request) {\n\tshow(w, s.rank(r.URL.Path))\n}\n", "", true, Found, Warning, "main.(*server).rank"},
 		{"it is done for its time", strings.Replace(handler, "list := s.rank(s.goods)", "_ = s.rank(s.goods)", 1) + ranks, "", true, Found, Info, "main.(*server).rank"},
 	} {
 		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\nphase cpu 5s..9s profiler=cpu\n")
