@@ -160,6 +160,7 @@ func askAgain(c *code, way []stack.Frame) {
 		}
 		expression(c, c.scopeAt(f), receiverOf(call))
 		sameCallOn(c, append([]stack.Frame{f}, way...), callee)
+		changedMeanwhile(c, f, f)
 		fixedCall(c, append([]stack.Frame{f}, way...), callee)
 		growsBetween(c, f)
 		if d != nil {
