@@ -427,7 +427,7 @@ func (w *derivedWalk) wholes(body ast.Node) {
 			return
 		}
 		if call, ok := n.(*ast.CallExpr); ok && readsEnvironment(w.d, call) {
-			w.f.reads[w.d.environmentOf()] = true
+			w.f.reads[environmentOf(w.d)] = true
 		}
 		eachWholeRead(w.d, n, around, func(v *types.Var) { w.f.reads[v] = true })
 	})

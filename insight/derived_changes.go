@@ -172,9 +172,9 @@ func (d *derivations) addWrites(decl *ast.FuncDecl, fields typeFields) {
 		case *ast.CallExpr:
 			d.writesOfCall(n, func(x ast.Expr) { sets(n, x, around) })
 			if setsEnvironment(d, n) {
-				note(n, around, d.environmentOf())
+				note(n, around, environmentOf(d))
 			}
-			d.decodedInto(decl, n, func(v *types.Var) { note(n, around, v) })
+			decodedInto(d, decl, n, func(v *types.Var) { note(n, around, v) })
 		}
 	})
 }
@@ -213,7 +213,7 @@ func (d *derivations) writesOfCall(n *ast.CallExpr, sets func(ast.Expr)) {
 }
 
 // decodedInto visits the fields of what a call of the library decodes into, unless that is the function's own.
-func (d *derivations) decodedInto(decl *ast.FuncDecl, n *ast.CallExpr, visit func(v *types.Var)) {
+func decodedInto(d *derivations, decl *ast.FuncDecl, n *ast.CallExpr, visit func(v *types.Var)) {
 	if name := calledName(n); !strings.HasPrefix(name, "Unmarshal") && name != "Decode" && name != "DecodeElement" && name != "Scan" {
 		return
 	}

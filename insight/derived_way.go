@@ -408,7 +408,7 @@ func (w *derivedWay) resolvesCall(x *ast.CallExpr, to map[types.Object]bool, dep
 		}
 	case computes(w.t.fromPackage(fun), calledName(x)):
 		if readsEnvironment(w.derivations, x) {
-			w.dep.reads[w.environmentOf()] = true
+			w.dep.reads[environmentOf(w.derivations)] = true
 		}
 	default:
 		return false

@@ -118,7 +118,7 @@ func isAmongIdents(all []*ast.Ident, x ast.Expr) bool {
 }
 
 // environmentOf stands for the environment of the process, which is read and changed by functions of package os.
-func (d *derivations) environmentOf() *types.Var {
+func environmentOf(d *derivations) *types.Var {
 	if d.environment == nil {
 		d.environment = types.NewVar(token.NoPos, nil, "the environment", types.Typ[types.String])
 	}
