@@ -520,7 +520,11 @@ func usesConnection(d *derivations, x ast.Expr) bool {
 		return false
 	}
 	named, ok := pointedType(of).(*types.Named)
-	return ok && slices.Contains(connTypes, fieldsOf(d.c, named.Obj().Name())[sel.Sel.Name])
+	if !ok {
+		return false
+	}
+	stream := streamType(fieldsOf(d.c, named.Obj().Name())[sel.Sel.Name])
+	return slices.Contains(bothWays, stream) || slices.Contains(readsOne, stream) || slices.Contains(writesOne, stream)
 }
 
 // enter goes into a function that is called.
