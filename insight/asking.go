@@ -331,7 +331,7 @@ func paces(c *code, at stack.Frame) bool {
 	}
 	l := loops[len(loops)-1]
 	if timer := selectsTimer(l, at.Line); timer != at.Line {
-		if !onlyEnds(l, at.Line) {
+		if !bringsNoNews(l, at.Line) {
 			return false // what comes meanwhile ends the wait
 		}
 	} else if !pausesOn(c, at) {
@@ -349,9 +349,9 @@ func timeEnds(c *code, l loop) bool {
 	return slices.ContainsFunc(exits(l.body.List), func(x exit) bool { return clockEnds(c, l, x.cond) })
 }
 
-// onlyEnds tells of a select on a line that all of its clauses but the timer's leave the function or the program: they end the
+// bringsNoNews tells of a select on a line that all of its clauses but the timer's leave the function or the program: they end the
 // loop, and bring no news for it.
-func onlyEnds(l loop, line int) bool {
+func bringsNoNews(l loop, line int) bool {
 	ends := false
 	l.source.onLine(line, func(n ast.Node, _ []ast.Node) {
 		s, ok := n.(*ast.SelectStmt)

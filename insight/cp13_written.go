@@ -64,7 +64,7 @@ func (c *loggedFor) changedLater(in *Input) bool {
 
 // changesAfter tells of the statements of a function behind a place that they change what variables lead to.
 func changesAfter(d *derivations, fn frameCode, end token.Pos, of map[string]bool) (changed bool) {
-	e := &callEffects{c: d.c, d: d}
+	e := &callEffects{d: d}
 	ast.Inspect(fn.body(), func(n ast.Node) bool {
 		if n == nil || n.Pos() < end {
 			return !changed
@@ -82,7 +82,7 @@ func changesAfter(d *derivations, fn frameCode, end token.Pos, of map[string]boo
 			switch {
 			case !given && !on:
 			case d.t.callee(n) != nil:
-				e.call(n, func(x ast.Expr) bool { return of[rootName(unrefer(x))] }, func(_ ast.Node, what string) { e.what = what }, 0)
+				(&effectWalk{callEffects: e, decl: fn.decl, only: of}).call(n, false)
 				changed = changed || strings.HasPrefix(e.what, "changes ") || strings.HasPrefix(e.what, "counts ")
 			default:
 				changed = changed || changingNames.MatchString(lastName(types.ExprString(n.Fun)))

@@ -637,7 +637,7 @@ func writesOut(d *derivations, call *ast.CallExpr) bool {
 	if ok && roundsTime(d, sel, call) {
 		return false
 	}
-	return ok && outWriters.MatchString(sel.Sel.Name) && d.t.fromPackage(call.Fun) == "" && d.t.callee(call) == nil && !isTerminal(d, sel.X)
+	return ok && outWriters.MatchString(sel.Sel.Name) && d.t.fromPackage(call.Fun) == "" && d.t.callee(call) == nil && !isTerminal(d, sel.X) && !inMemory.MatchString(libraryTypeOf(d, sel.X, 0).text())
 }
 
 // roundsTime tells of a call of a method Truncate that it is that of a time or a duration, and not of a file: it is given a duration, or is of what

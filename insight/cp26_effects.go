@@ -14,16 +14,14 @@ import (
 )
 
 // What a call does besides returning something, by the source: followed through names, as a call of an interface may
-// come to each method of that name.
+// come to each method of that name, and through functions that are kept in variables.
 
 // callEffects searches for one.
 type callEffects struct {
-	c    *code
 	d    *derivations
 	seen map[*ast.FuncDecl]bool
 	at   codeLine
 	what string
-	in   string // the file of the function that is looked at
 }
 
 // Limits of the search. Chosen: a name that more functions have says nothing.
@@ -41,16 +39,19 @@ func effectOfCall(c *code, at stack.Frame, given bool) (line codeLine, what stri
 	if fn == nil {
 		return line, ""
 	}
-	e := &callEffects{c: c, d: derivationsOf(c), seen: map[*ast.FuncDecl]bool{}}
-	outside := map[string]bool{}
-	if given {
-		for _, list := range []*ast.FieldList{fn.Recv, fn.Type.Params} {
-			for name := range givenNames(list) {
-				outside[name] = true
-			}
+	e := &callEffects{d: derivationsOf(c), seen: map[*ast.FuncDecl]bool{}}
+	decl := typedDecl(e.d, declaration{fn, at.File})
+	if decl == nil {
+		return line, ""
+	}
+	outside := map[types.Object]bool{}
+	for _, list := range []*ast.FieldList{decl.Recv, decl.Type.Params} {
+		for _, v := range givenVariables(e.d, list) {
+			_, calls := v.Type().Underlying().(*types.Signature)
+			outside[v] = given || calls // what a function that it is given does was not looked for
 		}
 	}
-	e.look(declaration{fn, at.File}, outside, 0)
+	e.look(decl, outside, 0)
 	return e.at, e.what
 }
 
@@ -67,84 +68,99 @@ func givenNames(list *ast.FieldList) map[string]bool {
 	return out
 }
 
+// givenVariables are the variables of a list of parameters.
+func givenVariables(d *derivations, list *ast.FieldList) (all []types.Object) {
+	if list != nil {
+		for _, f := range list.List {
+			for _, id := range f.Names {
+				if v := d.variable(id); v != nil {
+					all = append(all, v)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// effectWalk goes through one function.
+type effectWalk struct {
+	*callEffects
+	decl *ast.FuncDecl
+	// outside are variables of the function that lead to what is not its own.
+	outside map[types.Object]bool
+	// only are the names of variables that alone are asked for; nil for all that is outside.
+	only  map[string]bool
+	depth int
+}
+
 // look searches a function. outside are its receiver and parameters that lead to what is not its own.
-func (e *callEffects) look(fn declaration, outside map[string]bool, depth int) {
-	if e.what != "" || depth > effectDepth || e.seen[fn.FuncDecl] || len(e.seen) > effectFuncs {
+func (e *callEffects) look(decl *ast.FuncDecl, outside map[types.Object]bool, depth int) {
+	if e.what != "" || depth > effectDepth || e.seen[decl] || len(e.seen) > effectFuncs {
 		return
 	}
-	e.seen[fn.FuncDecl] = true
-	defer func(before string) { e.in = before }(e.in)
-	e.in = fn.file
-	own := givenNames(fn.Type.Params)
-	for name := range givenNames(fn.Recv) {
-		own[name] = true
-	}
-	for name := range givenNames(fn.Type.Results) {
-		own[name] = true
-	}
-	isOutside := func(x ast.Expr) bool {
-		if u, ok := x.(*ast.UnaryExpr); ok && u.Op == token.AND {
-			x = u.X
-		}
-		name := rootName(x)
-		return outside[name] || !own[name] && isPackageVariable(e.c, name)
-	}
-	note := func(n ast.Node, text string) {
+	e.seen[decl] = true
+	w := &effectWalk{callEffects: e, decl: decl, outside: outside, depth: depth}
+	eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
 		if e.what == "" {
-			e.at, e.what = codeLine{fn.file, e.c.parse(fn.file).fset.PositionFor(n.Pos(), false).Line}, text
+			w.node(n, around)
 		}
-	}
-	ast.Inspect(fn.Body, func(n ast.Node) bool {
-		if e.what != "" {
-			return false
-		}
-		switch n := n.(type) {
-		case *ast.SendStmt:
-			note(n, "sends to a channel")
-		case *ast.UnaryExpr:
-			if n.Op == token.ARROW && !strings.HasSuffix(types.ExprString(n.X), "Done()") {
-				note(n, "receives from a channel")
-			}
-		case *ast.DeclStmt:
-			if g, ok := n.Decl.(*ast.GenDecl); ok {
-				for _, s := range g.Specs {
-					if v, ok := s.(*ast.ValueSpec); ok {
-						for _, name := range v.Names {
-							own[name.Name] = true
-						}
-					}
-				}
-			}
-		case *ast.RangeStmt:
-			for _, x := range []ast.Expr{n.Key, n.Value} {
-				if id, ok := x.(*ast.Ident); ok && n.Tok == token.DEFINE {
-					own[id.Name] = true
-					outside[id.Name] = isOutside(n.X)
-				}
-			}
-		case *ast.IncDecStmt:
-			e.set(n, n.X, own, isOutside, note)
-		case *ast.AssignStmt:
-			for i, x := range n.Lhs {
-				id, ok := x.(*ast.Ident)
-				switch {
-				case n.Tok == token.DEFINE && ok:
-					own[id.Name] = true
-					if len(n.Rhs) == len(n.Lhs) {
-						outside[id.Name] = mayLeadTo(n.Rhs[i]) && isOutside(n.Rhs[i])
-					}
-					if i == 0 && hasCall(n.Rhs[0], func(call *ast.CallExpr) bool { return ownCallName(call) == "Value" && len(call.Args) == 1 }) {
-						outside[id.Name] = true // of a context
-					}
-				default:
-					e.set(n, x, own, isOutside, note)
-				}
-			}
-		case *ast.CallExpr:
-			e.call(n, isOutside, note, depth)
-		}
-		return true
 	})
+}
+
+// note keeps the first effect.
+func (w *effectWalk) note(n ast.Node, format string, args ...any) {
+	if w.what == "" {
+		w.at, w.what = w.d.placeOf(n), fmt.Sprintf(format, args...)
+	}
+}
+
+// node looks at a part of the function, with those around it.
+func (w *effectWalk) node(n ast.Node, around []ast.Node) {
+	switch n := n.(type) {
+	case *ast.SendStmt:
+		w.note(n, "sends to a channel")
+	case *ast.UnaryExpr:
+		if n.Op == token.ARROW && !strings.HasSuffix(types.ExprString(n.X), "Done()") {
+			w.note(n, "receives from a channel")
+		}
+	case *ast.RangeStmt:
+		for _, x := range []ast.Expr{n.Key, n.Value} {
+			if v := w.d.variable(x); v != nil && n.Tok == token.DEFINE {
+				w.outside[v] = w.isOutside(n.X)
+			}
+		}
+	case *ast.IncDecStmt:
+		w.set(n, n.X)
+	case *ast.AssignStmt:
+		for i, x := range n.Lhs {
+			v := w.d.variable(x)
+			switch {
+			case n.Tok == token.DEFINE && v != nil:
+				if len(n.Rhs) == len(n.Lhs) {
+					w.outside[v] = mayLeadTo(n.Rhs[i]) && w.isOutside(n.Rhs[i]) || w.wraps(n.Rhs[i])
+				}
+				if i == 0 && hasCall(n.Rhs[0], func(call *ast.CallExpr) bool { return ownCallName(call) == "Value" && len(call.Args) == 1 }) {
+					w.outside[v] = true // of a context
+				}
+			default:
+				w.set(n, x)
+			}
+		}
+	case *ast.CallExpr:
+		w.call(n, madeForItself(n, around))
+	}
+}
+
+// isOutside tells of an expression that it leads to what the function has not made.
+func (w *effectWalk) isOutside(x ast.Expr) bool {
+	if w.only != nil {
+		return w.only[rootName(unrefer(x))]
+	}
+	v := w.d.t.rootOf(unrefer(x))
+	if of, ok := v.(*types.Var); !ok || of.IsField() {
+		return false
+	}
+	return w.outside[v] || !isLocal(w.decl, v)
 }
 
 // mayLeadTo tells of a value that it may lead to what another one leads to: no call, no number, no text.
@@ -161,75 +177,62 @@ func mayLeadTo(x ast.Expr) bool {
 }
 
 // set looks at a place that is written to.
-func (e *callEffects) set(n ast.Node, x ast.Expr, own map[string]bool, isOutside func(ast.Expr) bool, note func(ast.Node, string)) {
-	if id, ok := x.(*ast.Ident); ok && (own[id.Name] || id.Name == "_") {
+func (w *effectWalk) set(n ast.Node, x ast.Expr) {
+	if v := w.d.variable(x); v != nil && isLocal(w.decl, v) {
 		return // a variable of the function
 	}
-	if isOutside(x) && !e.isFresh(x) {
-		note(n, "changes "+types.ExprString(x))
+	if w.isOutside(x) && !isFreshPlace(w.d, w.decl, x) {
+		w.note(n, "changes %s", types.ExprString(x))
 	}
 }
 
-// isFresh tells of a place that is written to that it belongs to what the function has made, as a field of its own copy of a struct.
-func (e *callEffects) isFresh(x ast.Expr) bool {
-	return isFreshAt(e.d, stack.Frame{File: e.in, Line: e.c.parse(e.in).fset.PositionFor(x.Pos(), false).Line}, x)
+// follow goes into the functions of the program that a call may come to; it is false where there is none.
+func (w *effectWalk) follow(n *ast.CallExpr) (followed bool) {
+	var decls []*ast.FuncDecl
+	sel, selects := ast.Unparen(uninstantiated(n)).(*ast.SelectorExpr)
+	if fn := w.d.t.callee(n); fn != nil {
+		decls = w.d.declsOf(fn)
+	} else if selects && w.d.t.fromPackage(sel) == "" && libraryTypeOf(w.d, sel.X, 0).pkg == "" {
+		decls = slices.DeleteFunc(slices.Clone(w.d.named[calledName(n)]), func(decl *ast.FuncDecl) bool { return decl.Recv == nil })
+	}
+	if len(decls) > effectNames {
+		return true
+	}
+	for _, decl := range decls {
+		outside := map[types.Object]bool{}
+		if v := receiverVariable(w.d, decl); v != nil && selects {
+			outside[v] = w.isOutside(sel.X)
+		}
+		for i, x := range n.Args {
+			if v := parameterAt(w.d, decl, i); v != nil && mayLeadTo(x) && w.isOutside(x) && !isCount(v.Type()) {
+				outside[v] = true
+			}
+		}
+		w.look(decl, outside, w.depth+1)
+	}
+	return len(decls) > 0
 }
 
-// waitsOnPurpose are functions of package time that let it pass, atomicChanges methods that change a counter or a flag.
-var (
-	waitsOnPurpose = []string{"time.Sleep", "time.After", "time.NewTimer", "time.NewTicker", "time.Tick"}
-	atomicChanges  = regexp.MustCompile(`^(Add|Store|Swap|CompareAndSwap|Or|And)(Int32|Int64|Uint32|Uint64|Uintptr|Pointer)?$`)
-	waitGroups     = regexp.MustCompile(`(?i)(wg|wait|group)$`)
-)
-
-// movesOn are functions and methods that read what comes next, and move on.
-var movesOn = regexp.MustCompile(`^(Read|ReadFull|ReadAtLeast|ReadAll|ReadByte|ReadBytes|ReadRune|ReadString|ReadLine|ReadSlice|ReadFrom|Copy|CopyN|CopyBuffer|Fscan|Fscanf|Fscanln|Decode|Token|Scan|Next|NextPart|Recv|ReadMessage|ReadRecord)$`)
-
-// changesNothing are functions of the library whose names say that they write, and that only make something.
-var changesNothing = []string{"bytes.Replace", "bytes.ReplaceAll", "strings.Replace", "strings.ReplaceAll", "slices.Insert", "slices.Delete", "slices.Replace", "delete"}
-
-// call looks at a call and, where that is of the program, into what it may come to.
-func (e *callEffects) call(n *ast.CallExpr, isOutside func(ast.Expr) bool, note func(ast.Node, string), depth int) {
-	name, text := ownCallName(n), types.ExprString(n.Fun)
-	sel, selects := n.Fun.(*ast.SelectorExpr)
-	of := e.c.functions()[name]
-	fromLibrary := e.d.t.fromPackage(n.Fun) != ""
-	switch {
-	case slices.Contains(waitsOnPurpose, text):
-		note(n, "lets time pass")
-	case name == "delete" && len(n.Args) > 0 && isOutside(n.Args[0]), name == "clear" && len(n.Args) > 0 && isOutside(n.Args[0]):
-		note(n, "changes "+types.ExprString(n.Args[0]))
-	case selects && atomicChanges.MatchString(name) && (strings.HasPrefix(text, "atomic.") || isOutside(sel.X) && len(of) == 0 && !waitGroups.MatchString(types.ExprString(sel.X))):
-		note(n, "counts or stores in "+types.ExprString(sel.X))
-	case selects && len(of) == 0 && (name == "LoadOrStore" || name == "LoadAndDelete" || name == "CompareAndDelete") && isOutside(sel.X):
-		note(n, "counts or stores in "+types.ExprString(sel.X))
-	case len(of) == 0 && movesOn.MatchString(name) && (slices.ContainsFunc(n.Args, isOutside) || selects && isOutside(sel.X)):
-		note(n, "reads on by "+text)
-	case writesOut(e.d, n), strings.HasPrefix(text, "fmt.Print"), strings.HasPrefix(text, "log."), strings.HasPrefix(text, "slog."):
-		note(n, "writes")
-	case len(of) == 0 && !slices.Contains(changesNothing, text) && (writeNames.MatchString(name) || executes.MatchString(name)):
-		note(n, "by the name of "+name+" changes something")
+// calls looks at a call of a function that is the value of something which lives on: any of its type that the program has may be meant.
+func (w *effectWalk) calls(n *ast.CallExpr, alone bool) {
+	if !w.isOutside(n.Fun) {
+		return // what it does stands in the function that is looked at, or in one that this calls
 	}
-	if e.what != "" || len(of) == 0 || len(of) > effectNames || fromLibrary {
-		return
-	}
-	for _, d := range of {
-		outside := map[string]bool{}
-		if d.Recv != nil && selects {
-			for name := range givenNames(d.Recv) {
-				outside[name] = isOutside(sel.X)
+	all := calledAsValue(w.d, n)
+	for _, decl := range all {
+		outside := map[types.Object]bool{}
+		for i, x := range n.Args {
+			if v := parameterAt(w.d, decl, i); v != nil && mayLeadTo(x) && w.isOutside(x) && !isCount(v.Type()) {
+				outside[v] = true
 			}
 		}
-		i := 0
-		for _, f := range d.Type.Params.List {
-			for _, p := range f.Names {
-				if i < len(n.Args) && mayLeadTo(n.Args[i]) && isOutside(n.Args[i]) {
-					outside[p.Name] = true
-				}
-				i++
-			}
-		}
-		e.look(d, outside, depth+1)
+		w.look(decl, outside, w.depth+1)
+	}
+	switch text := types.ExprString(n.Fun); {
+	case w.what != "" && len(all) > 1:
+		w.at, w.what = w.d.placeOf(n), fmt.Sprintf("calls %s, which may be the function that %s (%s),", text, w.what, w.at.text())
+	case len(all) == 0 && alone:
+		w.note(n, "calls %s, which may be any function,", text)
 	}
 }
 

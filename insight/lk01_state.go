@@ -222,8 +222,8 @@ func (u workedOn) setOnLine() (all []string) {
 }
 
 var (
-	// changesByName are beginnings of names of methods of libraries that change what they are called on.
-	changesByName = regexp.MustCompile(`^(Write|Add|Insert|Push|Pop|Set|Update|Put|Delete|Remove|ReplaceOrInsert|Sort|Fix|Init|Shuffle|Reverse|Reset)`)
+	// changersOfOwn are beginnings of names of methods of libraries that change what they are called on.
+	changersOfOwn = regexp.MustCompile(`^(Write|Add|Insert|Push|Pop|Set|Update|Put|Delete|Remove|ReplaceOrInsert|Sort|Fix|Init|Shuffle|Reverse|Reset)`)
 	// sortsInPlace are functions of the standard library that change what they are given first.
 	sortsInPlace = regexp.MustCompile(`^(sort\.(Slice|SliceStable|Sort|Stable|Ints|Strings|Float64s)|slices\.(Sort\w*|Reverse)|heap\.\w+)$`)
 )
@@ -237,7 +237,7 @@ func (u workedOn) changedByLibrary() string {
 		case len(u.c.functions()[name]) > 0:
 		case sortsInPlace.MatchString(types.ExprString(call.Fun)) && len(call.Args) > 0:
 			given = call.Args[0]
-		case changesByName.MatchString(name):
+		case changersOfOwn.MatchString(name):
 			given = receiverOf(call)
 		}
 		if given == nil {

@@ -26,9 +26,8 @@ func (p *partFinder) acts(body ast.Node) bool {
 		if fn := p.d.t.callee(call); fn != nil && len(p.d.declsOf(fn)) > 0 {
 			return slices.ContainsFunc(p.d.declsOf(fn), func(decl *ast.FuncDecl) bool { return p.effectOf(decl) != "" })
 		}
-		name, text := ownCallName(call), types.ExprString(call.Fun)
-		return writesOut(p.d, call) || strings.HasPrefix(text, "fmt.Print") || strings.HasPrefix(text, "log.") || strings.HasPrefix(text, "slog.") ||
-			!slices.Contains(changesNothing, text) && (writeNames.MatchString(name) || executes.MatchString(name))
+		text := types.ExprString(call.Fun)
+		return writesOut(p.d, call) || strings.HasPrefix(text, "fmt.Print") || strings.HasPrefix(text, "log.") || strings.HasPrefix(text, "slog.") || changesByName(p.d, call)
 	})
 }
 

@@ -222,6 +222,7 @@ func askSteady(c *code, f stack.Frame) {
 		}
 	}
 	unsteadyCall(c, f, f)
+	effectOfCall(c, f, true)
 	for _, callee := range []string{"f", "g", "t", "h"} {
 		changesResult(c, f, callee)
 	}

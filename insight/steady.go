@@ -442,9 +442,8 @@ func (s *steadiness) methodChanges(call *ast.CallExpr, sel *ast.SelectorExpr) bo
 		return !steadyMethods.MatchString(sel.Sel.Name)
 	}
 	return slices.ContainsFunc(decls, func(d *ast.FuncDecl) bool {
-		file, _, _ := s.t.at(d.Pos())
-		e := &callEffects{c: s.c, d: derivationsOf(s.c), seen: map[*ast.FuncDecl]bool{}}
-		e.look(declaration{d, file}, givenNames(d.Recv), 0)
+		e := &callEffects{d: derivationsOf(s.c), seen: map[*ast.FuncDecl]bool{}}
+		e.look(d, map[types.Object]bool{receiverVariable(e.d, d): d.Recv != nil}, 0)
 		return e.what != ""
 	})
 }

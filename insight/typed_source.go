@@ -33,6 +33,8 @@ type typed struct {
 	values []valueFunc
 	// callers are the calls of each function; nil until somebody asks.
 	callers map[*ast.FuncDecl][]callBy
+	// declared is what declares each variable, field and method; nil until somebody asks.
+	declared map[types.Object]declaredBy
 }
 
 // missingName is what go/types says of such a name, and the folder of the file that uses it.
