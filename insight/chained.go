@@ -199,6 +199,7 @@ func (l loop) moves(c *code, f, callee stack.Frame) bool {
 // changes behind it.
 func carried(c *code, fn *scope, f stack.Frame, of string) (fields []string) {
 	s := c.parse(f.File)
+	answered := answeredIn(s, fn.body, f.Line)
 	ast.Inspect(fn.body, func(n ast.Node) bool {
 		if n == nil {
 			return false
@@ -206,7 +207,7 @@ func carried(c *code, fn *scope, f stack.Frame, of string) (fields []string) {
 		if first, _ := s.lines(n); first <= f.Line {
 			return true
 		}
-		for _, x := range placesSet(n) {
+		for _, x := range slices.Concat(placesSet(n), filledWith(n, answered)) {
 			sel, ok := x.(*ast.SelectorExpr)
 			if !ok || !isNamed(sel.X, of) {
 				continue
@@ -219,6 +220,55 @@ func carried(c *code, fn *scope, f stack.Frame, of string) (fields []string) {
 		return true
 	})
 	return fields
+}
+
+// answeredIn are the variables of a function that a line sets, and those that the lines behind it make of them, errors left out.
+func answeredIn(s *syntax, body ast.Node, line int) map[string]bool {
+	names := map[string]bool{}
+	ast.Inspect(body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok {
+			return true
+		}
+		if first, last := s.lines(a); first <= line && line <= last || first > line && slices.ContainsFunc(a.Rhs, func(x ast.Expr) bool { return mentionsNames(x, names) }) {
+			for _, x := range a.Lhs {
+				if id, ok := x.(*ast.Ident); ok && id.Name != "_" && !isError(id.Name) {
+					names[id.Name] = true
+				}
+			}
+		}
+		return true
+	})
+	return names
+}
+
+// mentionsNames tells of a part of the source that it has one of some names.
+func mentionsNames(n ast.Node, names map[string]bool) bool {
+	return hasNode(n, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		return ok && names[id.Name]
+	})
+}
+
+// filledWith are the fields into which a statement puts something of an answer, by a key or by a method such as Set.
+func filledWith(n ast.Node, answered map[string]bool) (places []ast.Expr) {
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		for i, x := range n.Lhs {
+			if at, ok := x.(*ast.IndexExpr); ok && mentionsNames(n.Rhs[min(i, len(n.Rhs)-1)], answered) {
+				places = append(places, at.X)
+			}
+		}
+	case *ast.ExprStmt:
+		call, ok := n.X.(*ast.CallExpr)
+		if !ok {
+			return nil
+		}
+		if f, ok := call.Fun.(*ast.SelectorExpr); ok && (fillers.MatchString(f.Sel.Name) || f.Sel.Name == "Store") && slices.ContainsFunc(call.Args, func(x ast.Expr) bool { return mentionsNames(x, answered) }) {
+			places = append(places, f.X)
+		}
+	}
+	return places
 }
 
 // asksWith tells whether what is called on a line is given the value of an expression, by its

@@ -52,6 +52,12 @@ func TestChainedByReceiver(t *testing.T) {
 	}{
 		{"an offset", "s.c.Do(s.offset, p)\n\ts.offset += len(p)", "for {\n\t\ts.call(next())\n\t}", true},
 		{"a request of an offset", "s.c.Do(request(s.offset, p))\n\ts.offset += len(p)", "for {\n\t\ts.call(next())\n\t}", true},
+		{"a header of the answer", "req.Header = s.h.Clone(); resp, err := s.c.Do(req)\n\ts.h.Set(`x`, resp.Header.Get(`x`))", "for {\n\t\ts.call(next())\n\t}", true},
+		{"an entry of a map", "resp, err := s.c.Do(request(s.state, p))\n\ts.state[`x`] = resp.State", "for {\n\t\ts.call(next())\n\t}", true},
+		{"what is made of the answer", "resp, err := s.c.Do(request(s.state, p))\n\ttoken := parse(resp); s.state.Add(token)", "for {\n\t\ts.call(next())\n\t}", true},
+		{"a header that is not of the answer", "req.Header = s.h.Clone(); resp, err := s.c.Do(req)\n\ts.h.Set(`x`, newID()); use(resp)", "for {\n\t\ts.call(next())\n\t}", false},
+		{"answers that are kept", "resp, err := s.c.Do(p)\n\ts.cache.Set(p, resp); s.m[p] = resp", "for {\n\t\ts.call(next())\n\t}", false},
+		{"a header in another one each turn", "req.Header = s.h.Clone(); resp, err := s.c.Do(req)\n\ts.h.Set(`x`, resp.Header.Get(`x`))", "for _, s := range all {\n\t\ts.call(p)\n\t}", false},
 		{"a count", "s.c.Do(p)\n\ts.calls++", "for {\n\t\ts.call(next())\n\t}", false},
 		{"a number that it gives before", "s.n++; s.c.Do(s.n, p)\n", "for {\n\t\ts.call(next())\n\t}", false},
 		{"another one in each turn", "s.c.Do(s.offset, p)\n\ts.offset += len(p)", "for _, s := range all {\n\t\ts.call(p)\n\t}", false},

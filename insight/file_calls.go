@@ -215,40 +215,45 @@ func (e effect) String() string { return fmt.Sprintf("%s at %s:%d", e.name, base
 // to handle its error and to keep count.
 func effectAfter(c *code, path []stack.Frame) (e effect, found bool) {
 	for _, p := range turnOf(c, path) {
-		ast.Inspect(p.body, func(n ast.Node) bool {
-			if n == nil || found {
-				return false
-			}
-			first, last := p.s.lines(n)
-			if last <= p.line {
-				return false
-			}
-			switch n := n.(type) {
-			case *ast.IfStmt:
-				if failed, ok := n.Cond.(*ast.BinaryExpr); ok && failed.Op == token.NEQ && isNamed(failed.Y, "nil") {
-					if n.Else != nil {
-						e, found = p.effectIn(n.Else)
-					}
-					return false
-				}
-			case *ast.FuncLit:
-				return first < p.line && p.line <= last
-			case *ast.DeferStmt:
-				return false
-			case ast.Stmt:
-				if first > p.line {
-					if e, found = p.effectOf(n); found {
-						return false
-					}
-				}
-			}
-			return true
-		})
-		if found {
+		if e, found = p.effectAfter(); found {
 			return e, true
 		}
 	}
 	return e, false
+}
+
+// effectAfter is that of one part.
+func (p turnPart) effectAfter() (e effect, found bool) {
+	ast.Inspect(p.body, func(n ast.Node) bool {
+		if n == nil || found {
+			return false
+		}
+		first, last := p.s.lines(n)
+		if last <= p.line {
+			return false
+		}
+		switch n := n.(type) {
+		case *ast.IfStmt:
+			if failed, ok := n.Cond.(*ast.BinaryExpr); ok && failed.Op == token.NEQ && isNamed(failed.Y, "nil") {
+				if n.Else != nil {
+					e, found = p.effectIn(n.Else)
+				}
+				return false
+			}
+		case *ast.FuncLit:
+			return first < p.line && p.line <= last
+		case *ast.DeferStmt:
+			return false
+		case ast.Stmt:
+			if first > p.line {
+				if e, found = p.effectOf(n); found {
+					return false
+				}
+			}
+		}
+		return true
+	})
+	return e, found
 }
 
 // effectIn is the first effect in a statement.
@@ -328,8 +333,12 @@ func combineSyncs(c *code, path []stack.Frame) (advice, doubt string) {
 	if follows {
 		doubt = fmt.Sprintf("%s follows each sync: if it must not happen before the data is on the disk (an acknowledgement, a rename, a send), the syncs cannot simply be combined", e)
 	}
+	own := ownFile(c, path)
+	if next, begins := effectNext(c, path); !follows && !own && begins {
+		doubt, follows = nextDoubt(next), true
+	}
 	switch {
-	case ownFile(c, path):
+	case own:
 		return "Each sync is of a file of its own, so that one cannot serve for several. If the files need not reach the disk one by one, write all of them first, and then sync them concurrently, or the file system once (unix.Syncfs).", doubt
 	case follows:
 		return "Sync once for several only if what follows each sync can wait for it: gather some, write them, sync once, and then do that for each (group commit). If each has to be on the disk before the next one begins, only a faster sync helps (a file of a fixed size and fdatasync, a faster disk).", doubt

@@ -50,6 +50,13 @@ func TestCombineSyncs(t *testing.T) {
 		{"of one file", "func f() {\nfor x := range all {\nw.Write(x)\nw.Sync() /*1*/\n}\n}", "Sync once for all of them", ""},
 		{"of one each", "func f() {\nfor x := range all {\nw, _ := os.Create(x)\nw.Sync() /*1*/\n}\n}", "Each sync is of a file of its own", ""},
 		{"of one each, that is renamed", "func f() {\nfor x := range all {\nw, _ := os.Create(x)\nw.Sync() /*1*/\nos.Rename(x, y)\n}\n}", "Each sync is of a file of its own", "os.Rename at a.go:7 follows each sync"},
+		{"the next turn writes elsewhere", "import `os`\n\nfunc f() {\nfor x := range all {\nwipe(x)\nw.Sync() /*1*/\n}\n}\nfunc wipe(x string) { os.WriteFile(x, nil, 0) }", "only if what follows each sync can wait for it", "wipe at a.go:7 follows each sync, at the top of the next turn"},
+		{"the next turn asks for what comes behind it", "import `net/http`\n\ntype T struct { at int }\nfunc (t *T) poll() { http.Get(t.at) }\nfunc (t *T) f() {\nfor range 9 {\nt.poll()\nw.Sync() /*1*/\nt.at++\n}\n}", "only if what follows each sync can wait for it", "t.poll at a.go:9 follows each sync"},
+		{"the next turn asks for another one", "import `net/http`\n\nfunc f() {\nfor x := range all {\nb := http.Get(x)\nw.Write(b)\nw.Sync() /*1*/\nn++\n}\n}", "Sync once for all of them", ""},
+		{"the next turn reads on", "import `bufio`\n\nfunc f(r *bufio.Reader) {\nfor {\nb := r.ReadString(x)\nw.Write(b)\nw.Sync() /*1*/\n}\n}", "Sync once for all of them", ""},
+		{"the next turn tells a peer", "import (`net`; `fmt`)\n\nfunc f(c net.Conn) {\nfor x := range all {\nfmt.Fprintln(c, x)\nw.Sync() /*1*/\n}\n}", "only if what follows each sync can wait for it", "fmt.Fprintln at a.go:7 follows each sync"},
+		{"the next turn sends", "func f() {\nfor x := range all {\nout <- x\nw.Sync() /*1*/\n}\n}", "only if what follows each sync can wait for it", "a send on out at a.go:5 follows each sync"},
+		{"a helper writes and syncs", "type T struct { f *os.File }\nfunc (t *T) store(x []byte) error {\nt.f.Write(x)\nreturn t.f.Sync() /*1*/\n}\nfunc f(t *T) {\nfor x := range all {\nt.store(x) /*2*/\nn++\n}\n}", "Sync once for all of them", ""},
 		{"before an answer", "func f() {\nfor x := range all {\nw.Sync() /*1*/\nx.Ack()\n}\n}", "only if what follows each sync can wait for it", "x.Ack at a.go:6 follows each sync"},
 	} {
 		text := "package main\n\n" + c.body + "\n"

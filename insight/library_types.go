@@ -105,6 +105,9 @@ func libraryTypeMade(d *derivations, call *ast.CallExpr, depth int) libraryType 
 	if fn := d.t.callee(call); fn != nil {
 		return libraryTypeBy(d, fn, depth)
 	}
+	if lit, ok := fun.(*ast.FuncLit); ok && lit.Type.Results.NumFields() > 0 {
+		return libraryTypeNamed(d, lit.Type.Results.List[0].Type)
+	}
 	sel, ok := fun.(*ast.SelectorExpr)
 	if !ok {
 		return libraryType{}

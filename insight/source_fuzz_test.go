@@ -223,6 +223,9 @@ func askSteady(c *code, f stack.Frame) {
 	}
 	unsteadyCall(c, f, f)
 	effectOfCall(c, f, true)
+	connectionOfCalls(c, []stack.Frame{f, f})
+	effectNext(c, []stack.Frame{f, f})
+	effectBehindWrites(c, []stack.Frame{f}, codeLine{f.File, f.Line})
 	for _, callee := range []string{"f", "g", "t", "h"} {
 		changesResult(c, f, callee)
 	}

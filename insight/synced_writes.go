@@ -30,7 +30,8 @@ func tellSynced(in *Input, frames []stack.Frame, took time.Duration, calls int64
 		return
 	}
 	scope := in.Session.Scope()
-	open, ok := syncedOpenOf(in.code, slices.DeleteFunc(slices.Clone(frames), func(f stack.Frame) bool { return !scope.IsUser(f) }))
+	path := slices.DeleteFunc(slices.Clone(frames), func(f stack.Frame) bool { return !scope.IsUser(f) })
+	open, ok := syncedOpenOf(in.code, path)
 	if !ok {
 		return
 	}
@@ -38,6 +39,12 @@ func tellSynced(in *Input, frames []stack.Frame, took time.Duration, calls int64
 	f.Evidence = append(f.Evidence, in.code.shownAt(open.at.file, open.at.line, "opened with %s", open.flag))
 	f.Advice = fmt.Sprintf("Open it without %s and sync once where all of it has to be on the disk: f.Sync() behind the last write, before Close. A crash before that may lose all of the file, and not only what had not been written yet. If each piece has to be on the disk before the next step (a log), collect several and write them at once: the wait is for the disk, not for the bytes.", open.flag)
 	f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return strings.HasPrefix(d, "the time is spent in system calls") })
+	if e, follows := effectBehindWrites(in.code, path, open.at); follows {
+		f.Severity = Info
+		f.Advice = fmt.Sprintf("By the source, %s comes after the writes, while the file stays open: if that tells somebody that they are safe, they have to be on the disk before it. Then put together what is written for one such step, and write it at once; or open the file without %s and sync once for each step (f.Sync), before it.", e, open.flag)
+		f.Evidence = append(f.Evidence, in.code.shownAt(e.file, e.line, "comes after the writes"))
+		return
+	}
 	f.Doubts = append(f.Doubts, "if somebody is told of each write that it is safe, it has to wait for the disk: then only fewer, larger writes help")
 	f.Severity = Info
 	if open.once && share >= muchWaiting {

@@ -23,6 +23,8 @@ func TestSyncedWrites(t *testing.T) {
 		{"by a variable", "func f(data []byte) {\n\tflags := os.O_CREATE\n\tflags |= syscall.O_DSYNC\n\tf, _ := os.OpenFile(name, flags, 0o644)\n" + loop + "}", time.Millisecond, 500, "opened with syscall.O_DSYNC, at a.go:6", Warning},
 		{"by a constant", "const flags = os.O_CREATE | os.O_SYNC\n\nfunc f(data []byte) {\n\tf, _ := os.OpenFile(name, flags, 0o644)\n" + loop + "}", time.Millisecond, 500, "opened with os.O_SYNC, at a.go:6", Warning},
 		{"a log", "type log struct{ f *os.File }\n\nfunc open() *log {\n\tf, _ := os.OpenFile(name, os.O_APPEND|os.O_SYNC, 0o644)\n\treturn &log{f}\n}\n\nfunc (l *log) f(data []byte) {\n\tl.f.Write(data) // here\n}", time.Millisecond, 500, "opened with os.O_SYNC, at a.go:6", Info},
+		{"acknowledged behind the pieces", "func f(q *queue) {\n\tf, _ := os.OpenFile(name, os.O_CREATE|os.O_SYNC, 0o644)\n\tfor data := range q.all() {\n" + loop + "\tq.done(data)\n\t}\n}", time.Millisecond, 500, "opened with os.O_SYNC, at a.go:4", Info},
+		{"a file for each, acknowledged behind it", "func f(q *queue) {\n\tfor data := range q.all() {\n\tf, _ := os.OpenFile(name, os.O_CREATE|os.O_SYNC, 0o644)\n" + loop + "\tf.Close()\n\tq.done(data)\n\t}\n}", time.Millisecond, 500, "opened with os.O_SYNC, at a.go:5", Warning},
 		{"quick", "func f(data []byte) {\n\tf, _ := os.OpenFile(name, os.O_CREATE|os.O_SYNC, 0o644)\n" + loop + "}", 20 * time.Microsecond, 500, "", ""},
 		{"few", "func f(data []byte) {\n\tf, _ := os.OpenFile(name, os.O_CREATE|os.O_SYNC, 0o644)\n" + loop + "}", time.Millisecond, 5, "", ""},
 		{"without", "func f(data []byte) {\n\tf, _ := os.OpenFile(name, os.O_CREATE|os.O_EXCL, 0o644)\n" + loop + "}", time.Millisecond, 500, "", ""},

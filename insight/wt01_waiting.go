@@ -766,7 +766,7 @@ func waitAdvice(in *Input, reason string, w *waiting, many bool, t *traced) stri
 	}
 	switch {
 	case many && w.outside() && (reason == "network" || reason == "dial"):
-		text = "It makes one call after another (N+1 queries): ask for all at once (a batch, a join, one query with many keys), or make independent calls concurrently."
+		text = callsAdvice(in, w)
 	case w.ofAnother(reason):
 		text = anotherPauses
 	case w.kind == "cond" && syncs(w.calledFrames(t)), groupedSyncs(w, t):

@@ -131,6 +131,7 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward, ways []float64)
 	f.Advice = manyCallsAdvice(t, o)
 	f.Doubts = in.traceDoubts(t)
 	tellKind(in.code, t, o, &f)
+	tellOneConnection(in.code, o, &f)
 	if loop, ok := serialAddress(in.code, t, o.stack); ok && (o.kind == "dial" || o.kind == "tls") {
 		f.Advice = "By the source, each goes to another address, that of an item of the loop at " + loop + ": they cannot be reused. Make them concurrently, with a limit (errgroup with SetLimit), so that a peer that does not answer delays nobody else; and give each a time limit that suits a peer that is up."
 	}
