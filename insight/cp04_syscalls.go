@@ -122,7 +122,7 @@ func tellKernel(h *hit, f *Finding) {
 		f.Advice = "Each call is for a place in the file, so that a buffer in front of it is of no use: put together what lies side by side and write or read it in one call, keep what is used often in memory and write it back from time to time, or map the file."
 		f.Doubts = append(f.Doubts, "what is kept in memory is lost if the program dies before it is written")
 	case "whole":
-		f.Advice = wholeFilesAdvice
+		tellWhole(h, f)
 	case "read":
 		if tellSmall(h, f, "file") {
 			return

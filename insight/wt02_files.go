@@ -12,7 +12,7 @@ import (
 // Many calls each of which writes, creates, renames or removes a whole file: whether it is the same file each time.
 
 // sameFileAdvice is what to do about a file that is written as a whole again and again.
-const sameFileAdvice = "Write it once, behind the loop, or when what it holds has changed for the last time: what is written as a whole after each item grows with the square of their number. If it must not be lost in between, append what is new, or write it at intervals."
+const sameFileAdvice = "Write it once, behind the loop, or when what it holds has changed for the last time: what is written as a whole after each item is mostly what was there already, and grows with the square of their number where each adds to it. If it must not be lost in between, append what is new, or write it at intervals."
 
 // tellWholeFiles says by the source whether each of many calls is for a file of its own: then nothing shows that any of them is needless.
 func tellWholeFiles(in *Input, t *traced, o *outward, f *Finding) {
@@ -48,9 +48,12 @@ func writesSameFile(c *code, way []stack.Frame, inner string) bool {
 // usedInTurn tells of the parts of a path that something else in a turn of the loop may have it: it is read, renamed or handed on before the next turn writes it
 // anew. A file of the kernel is no file that is written anew.
 func usedInTurn(c *code, d *derivations, parts []ast.Expr, write *ast.CallExpr, way []stack.Frame) bool {
-	names := map[string]bool{}
+	names, own := map[string]bool{}, map[types.Object]bool{}
 	for _, part := range parts {
 		root, fields := chain(part)
+		if sel, ok := ast.Unparen(part).(*ast.SelectorExpr); ok {
+			own[d.field(sel)] = true
+		}
 		if lit, ok := ast.Unparen(part).(*ast.BasicLit); ok {
 			for _, dir := range []string{"/proc", "/sys", "/dev"} {
 				if strings.HasPrefix(strings.Trim(lit.Value, "`\""), dir) {
@@ -65,10 +68,14 @@ func usedInTurn(c *code, d *derivations, parts []ast.Expr, write *ast.CallExpr, 
 	if id, ok := ast.Unparen(write.Args[0]).(*ast.Ident); ok {
 		names[id.Name] = true
 	}
+	other := func(id *ast.Ident) bool { // a field of another type that is called the same
+		v, ok := d.t.info.Uses[id].(*types.Var)
+		return ok && v.IsField() && len(own) > 0 && !own[nil] && !own[v.Origin()]
+	}
 	mentions := func(body ast.Node) bool {
 		return hasNode(body, func(n ast.Node) bool {
 			id, ok := n.(*ast.Ident)
-			return ok && names[id.Name] && d.t.info.Defs[id] == nil && !within(write, id) && !slices.ContainsFunc(parts, func(part ast.Expr) bool { return within(part, id) })
+			return ok && names[id.Name] && !other(id) && d.t.info.Defs[id] == nil && !within(write, id) && !slices.ContainsFunc(parts, func(part ast.Expr) bool { return within(part, id) })
 		})
 	}
 	last, ok := d.at(way[len(way)-1])

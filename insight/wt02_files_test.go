@@ -17,6 +17,7 @@ func TestWritesSameFile(t *testing.T) {
 		{"a name in a folder of its own", "os.WriteFile(filepath.Join(s.dir, \"state.json\"), nil, 0o600)", "s.save(x)", true},
 		{"the same, with a name", "path := filepath.Join(s.dir, \"state.json\"); os.WriteFile(path, nil, 0o600)", "s.save(x)", true},
 		{"a sum", "os.WriteFile(s.dir+\"/state\", nil, 0o600)", "s.save(x)", true},
+		{"beside another one in a field of the same name", "os.WriteFile(s.dir, nil, 0o600)", "s.save(x); q.upload()", true},
 		{"renamed after that", "os.WriteFile(s.dir, nil, 0o600); os.Rename(s.dir, x)", "s.save(x)", false},
 		{"read by a child", "os.WriteFile(s.dir, nil, 0o600)", "s.save(x); exec.Command(\"wc\", s.dir).Run()", false},
 		{"read by another method", "os.WriteFile(s.dir, nil, 0o600)", "s.save(x); s.upload()", false},
@@ -29,7 +30,7 @@ func TestWritesSameFile(t *testing.T) {
 		{"one that is computed", "os.WriteFile(s.pathOf(x), nil, 0o600)", "s.save(x)", false},
 		{"another state each time", "os.WriteFile(s.dir, nil, 0o600)", "t := &state{dir: x}; t.save(x)", false},
 	} {
-		text := head + "func (s *state) save(x string) {\n" + c.save + "\n}\n\nfunc (s *state) pathOf(x string) string { return s.dir + x }; func (s *state) upload() { os.ReadFile(s.dir) }\n\nfunc run(s *state, items []string) {\nfor _, x := range items {\n" + c.loop + "\n}\n}\n"
+		text := head + "func (s *state) save(x string) {\n" + c.save + "\n}\n\nfunc (s *state) pathOf(x string) string { return s.dir + x }; func (s *state) upload() { os.ReadFile(s.dir) }; type queue struct { dir string }; func (q *queue) upload() { os.WriteFile(q.dir, nil, 0o600) }; var q *queue\n\nfunc run(s *state, items []string) {\nfor _, x := range items {\n" + c.loop + "\n}\n}\n"
 		way := []stack.Frame{{Func: "main.(*state).save", File: "a.go", Line: 15}, {Func: "main.run", File: "a.go", Line: 22}}
 		if got := writesSameFile(sourceOf(text), way, "os.WriteFile"); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
