@@ -173,6 +173,12 @@ func checkLeakTraced(r *Rule, in *Input) []Finding {
 	if low := lowest(round.GC.Cycles); low <= first*(1+r.param("growth")/4) {
 		return []Finding{r.answer(Fine, "%s, but fell back to %s MB in between: no lasting growth", text, unit.Number(low))}
 	}
+	if of := forcedReadings(round.GC.Cycles); facts.Stood(of.times, of.live) {
+		return []Finding{r.answer(Fine, "%s, but what survived the forced ones had stopped growing by the end, at %s MB (GC16 says what keeps it)", text, unit.Number(of.live[len(of.live)-1]))}
+	}
+	if levelledInLife(in, max(0, round.Phase.Run)) {
+		return []Finding{r.answer(TooLittle, "%s, but in the rest of its life the live heap has levelled off: whether it goes on growing needs a longer recording", text)}
+	}
 	f := r.answer(Found, "%s, %d of them forced", text, d.Forced)
 	f.Severity, f.Score = Warning, score(last/max(first, 1)-1, r.param("growth"), 2)
 	f.Impact = &Impact{slope, "MB a minute", d.Live.Slope.Low * 60, d.Live.Slope.High * 60}
@@ -294,6 +300,24 @@ func lowest(rows []gc.Row) float64 {
 	}
 	slices.Sort(live)
 	return stats.Quantile(live, 0.05)
+}
+
+// survived is what collections have left, in MB, and when, in seconds.
+type survived struct{ times, live []float64 }
+
+// forcedReadings is what the forced collections have left, and what those behind the last forced one have: in these there may be
+// garbage as well, but nobody has looked at that time otherwise.
+func forcedReadings(rows []gc.Row) (s survived) {
+	last := len(rows) - 1
+	for last >= 0 && !rows[last].Forced {
+		last--
+	}
+	for i, row := range rows {
+		if row.Forced || i > last {
+			s.times, s.live = append(s.times, row.AtS), append(s.live, row.HeapLiveMB)
+		}
+	}
+	return s
 }
 
 // forcedEnds is the live heap after the first and the last forced collection,

@@ -204,6 +204,17 @@ func TestGC08(t *testing.T) {
 			c.Live = 10
 		}
 	})
+	g("levelled off between forced ones", Fine, "had stopped growing by the end, at 34.0 MB", func(i int, c *recordingtest.Cycle) { c.Live = 10 + min(i, 24) })
+	g("levelled off, with garbage in the others", Fine, "had stopped growing by the end, at 34.0 MB", func(i int, c *recordingtest.Cycle) {
+		if c.Live = 10 + min(i, 24); !c.Forced {
+			c.Live += i % 3
+		}
+	})
+	g("stands for a moment at the end", Found, "10 of them forced", func(i int, c *recordingtest.Cycle) { c.Live = 10 + min(i, 34) })
+	g("in jumps that become larger", Found, "10 of them forced", func(i int, c *recordingtest.Cycle) { c.Live = 10 + 8*(i/9) })
+	g("grows on where nothing was forced any more", Found, "5 of them forced", func(i int, c *recordingtest.Cycle) {
+		c.Live, c.Forced = 10+min(i, 6)+max(0, i-18), i%4 == 0 && i < 20
+	})
 	few := collecting(9, time.Second, func(i int, c *recordingtest.Cycle) { c.Live, c.Forced = 10*(i+1), true })
 	// A log whose heap goes up and up is not "nothing was found", whoever forced what.
 	growing := func(mb func(i int) int) *recordingtest.Recording {

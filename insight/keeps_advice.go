@@ -541,7 +541,7 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 			break
 		}
 		f.Severity = Info
-		doubt = fmt.Sprintf("according to the source, something is removed at %s:%d when a length is reached: it may fill up to there and no further (record until it does)", baseName(b.at.File), b.at.Line)
+		doubt = b.doubt()
 	case h.bounds.File != "":
 		f.Severity, f.bounds = Info, h.bounds
 		doubt = fmt.Sprintf("according to the source, %s:%d shortens it: it may fill up to there and no further, unless there are more and more of them (record until it does)", baseName(h.bounds.File), h.bounds.Line)
@@ -567,6 +567,8 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 	}
 	if expires {
 		lazy.tell(&h)
+	} else if bounded && fails == "" && doubt == b.doubt() {
+		b.tell(in.code, &h)
 	} else if h.lets.File != "" && fails == "" && !standing && !h.counted && allInUse(in, at) {
 		fails = nothingLeft(in.code, h)
 	}

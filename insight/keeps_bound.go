@@ -27,6 +27,7 @@ type bound struct {
 	keeps bool     // what the line allocates goes into it
 	depth int      // the function that does it, by its frame
 	alone bool     // it is of a variable of the package: there is one of it
+	ring  bool     // the length is that of a ring of keys, see [ringBound]
 }
 
 // conditionOf is the condition of an if or of a loop, and what is done under it; nil of anything
@@ -72,7 +73,35 @@ func boundedAt(c *code, own []stack.Frame) (b bound, found bool) {
 			return !under
 		})
 	}
+	if !found {
+		return ringBound(c, own, stores)
+	}
 	return b, found
+}
+
+// doubt is what a bound means for what grows.
+func (b *bound) doubt() string {
+	if b.ring {
+		return fmt.Sprintf("according to the source, at %s an entry leaves for each one that comes, once %s has come round: it may fill up to there and no further (record until it does)", lineText(b.at), types.ExprString(b.of))
+	}
+	return fmt.Sprintf("according to the source, something is removed at %s when a length is reached: it may fill up to there and no further (record until it does)", lineText(b.at))
+}
+
+// tell makes the advice about a map that entries are deleted from say that it has a bound, and whether the run that counts came to it.
+func (b *bound) tell(c *code, h *holding) {
+	into := h.into
+	if into.file == "" {
+		into = h.adds
+	}
+	if !b.keeps || into.kind != intoMap || h.lets.File == "" {
+		return
+	}
+	h.advice = fmt.Sprintf("%s has a bound: see %s. Where it takes too much memory when it is full, lower that, or keep less of each entry. ", into.name, lineText(b.at))
+	if f, ok := throughputOf(c, into); ok && f.stays() && f.taken == 0 {
+		h.advice += fmt.Sprintf("In the run that counts the bound was not reached (%s): record for longer to see it full.", strings.TrimSuffix(f.String(), " in the run that counts"))
+	} else {
+		h.advice += "Record for long enough to see it full."
+	}
 }
 
 // keptIn tells whether a variable is what is stored into.

@@ -470,6 +470,8 @@ func nothingLeft(c *code, h holding) string {
 	switch {
 	case ok && f.stored > 0 && f.taken > 0 && !f.stays():
 		return fmt.Sprintf("All that the line has allocated is still in use, though what takes entries out of %s was reached: %s. Check whether these are entries that were stored, and what else keeps them. ", into.name, f)
+	case ok && f.stored > 0 && f.waits && f.taken == 0:
+		return fmt.Sprintf("In the run that counts nothing was taken out of %s yet (%s, at %s): that waits for a length or a time, which may come later. Record until it does. ", into.name, strings.TrimSuffix(f.String(), " in the run that counts"), f.reached())
 	case ok && f.stored > 0 && len(f.takes) > 0:
 		return fmt.Sprintf("Hardly anything is taken out of %s: %s, at %s. ", into.name, f, f.reached()) + reach
 	}

@@ -103,5 +103,30 @@ func TestNothingLeft(t *testing.T) {
 	}
 }
 
+// TestBoundNotReached: of what has a bound, or waits for a length or a time, nobody says that it is to get a bound because the run that counts
+// did not come to it.
+func TestBoundNotReached(t *testing.T) {
+	const head = "package shop\n\ntype cache struct {\nm map[int][]byte\nring []int\nnext, most int\n}\n\nfunc (c *cache) add(id int) { /*900*/\nc.m[id] = make([]byte, 1<<20) // made\n"
+	const hard, not = "cache.m has a bound: see a.go:12", "Hardly anything"
+	for name, row := range map[string]struct{ source, says string }{
+		"a ring of keys":                {"if old := c.ring[c.next]; old >= 0 { /*0*/\ndelete(c.m, old)\n}\nc.ring[c.next] = id\nc.next = (c.next + 1) % len(c.ring)\n}\n", hard + ". Where it takes too much memory when it is full, lower that, or keep less of each entry. In the run that counts the bound was not reached (stored 900 times, deleted 0 times)"},
+		"a length":                      {"\nif len(c.m) > c.most { /*0*/\ndelete(c.m, c.next)\n}\n}\n", hard},
+		"reached":                       {"\nif len(c.m) > c.most { /*400*/\ndelete(c.m, c.next)\n}\n}\n", hard + ". Where it takes too much memory when it is full, lower that, or keep less of each entry. Record"},
+		"a length elsewhere, with more": {"if id > 0 { /*900*/\nc.trim()\n}\n}\nfunc (c *cache) trim() { /*900*/\nif len(c.m) > c.most && c.next > 0 { /*0*/\ndelete(c.m, c.next)\n}\n}\n", "In the run that counts nothing was taken out of cache.m yet (stored 900 times, deleted 0 times, at a.go:17 (0 times)): that waits for a length or a time"},
+	} {
+		text := head + row.source
+		r := recordingtest.New("title x\ntarget package ./shop module=shop\nphase heap 9s..10s profiler=heap\n")
+		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "/src/a.go"}, []byte(text))
+		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, countedFile(t, "/src/a.go", text))
+		line := stack.Frame{Func: "shop.(*cache).add", File: "/src/a.go", Line: 10}
+		r.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap, Phase: "heap"}, heapProfile(column{"shop.(*cache).add:/src/a.go:10", []int64{900, 64 << 20, 900, 64 << 20}}))
+		f := Finding{Severity: Warning}
+		tellHolder(NewInput(session.New(r.Open())), &f, line, []stack.Frame{line}, "otherwise")
+		if !strings.Contains(f.Advice, row.says) || strings.Contains(f.Advice, not) {
+			t.Errorf("%s: %s", name, f.Advice)
+		}
+	}
+}
+
 // regexpCounts are the counts in a source.
 var regexpCounts = regexp.MustCompile(`/\*\d+\*/`)

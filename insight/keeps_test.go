@@ -153,8 +153,15 @@ func TestBoundedAt(t *testing.T) {
 		"c.m[k] = make([]byte, 512)\nif c.limit > 0 {\nif len(c.m) > c.limit {\ndelete(c.m, k)\n}\n}": false,
 		"c.m[k] = make([]byte, 512)\nif c.limit > 0 && len(c.m) > c.limit {\ndelete(c.m, k)\n}":       false,
 		"c.m[k] = make([]byte, 512)": false,
-		"young[k] = make([]byte, 512)\nif len(young) >= 5000 {\nold, young = young, map[int][]byte{}\n}": true,
-		"young[k] = make([]byte, 512)\nif len(args) >= 2 {\nargs = nil\n}":                               false,
+		"young[k] = make([]byte, 512)\nif len(young) >= 5000 {\nold, young = young, map[int][]byte{}\n}":                                                  true,
+		"c.m[k] = make([]byte, 512)\nif old := c.ring[c.next]; old >= 0 {\ndelete(c.m, old)\n}\nc.ring[c.next] = k\nc.next = (c.next + 1) % len(c.ring)":  true,
+		"c.m[k] = make([]byte, 512)\ndelete(c.m, c.ring[n%1000].key)\nc.ring[n%1000].key = k\nc.ring[n%1000] = e":                                         true,
+		"c.m[k] = make([]byte, 512)\nold := c.ring[i]\ndelete(c.m, old)\nc.ring[i] = k\ni++\nif i == len(c.ring) {\ni = 0\n}":                             true,
+		"c.m[k] = make([]byte, 512)\nold := c.ring[i]\ndelete(c.m, old)\nc.ring[i] = k\ni++\nc.ring = append(c.ring, 0)":                                  false, // it does not come round
+		"c.m[k] = make([]byte, 512)\nold := c.ring[c.next]\ndelete(c.m, old)\nc.next = (c.next + 1) % len(c.ring)":                                        false, // the new key is not in it
+		"c.m[k] = make([]byte, 512)\nif c.limited {\nold := c.ring[c.next]\ndelete(c.m, old)\nc.ring[c.next] = k\n}\nc.next = (c.next + 1) % len(c.ring)": false, // if a limit is set
+		"c.m[k] = make([]byte, 512)\nold := c.ring[c.next]\ndelete(c.n, old)\nc.ring[c.next] = k\nc.next = (c.next + 1) % len(c.ring)":                    false, // of another map
+		"young[k] = make([]byte, 512)\nif len(args) >= 2 {\nargs = nil\n}":                                                                                false,
 	} {
 		r := recordingtest.New("title x")
 		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main\n\nfunc f() {\n"+body+"\n}\n"))
