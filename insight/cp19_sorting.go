@@ -20,7 +20,7 @@ var cp19 = &Rule{
 		what: "went into sorting", tell: func(h *hit, f *Finding) {
 			f.Advice = "Sort once, after the last change or on first use; insert a single element at the position found by binary search (slices.BinarySearchFunc, slices.Insert); if only " +
 				"the first few are needed, use a heap; and compute sort keys once per element, not in each comparison."
-			if tellSortKeys(h, f) || tellSortAppended(h, f) {
+			if tellSortKeys(h, f) || tellSortAppended(h, f) || tellSortOnce(h, f) {
 				return
 			}
 			if v, frames, at := stackOf(h, h.lines[0]); at >= 0 {

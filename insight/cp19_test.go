@@ -1,9 +1,12 @@
 package insight
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"loupe/recording"
+	"loupe/recording/recordingtest"
 	"loupe/value/stack"
 )
 
@@ -101,6 +104,34 @@ func TestSortedAppendAt(t *testing.T) {
 		a, looped, ok := sortedAppendAt(sourceOf(text), stack.Frame{Func: "main.f", File: "a.go", Line: sourceLine(text, "sort")})
 		if ok != test.ok || ok && (looped != test.looped || (a.takes.Line > 0) != test.takes) {
 			t.Errorf("%s: %v, looped %v, %+v", test.what, ok, looped, a)
+		}
+	}
+}
+
+// TestSortOnce: a sort that comes once in a run is not told to come once; one in a loop, in a function that a loop calls, or for each request is.
+func TestSortOnce(t *testing.T) {
+	const slice = "sort.Slice(rows, func(i, j int) bool { return rows[i] < rows[j] }) // sort\n"
+	for _, test := range []struct {
+		what, main, callee, outer string
+		severity                  Severity
+		says, not                 string
+	}{
+		{"in main", "rows := read()\n" + slice + "print(rows)\n", "sort.Slice", "runtime.main", Info, "slices.SortFunc in place of sort.Slice", "Sort once"},
+		{"stable, in main", "rows := read()\n" + strings.Replace(slice, "sort.Slice", "sort.SliceStable", 1) + "print(rows)\n", "sort.SliceStable", "runtime.main", Info, "slices.SortStableFunc in place of sort.SliceStable", "Sort once"},
+		{"with nothing to gain", "rows := read()\nslices.Sort(rows) // sort\nprint(rows)\n", "slices.Sort[...]", "runtime.main", Info, "There is no other sort to save. Whether all of it", "made cheaper"},
+		{"of which the first are used", "rows := read()\nslices.Sort(rows) // sort\nprint(len(rows), rows[0])\nfor _, r := range rows[:10] {\nprint(r)\n}\n", "slices.Sort[...]", "runtime.main", Info, "only the first of them are used (main.go:", "Sort once"},
+		{"of which the first are used, and all", "rows := read()\nslices.Sort(rows) // sort\nprint(rows[:10])\nprint(rows)\n", "slices.Sort[...]", "runtime.main", Info, "no other sort", "heap"},
+		{"in a loop", "for more() {\nrows := read()\n" + slice + "print(rows)\n}\n", "sort.Slice", "runtime.main", Warning, "Sort once", "slices.SortFunc in place"},
+		{"for each request", "rows := read()\n" + slice + "print(rows)\n", "sort.Slice", "net/http.(*conn).serve", Warning, "Sort once", "slices.SortFunc in place"},
+	} {
+		text := "package main\n\nfunc main() {\n" + test.main + "}\n"
+		line := sourceLine(text, "sort")
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(text))
+		withProfile(r, recording.CPU, "cpu", column{fmt.Sprintf("%s main.main:/src/main.go:%d %s sort.pdqsort_func", test.outer, line, test.callee), []int64{80}}, column{fmt.Sprintf("%s main.main:/src/main.go:3 runtime.memmove", test.outer), []int64{120}})
+		f := expect(t, test.what, r, "CP19", Found)
+		if f.Severity != test.severity || !strings.Contains(f.Advice, test.says) || strings.Contains(f.Advice, test.not) {
+			t.Errorf("%s: %s: %s", test.what, f.Severity, f.Advice)
 		}
 	}
 }
