@@ -57,7 +57,7 @@ func tellRegexp(h *hit, f *Finding) {
 		if at, ok := longestLater(h); ok {
 			f.Advice += " " + at.text() + " calls Longest on it, which changes it for all: keep a second variable for that, on which Longest is called once, at the start."
 		}
-	case tellEntries(h, f), tellPatternGiven(h, f):
+	case tellEntries(h, f), tellPatternGiven(h, f), tellDifferent(h, f):
 	case source == "":
 		f.Advice = "Compile a fixed pattern once, in a package variable; cache patterns built at run time in a map (with a bound) keyed by their text."
 	default:

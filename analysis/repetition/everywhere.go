@@ -109,3 +109,26 @@ func AskedAgain(s *session.Session, file string, line int) (calls, distinct int6
 	}
 	return calls, distinct, ok
 }
+
+// fewCalls is how many calls have to be counted to say of a function that it is never asked the same. Chosen.
+const fewCalls = 20
+
+// NeverAgain is how often something was called that never had the arguments of an earlier call: the function of the program that is declared on
+// a line, where name is empty, or a library's function of that name that is called there. It is false where a call had them, or where that was not
+// followed to the end.
+func NeverAgain(s *session.Session, file string, line int, name string) (calls int64, ok bool) {
+	set, err := countsOf(s)
+	if err != nil {
+		return 0, false
+	}
+	for _, f := range set.Functions {
+		if f.File != file || f.Line != line || (f.Caller == "") != (name == "") || name != "" && f.Name[strings.LastIndexByte(f.Name, '.')+1:] != name {
+			continue
+		}
+		if f.Cut || f.Calls < fewCalls || f.Time < leastKept*time.Duration(f.Calls) || f.Everywhere != nil && f.Everywhere.Again > 0 {
+			return 0, false
+		}
+		calls, ok = calls+f.Calls, true
+	}
+	return calls, ok
+}
