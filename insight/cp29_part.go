@@ -97,6 +97,9 @@ func partsIn(in *Input, cpu *facts.Weights) (all []*partCost) {
 					continue
 				}
 				counted[u] = true
+				if len(u.taken) == 0 && u.walk == nil && neededToCount(finder.d, facts.Frames(cpu.Profile.Stacks, id)[:i]) {
+					continue
+				}
 				c := costs[u]
 				if c == nil {
 					c = &partCost{partUse: u, at: lineOnly(v.t.Frame(frames[i])), costs: map[cost]bool{}}

@@ -25,6 +25,8 @@ const (
 // TestParts: a list that is made for a part of it, by the source and by counts; not one that is used as a whole, worked off in parts, kept, or returned to
 // somebody who uses all of it.
 func TestParts(t *testing.T) {
+	const finders = "func (s *store) walked(q string) (out []string) { /*100*/\nfilepath.WalkDir(q, func(path string, d fs.DirEntry, err error) error { /*500000*/ // here\nout = append(out, path)\nreturn nil\n})\nreturn out\n}\n\n" +
+		"func (s *store) lines(q string) (out []string) { /*100*/\nfor t := open(q); t.Scan(); { /*500000*/ // here\nout = append(out, t.Text())\n}\nreturn out\n}\n\n"
 	for _, c := range []struct {
 		name, body   string
 		says, advice string
@@ -43,6 +45,8 @@ func TestParts(t *testing.T) {
 		{"handed on as it is", "rows, _ := s.load(q)\nrest := all(rows)\nshow(rest[/*5000*/lo:hi/*20*/])", "rest[lo:hi]", "a limit and an offset", Warning},
 		{"a part of itself", "rows, _ := s.load(q)\nif len(rows) > limit { /*100*/\nrows = rows[/*5000*/:limit/*20*/]\n}\nshow(rows)", "rows[:limit]", "a limit and an offset", Warning},
 		{"only their number", "rows, _ := s.load(q)\ns.n = len(rows)", "only uses how many there are", "Count without making the list", Warning},
+		{"the number of what a walk finds", "println(len(s.walked(q)))", "", "", ""},
+		{"the number of what a loop reads", "println(len(s.lines(q)))", "", "", ""},
 		{"their number, sorted", "rows, _ := s.load(q)\nbyTime(rows)\nprintln(len(rows))", "only uses how many there are", "Count without making the list", Warning},
 		{"the few of a condition", "rows, _ := s.load(q)\n/*100 80 400000 80 0*/for _, r := range rows { /*500000*/\nif r.id == limit { /*120*/\nprintln(r.name)\n}\n}", "uses 1.2: those that the loop at main.go:", "Hand the condition to load", Warning},
 		{"up to the one that is found", "rows, _ := s.load(q)\n/*100 80 400000 80 0*/for i := range rows { /*250000*/\nif rows[i].id == limit { /*100*/\nprintln(rows[i].name)\nbreak\n}\n}", "uses 1: those", "stop at the first", Warning},
@@ -109,7 +113,7 @@ func TestParts(t *testing.T) {
 		{"the loop does something else", "var rows []row\nfor i := 0; i < 5000; i++ { /*500000*/\nr := decode(q, i) // here2\ns.n += r.at\nrows = append(rows, r)\n}\nshow(rows[/*5000*/lo:hi/*20*/])", "", "", ""},
 		{"it has an effect", "rows, _ := s.reload(q)\nshow(rows[/*5000*/lo:hi/*20*/])", "rows[lo:hi]", "a limit and an offset", Info},
 	} {
-		source := partsHead + partsLoad + partsPage + strings.ReplaceAll(strings.Replace(partsLoad[:strings.Index(partsLoad, "func decode")], "(s *store) load", "(s *store) reload", 1), "return out", "s.last = out[:1:1]\nreturn out") +
+		source := partsHead + partsLoad + partsPage + finders + strings.ReplaceAll(strings.Replace(partsLoad[:strings.Index(partsLoad, "func decode")], "(s *store) load", "(s *store) reload", 1), "return out", "s.last = out[:1:1]\nreturn out") +
 			"func (s *store) work(q string, lo, hi, limit int) { /*100*/\n" + c.body + "\n}\n"
 		line := func(mark string) int { return 1 + strings.Count(source[:strings.Index(source, mark)], "\n") }
 		lineAfter := func(from, mark string) int {
@@ -117,9 +121,12 @@ func TestParts(t *testing.T) {
 			return 1 + strings.Count(source[:at+strings.Index(source[at:], mark)], "\n")
 		}
 		frames := ""
-		for name := range strings.SplitSeq("load reload distinct found running table noted strict latest byName sized posted removed sent executed", " ") {
+		for name := range strings.SplitSeq("load reload distinct found running table noted strict latest byName sized posted removed sent executed walked lines", " ") {
 			if at := strings.Index(c.body, "s."+name+"("); at >= 0 {
 				frames = fmt.Sprintf("main.(*store).work:/src/main.go:%d main.(*store).%s:/src/main.go:%d", line("s."+name+"("), name, lineAfter("func (s *store) "+name+"(", "// here"))
+				if name == "walked" || name == "lines" {
+					frames += " syscall.Syscall:/go/src/syscall/syscall.go:9"
+				}
 			}
 		}
 		if strings.Contains(c.body, "// here2") {
