@@ -20,6 +20,7 @@ type wholeEncoded struct {
 	name string   // of what grows: "s.history"
 	adds codeLine // where an entry is put into it
 	list bool     // it is appended to
+	grow bool     // each entry is one more: of a map the key may be there already
 	loop codeLine // around both; the zero value where it is done for each request
 	// times is how often the entry is put in, in the run that counts; 0 where that is not known.
 	times int64
@@ -85,7 +86,7 @@ func wholeAlong(c *code, way []stack.Frame, encodes string, serves bool) (w whol
 			if !s.writes || s.emptied(to) {
 				return w, false
 			}
-			w = wholeEncoded{name: types.ExprString(to), adds: s.d.placeOf(adds), list: list}
+			w = wholeEncoded{name: types.ExprString(to), adds: s.d.placeOf(adds), list: list, grow: list || setsByLength(adds)}
 			if counts != nil {
 				added, known := timesReached(counts, in.decl, adds)
 				if w.times, ok = timesReached(counts, s.called[0], s.encodes); known && ok && (w.times < leastStored || 2*w.times < added) {
@@ -358,9 +359,23 @@ type declaredAt struct{ types.Object }
 // End is where it begins as well.
 func (d declaredAt) End() token.Pos { return d.Pos() }
 
+// setsByLength tells of what sets an entry of a map that its key is how many there are, so that it is a new one each time.
+func setsByLength(adds ast.Node) bool {
+	a, ok := adds.(*ast.AssignStmt)
+	return ok && slices.ContainsFunc(a.Lhs, func(lhs ast.Expr) bool {
+		x, is := ast.Unparen(lhs).(*ast.IndexExpr)
+		return is && hasCall(x.Index, func(call *ast.CallExpr) bool {
+			return isNamed(call.Fun, "len") && len(call.Args) == 1 && types.ExprString(call.Args[0]) == types.ExprString(x.X)
+		})
+	})
+}
+
 // tell says so in a finding.
 func (w wholeEncoded) tell(h *hit, f *Finding) {
 	f.Title = "Quadratic time: all of what grows is encoded and written for each entry that is added"
+	if !w.grow {
+		f.Title = "All of a map is encoded and written for each entry that is set"
+	}
 	each, behind := "for each request", "after a while, with what has come until then"
 	if w.loop.file != "" {
 		each, behind = "in each turn of the loop at "+w.loop.text(), "behind the loop at "+w.loop.text()+", or after a while"
@@ -375,5 +390,9 @@ func (w wholeEncoded) tell(h *hit, f *Finding) {
 	}
 	f.Evidence = append(f.Evidence, h.in.code.shownAt(w.adds.file, w.adds.line, "an entry is put into %s here", w.name))
 	f.Advice = "Write it once, " + behind + "; or append the new entry alone to the file (os.O_APPEND, a line of JSON each), and read all lines at the start. Leaving out white space or another encoder only makes each time cheaper: the number of bytes still grows with the square of the entries."
+	if !w.grow {
+		f.Advice = "Write it once, " + behind + "; or append what has changed alone to the file (os.O_APPEND, a line of JSON each, of which the last one of a key counts), and write all of it anew once the file has become much longer than that."
+		f.Doubts = append(f.Doubts, "whether the map grows is not known: an entry that takes the place of another one makes it no larger")
+	}
 	f.Doubts = append(f.Doubts, "what is written after a while is lost if the program dies before; a line that is appended is not, but the last one may be cut")
 }

@@ -28,6 +28,7 @@ func TestCP03Grown(t *testing.T) {
 	for _, c := range []struct{ name, source, stack, want string }{
 		{"a list", all, called, "s.Items grows by one (main.go:15) in each turn of the loop at main.go:10, and each time all of it is encoded and written"},
 		{"a map", change(all, "s.Items = append(s.Items, x)", "s.ByName[x.Name] = x", "Marshal(s.Items)", "Marshal(s.ByName)"), called, "one entry of s.ByName is set (main.go:15) in each turn of the loop"},
+		{"a map by its length", change(all, "s.Items = append(s.Items, x)", "s.ByName[fmt.Sprint(len(s.ByName))] = x", "Marshal(s.Items)", "Marshal(s.ByName)"), called, "one entry of s.ByName is set (main.go:15) in each turn of the loop"},
 		{"all of the store", change(all, "Marshal(s.Items)", "Marshal(s)"), called, "s.Items grows by one (main.go:15)"},
 		{"what is not encoded of the store", change(all, "s.Items = append(s.Items, x)", "s.rest = append(s.rest, x)", "Marshal(s.Items)", "Marshal(s)"), called, ""},
 		{"a helper of any value", change(all, "return s.save()", "return save(s.path, s.Items)") + "func save(name string, v any) error {\n\tb, _ := json.Marshal(v) // D\n\treturn os.WriteFile(name, b, 0o600)\n}\n", "main.main@C main.(*store).add@B main.save@D encoding/json.Marshal encoding/json.structEncoder.encode", "s.Items grows by one (main.go:15)"},
@@ -44,6 +45,12 @@ func TestCP03Grown(t *testing.T) {
 		{"no loop", change(all, "\tfor _, x := range items {\n\t\ts.add(x) // C\n\t}", "\ts.add(items[0]) // C"), called, ""},
 	} {
 		f := askedCP03(t, head+c.source, c.stack)
+		if c.name == "a map" { // an entry may take the place of another one
+			if !strings.HasPrefix(f.Title, "All of a map is encoded and written") || !strings.Contains(f.Summary, c.want) || strings.Contains(f.Advice, "square") {
+				t.Errorf("%s: %s: %s → %s", c.name, f.Title, f.Summary, f.Advice)
+			}
+			continue
+		}
 		if got := strings.HasPrefix(f.Title, "Quadratic time"); got != (c.want != "") || !strings.Contains(f.Summary, c.want) {
 			t.Errorf("%s: %s: %s", c.name, f.Title, f.Summary)
 		}
