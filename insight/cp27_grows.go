@@ -89,6 +89,11 @@ func growingFinding(r *Rule, in *Input, x repetition.Growing) Finding {
 		f.Doubts = append(f.Doubts, fmt.Sprintf("what it is given grows as well: %s elements of texts, slices and maps in the first calls, %s in the last; if these are the inputs, in the order of their size, the time is theirs", unit.Number(x.FirstSize), unit.Number(x.LastSize)))
 		f.Advice = fmt.Sprintf("What %s is given grows with each call, and it goes through all of it. Give it what is new alone, and keep what was made of the rest; or call it once, behind the loop.", name)
 	}
+	if at, ok := makesNext(in.code, decl); ok {
+		f.Severity, f.saves = Info, false
+		f.Doubts = append([]string{fmt.Sprintf("by the source it makes what it goes through the next time anew from all of the last one (line %d): if each needs all of the one before, the time is needed", at)}, f.Doubts...)
+		f.Advice = fmt.Sprintf("%s makes each from the whole of the one before. If only what has changed last decides about the next, go through that alone.", name)
+	}
 	if f.Severity == Warning && len(f.Doubts) == 0 {
 		f.Doubts = append(f.Doubts, "if it is given more to do from call to call, or has to do with all that there is by then, the time is needed")
 	}

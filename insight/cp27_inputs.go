@@ -2,6 +2,8 @@ package insight
 
 import (
 	"go/ast"
+	"go/token"
+	"go/types"
 	"regexp"
 	"slices"
 
@@ -102,4 +104,35 @@ func waitsMost(in *Input, c *countedCall, decl stack.Frame) bool {
 		return slices.Contains([]string{"lets time pass", "sends to a channel", "receives from a channel"}, what)
 	}
 	return partOfRows(c.rows, func(row *facts.UnitRow) bool { return slices.Contains(waitsOwn, row.Kind.Key()) }) > 0.5
+}
+
+// makesNext tells of a function, which begins at decl, that it goes through something and then puts what it has made of that in its place: each
+// is the input of the next call. It gives the line that does so.
+func makesNext(c *code, decl stack.Frame) (line int, ok bool) {
+	d := c.function(decl)
+	if d == nil || d.Body == nil {
+		return 0, false
+	}
+	made := map[string]bool{}
+	through := map[string]bool{}
+	ast.Inspect(d.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.RangeStmt:
+			through[types.ExprString(n.X)] = true
+		case *ast.AssignStmt:
+			for i, lhs := range n.Lhs {
+				id, named := lhs.(*ast.Ident)
+				call, isCall := n.Rhs[min(i, len(n.Rhs)-1)].(*ast.CallExpr)
+				if named && n.Tok == token.DEFINE && isCall && isNamed(call.Fun, "make") {
+					made[id.Name] = true
+				}
+				from, value := n.Rhs[min(i, len(n.Rhs)-1)].(*ast.Ident)
+				if _, field := lhs.(*ast.SelectorExpr); field && value && made[from.Name] && through[types.ExprString(lhs)] {
+					line, ok = c.parse(decl.File).fset.PositionFor(n.Pos(), false).Line, true
+				}
+			}
+		}
+		return true
+	})
+	return line, ok
 }

@@ -40,3 +40,17 @@ func TestGrowsByInput(t *testing.T) {
 		}
 	}
 }
+
+// TestMakesNext: what a function goes through and replaces by what it has made of it is the next call's input; what it adds to is not.
+func TestMakesNext(t *testing.T) {
+	for body, want := range map[string]bool{
+		"next := make(map[int]bool)\nfor k := range g.alive {\nnext[k+1] = true\n}\ng.alive = next\n": true,
+		"for k := range g.alive {\nprintln(k)\n}\ng.alive[len(g.alive)] = true\n":                     false,
+		"next := make(map[int]bool)\nfor k := range g.alive {\nnext[k] = true\n}\ng.seen = next\n":    false,
+	} {
+		text := "package main\n\ntype grid struct{ alive, seen map[int]bool }\n\nfunc (g *grid) step() {\n" + body + "}\n"
+		if _, ok := makesNext(sourceOf(text), stack.Frame{Func: "main.(*grid).step", File: "a.go", Line: 5}); ok != want {
+			t.Errorf("%s: %v", body, ok)
+		}
+	}
+}
