@@ -22,11 +22,13 @@ const (
 	partsPage = "func page(list []row, from, to int) []row {\nif from > len(list) { /*0*/\nreturn nil\n}\nreturn list[/*5000*/from:to/*20*/]\n}\n\nfunc byTime(list []row) { sort.Slice(list, func(i, j int) bool { return list[i].at < list[j].at }) }\n\nfunc all(list []row) []row { return list }\n\nfunc ignored(path string) bool { return strings.Contains(path, \"vendor\") }\n\nfunc (s *store) visit(path string, d fs.DirEntry, err error) error { /*48000*/\nif ignored(path) { /*47600*/\nreturn nil\n}\ns.names = append(s.names, path)\nreturn nil\n}\n\nfunc (s *store) distinct(q string) map[string]bool { /*100*/\nseen := map[string]bool{}\nfor i := 0; i < 5000; i++ { /*500000*/\nseen[decode(q, i).name] = true // here\n}\nreturn seen\n}\n\nfunc (s *store) found(q string) (out []row) { /*100*/\nfor i := 0; i < 5000; i++ { /*500000*/\nif r := decode(q, i); r.id < 20 { /*2000*/ // here\nout = append(out, r)\n}\n}\nreturn out\n}\n\nfunc (s *store) running(q string) (out []row) { /*100*/\nsum := 0\nfor i := 0; i < 5000; i++ { /*500000*/\nsum = sum/2 + decode(q, i).at // here\nout = append(out, row{at: sum})\n}\nreturn out\n}\n\nfunc (s *store) table(q string) []row { /*100*/\nout := make([]row, 5000)\nfor i := 1; i < 5000; i++ { /*500000*/\nout[i] = row{at: out[i-1].at + decode(q, i).at} // here\n}\nreturn out\n}\n\nfunc (s *store) noted(q string) (out []row) { /*100*/\nfor i := 0; i < 5000; i++ { /*500000*/\nout = append(out, s.note(q, i)) // here\n}\nreturn out\n}\n\nfunc (s *store) note(q string, i int) row { s.n++; return row{i, i, q} }\n\nfunc wanted(r row) bool { return r.id+r.at > 3 && r.name != \"\" }\n\nfunc eachText(do func([]byte) error) { do(nil) }\n\nfunc odd(path string) bool { return len(path)%2 == 1 }\n\nfunc isPage(path string) bool { return filepath.Ext(path) == \".html\" }\n\n" + partsMakers
 )
 
+// partsFinders find the elements by a walk and by what a loop asks.
+const partsFinders = "func (s *store) walked(q string) (out []string) { /*100*/\nfilepath.WalkDir(q, func(path string, d fs.DirEntry, err error) error { /*500000*/ // here\nout = append(out, path)\nreturn nil\n})\nreturn out\n}\n\n" +
+	"func (s *store) lines(q string) (out []string) { /*100*/\nfor t := open(q); t.Scan(); { /*500000*/ // here\nout = append(out, t.Text())\n}\nreturn out\n}\n\n"
+
 // TestParts: a list that is made for a part of it, by the source and by counts; not one that is used as a whole, worked off in parts, kept, or returned to
 // somebody who uses all of it.
 func TestParts(t *testing.T) {
-	const finders = "func (s *store) walked(q string) (out []string) { /*100*/\nfilepath.WalkDir(q, func(path string, d fs.DirEntry, err error) error { /*500000*/ // here\nout = append(out, path)\nreturn nil\n})\nreturn out\n}\n\n" +
-		"func (s *store) lines(q string) (out []string) { /*100*/\nfor t := open(q); t.Scan(); { /*500000*/ // here\nout = append(out, t.Text())\n}\nreturn out\n}\n\n"
 	for _, c := range []struct {
 		name, body   string
 		says, advice string
@@ -113,7 +115,7 @@ func TestParts(t *testing.T) {
 		{"the loop does something else", "var rows []row\nfor i := 0; i < 5000; i++ { /*500000*/\nr := decode(q, i) // here2\ns.n += r.at\nrows = append(rows, r)\n}\nshow(rows[/*5000*/lo:hi/*20*/])", "", "", ""},
 		{"it has an effect", "rows, _ := s.reload(q)\nshow(rows[/*5000*/lo:hi/*20*/])", "rows[lo:hi]", "a limit and an offset", Info},
 	} {
-		source := partsHead + partsLoad + partsPage + finders + strings.ReplaceAll(strings.Replace(partsLoad[:strings.Index(partsLoad, "func decode")], "(s *store) load", "(s *store) reload", 1), "return out", "s.last = out[:1:1]\nreturn out") +
+		source := partsHead + partsLoad + partsPage + partsFinders + strings.ReplaceAll(strings.Replace(partsLoad[:strings.Index(partsLoad, "func decode")], "(s *store) load", "(s *store) reload", 1), "return out", "s.last = out[:1:1]\nreturn out") +
 			"func (s *store) work(q string, lo, hi, limit int) { /*100*/\n" + c.body + "\n}\n"
 		line := func(mark string) int { return 1 + strings.Count(source[:strings.Index(source, mark)], "\n") }
 		lineAfter := func(from, mark string) int {
@@ -124,9 +126,7 @@ func TestParts(t *testing.T) {
 		for name := range strings.SplitSeq("load reload distinct found running table noted strict latest byName sized posted removed sent executed walked lines", " ") {
 			if at := strings.Index(c.body, "s."+name+"("); at >= 0 {
 				frames = fmt.Sprintf("main.(*store).work:/src/main.go:%d main.(*store).%s:/src/main.go:%d", line("s."+name+"("), name, lineAfter("func (s *store) "+name+"(", "// here"))
-				if name == "walked" || name == "lines" {
-					frames += " syscall.Syscall:/go/src/syscall/syscall.go:9"
-				}
+				frames += map[string]string{"walked": " syscall.Syscall:/go/src/syscall/syscall.go:9", "lines": " syscall.Syscall:/go/src/syscall/syscall.go:9"}[name]
 			}
 		}
 		if strings.Contains(c.body, "// here2") {
