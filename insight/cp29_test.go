@@ -26,6 +26,29 @@ const (
 const partsFinders = "func (s *store) walked(q string) (out []string) { /*100*/\nfilepath.WalkDir(q, func(path string, d fs.DirEntry, err error) error { /*500000*/ // here\nout = append(out, path)\nreturn nil\n})\nreturn out\n}\n\n" +
 	"func (s *store) lines(q string) (out []string) { /*100*/\nfor t := open(q); t.Scan(); { /*500000*/ // here\nout = append(out, t.Text())\n}\nreturn out\n}\n\n"
 
+// partFrames are the frames that make what a body uses a part of, in a source.
+func partFrames(body, source string) string {
+	line := func(mark string) int { return 1 + strings.Count(source[:strings.Index(source, mark)], "\n") }
+	lineAfter := func(from, mark string) int {
+		at := strings.Index(source, from)
+		return 1 + strings.Count(source[:at+strings.Index(source[at:], mark)], "\n")
+	}
+	frames := ""
+	for name := range strings.SplitSeq("load reload distinct found running table noted strict latest byName sized posted removed sent executed walked lines", " ") {
+		if at := strings.Index(body, "s."+name+"("); at >= 0 {
+			frames = fmt.Sprintf("main.(*store).work:/src/main.go:%d main.(*store).%s:/src/main.go:%d", line("s."+name+"("), name, lineAfter("func (s *store) "+name+"(", "// here"))
+			frames += map[string]string{"walked": " syscall.Syscall:/go/src/syscall/syscall.go:9", "lines": " syscall.Syscall:/go/src/syscall/syscall.go:9"}[name]
+		}
+	}
+	if strings.Contains(body, "// here2") {
+		frames = fmt.Sprintf("main.(*store).work:/src/main.go:%d %s", line("// here2"), map[bool]string{true: "encoding/json.Unmarshal:/go/src/encoding/json/decode.go:90", false: fmt.Sprintf("main.decode:/src/main.go:%d", line("func decode"))}[strings.Contains(body, "json.")])
+	}
+	if strings.Contains(body, "// here3") {
+		frames = fmt.Sprintf("main.(*store).work:/src/main.go:%d path/filepath.WalkDir:/go/src/path/filepath/path.go:5 os.ReadDir:/go/src/os/dir.go:9", line("// here3"))
+	}
+	return frames
+}
+
 // TestParts: a list that is made for a part of it, by the source and by counts; not one that is used as a whole, worked off in parts, kept, or returned to
 // somebody who uses all of it.
 func TestParts(t *testing.T) {
@@ -117,24 +140,7 @@ func TestParts(t *testing.T) {
 	} {
 		source := partsHead + partsLoad + partsPage + partsFinders + strings.ReplaceAll(strings.Replace(partsLoad[:strings.Index(partsLoad, "func decode")], "(s *store) load", "(s *store) reload", 1), "return out", "s.last = out[:1:1]\nreturn out") +
 			"func (s *store) work(q string, lo, hi, limit int) { /*100*/\n" + c.body + "\n}\n"
-		line := func(mark string) int { return 1 + strings.Count(source[:strings.Index(source, mark)], "\n") }
-		lineAfter := func(from, mark string) int {
-			at := strings.Index(source, from)
-			return 1 + strings.Count(source[:at+strings.Index(source[at:], mark)], "\n")
-		}
-		frames := ""
-		for name := range strings.SplitSeq("load reload distinct found running table noted strict latest byName sized posted removed sent executed walked lines", " ") {
-			if at := strings.Index(c.body, "s."+name+"("); at >= 0 {
-				frames = fmt.Sprintf("main.(*store).work:/src/main.go:%d main.(*store).%s:/src/main.go:%d", line("s."+name+"("), name, lineAfter("func (s *store) "+name+"(", "// here"))
-				frames += map[string]string{"walked": " syscall.Syscall:/go/src/syscall/syscall.go:9", "lines": " syscall.Syscall:/go/src/syscall/syscall.go:9"}[name]
-			}
-		}
-		if strings.Contains(c.body, "// here2") {
-			frames = fmt.Sprintf("main.(*store).work:/src/main.go:%d %s", line("// here2"), map[bool]string{true: "encoding/json.Unmarshal:/go/src/encoding/json/decode.go:90", false: fmt.Sprintf("main.decode:/src/main.go:%d", line("func decode"))}[strings.Contains(c.body, "json.")])
-		}
-		if strings.Contains(c.body, "// here3") {
-			frames = fmt.Sprintf("main.(*store).work:/src/main.go:%d path/filepath.WalkDir:/go/src/path/filepath/path.go:5 os.ReadDir:/go/src/os/dir.go:9", line("// here3"))
-		}
+		frames := partFrames(c.body, source)
 		r := countedRecording(t, source, "main.main:/src/main.go:400 "+frames)
 		if strings.Contains(c.body, "eachText") {
 			r = countedRecording(t, source, "main.main:/src/main.go:400 "+strings.Replace(frames, ".work:", ".work.func1:", 1))

@@ -523,8 +523,7 @@ func usesConnection(d *derivations, x ast.Expr) bool {
 	if !ok {
 		return false
 	}
-	stream := streamType(fieldsOf(d.c, named.Obj().Name())[sel.Sel.Name])
-	return slices.Contains(bothWays, stream) || slices.Contains(readsOne, stream) || slices.Contains(writesOne, stream)
+	return isStream(fieldsOf(d.c, named.Obj().Name())[sel.Sel.Name])
 }
 
 // enter goes into a function that is called.

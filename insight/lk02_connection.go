@@ -38,6 +38,12 @@ func streamType(of string) string {
 	return of
 }
 
+// isStream tells of a type, or of a call of a library that makes a value of one, that it is one connection, or reads or writes one.
+func isStream(of string) bool {
+	of = streamType(of)
+	return slices.Contains(bothWays, of) || slices.Contains(readsOne, of) || slices.Contains(writesOne, of)
+}
+
 // connUse is a use of a connection in a function.
 type connUse struct {
 	text  string // "c.r", by the names of the function

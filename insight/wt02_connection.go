@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"path"
 	"slices"
 	"strings"
 
@@ -11,11 +12,6 @@ import (
 )
 
 // Many calls of a peer that all go over one connection: made concurrently, their requests and answers would mix.
-
-// oneConnection are types of libraries that are one connection, or read or write one.
-var oneConnection = []string{"net.Conn", "net.TCPConn", "net.UnixConn", "net.UDPConn", "net.Dial", "crypto/tls.Conn", "bufio.Reader", "bufio.Writer", "bufio.ReadWriter", "bufio.Scanner",
-	"net/textproto.Conn", "net/textproto.Reader", "net/textproto.Writer", "io.Reader", "io.Writer", "io.ReadWriter", "io.ReadWriteCloser", "database/sql.Conn", "net/smtp.Client",
-	"encoding/json.Encoder", "encoding/json.Decoder", "encoding/gob.Encoder", "encoding/gob.Decoder", "github.com/gorilla/websocket.Conn"}
 
 // connectionOfCalls is the one connection, as the source names it, that the calls of a loop go over which is on a way through the code: something on the
 // first line that is one by its type, and that is the same in each turn by what it is a field of; empty where nothing shows that.
@@ -32,7 +28,8 @@ func connectionOfCalls(c *code, way []stack.Frame) (conn string) {
 		}
 		switch x.(type) {
 		case *ast.Ident, *ast.SelectorExpr:
-			if d.placeOf(n).line == way[0].Line && slices.Contains(oneConnection, libraryTypeOf(d, x, 0).text()) && sameConnection(c, d, x, way) {
+			of := path.Base(libraryTypeOf(d, x, 0).text()) // or what makes one, net.Dial
+			if d.placeOf(n).line == way[0].Line && (isStream(of) || isStream(of+"()")) && sameConnection(c, d, x, way) {
 				conn = types.ExprString(x)
 			}
 		}
