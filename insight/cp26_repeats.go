@@ -65,6 +65,30 @@ func newRepeated(in *Input, x repetition.Call) *repeatedCall {
 	return &repeatedCall{x, c, x.Inner.Partial && !ofReceiver(in, x)}
 }
 
+// byContentDoubt is said of a function of which all that it is given are pointers, and which had different arguments.
+const byContentDoubt = "its arguments are pointers, and were compared by what they lead to: what is kept has to be found by that again, not by the pointer, behind which something else may be by then"
+
+// onlyPointers tells of a counted function that all which it is given, its receiver too, are pointers.
+func onlyPointers(in *Input, of stack.Frame) bool {
+	fn := in.code.function(of)
+	if fn == nil {
+		return false
+	}
+	given := 0
+	for _, list := range []*ast.FieldList{fn.Recv, fn.Type.Params} {
+		if list == nil {
+			continue
+		}
+		for _, field := range list.List {
+			if _, points := field.Type.(*ast.StarExpr); !points {
+				return false
+			}
+			given++
+		}
+	}
+	return given > 0
+}
+
 // ofReceiver tells of arguments that were not compared as a whole that this is the receiver alone, of which it was compared where it is.
 func ofReceiver(in *Input, x repetition.Call) bool {
 	of, t := x.Func, x.Inner.Traits
@@ -295,6 +319,9 @@ func (r *repeatedCall) doubts(rule *Rule, in *Input, f *Finding) {
 		f.Advice = onlyIfSame(f.Advice)
 	}
 	r.tellCompared(f)
+	if onlyPointers(in, stack.Frame{Func: r.Func.Name, File: r.Func.File, Line: r.Func.Line}) && !w.Partial && w.Distinct > w.Around {
+		f.Doubts = append(f.Doubts, byContentDoubt)
+	}
 	if w.Large {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, comparedAtFirst)

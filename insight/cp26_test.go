@@ -8,6 +8,7 @@ import (
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 	"loupe/session"
+	"loupe/value/stack"
 )
 
 // TestCP26: functions whose calls had the arguments and the result of an earlier one are told with what is around; what has
@@ -202,6 +203,17 @@ func TestCP26Cut(t *testing.T) {
 		}
 		if g, _ := newCausal(NewInput(session.New(r.Open())), all).cpuGain(0); c.severity != "" && (g.Estimate < c.part-0.01 || g.Estimate > c.part+0.01) {
 			t.Errorf("%s: %+v", c.name, g)
+		}
+	}
+}
+
+// TestOnlyPointers: what is given to a function by pointers alone was compared by what these lead to.
+func TestOnlyPointers(t *testing.T) {
+	in := sourceInput("package main\n\nfunc (v *invoice) doc() string { return \"\" }\n\nfunc text(v, w *invoice) string { return \"\" }\n\nfunc (s *store) find(id int) *row { return nil }\n\nfunc all() []row { return nil }\n")
+	for line, want := range map[int]bool{3: true, 5: true, 7: false, 9: false} {
+		name := map[int]string{3: "main.(*invoice).doc", 5: "main.text", 7: "main.(*store).find", 9: "main.all"}[line]
+		if got := onlyPointers(in, stack.Frame{Func: name, File: "a.go", Line: line}); got != want {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

@@ -359,7 +359,14 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 			}
 			f.Doubts = append(f.Doubts, p.doubt)
 		}
-		f.Advice = heldAdviceFor(cause.Kind) + " " + f.Advice
+		advice := heldAdviceFor(cause.Kind)
+		// The line of a return has the deferred Unlock, too: what is called there is in the stacks of the calls.
+		if slices.ContainsFunc(append(callsOutside(c.in), t.Frames(cause.Site.Stack)), func(frames []stack.Frame) bool {
+			return len(frames) > 0 && lineOnly(c.in.code.userFrame(frames)) == lineOnly(cause.Site.Frame) && writesKept(c.in.code, frames)
+		}) {
+			advice = keepsOrder
+		}
+		f.Advice = advice + " " + f.Advice
 	case !p.Shared && cause.Kind.Key() == "running":
 		if does := workAdvice(c.in, p.At); does != "" {
 			f.Advice = does

@@ -183,3 +183,18 @@ func TestLK02Shared(t *testing.T) {
 		}
 	}
 }
+
+// TestLK01Writes: LK01 does not tell to write without the lock what the lock keeps in order, also where the line that writes lets go
+// of the lock as well.
+func TestLK01Writes(t *testing.T) {
+	lock := accounttest.In("sync.(*Mutex).Lock@mutex.go:1", "main.handle@main.go:7")
+	for inside, kept := range map[string]bool{"internal/poll.(*FD).Write@fd.go:1;net.(*conn).Write@net.go:1": true, "internal/poll.(*FD).Read@fd.go:1;net.(*conn).Read@net.go:1": false} {
+		p := oneByOneAt("sync", lock, accounttest.In("sync.(*Mutex).Unlock@mutex.go:2", "main.handle@main.go:9"), accounttest.In(append(strings.Split(inside, ";"), "main.handle@main.go:9")...))
+		r := traceOfProgram(t, p)
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "main.go"}, []byte("package main\n\nimport \"sync\"\n\nfunc handle(m *message) {\n\tdefer s.mu.Unlock() // runs at the end\n\ts.mu.Lock()\n\ts.n++\n\ts.peer.exchange(m.text)\n}\n"))
+		f := answers(t, r, "LK01")[0]
+		if f.State != Found || strings.HasPrefix(f.Advice, keepsOrder) != kept || strings.HasPrefix(f.Advice, "Do the I/O without") == kept {
+			t.Errorf("%s: %s: %s → %s", inside, f.State, f.Summary, f.Advice)
+		}
+	}
+}
