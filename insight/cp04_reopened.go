@@ -121,15 +121,20 @@ func tellAppendsReopened(h *hit, f *Finding) (ok bool) {
 	if r.loop != "" {
 		f.Summary += "; the loop at " + r.loop + " comes to it in each turn"
 	}
-	f.Advice = "Open the file once and keep it open (a field), and close it at the end. A bufio.Writer in front of it makes the writes fewer too: flush it at the end, and as often as what is written has to be there. Keep the order: one goroutine at a time writes."
+	r.advise(f)
 	if f.Impact != nil && f.Impact.Low >= partSmall {
 		f.Severity = Warning
 	}
+	return true
+}
+
+// advise says what to do about it.
+func (r reopened) advise(f *Finding) {
+	f.Advice = "Open the file once and keep it open (a field), and close it at the end. A bufio.Writer in front of it makes the writes fewer too: flush it at the end, and as often as what is written has to be there. Keep the order: one goroutine at a time writes."
 	if at, renames := renamesPath(r.d, r.path); renames {
 		f.Advice += fmt.Sprintf(" Count the size instead of asking for it, and open the new file after the rename at %s.", at.text())
 	}
 	f.Doubts = append(f.Doubts, "if another program renames or removes the file (logrotate), what is kept open is the old one: open it again on a signal, or when os.SameFile says so", "what is in a buffer is lost if the program dies")
-	return true
 }
 
 // outOfItself leaves out the frames of a way in which the first function calls itself.

@@ -35,7 +35,7 @@ func (w *walkUse) advice() string {
 	case walkBelow:
 		return fmt.Sprintf("Leave out whole folders: what %s holds for is not used, and if it holds for a folder (%s.IsDir()), it holds for all that is below. Return %s there, so that it is not even entered.", w.by, w.entry, w.skips)
 	case walkUnder:
-		return fmt.Sprintf("Begin the walk at the folder that %s asks for, or return %s for each folder (%s.IsDir()) that neither lies in it nor leads to it.", w.by, w.skips, w.entry)
+		return fmt.Sprintf("Return %s for each folder (%s.IsDir()) that neither begins with what %s asks for nor leads to it; or begin the walk at that folder, where it is the name of a whole one: without a separator at its end it is the beginning of other names, too.", w.skips, w.entry, w.by)
 	}
 	return fmt.Sprintf("Return %s for each folder (%s.IsDir()) in which nothing can be that %s lets through; those that lead to what it lets through have to be entered.", w.skips, w.entry, w.by)
 }

@@ -17,6 +17,12 @@ const sameFileAdvice = "Write it once, behind the loop, or when what it holds ha
 // tellWholeFiles says by the source whether each of many calls is for a file of its own: then nothing shows that any of them is needless.
 func tellWholeFiles(in *Input, t *traced, o *outward, f *Finding) {
 	frames := t.Frames(o.stack)
+	if o.kind == "file_call" && fileCallOf(frames) == fileOpens {
+		if r, ok := reopenedAlong(in.code, o.path, false); ok {
+			r.advise(f)
+		}
+		return
+	}
 	if o.kind != "file_call" || fileCallOf(frames) != fileMakes {
 		return
 	}

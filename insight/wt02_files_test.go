@@ -1,8 +1,12 @@
 package insight
 
 import (
+	"strings"
 	"testing"
+	"time"
 
+	"loupe/analysis/account/accounttest"
+	"loupe/recording"
 	"loupe/value/stack"
 )
 
@@ -34,6 +38,28 @@ func TestWritesSameFile(t *testing.T) {
 		way := []stack.Frame{{Func: "main.(*state).save", File: "a.go", Line: 15}, {Func: "main.run", File: "a.go", Line: 22}}
 		if got := writesSameFile(sourceOf(text), way, "os.WriteFile"); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestWT02Reopened: the same file that is opened to append to it in each turn is to be kept open, and opened anew behind a rename of the source.
+func TestWT02Reopened(t *testing.T) {
+	const source = "package main\n\nimport \"os\"\n\ntype journal struct{ path string }\n\nfunc (j *journal) line(b []byte) error {\n\tf, err := os.OpenFile(j.path, os.O_APPEND|os.O_WRONLY, 0o644)\n\tif err != nil {\n\t\treturn err\n\t}\n\tdefer f.Close()\n\t_, err = f.Write(b)\n\treturn err\n}\n\n" +
+		"func (j *journal) rotate() error { return os.Rename(j.path, j.path+\".1\") }\n\nfunc main() {\n\tj := &journal{\"log\"}\n\tfor _, b := range records() {\n\t\tj.line(b)\n\t}\n\tj.rotate()\n}\n"
+	for text, want := range map[string]string{
+		source: "open the new file after the rename at a.go:17",
+		strings.Replace(source, "os.OpenFile(j.path,", "os.OpenFile(j.path+string(b),", 1): "If it is the same file each time, open it once",
+	} {
+		r := mainOf(t, func(p *accounttest.Program) {
+			for range 9000 {
+				p.Pass(time.Microsecond)
+				p.Call(20*time.Microsecond, "syscall.openat@z.go:1;os.OpenFile@file.go:1;main.(*journal).line@a.go:8;main.main@a.go:22")
+			}
+			p.Pass(10 * time.Millisecond)
+		})
+		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte(text))
+		if f := answers(t, r, "WT02")[0]; f.State != Found || !strings.Contains(f.Advice, want) {
+			t.Errorf("%s: %s → %s, want %q", f.State, f.Summary, f.Advice, want)
 		}
 	}
 }
