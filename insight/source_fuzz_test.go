@@ -117,10 +117,14 @@ func askResults(c *code, way []stack.Frame) {
 			madeAtStart(d, v)
 		}
 	}
+	firstFew(c, f)
+	makesNext(c, f)
+	neededToCount(d, append(slices.Clone(way), stack.Frame{Func: "path/filepath.WalkDir"}))
 	in, ok := d.at(f)
 	if !ok {
 		return
 	}
+	replacesFile(d, in.decl, codeLine{f.File, f.Line})
 	eachNode(in.decl.Body, func(n ast.Node, around []ast.Node) {
 		call, ok := n.(*ast.CallExpr)
 		if !ok {

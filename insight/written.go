@@ -243,9 +243,10 @@ func keyOfElements(d *derivations, x ast.Expr) string {
 	return ""
 }
 
-// aroundPart is what an expression is a part of; itself where it is none.
+// aroundPart is what an expression is a part of; itself, without parentheses, where it is none.
 func aroundPart(x ast.Expr) ast.Expr {
-	switch x := ast.Unparen(x).(type) {
+	x = ast.Unparen(x)
+	switch x := x.(type) {
 	case *ast.IndexExpr:
 		return x.X
 	case *ast.SliceExpr:

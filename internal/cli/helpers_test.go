@@ -156,7 +156,7 @@ func limited() {
 func mkprofile() {
 	picture, err := os.ReadFile(os.Args[1])
 	must(err)
-	must(os.WriteFile(os.Args[2], profiletest.Profile(string(picture), os.Args[3:]...), 0o600))
+	must(os.WriteFile(os.Args[2], profiletest.Encode(string(picture), profiletest.Options{Types: os.Args[3:], Start: 1}), 0o600))
 }
 
 // nowhere wants that a word stands in no file below the named ones, as it is or in

@@ -32,8 +32,10 @@ type Options struct {
 	// Period is the number of bytes between two samples of a heap profile; 0
 	// makes it the period of a CPU profile, 10 ms.
 	Period int64
-	// Starts are the lines on which functions begin, by their names; those that are not named do not say.
+	// Starts are the lines on which functions begin, by their names; 0 does not say.
 	Starts map[string]int
+	// Start is the line on which all others begin.
+	Start int
 
 	SamplesFirst bool // the wire order of google/pprof, not that of Go
 	Unpacked     bool // one tag per number, even in long lists

@@ -1,6 +1,7 @@
 package profiletest
 
 import (
+	"cmp"
 	"encoding/binary"
 	"path"
 	"strconv"
@@ -160,7 +161,7 @@ func (e *encoder) function(name, file string) uint64 {
 	}
 	id := uint64(len(e.functions) + 1)
 	e.functions[key] = id
-	m := Message{}.Varint(1, id).Varint(2, e.str(name)).Varint(3, e.str(name)).Varint(4, e.str(file)).Varint(5, uint64(e.opt.Starts[name]))
+	m := Message{}.Varint(1, id).Varint(2, e.str(name)).Varint(3, e.str(name)).Varint(4, e.str(file)).Varint(5, uint64(cmp.Or(e.opt.Starts[name], e.opt.Start)))
 	e.functionTable = e.functionTable.Bytes(5, m)
 	return id
 }
