@@ -175,7 +175,7 @@ func TestInlinedClosures(t *testing.T) {
 		user           bool
 	}{
 		{"main.globs.Compile.SplitSeq.splitSeq.func1", "/usr/local/go/src/strings/iter.go", false},
-		{"main.main.Values.func1", "/root/go/pkg/mod/golang.org/toolchain@v0.0.1-go1.24.1.linux-amd64/src/slices/iter.go", false},
+		{"main.main.Values.func1", "/home/u/go/pkg/mod/golang.org/toolchain@v0.0.1-go1.24.1.linux-amd64/src/slices/iter.go", false},
 		{"example.com/shop/cart.total.All.func2", "C:/Go/src/maps/iter.go", false},
 		{"main.main.Values.func1", "slices/iter.go", false}, // -trimpath
 		{"main.main.Map.func1", "/home/u/go/pkg/mod/github.com/samber/lo@v1.47.0/map.go", false},
