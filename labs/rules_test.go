@@ -28,11 +28,11 @@ const captured = "rules/testdata"
 
 // TestRuleLabs records the programs of rules that have one of their own, in both forms: the
 // rule must find something in the one, and nothing in the other. It takes a fifth of them, another
-// one each day, and all of them where LOUPE_RULES is "all".
+// one each day, and all of them where LOUPE_LABS is "all".
 func TestRuleLabs(t *testing.T) {
 	long.Only(t, "it records two programs for each rule")
 	loupe := buildLoupe(t, t.TempDir())
-	all, fifth := os.Getenv("LOUPE_RULES") == "all", int(time.Now().Unix()/(24*60*60)%5)
+	all, fifth := os.Getenv("LOUPE_LABS") == allLabs, int(time.Now().Unix()/(24*60*60)%5)
 	for i, l := range labs.RuleLabs {
 		if !all && i%5 != fifth {
 			continue
