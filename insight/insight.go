@@ -1,5 +1,6 @@
 // Package insight holds the rules that say what is wrong with a program, with
-// evidence: one file per rule, a value in the list [Rules].
+// evidence: each is a value in the list [Rules], in the files that begin with its ID.
+// docs/architecture.md says what the others hold.
 //
 // A rule never stays silent. It finds something, or says that all is fine, or
 // that it does not apply to this recording, or that there is too little data;
