@@ -133,15 +133,14 @@ func leftBehind(d *derivations, decl *ast.FuncDecl, nodes ...ast.Node) []leftTou
 	return w.all
 }
 
-// leftOnLines is what the statements of a function touch that begin on some lines.
-func leftOnLines(d *derivations, in frameCode, first, last int) []leftTouch {
+// leftWhere is what the statements of a function touch that lie between two places, by where a node begins and ends.
+func leftWhere(d *derivations, in frameCode, place func(ast.Node) (from, to int), first, last int) []leftTouch {
 	var nodes []ast.Node
 	ast.Inspect(in.body(), func(n ast.Node) bool {
 		if n == nil {
 			return false
 		}
-		_, from, _ := d.t.at(n.Pos())
-		_, to, _ := d.t.at(n.End())
+		from, to := place(n)
 		if first <= from && to <= last {
 			if _, isCall := n.(*ast.CallExpr); isCall || isSet(n) {
 				nodes = append(nodes, n)

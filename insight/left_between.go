@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"go/ast"
 	"slices"
 	"strings"
 )
@@ -27,7 +28,23 @@ func (l *leftBetween) on(first, last int) []leftTouch {
 	if l == nil {
 		return nil
 	}
-	return leftOnLines(l.d, l.in, first, last)
+	return leftWhere(l.d, l.in, func(n ast.Node) (from, to int) {
+		_, from, _ = l.d.t.at(n.Pos())
+		_, to, _ = l.d.t.at(n.End())
+		return from, to
+	}, first, last)
+}
+
+// within is what a part of the file touches, from one byte to another.
+func (l *leftBetween) within(first, last int) []leftTouch {
+	if l == nil {
+		return nil
+	}
+	return leftWhere(l.d, l.in, func(n ast.Node) (from, to int) {
+		_, _, from = l.d.t.at(n.Pos())
+		_, _, to = l.d.t.at(n.End())
+		return from, to
+	}, first, last)
 }
 
 // found is what came into the places that are read, by statements before; from has that of variables and of places which the

@@ -143,9 +143,19 @@ func (f *flow) header(init ast.Stmt, x ast.Expr, control callSet) (came callSet)
 		f.statement(init, control)
 	}
 	if x != nil {
-		came = f.simple(x, nil, control)
+		came = f.condition(init, x, control)
 	}
 	return came
+}
+
+// condition takes the condition of a statement, and returns what came into it. What stands before it, on its line as well, has been
+// taken.
+func (f *flow) condition(init ast.Stmt, x ast.Expr, control callSet) (came callSet) {
+	if init == nil {
+		return f.simple(x, nil, control)
+	}
+	from, to := f.s.fset.PositionFor(x.Pos(), false).Offset, f.s.fset.PositionFor(x.End(), false).Offset
+	return f.touching(x, f.left.within(from, to), nil, control)
 }
 
 // branch takes an if statement. Where its body ends the function, or the turn of a loop,
@@ -154,7 +164,7 @@ func (f *flow) branch(s *ast.IfStmt, control callSet) {
 	if s.Init != nil {
 		f.statement(s.Init, control)
 	}
-	cond := f.simple(s.Cond, nil, control)
+	cond := f.condition(s.Init, s.Cond, control)
 	f.block(s.Body.List, control|cond)
 	if s.Else != nil {
 		f.statement(s.Else, control|cond)
@@ -269,11 +279,14 @@ func isError(name string) bool {
 // simple takes an expression, or a statement without a body, with the calls in it, and
 // returns all that came into it.
 func (f *flow) simple(n ast.Node, into []ast.Expr, control callSet) callSet {
-	used := f.used(n)
+	return f.touching(n, f.left.on(f.s.lines(n)), into, control)
+}
+
+// touching is simple for what touches some places.
+func (f *flow) touching(n ast.Node, touches []leftTouch, into []ast.Expr, control callSet) callSet {
+	used := f.used(n) | f.left.found(touches, f.from)
 	var made callSet
 	first, last := f.s.lines(n)
-	touches := f.left.on(first, last)
-	used |= f.left.found(touches, f.from)
 	for i, line := range f.lines {
 		if first <= line && line <= last && !f.seen.has(i) {
 			made |= 1 << i

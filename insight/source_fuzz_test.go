@@ -365,7 +365,7 @@ func askSource(c *code, f, caller stack.Frame) {
 // askLeft asks what calls on a line leave behind, what a batch needs, and what a queue is for.
 func askLeft(c *code, f stack.Frame) {
 	if in, ok := derivationsOf(c).at(f); ok {
-		for _, t := range leftOnLines(derivationsOf(c), in, f.Line, f.Line+3) {
+		for _, t := range (&leftBetween{d: derivationsOf(c), in: in}).on(f.Line, f.Line+3) {
 			t.text()
 		}
 	}
