@@ -124,7 +124,7 @@ func (c *causal) capped(cards []Card) {
 // belowWaits puts cards about CPU time behind one about waits, where the program uses so little of a CPU that all of that
 // is less of the run than the waits are of the time of its units.
 func (c *causal) belowWaits(ofCPU []*Card, cards []Card) {
-	if c.spent == nil || c.spent.cpus <= 0 || c.spent.cpus >= busyCPU {
+	if c.spent == nil || c.spent.cpus <= 0 || c.spent.keepsUp() >= busyCPU {
 		return
 	}
 	for _, wait := range cards {
@@ -133,7 +133,7 @@ func (c *causal) belowWaits(ofCPU []*Card, cards []Card) {
 			continue
 		}
 		for _, less := range ofCPU {
-			if less.Gain.High*c.spent.cpus < share && c.all[less.Finding].Severity == c.all[wait.Finding].Severity {
+			if less.Gain.High*c.spent.keepsUp() < share && c.all[less.Finding].Severity == c.all[wait.Finding].Severity {
 				c.rank[less.Finding] = min(c.rank[less.Finding], justBelow*c.rank[wait.Finding])
 			}
 		}
@@ -260,7 +260,7 @@ func (c *causal) rankOf(i int) float64 {
 			share *= hotAlone
 		}
 		if c.spent.cpus > 0 {
-			share *= min(1, c.spent.cpus/busyCPU)
+			share *= min(1, c.spent.keepsUp()/busyCPU)
 		}
 		worth = max(worth, share)
 	}

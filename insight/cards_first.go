@@ -76,7 +76,7 @@ func (c *causal) leading(cards []Card) (int, *Most) {
 // outweighs tells whether what takes most of something takes most of the time of the run too: CPU time of a program that
 // uses little of a CPU does not.
 func outweighs(c *causal, m *Most) bool {
-	return m.Of != "CPU time" || c.spent == nil || c.spent.cpus <= 0 || m.Share*min(1, c.spent.cpus/busyCPU) >= halfOfAll
+	return m.Of != "CPU time" || c.spent == nil || c.spent.cpus <= 0 || m.Share*min(1, c.spent.keepsUp()/busyCPU) >= halfOfAll
 }
 
 // onCard tells whether one of the findings on a card is seen at a line.

@@ -19,7 +19,7 @@ func (c *causal) leaksFirst(cards []Card) {
 		if !f.Severity.AtLeast(Warning) || f.Rule != gc08.ID && f.Rule != sc10.ID && !slices.Contains(needlessMemory, f.Title) {
 			continue
 		}
-		spare := c.spent != nil && c.spent.cpus > 0 && c.spent.cpus < busyCPU
+		spare := c.spent != nil && c.spent.cpus > 0 && c.spent.keepsUp() < busyCPU
 		for _, pause := range cards {
 			p := &c.all[pause.Finding]
 			if p.Severity == f.Severity && (p.Rule == wt01.ID && (p.waitsFor == "sleep" || p.waitsFor == "timer") || namesNoFault(p) || spare && family(p.Rule) == "work") {

@@ -45,6 +45,8 @@ type spent struct {
 	total  int64
 	// cpus is how many CPUs the program used while it was profiled; 0 is unknown.
 	cpus float64
+	// wanted is how many it would have used, if others had left it any; 0 is unknown.
+	wanted float64
 	// collector is the part that the collector's own goroutines took.
 	collector float64
 	// unforced is collector without the part of the collections that the program forces, where
@@ -71,10 +73,19 @@ func spentOf(in *Input) *spent {
 	}
 	if index, err := w.Profile.Index("cpu"); err == nil && w.Profile.Duration > 0 {
 		s.cpus = float64(w.Profile.Total(index)) / float64(w.Profile.Duration)
+		s.wanted = in.Facts.NoiseOf(w.Entry.Phase).Wanted(s.cpus)
 	}
 	s.collector = s.share(s.with(s.v.marks("collector")))
 	s.unforced = s.collector
 	return s
+}
+
+// keepsUp is how many CPUs the program used; where others kept it from using a whole one, the least of a busy program.
+func (s *spent) keepsUp() float64 {
+	if s.wanted >= busyCPU {
+		return max(s.cpus, busyCPU)
+	}
+	return s.cpus
 }
 
 // with marks the stacks that have a frame of a set.

@@ -42,6 +42,10 @@ func (n *Noise) Full() bool { return n.Busy > 0.9 }
 // Delayed tells that threads of the program were kept waiting for a CPU, by whomever.
 func (n *Noise) Delayed() bool { return n.Late > LateThreads }
 
+// Wanted is how many CPUs a program would have used that used some: for the rest its threads waited. Threads that wait
+// side by side count each, so that it may be more than there are.
+func (n *Noise) Wanted(used float64) float64 { return used / max(1-n.Late, 0.01) }
+
 // NoiseOf measures what else the machine did in a phase of the recording; a phase that
 // the samples of the operating system do not cover has no reason and no samples.
 func (f *Facts) NoiseOf(phase string) *Noise {
