@@ -36,12 +36,21 @@ func workAdvice(in *Input, at stack.Frame) string {
 		return ""
 	}
 	works := fmt.Sprintf("Who holds the lock works: %s of the CPU time is spent under it, most of that in %s. ", unit.Percent(s.share(marks)), place(most))
+	return works + underAdvice(in.code, at, s.mostUnder(in.code, at, marks))
+}
+
+// underAdvice is what to do about work that keeps the lock of a line, by the stack of most of it.
+func underAdvice(c *code, at stack.Frame, work []stack.Frame) string {
 	const more = "more under one acquisition would make the others wait longer. "
-	if made, ok := stateMadeBy(in.code, at, s.mostUnder(in.code, at, marks)); ok {
-		return works + fmt.Sprintf("Make that cheaper. It needs the lock: it makes the next %s of the one that is there (%s:%d), and two goroutines without it would begin with the same one. "+
+	if i, part := underPart(c, at.File, partsUnder(c, at), work); i >= 0 && part.isShared() {
+		return fmt.Sprintf("Make that cheaper. It is done under %s (%s:%d), which several have at once: only who takes Lock waits for it, and who comes to read behind that one. "+
+			"Under it take only what the work needs, and do the work after it is let go: references are enough to what nobody changes in place, the rest has to be copied.", part.lock, baseName(at.File), part.from)
+	}
+	if made, ok := stateMadeBy(c, at, work); ok {
+		return fmt.Sprintf("Make that cheaper. It needs the lock: it makes the next %s of the one that is there (%s:%d), and two goroutines without it would begin with the same one. "+
 			"Do only what does not depend on %s before the lock is taken or after it is let go; "+more+"Split what it guards only into parts that do not depend on each other.", made.place, baseName(made.at.file), made.at.line, made.place)
 	}
-	return works + "Make that cheaper, or do it before the lock is taken or after it is let go; " + more + "Then split what it guards."
+	return "Make that cheaper, or do it before the lock is taken or after it is let go; " + more + "Then split what it guards."
 }
 
 // partsUnder are the parts of a file in which the lock is held that a line takes.
@@ -107,10 +116,11 @@ func (s *spent) mostUnder(c *code, at stack.Frame, marks []bool) (most []stack.F
 	return most
 }
 
-// stateMadeBy finds what the work of a stack under a lock makes the next state of.
+// stateMadeBy finds what the work of a stack under a lock makes the next state of. Under one that is held for reading it makes none: others do the same
+// at once.
 func stateMadeBy(c *code, at stack.Frame, frames []stack.Frame) (made stateMade, ok bool) {
 	i, part := underPart(c, at.File, partsUnder(c, at), frames)
-	if i < 0 {
+	if i < 0 || part.isShared() {
 		return made, false
 	}
 	f := frames[i]
@@ -135,7 +145,7 @@ func (u workedOn) nextState() (made stateMade, ok bool) {
 		}
 		line, _ := u.s.lines(n)
 		for _, st := range u.stored(n) {
-			if u.own(st.place) || st.leads || !u.under(line) || !u.isNext(st, line) || (besideLock{u.underlying}).keeps(st.place, u.call, line).needless {
+			if u.own(st.place) || st.leads || !u.under(line) || !u.isNext(st, line) || u.isPrivate(st.place, line) || (besideLock{u.underlying}).keeps(st.place, u.call, line).needless {
 				continue
 			}
 			made, ok = stateMade{st.place, codeLine{u.file, line}}, true
@@ -150,7 +160,7 @@ func (u workedOn) nextState() (made stateMade, ok bool) {
 func (u workedOn) isNext(st storedAt, line int) bool {
 	works := u.workCalls()
 	if len(works) == 0 { // the line works itself
-		return line == u.call && u.callee.Func == "" || !st.appends && slices.ContainsFunc(u.setOnLine(), func(name string) bool {
+		return line == u.call && u.callee.Func == "" && u.ofItself(st) || !st.appends && slices.ContainsFunc(u.setOnLine(), func(name string) bool {
 			w := u.flow(name)
 			return slices.ContainsFunc(st.values, func(x ast.Expr) bool { return w.has(x) }) && u.partsFlow(st.place, func(w *turns) bool { return w.variable(name, w.until) })
 		})
@@ -169,6 +179,13 @@ func (u workedOn) isNext(st storedAt, line int) bool {
 		}
 		of := receiverOf(call)
 		return of != nil && (types.ExprString(of) == st.place || isPart(of) && strings.HasPrefix(st.place, types.ExprString(of)+"."))
+	})
+}
+
+// ofItself tells of what is stored that it is made of what is there: a plain store leaves nothing of that.
+func (u workedOn) ofItself(st storedAt) bool {
+	return st.adds || st.appends || u.partsFlow(st.place, func(w *turns) bool {
+		return slices.ContainsFunc(st.values, func(x ast.Expr) bool { return w.has(x) })
 	})
 }
 
@@ -243,7 +260,8 @@ func (u workedOn) changedByLibrary() string {
 		if given == nil {
 			continue
 		}
-		if of := unrefer(given); isPart(of) && (rootName(of) == u.fn.receiver || !u.own(rootName(of))) && rootName(of) != "" {
+		of := unrefer(given)
+		if isPart(of) && (rootName(of) == u.fn.receiver || !u.own(rootName(of))) && rootName(of) != "" && !u.isPrivate(types.ExprString(of)+"[0]", u.call) {
 			return types.ExprString(of)
 		}
 	}

@@ -97,7 +97,10 @@ func heldByOther(c *code, waiter, holder []stack.Frame, more [][]stack.Frame) *p
 		return nil
 	}
 	levels := u.within(holder, holder[i])
-	p, _ := u.together(levels, holder, more)
+	var p *protected
+	if !taken.isShared() {
+		p, _ = u.together(levels, holder, more)
+	}
 	if k := keepsAlive(u, levels); k != nil {
 		p = k.beside(c, p)
 	}
@@ -114,7 +117,7 @@ func lockedBy(c *code, waiter []stack.Frame) string {
 	return ""
 }
 
-// heldOfType is the innermost frame of a method of a type which holds a lock of its receiver, and the text of that; -1 where there is none.
+// heldOfType is the innermost frame of a method of a type which holds a lock of its receiver, and keeps others out by it, and the text of that; -1 where there is none.
 func heldOfType(c *code, of string, holder []stack.Frame) (at int, lock string) {
 	for i, f := range holder {
 		fn := c.function(f)
@@ -122,7 +125,7 @@ func heldOfType(c *code, of string, holder []stack.Frame) (at int, lock string) 
 			continue
 		}
 		for _, h := range c.heldIn(f) {
-			if h.has(f.Line) && rootOfText(h.lock) == scopeOf(fn).receiver {
+			if h.has(f.Line) && !h.isShared() && rootOfText(h.lock) == scopeOf(fn).receiver {
 				return i, lockText(h)
 			}
 		}

@@ -100,12 +100,15 @@ func protectedBy(c *code, waiter, holder []stack.Frame, more ...[]stack.Frame) *
 	u := &underlying{c: c, s: c.parse(lock.File), fn: fn, file: lock.File, lock: lock.Line, call: call.Line}
 	u.held, u.known = c.heldAt(lock)
 	levels := u.within(holder, call)
-	if p := turnsPaced(levels); p != nil {
-		return p
-	}
-	p, guards := u.together(levels, holder, more)
-	if p == nil || p.says == "" {
-		p = cmp.Or(keptFor(u, levels, waiter, guards), p)
+	var p *protected
+	if !u.sharedHold(waiter) { // it makes no step of what several do at once
+		if p := turnsPaced(levels); p != nil {
+			return p
+		}
+		all, guards := u.together(levels, holder, more)
+		if p = all; p == nil || p.says == "" {
+			p = cmp.Or(keptFor(u, levels, waiter, guards), p)
+		}
 	}
 	if k := keepsAlive(u, levels); k != nil {
 		p = k.beside(c, p)

@@ -23,6 +23,8 @@ func TestProtectedBy(t *testing.T) {
 		{"in a sync.Map", lock + unlock + "\tv, _ := s.bal.Load(k)\n\tb := v.(int)\n\tpost(k) // call\n\ts.bal.Store(k, b-1)\n", "s.bal is read", "undo the change"},
 		{"checked, then counted", lock + unlock + "\tif s.n >= limit {\n\t\treturn errFull\n\t}\n\tpost(k) // call\n\ts.n++\n", "s.n is read", "undo the change"},
 		{"one connection", lock + unlock + "\tfmt.Fprintf(s.c, \"%s\", k)\n\treturn s.r.ReadString('\\n') // call\n", "s.r and the lock are of the same stock", "a pool"},
+		{"under a lock for reading", "\ts.mu.RLock() // lock\n\tdefer s.mu.RUnlock()\n\tn := s.qty[k]\n\tif n == 0 {\n\t\treturn errSold\n\t}\n\tif err := post(k); err != nil { // call\n\t\treturn err\n\t}\n\ts.qty[k] = n - 1\n", "", ""},
+		{"one connection, locked for reading", "\ts.mu.RLock() // lock\n\tdefer s.mu.RUnlock()\n\tfmt.Fprintf(s.c, \"%s\", k)\n\treturn s.r.ReadString('\\n') // call\n", "", ""},
 		{"a cache", lock + unlock + "\tif v, ok := s.qty[k]; ok {\n\t\treturn v\n\t}\n\tv := fetch(k) // call\n\ts.qty[k] = v\n\treturn v\n", "", ""},
 		{"a cache, into the same variable", lock + unlock + "\tv, ok := s.qty[k]\n\tif !ok {\n\t\tv = fetch(k) // call\n\t\ts.qty[k] = v\n\t}\n\treturn v\n", "", ""},
 		{"a cache, into a result of the same name", lock + unlock + "\tif id, ok := s.qty[k]; ok {\n\t\treturn id\n\t}\n\tu := fetch(k) // call\n\tid.uid = u.ID\n\ts.qty[k] = id\n\treturn id\n", "", ""},
