@@ -248,8 +248,13 @@ func TestLK02Look(t *testing.T) {
 	near(t, "a crowd", f, 39)
 	expect(t, "two", looking(stored(), stand(2), hold), "LK02", TooLittle, "one goroutine snapshot")
 	expect(t, "nobody", looking(stored(), hold), "LK02", TooLittle, "no goroutine was waiting")
-	f = expect(t, "both", looking(blocking(stored(), column{lockAt9, values(100, 20*time.Second)}), stand(15), hold), "LK02", Found, "in one snapshot 15 waited for 1")
+	f = expect(t, "both", looking(blocking(stored(), column{lockAt9, values(100, 20*time.Second)}), stand(15), hold), "LK02", Found, "in one snapshot 15 waited there, and 1 held such a lock, while")
 	near(t, "both", f, 10)
+	// One line may take one of many locks: who waits there does not wait for all who hold one.
+	six := column{hold.frames, []int64{6}}
+	f = expect(t, "several locks", looking(blocking(stored(), column{lockAt9, values(100, 20*time.Second)}), stand(15), six), "LK02", Found, "in one snapshot 15 waited there, and 6 each held such a lock: there are several, and each wait is for one of them")
+	bare := recordingtest.New("title x\ntarget package ./shop module=shop\nphase block 10s..12s profiler=block")
+	expect(t, "behind the line", looking(blocking(bare, column{lockAt9, values(100, 20*time.Second)}), stand(15), six), "LK02", Found, "15 waited there, and 6 had gone on behind that line")
 	f = expect(t, "nobody waits in the snapshot", looking(blocking(stored(), column{lockAt9, values(100, 20*time.Second)}), hold), "LK02", Found, "while its holder waits in http.Get at store.go:14")
 	if strings.Contains(f.Summary, "snapshot") {
 		t.Error(f.Summary)

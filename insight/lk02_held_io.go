@@ -331,8 +331,8 @@ func stampedeFinding(r *Rule, in *Input, w *facts.AllWaits, s *stampede) Finding
 	if w == s.dump {
 		who = fmt.Sprintf("%s for %s", unit.Plural(s.waiting, "goroutine")+" waited", lock)
 	}
-	if s.holding > 0 && s.waiting > 0 && w != s.dump {
-		who += fmt.Sprintf("; in one snapshot %d waited for %d", s.waiting, s.holding)
+	if w != s.dump {
+		who += s.inSnapshot()
 	}
 	does := fmt.Sprintf("%s %s at %s:%d", verb, first.what, baseName(first.at.File), first.at.Line)
 	var writer *pendingWriter
@@ -401,6 +401,21 @@ func stampedeFinding(r *Rule, in *Input, w *facts.AllWaits, s *stampede) Finding
 		f.Doubts = append(f.Doubts, "the call is in the source; no stack shows that it waited")
 	}
 	return f
+}
+
+// inSnapshot is how many goroutines wait at the line of the lock in a look at them, and how many hold such a lock, as a clause. A look does not tell which one
+// each has: a line may take that of one of many things, and it does where more than one hold theirs and keep others out.
+func (s *stampede) inSnapshot() string {
+	shared := s.held.isShared() || slices.ContainsFunc(s.others, func(o heldThere) bool { return o.isShared() })
+	switch {
+	case s.holding == 0 || s.waiting == 0:
+		return ""
+	case !s.known:
+		return fmt.Sprintf("; in one snapshot %d waited there, and %d had gone on behind that line", s.waiting, s.holding)
+	case s.holding > 1 && !shared:
+		return fmt.Sprintf("; in one snapshot %d waited there, and %d each held such a lock: there are several, and each wait is for one of them", s.waiting, s.holding)
+	}
+	return fmt.Sprintf("; in one snapshot %d waited there, and %d held such a lock", s.waiting, s.holding)
 }
 
 // leastExplained is the part of the waits for a lock that what its holder waits for has to explain. Chosen.
