@@ -135,6 +135,7 @@ func yields(stmt ast.Stmt) bool {
 }
 
 func tellBusySelect(h *hit, f *Finding) {
+	spins := tellEmptyTurns(h, f)
 	if line, onlyWaits, known := defaultOf(h.in.code, h.lines[0].Caller); known && onlyWaits {
 		f.Advice = "Remove the default case, so that the goroutine sleeps until a channel is ready."
 	} else {
@@ -145,8 +146,7 @@ func tellBusySelect(h *hit, f *Finding) {
 		}
 	}
 	f.Verify = fmt.Sprintf("Record again: the CPU time of %s should nearly vanish, and what it does should not take longer.", stack.Short(h.lines[0].Caller.Func))
-	f.Summary += ", which has a default case and does not wait"
 	if used, ok := h.cpus(); ok {
-		f.Summary += fmt.Sprintf("; that is %s CPUs", unit.Number(used*h.part(h.weight)))
+		f.Summary += fmt.Sprintf("; that is %s CPUs", unit.Number(used*h.part(spins)))
 	}
 }

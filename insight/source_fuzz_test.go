@@ -111,6 +111,7 @@ func askResults(c *code, way []stack.Frame) {
 		volatile(d, way, key, 0)
 	}
 	pollings(c, f)
+	emptyTurns(c, f)
 	keyedAmong(d, append(slices.Clone(way), stack.Frame{Func: "net/http.HandlerFunc.ServeHTTP"}), []bool{true, true, true, false}, 0)
 	for _, obj := range d.t.info.Defs {
 		if v, ok := obj.(*types.Var); ok && v.IsField() {
@@ -200,7 +201,7 @@ func askWays(c *code, way []stack.Frame) {
 	heldElsewhere(c, way[0], way)
 	for n := 1; n < 6; n++ {
 		protectedBy(c, way[:1], []stack.Frame{{Func: "net.(*conn).Read"}, {Func: way[0].Func, File: way[0].File, Line: way[0].Line + n}})
-		stateMadeBy(c, way[0], []stack.Frame{{Func: "net.(*conn).Read"}, {Func: way[0].Func, File: way[0].File, Line: way[0].Line + n}})
+		underAdvice(c, way[0], []stack.Frame{{Func: "net.(*conn).Read"}, {Func: way[0].Func, File: way[0].File, Line: way[0].Line + n}})
 	}
 	takenAbove(c, way[0], way[len(way)-1])
 	d := newDerivations(c)
