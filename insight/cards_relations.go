@@ -70,7 +70,7 @@ type relation func(t two) verdict
 
 // relations are asked in turn; the first that says something decides. Those that keep findings apart whatever else is
 // seen come first, then those of single rules, and then those of whole families.
-var relations = [][]relation{relationsApart, relationsTabled, relationsOfLocks, relationsOfConnections, relationsOfLives, relationsOfMemory, relationsOfCalls, relationsOfRuntime}
+var relations = [][]relation{relationsApart, relationsTabled, relationsOfLocks, relationsOfConnections, relationsOfSpins, relationsOfLives, relationsOfMemory, relationsOfCalls, relationsOfRuntime}
 
 // relationsApart are about what is told by itself.
 var relationsApart = []relation{
@@ -136,6 +136,30 @@ var relationsOfConnections = []relation{
 	func(t two) verdict {
 		return saysApart.given(t.a.fills && (t.b.Rule == wt04.ID || t.b.Rule == lk06.ID) && t.notMore())
 	},
+}
+
+// relationsOfSpins are about what runs only because a loop finds nothing and does not wait.
+var relationsOfSpins = []relation{
+	func(t two) verdict { return saysUnder.given(t.b.Rule == sc13.ID && !t.onlyNoted() && t.runsInSpin()) },
+	func(t two) verdict {
+		turned := two{c: t.c, i: t.j, j: t.i, a: t.b, b: t.a}
+		return saysApart.given(t.a.Rule == sc13.ID && !turned.onlyNoted() && turned.runsInSpin())
+	},
+}
+
+// runsInSpin tells of a finding that nearly all that it is about is done in a loop that spins, as the other one says; or, of a goroutine that runs for
+// long, that this is seen in that loop.
+func (t two) runsInSpin() bool {
+	if t.a.Rule == sc13.ID {
+		return false
+	}
+	if t.a.Rule == sc14.ID {
+		return slices.ContainsFunc(t.b.costs, func(x cost) bool {
+			return x.line > 0 && evidenceLine(Evidence{File: x.file, Line: x.line}) == firstLine(t.a)
+		})
+	}
+	ma, mb := t.c.marks[t.i], t.c.marks[t.j]
+	return ma != nil && mb != nil && t.c.spent.within(ma, mb) >= nearlyAll
 }
 
 // relationsOfLives are about goroutines that queue, wake up and never end.
