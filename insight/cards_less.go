@@ -3,13 +3,15 @@ package insight
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"loupe/value/unit"
 )
 
-// Beside says what is found besides the first card, where that is serious: that it matters less only where each other card is worth less in the same
-// unit. A remark about work that may be needed can be about more of the CPU time. Empty is nothing.
-func Beside(all []Finding, cards []Card) string {
+// Beside says what is found besides the first card of a report that shows some of them, where that is serious: that it matters less only where each
+// other card is worth less in the same unit, and that it follows only of cards that do. A remark about work that may be needed can be about more of
+// the CPU time. Empty is nothing.
+func Beside(all []Finding, cards []Card, shown int) string {
 	if len(cards) < 2 {
 		return ""
 	}
@@ -20,16 +22,72 @@ func Beside(all []Finding, cards []Card) string {
 		return "One other cause matters less."
 	case len(larger) == 0 && less:
 		return fmt.Sprintf("%d other causes matter less.", n)
-	case len(larger) == 0 && n == 1:
-		return "One other cause follows."
 	case len(larger) == 0:
-		return fmt.Sprintf("%d other causes follow.", n)
+		return following(all, cards, min(max(shown, 1), len(cards)))
 	case n == 1:
 		return fmt.Sprintf("One other cause is about more of the CPU time (%s, %s).", larger[0], unit.Percent(share))
 	case len(larger) == 1:
 		return fmt.Sprintf("Of %d other causes, %s is about more of the CPU time (%s).", n, larger[0], unit.Percent(share))
 	}
 	return fmt.Sprintf("Of %d other causes, %s are about more of the CPU time (%s at most).", n, andList(larger), unit.Percent(share))
+}
+
+// following says of the cards behind the first one how many of them a report shows, and which kind of finding only the full report has.
+func following(all []Finding, cards []Card, shown int) string {
+	n, hidden := len(cards)-1, cards[shown:]
+	switch {
+	case len(hidden) == 0 && n == 1:
+		return "One other cause follows."
+	case len(hidden) == 0:
+		return fmt.Sprintf("%d other causes follow.", n)
+	case len(hidden) == n && n == 1:
+		return "One other cause, " + bySeverity(all, hidden, "a") + ", is only in the full report."
+	case len(hidden) == n:
+		return fmt.Sprintf("%d other causes are only in the full report: %s.", n, bySeverity(all, hidden, "1"))
+	case shown == 2:
+		return fmt.Sprintf("Of %d other causes, one follows; only the full report has %s.", n, bySeverity(all, hidden, "1"))
+	}
+	return fmt.Sprintf("Of %d other causes, %d follow; only the full report has %s.", n, shown-1, bySeverity(all, hidden, "1"))
+}
+
+// severityNouns are what findings of a severity are called where they are counted, the most severe first.
+var severityNouns = []struct {
+	of   Severity
+	noun string
+}{{Critical, "critical cause"}, {Warning, "warning"}, {Info, "remark"}}
+
+// bySeverity counts cards by how severe they are: "2 warnings and 1 remark". What there is one of is counted by a word.
+func bySeverity(all []Finding, cards []Card, one string) string {
+	var words []string
+	for _, s := range severityNouns {
+		switch n := countSevere(all, cards, s.of); n {
+		case 0:
+		case 1:
+			words = append(words, one+" "+s.noun)
+		default:
+			words = append(words, unit.Plural(n, s.noun))
+		}
+	}
+	return andList(words)
+}
+
+// countSevere counts the cards of a severity; one that has none is a remark.
+func countSevere(all []Finding, cards []Card, of Severity) (n int) {
+	for _, c := range cards {
+		if is := all[c.Finding].Severity; is == of || is == "" && of == Info {
+			n++
+		}
+	}
+	return n
+}
+
+// LeftOut counts the cards that a report does not show, by how severe they are: "2 more warnings and 1 remark". Empty is none.
+func LeftOut(all []Finding, hidden []Card) string {
+	text := bySeverity(all, hidden, "1")
+	if count, what, ok := strings.Cut(text, " "); ok {
+		return count + " more " + what
+	}
+	return text
 }
 
 // allLess tells that each other card is worth less than the first, in the same unit.

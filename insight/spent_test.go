@@ -108,8 +108,41 @@ func TestBeside(t *testing.T) {
 			card.Finding = i
 			all, cards = append(all, f), append(cards, card)
 		}
-		if got := Beside(all, slices.Clone(cards)); got != c.want {
+		if got := Beside(all, slices.Clone(cards), len(cards)); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// TestFollows: that others follow is said only of those that a report shows, and a warning that it does not show is called one.
+func TestFollows(t *testing.T) {
+	for _, c := range []struct {
+		shown     int
+		of        []Severity
+		want, out string
+	}{
+		{1, []Severity{Warning}, "", ""},
+		{2, []Severity{Warning, Info}, "One other cause follows.", ""},
+		{3, []Severity{Warning, Warning, Info}, "2 other causes follow.", ""},
+		{1, []Severity{Warning, Info}, "One other cause, a remark, is only in the full report.", "1 more remark"},
+		{1, []Severity{Warning, Warning}, "One other cause, a warning, is only in the full report.", "1 more warning"},
+		{1, []Severity{Warning, Warning, Warning, Info}, "3 other causes are only in the full report: 2 warnings and 1 remark.", "2 more warnings and 1 remark"},
+		{0, []Severity{Warning, Info}, "One other cause, a remark, is only in the full report.", "1 more remark"},
+		{2, []Severity{Warning, Info, Info}, "Of 2 other causes, one follows; only the full report has 1 remark.", "1 more remark"},
+		{4, []Severity{Warning, Warning, Info, Info, Info}, "Of 4 other causes, 3 follow; only the full report has 1 remark.", "1 more remark"},
+		{1, []Severity{Critical, Critical, Warning, Info}, "3 other causes are only in the full report: 1 critical cause, 1 warning and 1 remark.", "1 more critical cause, 1 warning and 1 remark"},
+		{9, []Severity{Warning, Info}, "One other cause follows.", ""},
+	} {
+		var all []Finding
+		var cards []Card
+		for i, s := range c.of {
+			all, cards = append(all, Finding{Rule: "CP01", Severity: s}), append(cards, Card{Finding: i})
+		}
+		if got := Beside(all, cards, c.shown); got != c.want {
+			t.Errorf("%d of %v: %q, want %q", c.shown, c.of, got, c.want)
+		}
+		if got := LeftOut(all, cards[min(max(1, c.shown), len(cards)):]); got != c.out {
+			t.Errorf("%d of %v: %q, want %q", c.shown, c.of, got, c.out)
 		}
 	}
 }

@@ -37,7 +37,8 @@ func WriteBriefMarkdown(out io.Writer, r *Recording, more string) error {
 		w.printf("%s\n\n", escape(strings.Join(headFacts(r.Manifest), ", ")))
 	}
 	markdownIncomplete(w, r.Incomplete)
-	w.printf("**%s**\n", escape(r.verdict()))
+	shown := min(len(r.Cards), briefCards)
+	w.printf("**%s**\n", escape(r.verdict(shown)))
 	if text := r.briefFigures(); text != "" {
 		w.printf("\n%s\n", escape(text))
 	}
@@ -51,7 +52,6 @@ func WriteBriefMarkdown(out io.Writer, r *Recording, more string) error {
 		w.printf("\n> %s: %s (%s)\n", f.Title, escape(f.Summary), f.Rule)
 	}
 	w.printf("\n")
-	shown := min(len(r.Cards), briefCards)
 	for _, c := range r.Cards[:shown] {
 		r.markdownCard(w, c)
 	}
@@ -95,8 +95,7 @@ func (r *Recording) markdownCard(w *lines, c insight.Card) {
 // WriteBrief prints on a screen what matters of a recording, or of files that stand alone.
 // more is the command that shows everything.
 func WriteBrief(out io.Writer, r *Recording, more string, s Style) error {
-	head, tail := &bytes.Buffer{}, &bytes.Buffer{}
-	briefHead(&lines{w: head}, r, s)
+	tail := &bytes.Buffer{}
 	var cards [][]byte
 	for _, c := range r.Cards[:min(len(r.Cards), briefCards)] {
 		card := &bytes.Buffer{}
@@ -104,17 +103,9 @@ func WriteBrief(out io.Writer, r *Recording, more string, s Style) error {
 		cards = append(cards, card.Bytes())
 	}
 	briefTail(&lines{w: tail}, r, s)
-	// The last line says what was left out, and how long it is depends on that.
-	left := briefLines - height(head.Bytes()) - height(tail.Bytes()) - 2
-	shown := 0
-	for _, card := range cards {
-		if left -= height(card); left < 0 && shown > 0 {
-			break
-		}
-		shown++
-	}
+	head, shown := r.fit(cards, height(tail.Bytes()), s)
 	w := &lines{w: out}
-	w.Write(head.Bytes())
+	w.Write(head)
 	for _, card := range cards[:shown] {
 		w.Write(card)
 	}
@@ -123,17 +114,33 @@ func WriteBrief(out io.Writer, r *Recording, more string, s Style) error {
 	return w.err
 }
 
+// fit is how many cards there is room for above a tail of some lines, and the head that says so: at least the first one, if there are any.
+func (r *Recording) fit(cards [][]byte, tail int, s Style) (head []byte, shown int) {
+	for shown = len(cards); ; shown-- {
+		b := &bytes.Buffer{}
+		briefHead(&lines{w: b}, r, shown, s)
+		// The last line says what was left out, and how long it is depends on that.
+		left := briefLines - height(b.Bytes()) - tail - 2
+		for _, card := range cards[:shown] {
+			left -= height(card)
+		}
+		if left >= 0 || shown <= 1 {
+			return b.Bytes(), shown
+		}
+	}
+}
+
 func height(text []byte) int { return bytes.Count(text, []byte("\n")) }
 
-// briefHead says what the report is of, what was found, and the figures that matter.
-func briefHead(w *lines, r *Recording, s Style) {
+// briefHead says what the report is of, what was found, of which so many cards are shown, and the figures that matter.
+func briefHead(w *lines, r *Recording, shown int, s Style) {
 	if r.Files == nil {
 		writeHead(w, r, s)
 	} else {
 		w.printf("%s\n", s.paint(bold, clean(r.Manifest.Title)))
 	}
 	writeIncomplete(w, r.Incomplete, s)
-	w.printf("\n%s\n", s.paint(bold, wrap(clean(r.verdict()), s.width(), "")))
+	w.printf("\n%s\n", s.paint(bold, wrap(clean(r.verdict(shown)), s.width(), "")))
 	if text := r.briefFigures(); text != "" {
 		w.printf("\n%s\n", wrap(clean(text), s.width(), ""))
 	}
@@ -149,8 +156,8 @@ func briefHead(w *lines, r *Recording, s Style) {
 	w.printf("\n")
 }
 
-// verdict says in a sentence or two what to begin with.
-func (r *Recording) verdict() string {
+// verdict says in a sentence or two what to begin with, in a report that shows so many cards.
+func (r *Recording) verdict(shown int) string {
 	if len(r.Cards) == 0 {
 		return r.headline()
 	}
@@ -196,7 +203,7 @@ func (r *Recording) verdict() string {
 	case n > 0 && !serious:
 		text += " " + unit.Plural(int64(n), "further remark") + "."
 	case n > 0:
-		text += " " + insight.Beside(r.Findings, r.Cards)
+		text += " " + insight.Beside(r.Findings, r.Cards, shown)
 	}
 	if !serious {
 		begin := remarkable(card.Most)
@@ -559,7 +566,7 @@ func (r *Recording) rest(cards int, more string) string {
 		for _, c := range cut {
 			rules = append(rules, r.Findings[c.Finding].Rule)
 		}
-		words = append(words, unit.Plural(len(cut), "more cause")+" ("+strings.Join(rules, ", ")+")")
+		words = append(words, insight.LeftOut(r.Findings, cut)+" ("+strings.Join(rules, ", ")+")")
 	}
 	count := map[insight.State]int{}
 	var hints []string

@@ -53,7 +53,7 @@ func TestVerdict(t *testing.T) {
 			}
 			r.Cards = append(r.Cards, c)
 		}
-		if got := r.verdict(); got != want {
+		if got := r.verdict(len(r.Cards)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -115,7 +115,7 @@ func TestNothingSerious(t *testing.T) {
 		if row.files == 0 {
 			r.Files = nil
 		}
-		got := r.verdict()
+		got := r.verdict(len(r.Cards))
 		for _, want := range row.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: %q, want %q in it", row.what, got, want)
@@ -126,7 +126,7 @@ func TestNothingSerious(t *testing.T) {
 		}
 		// What is serious comes first whatever there is.
 		r.Findings[0].Severity = insight.Warning
-		if got := r.verdict(); !strings.HasPrefix(got, row.finding.Title) {
+		if got := r.verdict(len(r.Cards)); !strings.HasPrefix(got, row.finding.Title) {
 			t.Errorf("%s: %q", row.what, got)
 		}
 	}
@@ -176,7 +176,7 @@ func TestLittleCPU(t *testing.T) {
 		if row.files > 0 {
 			r.Files = make([]session.File, row.files)
 		}
-		if got := r.verdict(); !strings.Contains(got, row.want) {
+		if got := r.verdict(len(r.Cards)); !strings.Contains(got, row.want) {
 			t.Errorf("%s: %q, want %q in it", row.what, got, row.want)
 		}
 	}
