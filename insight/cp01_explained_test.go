@@ -85,13 +85,18 @@ func TestVolatileKey(t *testing.T) {
 // TestHotTurns: the turns of the loop around the heaviest line of a hot function are told where they were counted, and many.
 func TestHotTurns(t *testing.T) {
 	for _, c := range []struct{ name, source, says string }{
+		{"of a generic function", "func f[T int](row []T) (n T) { /*30*/\nfor _, x := range row { /*45123456*/\nn += x // A\n}\nreturn n\n}\n", "turns in 30 calls, all instances of it together"},
 		{"many", "func f(all [][]int) (n int) { /*30*/\nfor _, row := range all { /*90000*/\nfor _, x := range row { /*45123456*/\nn += x // A\n}\n}\nreturn n\n}\n", "its loop at line 5 had about 45,000,000 turns in 30 calls"},
 		{"few in each call", "func f(row []int) (n int) { /*30000000*/\nfor _, x := range row { /*45123456*/\nn += x // A\n}\nreturn n\n}\n", ""},
 		{"not counted", "func f(row []int) (n int) {\nfor _, x := range row {\nn += x // A\n}\nreturn n\n}\n", ""},
 	} {
 		source := "package main\n\n" + c.source
-		r := countedRecording(t, source, stackAt(source, "runtime.main main.main:/src/none.go:1 main.f@A"))
-		if f := answers(t, r, "CP01")[0]; !strings.Contains(f.Summary, c.says) || strings.Contains(f.Summary, "turns") != (c.says != "") {
+		called, generic := "main.f@A", strings.Contains(source, "[T int]")
+		if generic {
+			called = "main.f[go.shape.int]@A"
+		}
+		r := countedRecording(t, source, stackAt(source, "runtime.main main.main:/src/none.go:1 "+called))
+		if f := answers(t, r, "CP01")[0]; !strings.Contains(f.Summary, c.says) || strings.Contains(f.Summary, "turns") != (c.says != "") || strings.Contains(f.Summary, "instances") != generic {
 			t.Errorf("%s: %s", c.name, f.Summary)
 		}
 	}

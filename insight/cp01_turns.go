@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"strings"
 
 	"loupe/value/stack"
 	"loupe/value/unit"
@@ -29,6 +30,15 @@ func tellTurns(in *Input, at stack.Frame, f *Finding) {
 	}
 	loop := loops[len(loops)-1]
 	if n, ok := c.entered(bodyOfLoop(loop).Lbrace); ok && n >= manyInAll && n >= manyInCall*calls {
-		f.Summary += fmt.Sprintf("; in the run that counts, its loop at line %d had %s turns in %s", c.d.placeOf(loop).line, unit.About(n), unit.Plural(calls, "call"))
+		f.Summary += fmt.Sprintf("; in the run that counts, its loop at line %d had %s turns in %s", c.d.placeOf(loop).line, unit.About(n), unit.Plural(calls, "call")) + ofInstances(at.Func)
 	}
+}
+
+// ofInstances says, behind counts of a function's blocks, whose they are: the source of a generic function is counted once for all that it is compiled
+// to, of which a profile has each by itself. Empty where there is only one.
+func ofInstances(function string) string {
+	if strings.Contains(stack.FoldGenerics(function), "[...]") {
+		return ", all instances of it together"
+	}
+	return ""
 }
