@@ -80,7 +80,7 @@ func tellRuntimeLock(h *hit, f *Finding) {
 	}[owner] + "; " + wait
 	switch owner {
 	case "channel":
-		f.Advice = "Many goroutines use one channel: send batches, or give each worker its own channel."
+		f.Advice = channelLockAdvice(h)
 	case "semaphore":
 		f.Advice = "Goroutines queue for a mutex: the lock findings (LK) show which; hold it for a shorter time, or split what it guards."
 	case "timers":
@@ -92,6 +92,25 @@ func tellRuntimeLock(h *hit, f *Finding) {
 	default:
 		f.Advice = "Look at the callers: " + profiled(h.entry, "-peek 'runtime.lock2'") + "."
 	}
+}
+
+// hardlyWaits is the part of the time for a lock below which a lock that fewer use costs no less: chosen.
+const hardlyWaits = 0.1
+
+// channelLockAdvice is what to do about the locks of channels. Other channels, which each have a lock of their own, help only who waits for one.
+func channelLockAdvice(h *hit) string {
+	all, waits := int64(0), int64(0)
+	for _, r := range h.reasons {
+		if name, is := strings.CutSuffix(r.name, waited); name == "channel" {
+			if all += r.weight; is {
+				waits += r.weight
+			}
+		}
+	}
+	if float64(waits) >= hardlyWaits*float64(all) {
+		return "Many goroutines use one channel: send batches, or give each worker its own channel."
+	}
+	return "Each operation on a channel locks it, whoever else uses it: send batches (a slice of items in each message), so that there are fewer operations. More channels do not make it less."
 }
 
 // lockOwner is whose lock has most of the weight, and how much of all of it is waiting.

@@ -218,6 +218,11 @@ func TestShapeAdvice(t *testing.T) {
 	f("CP06", "cpu", "a part of what the library does", user, "encoding/json.Marshal", "bytes.(*Buffer).Write", "runtime.memmove")
 	f("CP06", "cpu", "Copy less", user, "bufio.(*Writer).Write", "runtime.memmove")
 	severity(t, "C itself", f("CP15", "cpu", "perf record", user, "shop/search._Cfunc_add", "runtime.cgocall"), Info)
+	const more, fewer = "give each worker its own channel", "More channels do not make it less"
+	f("CP16", "cpu", fewer, user, "runtime.chansend1", "runtime.chansend", "runtime.lock2")
+	f("CP16", "cpu", fewer, user, "runtime.selectgo", "runtime.sellock", "runtime.lock2")
+	f("CP16", "cpu", more, user, "runtime.chansend1", "runtime.chansend", "runtime.lock2", "runtime.procyield")
+	f("CP16", "cpu", more, user, "runtime.chanrecv2", "runtime.chanrecv", "runtime.unlock2", "runtime.futexwakeup")
 	f("CP16", "cpu", "allocate less", user, "runtime.mallocgc", "runtime.(*mheap).alloc", "runtime.lock2")
 	f("CP16", "cpu", "Many timers", user, "time.NewTimer", "runtime.(*timers).run", "runtime.lock2")
 	f("CP16", "cpu", "queue for a mutex", user, "sync.(*Mutex).Lock", "runtime.semacquire1", "runtime.lock2")
