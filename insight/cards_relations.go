@@ -249,8 +249,11 @@ var relationsOfRuntime = []relation{
 		return decided(t.warned()).given(slices.Contains(forRuntime, t.a.waitsFor) && slices.Contains(runtimeWorks, t.b.Rule))
 	},
 	func(t two) verdict {
-		if !fromGarbage[t.a.Rule] {
+		if !ofGarbage(t.a) {
 			return saysNothing
+		}
+		if t.a.Rule == gc06.ID && !t.warned() {
+			return saysApart
 		}
 		line := t.warned() && classOf(t.b) == specific && family(t.b.Rule) == "work" && t.c.bytes[firstLine(t.b)] >= halfOfAll
 		return decided(allocatesMuch(t.b) && t.c.allocated() >= halfOfAll || line)
@@ -281,7 +284,13 @@ var growsWithoutEnd = map[string]bool{"LD07": true, "GC08": true, "SC11": true}
 
 // fromGarbage are the rules about what the collector costs: it does because of what is
 // allocated.
-var fromGarbage = map[string]bool{"GC03": true, "GC04": true, "GC05": true, "AL01": true}
+var fromGarbage = map[string]bool{"GC03": true, "GC04": true, "GC05": true, "GC06": true, "AL01": true}
+
+// ofGarbage tells of a finding that it is about what the collector costs. Where a limit of memory is too small for what is kept,
+// as a critical one of its limiter says, that costs however little is allocated.
+func ofGarbage(f *Finding) bool {
+	return fromGarbage[f.Rule] && !(f.Rule == gc06.ID && f.Severity.AtLeast(Critical))
+}
 
 // forRuntime are the kinds of waits that the runtime ends, and runtimeWorks the rules that
 // say why it makes wait.

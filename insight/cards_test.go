@@ -87,11 +87,18 @@ func TestCards(t *testing.T) {
 	queue.felt = 0.97
 	tail := seenAt("GC16", Warning, 50, "/src/pods.go", 30)
 	tail.Title, tail.Evidence = tailTitle, append(tail.Evidence, Evidence{File: "/src/event.go", Line: 50})
+	copies, some := seenAt("AL02", Warning, 90, "/src/pods.go", 34).bytesOf(0.98), seenAt("AL02", Warning, 90, "/src/pods.go", 34).bytesOf(0.3)
+	noted := seenAt("AL02", Info, 90, "/src/pods.go", 34).bytesOf(0.98)
+	limited, small := seenAt("GC06", Warning, 60, "", 0), seenAt("GC06", Critical, 60, "", 0)
 	for _, c := range []struct {
 		name string
 		all  []Finding
 		want string
 	}{
+		{"a collector that does not keep up with who allocates most", []Finding{limited, copies}, "AL02(GC06)"},
+		{"nobody allocates most", []Finding{limited, some}, "AL02 GC06"},
+		{"it is no warning that a line allocates most", []Finding{limited, noted}, "GC06 AL02"},
+		{"a limit that is too small costs however little is allocated", []Finding{small, copies}, "GC06 AL02"},
 		{"a heap that grows by what a list has left out", []Finding{seenAt("GC08", Warning, 80, "/src/event.go", 50), tail}, "GC16(GC08)"},
 		{"one that grows by something else", []Finding{seenAt("GC08", Warning, 80, "/src/index.go", 7), tail}, "GC08 GC16"},
 		{"what grows without end comes before a pause", []Finding{pause, leak}, "GC08 WT01"},

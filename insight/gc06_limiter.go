@@ -42,7 +42,7 @@ func checkLimiter(r *Rule, in *Input) []Finding {
 			f.Advice = "The memory limit of " + mib(limit) + " is too small for the live heap: raise GOMEMLIMIT, or keep less (GC16 says what is kept)."
 		} else {
 			f.Severity = Warning // it lets the heap grow, which nothing forbids
-			f.Advice = "Even without a memory limit the collector cannot keep up with the allocation rate: allocate less, keep fewer pointers (GC13), or raise GOGC if memory allows."
+			f.Advice = "Even without a memory limit the collector cannot keep up with the allocation rate. " + lessAllocated(in) + " Keeping fewer pointers (GC13) and a higher GOGC, if memory allows, make it work less as well."
 		}
 		f.Verify = "Record again under the same load: " + name + " should stay as it is."
 		f.Doubts = in.doubts()

@@ -352,3 +352,23 @@ func TestTellRoom(t *testing.T) {
 		}
 	}
 }
+
+// TestGC06Lines: where no limit of memory is the reason, the advice names the lines that allocate most.
+func TestGC06Lines(t *testing.T) {
+	limiter := func() *recordingtest.Recording {
+		return reading("phase allocs 10s..11s profiler=allocs\n", "/gc/limiter/last-enabled:gc-cycle /gc/cycles/total:gc-cycles"+cpuNames, func(s int) []float64 {
+			return append([]float64{float64(90 * s), float64(100 * s)}, busyWith(s, 0.5)...)
+		})
+	}
+	f := expect(t, "nobody knows", limiter(), "GC06", Found)
+	severity(t, "no limit", f, Warning)
+	if !strings.Contains(f.Advice, "an allocs profile shows at which lines") {
+		t.Errorf("advice %q", f.Advice)
+	}
+	most := column{"main.main main.run:/src/run.go:9 runtime.makeslice", []int64{9000, 90 << 20, 0, 0}}
+	rest := column{"main.main main.run:/src/run.go:12 runtime.makeslice", []int64{100, 1 << 20, 0, 0}}
+	f = expect(t, "a line", withProfile(limiter(), recording.Allocs, "allocs", most, rest), "GC06", Found)
+	if !strings.Contains(f.Advice, "run.go:9 (98.9%)") || strings.Contains(f.Advice, "run.go:12") || strings.Contains(f.Advice, "cannot keep up with the allocation rate: allocate less") {
+		t.Errorf("advice %q", f.Advice)
+	}
+}
