@@ -317,6 +317,9 @@ func (c *causal) cpuGain(i int) (stats.Interval, bool) {
 		return stats.Interval{}, false
 	}
 	g := c.spent.interval(m)
+	if f.handsOver > 0 {
+		g = c.spent.handedOver(m, f.handsOver)
+	}
 	if f.part > 0 {
 		g.Estimate, g.Low, g.High = f.part*g.Estimate, f.part*g.Low, f.part*g.High
 	}
@@ -364,6 +367,10 @@ func (c *causal) gain(in *Input, i int) *Gain {
 	g := &Gain{Of: "CPU time", Share: share.Estimate, Low: share.Low, High: share.High}
 	g.Request = cpuPerRequest(in.Facts) * share.Estimate
 	g.Lines, g.Line = c.linesOf(i)
+	if c.all[i].handsOver > 0 {
+		g.Lines, g.Line, g.Beyond = 0, 0, scheduledBeyond
+		return g
+	}
 	if g = c.beyond(i, g); collects >= noticed && !g.More {
 		g.More, g.Beyond = true, garbageBeyond
 	}
@@ -412,6 +419,9 @@ const allButLittle = 0.95
 // noticed is the share of the CPU time from which on a gain tells of the garbage in it; chosen, as less is not seen in a
 // figure of three digits beside its interval.
 const noticed = 0.01
+
+// scheduledBeyond says what a gain in handing over counts.
+const scheduledBeyond = "that is the operations on these channels and their part of the scheduler"
 
 // garbageBeyond says what a gain in allocation counts.
 const garbageBeyond = "its part of garbage collection is included, page faults and cache misses come on top"

@@ -131,6 +131,9 @@ type Finding struct {
 	belows bool
 	// part is the part of what the costs find that it is about; 0 is all of it.
 	part float64
+	// handsOver is, of goroutines that hand over items, the part of the waits of the program's goroutines that these are: so much of what
+	// the scheduler takes by itself is theirs. 0 is not about that.
+	handsOver float64
 	// saves tells that what the costs are of is gone where the advice is followed.
 	saves bool
 	// unexplained tells that it says where the time goes, and that nothing shows why that would be needless.

@@ -94,6 +94,9 @@ var signatures = []signature{
 	{"schedule", 0, 18, "runtime.findrunnable"},
 	{"schedule", 17, 0, "runtime.mPark"},
 
+	// What a program calls to send, to receive and to choose among channels.
+	{"channel", 0, 0, "runtime.chansend* runtime.chanrecv* runtime.selectgo runtime.selectnb*"},
+
 	// The collector's own goroutines, and the threads that serve them.
 	{"collector", 0, 0, "runtime.bgsweep runtime.bgscavenge runtime.gcBgMarkWorker runtime.gcStart"},
 	{"collector", 13, 22, "runtime.gcBgMarkStartWorkers"},

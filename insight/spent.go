@@ -244,3 +244,19 @@ func (s *spent) within(m, others []bool) float64 {
 	}
 	return float64(s.weight(both)) / float64(max(s.weight(m), 1))
 }
+
+// handedOver is the CPU time of marked stacks, in which goroutines hand over items, and a part of what the scheduler takes on its own stacks, where no line
+// of the program is seen. Where the collector's goroutines take as much, that may be theirs, and nothing of it counts.
+func (s *spent) handedOver(m []bool, part float64) stats.Interval {
+	schedules, others, alone := s.with(s.v.marks("schedule")), s.with(s.v.marks("startup")), int64(0)
+	blocked := s.with(s.v.marks("profiler.block"))
+	for i, id := range s.stacks {
+		if schedules[i] && !m[i] && !others[i] && !blocked[i] && nextUser(s.v, s.v.t.Frames(id), 0) < 0 {
+			alone += s.counts[i]
+		}
+	}
+	if s.collector*float64(s.total) >= float64(alone) {
+		alone = 0
+	}
+	return stats.Wilson(float64(s.weight(m))+part*float64(alone), float64(s.total), compare.Confidence)
+}
