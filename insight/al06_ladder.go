@@ -113,9 +113,14 @@ func outgrown(sizes map[int64]allocated) (bytes int64) {
 	return bytes
 }
 
-func tellLadder(_ *Input, r *reasons, g *reasonLine, f *Finding) {
+func tellLadder(in *Input, r *reasons, g *reasonLine, f *Finding) {
 	sizes := r.objectSizes(g)
 	steps := slices.Sorted(maps.Keys(sizes))
+	if cut, ok := frontCutOf(in.code, g.at); ok {
+		cut.tell(in.code, f)
+		f.Summary += fmt.Sprintf("; it was seen at %d sizes from %s to %s", len(steps), unit.BytesOf(float64(steps[0])), unit.BytesOf(float64(steps[len(steps)-1])))
+		return
+	}
 	f.Summary += fmt.Sprintf("; it was seen at %d sizes from %s to %s, and about %s were discarded while growing", len(steps),
 		unit.BytesOf(float64(steps[0])), unit.BytesOf(float64(steps[len(steps)-1])), unit.BytesOf(float64(outgrown(sizes))))
 	inner := g.sites[0].Frames[0].Func
