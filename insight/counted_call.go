@@ -41,17 +41,7 @@ func isCounted(frame, counted string) bool {
 
 // bareGenerics is the name of a function without type parameters.
 func bareGenerics(name string) string {
-	for {
-		from := strings.IndexByte(name, '[')
-		if from < 0 {
-			return name
-		}
-		to := strings.IndexByte(name[from:], ']')
-		if to < 0 {
-			return name
-		}
-		name = name[:from] + name[from+to+1:]
-	}
+	return strings.ReplaceAll(stack.FoldGenerics(name), "[...]", "")
 }
 
 // samples finds the CPU time of the function and its heaviest way.

@@ -128,11 +128,12 @@ var plainName = regexp.MustCompile(`^[\pL\pN_./()*\[\],·%-]+$`)
 
 // Pattern quotes a function's name for a shell, as the regular expression that
 // loupe pprof -list wants: with its package, for "find" alone would also list
-// the runtime's findRunnable.
+// the runtime's findRunnable. That of a generic function is one of all its instances.
 func Pattern(function string) string {
-	name := function[strings.LastIndexByte(function, '/')+1:]
+	name := stack.FoldGenerics(function)
+	name = name[strings.LastIndexByte(name, '/')+1:]
 	if !plainName.MatchString(name) {
 		return "NAME"
 	}
-	return "'" + regexp.QuoteMeta(name) + "$'"
+	return "'" + strings.ReplaceAll(regexp.QuoteMeta(name), regexp.QuoteMeta("[...]"), `\[.*\]`) + "$'"
 }

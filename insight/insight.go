@@ -23,6 +23,7 @@ import (
 	"loupe/analysis/facts"
 	"loupe/recording"
 	"loupe/session"
+	"loupe/value/stack"
 	"loupe/value/timeline"
 	"loupe/value/unit"
 )
@@ -294,6 +295,7 @@ func Run(in *Input) []Finding {
 	byWorth(in, all)
 	underCause(all)
 	shorten(in, all)
+	foldShapes(all)
 	proveCommands(in, all)
 	order := []State{Found, TooLittle, Fine, NotApplicable}
 	slices.SortStableFunc(all, func(a, b Finding) int {
@@ -323,7 +325,25 @@ func RunPart(in *Input, part timeline.Span, stop func() bool) ([]Finding, error)
 		}
 	}
 	shorten(in, all)
+	foldShapes(all)
 	return all, nil
+}
+
+// foldShapes leaves out of what findings say the types that the compiler has chosen for the instances of generic functions. Functions and stacks of the
+// evidence keep the names that profiles have.
+func foldShapes(all []Finding) {
+	for i := range all {
+		f := &all[i]
+		for _, text := range []*string{&f.Title, &f.Summary, &f.Advice, &f.Verify} {
+			*text = stack.FoldShapes(*text)
+		}
+		for d := range f.Doubts {
+			f.Doubts[d] = stack.FoldShapes(f.Doubts[d])
+		}
+		for e := range f.Evidence {
+			f.Evidence[e].Text = stack.FoldShapes(f.Evidence[e].Text)
+		}
+	}
 }
 
 // shorten fills in the short paths of files that the recording keeps.

@@ -391,6 +391,8 @@ func (s *allocSite) said() string {
 			words = append(words, fmt.Sprintf("%d more", n))
 		}
 		return "one or all of: " + strings.Join(words, "; ")
+	case s.call != "":
+		return s.saidOfCall()
 	case len(s.Frames) > 1 && s.at != s.Frames[0]:
 		return s.Causes[0].Reason + ", in " + stack.Short(s.Frames[0].Func) + ", which is inlined here"
 	}

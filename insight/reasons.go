@@ -63,6 +63,8 @@ type allocSite struct {
 	*why.Site
 	// at is the user's line: the innermost frame that is the user's.
 	at stack.Frame
+	// call is the call there of the library's function that was inlined, as the source has it; empty where there is none, or several.
+	call string
 	allocated
 }
 
@@ -106,6 +108,7 @@ func explain(in *Input) *reasons {
 		if site.at.Func == "" {
 			continue // the library's own decision, or the runtime's
 		}
+		site.call = inlinedCall(in.code, &site)
 		for _, n := range site.Samples {
 			if !kept(int(n)) { // what is kept is no waste, and cannot be used again
 				site.add(r.of(int(n)))

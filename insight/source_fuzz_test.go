@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"loupe/analysis/repetition"
+	"loupe/analysis/why"
 	repeatsfile "loupe/format/repeats"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
@@ -189,6 +190,8 @@ func askWays(c *code, way []stack.Frame) {
 	goneThroughOnce(c, way)
 	nearLoop(c, way, "net/http.(*Client).Do")
 	endsAt(c, way[0])
+	frontCutOf(c, way[0])
+	inlinedCall(c, &allocSite{Site: &why.Site{Frames: append([]stack.Frame{{Func: "slices.Clone[...]"}}, way...)}, at: way[0]})
 	limiterMade(c, "golang.org/x/time/rate.(*Limiter).wait")
 	for l, f := range loopsOn(c, way) {
 		searchesOwnKeys(c, f, "main.f", l)

@@ -222,11 +222,11 @@ func remarkable(m *insight.Most) string {
 	case m == nil:
 		return nothingSerious
 	case m.Through != nil && m.Line > 0:
-		return fmt.Sprintf("No rule names a fault, but %s of the CPU time is spent in %s, with what it calls; %s at its heaviest line, %s:%d.", unit.Percent(m.Share), stack.Short(m.Through.Function), unit.Percent(m.Line), shortFile(*m.Through), m.Through.Line)
+		return fmt.Sprintf("No rule names a fault, but %s of the CPU time is spent in %s, with what it calls; %s at its heaviest line, %s:%d.", unit.Percent(m.Share), shownFunction(m.Through.Function), unit.Percent(m.Line), shortFile(*m.Through), m.Through.Line)
 	case m.Line > 0:
 		return fmt.Sprintf("No rule names a fault, but what follows is about %s of the %s; %s is at the line it names.", unit.Percent(m.Share), m.Of, unit.Percent(m.Line))
 	case m.Through != nil:
-		return fmt.Sprintf("No rule names a fault, but %s of the CPU time goes through %s at %s:%d.", unit.Percent(m.Share), stack.Short(m.Through.Function), shortFile(*m.Through), m.Through.Line)
+		return fmt.Sprintf("No rule names a fault, but %s of the CPU time goes through %s at %s:%d.", unit.Percent(m.Share), shownFunction(m.Through.Function), shortFile(*m.Through), m.Through.Line)
 	}
 	return "No rule names a fault, but one place takes " + unit.Percent(m.Share) + " of the " + m.Of + "."
 }
@@ -308,12 +308,16 @@ func seenAt(f insight.Finding) string {
 		}
 		at := fmt.Sprintf("%s:%d", shortFile(e), e.Line)
 		if e.Function != "" {
-			at += " in " + stack.Short(e.Function)
+			at += " in " + shownFunction(e.Function)
 		}
 		return at
 	}
 	return ""
 }
+
+// shownFunction is the name of a function for people: without the folders of its package, and without the types that the compiler has chosen for an
+// instance of a generic one.
+func shownFunction(name string) string { return stack.FoldGenerics(stack.Short(name)) }
 
 // briefFigures are the figures that matter, in one sentence.
 func (r *Recording) briefFigures() string {

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"loupe/insight"
-	"loupe/value/stack"
 )
 
 // severityPaint is the colour of each severity.
@@ -186,7 +185,7 @@ func writeCallers(w *lines, e insight.Evidence, indent string, s Style) {
 	callers := e.Stack[at+1:]
 	var words []string
 	for _, f := range callers[:min(len(callers), fewCallers)] {
-		words = append(words, fmt.Sprintf("%s %s:%d", stack.Short(f.Function), path.Base(strings.ReplaceAll(f.File, "\\", "/")), f.Line))
+		words = append(words, fmt.Sprintf("%s %s:%d", shownFunction(f.Function), path.Base(strings.ReplaceAll(f.File, "\\", "/")), f.Line))
 	}
 	if more := len(callers) - len(words); more > 0 {
 		words = append(words, fmt.Sprintf("+%d", more))

@@ -9,7 +9,6 @@ import (
 
 	"loupe/analysis/compare"
 	"loupe/insight"
-	"loupe/value/stack"
 )
 
 // ProofSchema is the version of the JSON form of what loupe prove came to.
@@ -37,10 +36,10 @@ func (p *Proved) Say() {
 	f := &p.Finding
 	what := f.Rule
 	if file, function := f.Place(); function != "" {
-		what += " in " + stack.Short(function)
+		what += " in " + shownFunction(function)
 		for _, e := range f.Evidence {
 			if e.Function == function && e.Line > 0 {
-				what = fmt.Sprintf("%s at %s:%d in %s", f.Rule, file, e.Line, stack.Short(function))
+				what = fmt.Sprintf("%s at %s:%d in %s", f.Rule, file, e.Line, shownFunction(function))
 				break
 			}
 		}

@@ -169,3 +169,51 @@ func unescape(path string) string {
 }
 
 func hexDigit(c byte) int { return strings.IndexByte("0123456789abcdef", c) }
+
+// shape begins the names of the types that the compiler has chosen for the instances of a generic function.
+const shape = "go.shape."
+
+// FoldShapes writes a text for people without these names: type arguments that have one are "[...]", as in
+// [FoldGenerics], and elsewhere "go.shape.[]int" is "[]int".
+func FoldShapes(text string) string {
+	if !strings.Contains(text, shape) {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if end := argumentsEnd(text, i); end > 0 && strings.Contains(text[i:end], shape) {
+			b.WriteString("[...]")
+			i = end
+			continue
+		}
+		b.WriteByte(text[i])
+	}
+	return strings.ReplaceAll(b.String(), shape, "")
+}
+
+// argumentsEnd is where the brackets close that open at a place of a text, if they may hold type arguments: behind a name
+// that is not the word map. It is 0 where they do not.
+func argumentsEnd(text string, open int) int {
+	if text[open] != '[' || open == 0 || !isNameByte(text[open-1]) {
+		return 0
+	}
+	if before := text[:open]; strings.HasSuffix(before, "map") && (len(before) == 3 || !isNameByte(before[len(before)-4])) {
+		return 0
+	}
+	depth := 0
+	for i := open; i < len(text); i++ {
+		switch text[i] {
+		case '[':
+			depth++
+		case ']':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return 0
+}
+
+func isNameByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
+}
