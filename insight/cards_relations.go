@@ -188,6 +188,10 @@ var relationsOfMemory = []relation{
 		return decided(t.notLess() && t.a.Severity != t.b.Severity).given(t.rules(gc16.ID, al21.ID) &&
 			t.a.Title == sinksTitle && t.a.Title == t.b.Title && firstLine(t.a) == firstLine(t.b))
 	},
+	// What is kept are statements that nobody closes.
+	func(t two) verdict {
+		return saysUnder.given((t.a.Rule == gc08.ID || t.a.Rule == gc16.ID) && t.b.Title == unclosedTitle && t.notLess() && t.atLine())
+	},
 	// The same advice for what it allocates and for what it holds.
 	func(t two) verdict {
 		return decided(t.notLess()).given(t.rules(al21.ID, gc16.ID) &&

@@ -69,6 +69,9 @@ func (c sourceHolders) holder(at stack.Frame, frames []stack.Frame) (holding, bo
 	if h, ok := c.bySeries(at, frames); ok {
 		return h, true
 	}
+	if h, ok := byUnclosed(c.code, at, frames); ok {
+		return h, true
+	}
 	if growsBuffer(frames) {
 		if h, ok := c.byFreeList(own); ok && h.unless.File == "" { // else the recording has to show that the limit does not apply
 			return h, true

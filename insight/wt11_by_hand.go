@@ -149,7 +149,11 @@ func checkByHand(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Find
 		return nil, unitOf(g) + " prepares statements that copy rows, each of which is for one copy"
 	}
 	closes := p.closed*2 >= p.made
-	if !closes && !closesStatement(in.code, way.at) {
+	kept, open := unclosed{}, false
+	if !closes {
+		kept, open = unclosedAlong(in.code, way.frames, 0)
+	}
+	if !closes && !open && !closesStatement(in.code, way.at) {
 		return nil, unitOf(g) + " prepares statements which it may keep: no close of one is seen"
 	}
 	what := fmt.Sprintf("%s prepares %s%s%s", unitOf(g), ofStatements(float64(p.made)/float64(n)), atFrame(way.at), p.moreLines())
@@ -178,9 +182,25 @@ func checkByHand(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Find
 	if state, ok := sessionOf(in, t.Scope, way); ok && kind != otherText {
 		state.tell(in, &f, way, turns)
 	}
+	if open {
+		kept.tellPrepared(in, &f)
+	}
 	namelessDoubt(in, g, &f)
 	f.waits = p.rows
 	return []Finding{f}, ""
+}
+
+// unclosedTitle is the title of statements that nobody closes.
+const unclosedTitle = "Statement prepared again and again, and never closed"
+
+// tellPrepared makes a warning of statements that nobody closes: besides the waits, each is left in the program and at the database.
+func (u unclosed) tellPrepared(in *Input, f *Finding) {
+	f.Title, f.Severity = unclosedTitle, Warning
+	f.Summary += fmt.Sprintf("; each statement is left at the database and in the program, and both grow: %s", u.says())
+	f.Advice += " Where a statement has to be prepared for one use, close it: defer " + u.missing() + "."
+	if at := in.code.shownAt(u.at.File, u.at.Line, "what is prepared here is never closed"); !shows(f, evidenceLine(at)) {
+		f.Evidence = append(f.Evidence, at)
+	}
 }
 
 // ofStatements is how many statements a unit prepares on average.
