@@ -18,10 +18,26 @@ var cp04 = &Rule{
 	Params: []Param{
 		{"share", 0.30, "share of CPU time", "research, CP04; the lower bound of the interval counts"},
 		{"warn", 0.50, "share of CPU time", "chosen"},
+		{"small", 0.25, "share of CPU time", "chosen: of files that are used a few bytes at a time, with what Go does around the calls; the lower bound of the interval counts"},
 		g0,
 	},
-	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "syscall", named: "kernel", skip: []string{"netpoll", "startup"},
-		flat: true, anyone: true, busy: true, reason: kernelReason, what: "went into system calls", tell: tellKernel}),
+	Check: checkKernel,
+}
+
+var kernelTime = check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "syscall", named: "kernel", skip: []string{"netpoll", "startup"},
+	flat: true, anyone: true, busy: true, reason: kernelReason, what: "went into system calls", tell: tellKernel})
+
+// checkKernel looks at the kernel's part; files that are used in small pieces cost more than that, and are asked for by themselves.
+func checkKernel(r *Rule, in *Input) []Finding {
+	all := kernelTime(r, in)
+	small, ok := smallFiles(r, in)
+	switch {
+	case !ok:
+		return all
+	case all[0].State == Found && !slices.ContainsFunc(small.costs, func(c cost) bool { return c.file == all[0].Evidence[0].File && c.line == all[0].Evidence[0].Line }):
+		return append(all, small)
+	}
+	return []Finding{small}
 }
 
 // kernelReason says what the kernel was asked for.
