@@ -17,7 +17,7 @@ import (
 var cp20 = &Rule{
 	ID: "CP20", Title: "Linear search uses much of the CPU",
 	About: "The CPU time of code that looks at one element, byte or file after another until it finds something: Index and Contains of packages slices, strings and bytes, with " +
-		"the program's own comparisons; the program's own linear searches inside another loop or a request; and what reads a growing part of one text or slice, or all of a growing buffer, again from its start each time. " +
+		"the program's own comparisons; the same functions of some other modules, such as samber/lo; the program's own linear searches inside another loop or a request; and what reads a growing part of one text or slice, or all of a growing buffer, again from its start each time. " +
 		"One search is cheap; one per item makes the time grow with the product of both, or with the square of one.",
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
@@ -30,6 +30,7 @@ var cp20 = &Rule{
 		own := append(rereadsFromStart(r, in), searchesByHand(r, in)...)
 		own = append(own, otherThan(own, takenAgain(r, in))...)
 		own = append(own, otherThan(own, scansByCounts(r, in))...)
+		own = append(own, otherThan(own, searchesInModules(r, in))...)
 		if len(own) == 0 {
 			return found
 		}
