@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,7 +28,7 @@ var al15 = &Rule{
 	},
 	Check: func(r *Rule, in *Input) []Finding {
 		all := check(&look{of: facts.Allocations, sample: "alloc_space", limit: "share", warn: "warn", set: "pool.get", skip: []string{"startup"},
-			direct: true, below: true, perLine: true, objects: 100, what: "came from the New function of a sync.Pool", tell: tellPool})(r, in)
+			direct: true, below: true, perLine: true, objects: 100, accept: poolToChange, what: "came from the New function of a sync.Pool", tell: tellPool})(r, in)
 		boxed := check(&look{of: facts.Allocations, sample: "alloc_objects", limit: "boxes", warn: "warn", leaf: true, skip: []string{"startup"},
 			perLine: true, objects: 100, accept: (*hit).boxes, what: "came from boxing what is put into a sync.Pool", tell: tellBoxes})(r, in)
 		return settle(in2(all, boxed, Found), in2(all, nil, Fine), in2(all, nil, TooLittle))
@@ -37,6 +38,27 @@ var al15 = &Rule{
 // in2 picks the findings of a state from two lists.
 func in2(a, b []Finding, state State) []Finding {
 	return slices.DeleteFunc(slices.Concat(a, b), func(f Finding) bool { return f.State != state })
+}
+
+// givesFromPool are words with which names of functions begin that give their caller something to bring back.
+var givesFromPool = regexp.MustCompile(`^(Get|Acquire|Borrow|Take|New)`)
+
+// poolToChange tells of a line that the program can do something about its pool: the Get or the New function is its own, or it
+// takes the object itself from the module that has the pool, by a function whose name says so.
+func poolToChange(h *hit, line *hitLine) bool {
+	if line.via == "" {
+		return true
+	}
+	v, frames := h.in.view(h.p), h.p.Stacks.Frames(line.heavy)
+	get := slices.IndexFunc(frames, func(f stack.FrameID) bool { return h.p.Stacks.Frame(f).Func == "sync.(*Pool).Get" })
+	if get < 0 {
+		return true
+	}
+	if own := nextUser(v, frames[:get], 0); own >= 0 {
+		return true
+	}
+	user := nextUser(v, frames, get+1)
+	return user > 0 && givesFromPool.MatchString(ownName(h.p.Stacks.Frame(frames[user-1]).Func))
 }
 
 func tellPool(h *hit, f *Finding) {
