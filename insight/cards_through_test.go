@@ -42,3 +42,57 @@ func TestThrough(t *testing.T) {
 		}
 	}
 }
+
+// TestThroughHandlers: a line that all requests go through because it hands them on tells nothing; the function below it that has most of the
+// time is named, and none where the work divides there. What works itself besides is named as it is.
+func TestThroughHandlers(t *testing.T) {
+	const source = `package main
+
+func logged(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		count(r)
+		h.ServeHTTP(w, r)
+	})
+}
+
+func wrapped(next func(c *ctx) error) func(c *ctx) error {
+	return func(c *ctx) error {
+		return next(c)
+	}
+}
+
+func each(f func(n int), list []int) {
+	for _, n := range list {
+		f(n + 1)
+	}
+}
+`
+	const logged, mux, wrapped, each = "net/http.(*conn).serve main.logged.func1:/src/main.go:6 ", "net/http.(*ServeMux).ServeHTTP ", "net/http.(*conn).serve main.wrapped.func1:/src/main.go:12 ", "runtime.main main.main:/src/main.go:40 main.each:/src/main.go:18 "
+	const get, list, find = "main.get:/src/main.go:50 main.load:/src/main.go:60 ", "main.list:/src/main.go:70 main.fetch:/src/main.go:65 ", "main.list:/src/main.go:71 main.find:/src/main.go:80 "
+	for _, c := range []struct {
+		name    string
+		columns []column
+		at      int // the line; 0 is none
+	}{
+		{"handlers below it have parts", []column{{logged + mux + get, []int64{30}}, {logged + mux + list, []int64{30}}, {"net.poll", []int64{40}}}, 0},
+		{"a handler below it has most", []column{{logged + mux + get, []int64{10}}, {logged + mux + list, []int64{30}}, {logged + mux + find, []int64{40}}, {"net.poll", []int64{20}}}, 71},
+		{"of a framework", []column{{wrapped + get, []int64{30}}, {wrapped + find, []int64{30}}, {"net.poll", []int64{40}}}, 0},
+		{"it works itself", []column{{"net/http.(*conn).serve main.logged.func1:/src/main.go:5 main.count:/src/main.go:90 ", []int64{10}}, {logged + mux + get, []int64{30}}, {logged + mux + find, []int64{35}}, {"net.poll", []int64{25}}}, 6},
+		{"a loop that calls a function for each", []column{{each + get, []int64{30}}, {each + find, []int64{30}}, {"net.poll", []int64{40}}}, 18},
+	} {
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
+		withProfile(r, recording.CPU, "cpu", c.columns...)
+		in := NewInput(session.New(r.Open()))
+		all := Run(in)
+		got := 0
+		for _, card := range Cards(in, all) {
+			if card.Through != nil {
+				got = card.Through.At.Line
+			}
+		}
+		if got != c.at {
+			t.Errorf("%s: at line %d, want %d", c.name, got, c.at)
+		}
+	}
+}

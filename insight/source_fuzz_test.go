@@ -327,6 +327,18 @@ func askSource(c *code, f, caller stack.Frame) {
 	askSteady(c, f)
 	askWork(c, f)
 	lineInLoop(c, f)
+	for _, of := range []closable{closableStmt, closableBody, closableTx} {
+		for _, called := range []string{"f", "g", "Do", "Open", "Create"} {
+			releasedIn(c, f, called, of)
+		}
+	}
+	unclosedAlong(c, []stack.Frame{{Func: "net/http.(*Client).Do"}, f, caller}, 0)
+	handsFileOn(c, stack.Frame{Func: "main.(*T).Read", File: f.File, Line: f.Line})
+	seeksIn(c, []*fileLineUse{{at: f}, {at: caller}})
+	for _, call := range c.lineCalls(f) {
+		callsNext(c.scopeAt(f), call)
+		predicateOn(c, f, calledName(call))
+	}
 	retryAround(c, way)
 	askingAround(c, way)
 	firstOf(c, way)
