@@ -16,6 +16,8 @@ type Most struct {
 	Line float64
 	// Through is the line that it goes through, where the card names only a part of what does.
 	Through *Evidence
+	// Functions is how many functions have it together, where none of them has most of it; else 0.
+	Functions int
 }
 
 // lead puts the cards in order that depend on when threads ran: last, if the busy machine is the reason, and where no card
@@ -70,7 +72,34 @@ func (c *causal) leading(cards []Card) (int, *Most) {
 			leads, most = at, &Most{Share: t.Share, Of: "CPU time", Line: t.Line, Through: &t.At}
 		}
 	}
+	if leads < 0 {
+		return hotTogether(c, cards)
+	}
 	return leads, most
+}
+
+// fewTogether is how many functions may have most of the CPU time together to be told as one thing. Chosen: whoever looks at so many has seen
+// nearly all that the program does.
+const fewTogether = 3
+
+// hotTogether finds a few hot functions that have nearly all of the CPU time, of which none has most of it: into how many functions the work
+// is cut does not decide what is said of it. The first of their cards leads; -1 is none.
+func hotTogether(c *causal, cards []Card) (int, *Most) {
+	first, m := -1, &Most{Of: "CPU time"}
+	for at, card := range cards {
+		f := &c.all[card.Finding]
+		if f.Rule != cp01.ID || f.Impact == nil || !strings.HasPrefix(f.Impact.Unit, "share of CPU") || len(f.costs) == 0 || f.costs[0].function == "" {
+			continue
+		}
+		if first < 0 {
+			first = at
+		}
+		m.Share, m.Functions = min(1, m.Share+f.Impact.Value), m.Functions+1
+	}
+	if m.Functions < 2 || m.Functions > fewTogether || m.Share < nearlyAll || !outweighs(c, m) {
+		return -1, nil
+	}
+	return first, m
 }
 
 // outweighs tells whether what takes most of something takes most of the time of the run too: CPU time of a program that

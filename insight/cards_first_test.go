@@ -57,6 +57,9 @@ func TestLead(t *testing.T) {
 		{"pauses of a busy machine, and a wait", []Finding{pause(Info, true), waits(Info, 0.787)}, "WT01", "78.7% of time of requests", "GC01"},
 		{"pauses of a busy machine, and a short wait", []Finding{pause(Info, true), waits(Info, 0.2)}, "WT01", "", "GC01"},
 		{"pauses of the program, and a short wait", []Finding{pause(Info, false), waits(Info, 0.2)}, "WT01", "", "GC01"},
+		{"a few functions have nearly all", []Finding{pause(Info, false), hot(Info, 0.42, 20, "main.match"), hot(Info, 0.30, 30, "main.each"), hot(Info, 0.20, 40, "main.rest")}, "CP01", "92.0% of CPU time, 3 functions", "GC01"},
+		{"they have less", []Finding{library(Info, 0.30, 30), hot(Info, 0.42, 20, "main.match"), hot(Info, 0.30, 31, "main.each")}, "CP23", "", "CP01"},
+		{"there are more of them", []Finding{hot(Info, 0.25, 20, "main.match"), hot(Info, 0.25, 21, "main.other"), hot(Info, 0.25, 30, "main.each"), hot(Info, 0.20, 40, "main.rest")}, "CP01", "", "CP01"},
 		{"a wait, and one P at work", []Finding{waits(Info, 0.6), of("SC01", "share of the busy time with one P at work")}, "WT01", "60.0% of time of requests", "SC01"},
 		{"a function's time, of which a call has most", []Finding{hot(Info, 0.40, 20, "main.rest"), of("CP26", "share of the time of main.rest")}, "CP01", "58.0% of CPU time, 48.0% at its line", "CP26"},
 		{"pauses that are grave", []Finding{pause(Warning, false), waits(Info, 0.787)}, "GC01", "", "WT01"},
@@ -66,7 +69,8 @@ func TestLead(t *testing.T) {
 	} {
 		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
 		columns := most
-		if row.name == "the function has less than half" {
+		switch row.name {
+		case "the function has less than half", "a few functions have nearly all", "they have less", "there are more of them":
 			columns = even
 		}
 		withProfile(r, recording.CPU, "cpu", columns...)
@@ -77,6 +81,9 @@ func TestLead(t *testing.T) {
 			got = unit.Percent(m.Share) + " of " + m.Of
 			if m.Line > 0 {
 				got += ", " + unit.Percent(m.Line) + " at its line"
+			}
+			if m.Functions > 0 {
+				got += ", " + unit.Plural(int64(m.Functions), "function")
 			}
 		}
 		if rule(0) != row.first || rule(len(cards)-1) != row.last || got != row.most {

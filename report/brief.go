@@ -223,6 +223,8 @@ func remarkable(m *insight.Most) string {
 		return nothingSerious
 	case m.Through != nil && m.Line > 0:
 		return fmt.Sprintf("No rule names a fault, but %s of the CPU time is spent in %s, with what it calls; %s at its heaviest line, %s:%d.", unit.Percent(m.Share), shownFunction(m.Through.Function), unit.Percent(m.Line), shortFile(*m.Through), m.Through.Line)
+	case m.Functions > 0:
+		return fmt.Sprintf("No rule names a fault, but %d functions take %s of the CPU time.", m.Functions, unit.Percent(m.Share))
 	case m.Line > 0:
 		return fmt.Sprintf("No rule names a fault, but what follows is about %s of the %s; %s is at the line it names.", unit.Percent(m.Share), m.Of, unit.Percent(m.Line))
 	case m.Through != nil:

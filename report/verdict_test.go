@@ -26,12 +26,15 @@ func TestVerdict(t *testing.T) {
 	part.Impact = &insight.Impact{Value: 0.43, Unit: "share of CPU samples"}
 	lines := hot
 	lines.Impact = &insight.Impact{Value: 0.511, Unit: "share of CPU samples"}
+	some := hot
+	some.Impact = &insight.Impact{Value: 0.42, Unit: "share of CPU samples"}
 	feed := &insight.Evidence{File: "/src/shell/shell.go", Short: "shell/shell.go", Line: 58, Function: "example.org/x/shell.(*Shell).feed"}
 	mosts := map[*insight.Impact]*insight.Most{
 		most.Impact:  {Share: 0.86, Of: "CPU time"},
 		waits.Impact: {Share: 0.94, Of: "time of requests"},
 		part.Impact:  {Share: 0.913, Of: "CPU time", Through: feed},
 		lines.Impact: {Share: 0.511, Of: "CPU time", Line: 0.464},
+		some.Impact:  {Share: 0.927, Of: "CPU time", Functions: 3},
 	}
 	grave := pause
 	grave.Severity = insight.Warning
@@ -42,6 +45,7 @@ func TestVerdict(t *testing.T) {
 		"No rule names a fault, but one place takes 86.0% of the CPU time. Hot function, at main.go:7 in main.run.":                                                         {most},
 		"No rule names a fault, but one place takes 94.0% of the time of requests. Hot function, at main.go:7 in main.run.":                                                 {waits},
 		"No rule names a fault, but 91.3% of the CPU time goes through shell.(*Shell).feed at shell/shell.go:58. Hot function, at main.go:7 in main.run. 1 further remark.": {part, part},
+		"No rule names a fault, but 3 functions take 92.7% of the CPU time. Hot function, at main.go:7 in main.run. 2 further remarks.":                                     {some, some, some},
 		"Nothing serious was found: what stands out depends on when threads ran.":                                                                                           {pause},
 		"Long stop-the-world pause, at /go/src/runtime/mgc.go:1912 in runtime.gcBgMarkWorker. One other cause follows.":                                                     {grave, hot},
 	} {
