@@ -220,6 +220,11 @@ var relationsOfCalls = []relation{
 	func(t two) verdict {
 		return saysUnder.given((t.rules(cp04.ID, wt01.ID) || t.rules(wt01.ID, cp04.ID)) && sameCalls(t.a, t.b))
 	},
+	// What calls that a loop makes one after another cost the CPU.
+	func(t two) verdict { return saysUnder.given(ofManyCalls(t)) },
+	func(t two) verdict {
+		return saysApart.given(ofManyCalls(two{t.c, t.j, t.i, t.b, t.a}))
+	},
 	// The system calls that read the table.
 	func(t two) verdict {
 		return decided(t.mostlyBelow()).given(t.a.Rule == cp04.ID && t.b.Title == tablesTitle && t.b.saves && t.c.marks[t.i] != nil && t.c.marks[t.j] != nil)

@@ -47,7 +47,8 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 		return nil, "a " + name + " may repeat the same call; that is its purpose"
 	}
 	var most *outward
-	for _, o := range outwards(g) {
+	calls := outwards(g)
+	for _, o := range calls {
 		if asking, asks := askingAround(in.code, o.path); asks {
 			fine = cmp.Or(fine, fmt.Sprintf("%s makes a call%s %s times, %s", unitOf(g), atFrame(asking.at), timesOf(o.each()), asking.why()))
 			continue
@@ -60,22 +61,23 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 			fine = cmp.Or(fine, fmt.Sprintf("%s goes through a tree of files, and makes a call%s for each of %s: none of them is made twice", unitOf(g), atFrame(o.path[0]), timesOf(o.each())))
 			continue
 		}
-		if all, ways := withOtherWays(in, t, g, o); all.each() >= r.param("calls") && all.share() >= r.param("share") && (all.time/unitCount(g)).Seconds() >= r.param("each") {
-			return []Finding{manyCallsFinding(r, in, t, all, ways)}, ""
+		if all, ways := withOtherWays(in, t, o, calls); all.isMany(r) {
+			return []Finding{manyCallsFinding(r, in, t, all, ways, besidesOf(all, ways, calls))}, ""
 		}
 		if most == nil || o.each() > most.each() {
 			most = o
 		}
 	}
-	for _, o := range queries(t, g) {
+	asked := queries(t, g)
+	for _, o := range asked {
 		_, asks := askingAround(in.code, o.path)
 		_, chained := chainedAround(in.code, o.path, innerOf(t.Frames(o.stack), o.path))
 		if asks || chained {
 			fine = cmp.Or(fine, fmt.Sprintf("%s makes a query%s about %.0f times, one after another: by the source, whether there is another one, or what it asks for, depends on those before", unitOf(g), atFrame(o.path[0]), o.each()))
 			continue
 		}
-		if o.each() >= r.param("calls") && o.share() >= r.param("share") && (o.time/unitCount(g)).Seconds() >= r.param("each") {
-			return []Finding{manyCallsFinding(r, in, t, o, nil)}, ""
+		if all, ways := withOtherWays(in, t, o, asked); all.isMany(r) {
+			return []Finding{manyCallsFinding(r, in, t, all, ways, besides{})}, ""
 		}
 	}
 	if fine != "" {
@@ -90,7 +92,12 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 // atFrame is where a call is, as a clause.
 func atFrame(f stack.Frame) string { return atPlace(facts.UnitSite{Frame: f}) }
 
-func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward, ways []float64) Finding {
+// isMany tells whether calls are as many, and take as long, as the rule asks.
+func (o *outward) isMany(r *Rule) bool {
+	return o.each() >= r.param("calls") && o.share() >= r.param("share") && (o.time/unitCount(o.group)).Seconds() >= r.param("each")
+}
+
+func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward, ways []callWay, more besides) Finding {
 	g := o.group
 	words := callWords[o.kind]
 	at, looped := in.loopLine(o.path)
@@ -102,28 +109,32 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward, ways []float64)
 	if o.kind == "query" { // those of units that the trace has not whole are counted too
 		times = fmt.Sprintf("about %.0f", o.each())
 	}
-	text := fmt.Sprintf("%s makes %s %s times, one after another,%s", unitOf(g), words[0], times, atFrame(o.path[0]))
-	if at != o.path[0] {
-		text += fmt.Sprintf(", called%s", atFrame(at))
-	}
-	if looped {
-		text += " in a loop"
-	}
+	text := manyCallsText(o, ways, at, looped, times)
 	text += fmt.Sprintf(": %s of its time, %s each", unit.Percent(o.share()), unit.Duration(o.one()))
 	text += onAverage(g)
 	text += waysText(ways)
-	text += o.unevenly(t)
+	if !manyLeaves(ways) {
+		text += o.unevenly(t)
+	}
+	text += more.text(o)
 	if grows := o.grows(); grows {
 		text += fmt.Sprintf("; each additional call makes it %s longer (up to %s calls)", unit.Duration(o.slope), unit.Count(o.most))
 	}
 	f := r.answer(Found, "%s", text)
-	f.Impact = exactly(ofAll(in, g, o.share()), "share of the "+timeOfUnits(g))
-	f.Score = score(o.share(), r.param("share"), 0.9)
+	share := g.All.Share(o.time + more.time())
+	f.Impact = exactly(ofAll(in, g, share), "share of the "+timeOfUnits(g))
+	f.Score = score(share, r.param("share"), 0.9)
 	f.Severity = Warning
-	if o.share() < r.param("warning") {
+	if share < r.param("warning") {
 		f.Severity = Info
 	}
 	f.Evidence = []Evidence{t.seenAt(t.Frames(o.stack), at, "%s times in each, %s", times, words[1])}
+	if manyLeaves(ways) {
+		f.Evidence = nil
+		for _, w := range ways {
+			f.Evidence = append(f.Evidence, t.seenAt(t.Frames(w.stack), w.at, "%s times in each, %s", timesOf(w.each()), words[1]))
+		}
+	}
 	if len(g.Slowest) > 0 && g.Wall.Count > 1 {
 		one := g.Slowest[0]
 		f.Evidence = append(f.Evidence, t.seenAt(t.Frames(o.stack), at, "the slowest took %s: loupe trace requests %d", unit.Duration(one.Span.Len()), one.ID).during(t, one.Span.Start, one.Span.End).ofGoroutine(one.G))
@@ -170,8 +181,27 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward, ways []float64)
 	}
 	namelessDoubt(in, g, &f)
 	tellCountedAgain(in, t.Frames(o.stack), &f)
-	f.waits = o.rows()
+	f.waits = leafRows(o, ways)
 	return f
+}
+
+// manyCallsText says how many calls are made, and where.
+func manyCallsText(o *outward, ways []callWay, at stack.Frame, looped bool, times string) string {
+	if manyLeaves(ways) {
+		about := ""
+		if o.kind == "query" {
+			about = "about "
+		}
+		return leavesText(o, ways, about)
+	}
+	text := fmt.Sprintf("%s makes %s %s times, one after another,%s", unitOf(o.group), callWords[o.kind][0], times, atFrame(o.path[0]))
+	if at != o.path[0] {
+		text += fmt.Sprintf(", called%s", atFrame(at))
+	}
+	if looped {
+		text += " in a loop"
+	}
+	return text
 }
 
 // onAverage says over how many units a figure of one was taken.
