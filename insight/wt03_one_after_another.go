@@ -42,6 +42,8 @@ type series struct {
 	gain  time.Duration
 	raced string // a place that several of them change without a lock
 	key   string // that calls have in common which may have effects
+	// unclear are the names of those that may.
+	unclear []string
 }
 
 func checkSideBySide(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Finding, fine string) {
@@ -137,34 +139,44 @@ func (s *series) weigh(in *Input, t *traced) {
 }
 
 // ofOneKey adds what has to stay in order since one of two calls changes something and both are given the same key: to
-// read back what was written, or before it is. Where neither is seen to change anything, and no name says that both
-// only read, one may have an effect that the other needs.
+// read back what was written, or before it is. Where neither is seen to change anything, and one does not say by its name that it
+// only reads, that one may have an effect that the other needs.
 func (s *series) ofOneKey(c *code, needs []callSet, writes callSet) {
-	reads := true
 	for j := range s.calls {
 		name, keys := keysAt(c, s.lines[j])
-		if reads = reads && readNames.MatchString(name); writeNames.MatchString(name) {
+		if writeNames.MatchString(name) {
 			writes |= 1 << j
 		}
 		for i := range j {
-			_, before := keysAt(c, s.lines[i])
+			other, before := keysAt(c, s.lines[i])
 			key := slices.IndexFunc(keys, func(k string) bool { return slices.Contains(before, k) })
-			switch {
-			case key < 0:
-			case writes.has(i) || writes.has(j):
+			if key < 0 {
+				continue
+			}
+			if writes.has(i) || writes.has(j) {
 				needs[j] |= 1 << i
-			case s.key == "":
-				s.key = keys[key]
+				continue
+			}
+			for _, n := range []string{other, name} {
+				if !readNames.MatchString(n) && !slices.Contains(s.unclear, n) {
+					s.unclear = append(s.unclear, n)
+					s.key = cmp.Or(s.key, keys[key])
+				}
 			}
 		}
 	}
-	if reads {
-		s.key = ""
-	}
 }
 
-// readNames are names of functions that only read, as far as their names say.
-var readNames = regexp.MustCompile(`^(?i:get|load|fetch|find|list|read|look|query|select|count|search|describe|show|is[A-Z_]|has[A-Z_]|exist|resolve|download|stat|head|peek|view|scan)`)
+// effectDoubt says of calls with the same key what speaks against making them at once.
+func (s *series) effectDoubt() string {
+	if len(s.unclear) == 1 {
+		return fmt.Sprintf("Calls are given the same key (%s), and the name of %s does not say that it only reads. If it has no effect on what another one answers, make them concurrently (errgroup), or ask for all in one call.", s.key, s.unclear[0])
+	}
+	return fmt.Sprintf("Calls are given the same key (%s), and the names of %s do not say that they only read. If none of them has an effect on what another one answers, make them concurrently (errgroup), or ask for all in one call.", s.key, listed(s.unclear, 3))
+}
+
+// readNames are names of functions that only read, as far as their first word says.
+var readNames = regexp.MustCompile(`^(?:(?i:get|load|fetch|find|list|read|look|lookup|query|select|count|search|describe|show|exist|exists|resolve|download|stat|head|peek|view|scan)|is|Is|has|Has)(?:[A-Z_0-9].*)?$`)
 
 // noKeys are names of arguments by which a call is made and that are no keys: handles, and what came from outside.
 var noKeys = regexp.MustCompile(`(?i)(ctx|context|client|conn|pool|db|tx|base|url|addr|host|log|logger|http|opts|options|cfg|config|w|r|req|request)$`)
@@ -267,7 +279,7 @@ func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) 
 	}
 	if s.key != "" {
 		f.Severity = Info
-		f.Advice = fmt.Sprintf("Calls are given the same key (%s), and no name says that they only read. If none of them has an effect on what another one answers, make them concurrently (errgroup), or ask for all in one call.", s.key)
+		f.Advice = s.effectDoubt()
 	}
 	if hasJar {
 		f.Severity = Info

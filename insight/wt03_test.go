@@ -36,6 +36,28 @@ func TestWT03Source(t *testing.T) {
 	}
 }
 
+// TestWT03Names: the advice names what does not say that it only reads, and nothing that does.
+func TestWT03Names(t *testing.T) {
+	for body, want := range map[string]string{
+		"c := d.GetClient(id)\n\tm := d.MessagesFor(id)\n\tuse(c, m)":     "the name of MessagesFor does not say that it only reads",
+		"c := d.IssueToken(id)\n\tm := d.GetClient(id)\n\tuse(c, m)":      "the name of IssueToken does not say",
+		"c := d.Hold(id)\n\tm := d.Total(id)\n\tuse(c, m)":                "the names of Hold, Total do not say that they only read",
+		"c := d.LookupClient(id)\n\tm := d.ListMessages(id)\n\tuse(c, m)": "",
+		"c := d.isKnown(id)\n\tm := d.GetClient(id)\n\tuse(c, m)":         "",
+		"c := d.Total(id)\n\tm := d.Sum(of)\n\tuse(c, m)":                 "",
+	} {
+		r := served(t, 20, func(p *accounttest.Program) {
+			ask(p, 5*time.Millisecond, "main.get@db.go:40", "main.handle@main.go:3")
+			ask(p, 5*time.Millisecond, "main.get@db.go:40", "main.handle@main.go:4")
+		})
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "main.go"}, []byte("package main\nfunc handle() {\n\t"+body+"\n}\n"))
+		f := answers(t, r, "WT03")[0]
+		if f.State != Found || !strings.Contains(f.Advice, want) || want == "" && strings.Contains(f.Advice, "only read") {
+			t.Errorf("%s: %s: %s", body, f.State, f.Advice)
+		}
+	}
+}
+
 // TestWT03: without the source it is a possibility, and said as one.
 func TestWT03(t *testing.T) {
 	const ms = time.Millisecond
