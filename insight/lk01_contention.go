@@ -231,6 +231,7 @@ func (c *contention) finding(p *facts.Place) (Finding, bool) {
 		c.ofUnits(p, &f)
 	} else {
 		f.Doubts = append(f.Doubts, c.in.doubts()...)
+		tellFlight(c.in.code, p.Frames, &f)
 	}
 	if p.Open > 0 && p.Open == p.Count {
 		f.Advice = "Find out who holds the lock: nobody acquired it during the trace (loupe trace blocked, or a goroutine dump). " + f.Advice
@@ -246,7 +247,9 @@ func (c *contention) ofUnits(p *facts.Place, f *Finding) {
 	u, ok := unitsSpend(c.in, func(row *facts.UnitRow) bool {
 		return row.Kind.Key() == "lock" && row.Site.Frame.File == p.At.File && row.Site.Frame.Line == p.At.Line
 	})
-	c.tellHolding(p, u.rows, f)
+	if c.tellHolding(p, u.rows, f); !f.holder {
+		tellFlight(c.in.code, p.Frames, f)
+	}
 	if !ok || 2*u.all() < p.Time {
 		c.ofOthers(p, u, f) // those who wait most are no requests
 		return
@@ -339,6 +342,13 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 		f.Summary += fmt.Sprintf("; meanwhile %s %s%s", who, cause.Kind.Clause(), where)
 	}
 	f.Evidence = slices.Insert(f.Evidence, 1, seen)
+	holders := [][]stack.Frame{t.Frames(cause.Site.Stack)}
+	if marks := spentOf(c.in).keptBy(c.in, p.At); marks != nil && cause.Kind.Key() == "running" {
+		holders = append(holders, spentOf(c.in).mostUnder(c.in.code, p.At, marks))
+	}
+	if tellFlight(c.in.code, p.Frames, f, holders...) {
+		return
+	}
 	switch {
 	case waitsItself(cause.Kind) && syncs(t.Frames(cause.Site.Stack)):
 		f.Advice = syncAdvice + " " + f.Advice

@@ -105,6 +105,9 @@ func protectedBy(c *code, waiter, holder []stack.Frame, more ...[]stack.Frame) *
 		if p := turnsPaced(levels); p != nil {
 			return p
 		}
+		if f := flightOf(u, levels, waiter); f != nil {
+			return f.protects(c)
+		}
 		all, guards := u.together(levels, holder, more)
 		if p = all; p == nil || p.says == "" {
 			p = cmp.Or(keptFor(u, levels, waiter, guards), p)

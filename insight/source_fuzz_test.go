@@ -207,6 +207,7 @@ func askWays(c *code, way []stack.Frame) {
 		underAdvice(c, way[0], []stack.Frame{{Func: "net.(*conn).Read"}, {Func: way[0].Func, File: way[0].File, Line: way[0].Line + n}})
 	}
 	takenAbove(c, way[0], way[len(way)-1])
+	tellFlight(c, way, &Finding{})
 	d := newDerivations(c)
 	for _, decl := range d.t.decls {
 		isCloner(d, decl)

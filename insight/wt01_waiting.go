@@ -361,15 +361,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		f.Evidence = append(f.Evidence, a.Evidence)
 		f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return d == pushedDoubt })
 	}
-	if w.kind == "lock" && len(w.causes) > 0 && reason != "lock" && reason != "running" {
-		work := t.Frames(workAt(g, &w.causes[0]))
-		if p := protectedBy(in.code, t.Frames(w.site.Stack), work); syncs(work) {
-			p.tellSync(&f)
-		} else if p != nil {
-			p.title = "" // of what the lock is held for
-			p.tell(&f)
-		}
-	}
+	tellHeldFor(in, t, w, reason, &f)
 	if g.Before > 0 {
 		f.Doubts = append(f.Doubts, fmt.Sprintf("the wait that was under way when the trace began, %s of the time, has no stack: it is counted at the line of the later ones", unit.Duration(g.Before)))
 	}
