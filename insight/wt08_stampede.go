@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"go/ast"
 	"slices"
 	"strings"
 	"time"
@@ -154,7 +155,7 @@ func checkStampede(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Fi
 		s := &rush{UnitStampede: &g.Stampedes[i], group: g, wall: wall, span: units.Span.Len()}
 		s.fills(r, units, t)
 		if at, own := s.underOwnLock(in.code); own {
-			fine = fmt.Sprintf("%s of %s make the call%s under a lock that is held%s: those that make it at once hold different locks, and ask for different things", unit.Count(s.Made), unit.Plural(s.All, g.Unit.String()), atFrame(s.Path[0]), atFrame(at))
+			fine = fmt.Sprintf("%s of %s make the call%s under a lock that is held%s: those that make it at once hold different locks", unit.Count(s.Made), unit.Plural(s.All, g.Unit.String()), atFrame(s.Path[0]), atFrame(at))
 			continue
 		}
 		if s.is(r, t) {
@@ -167,20 +168,33 @@ func checkStampede(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Fi
 	return nil, fine
 }
 
-// underOwnLock finds a line on the way to the call that is under a lock which only one may have: those that make the
-// call at the same time have different ones.
+// underOwnLock finds a line on the way to the call that is under a lock which only one may have, whichever way the function takes to it: those
+// that make the call at the same time have different ones.
 func (s *rush) underOwnLock(c *code) (at stack.Frame, own bool) {
 	if s.Most < 2 {
 		return at, false
 	}
 	for _, f := range s.Path {
 		for _, h := range c.heldIn(f) {
-			if h.has(f.Line) && !strings.HasSuffix(h.lock, ".RLock") && h.from < f.Line {
+			if h.has(f.Line) && !strings.HasSuffix(h.lock, ".RLock") && h.from < f.Line && blockCovers(c.parse(f.File), h.from, f.Line) {
 				return f, true
 			}
 		}
 	}
 	return at, false
+}
+
+// blockCovers tells whether a line is in the innermost block of statements around another one: where that is in a branch of its own, who comes to
+// the line need not have come through it.
+func blockCovers(s *syntax, from, line int) bool {
+	covers := true
+	s.onLine(from, func(n ast.Node, _ []ast.Node) {
+		switch n.(type) {
+		case *ast.BlockStmt, *ast.CaseClause, *ast.CommClause:
+			covers = s.covers(n, line)
+		}
+	})
+	return covers
 }
 
 func rushFinding(r *Rule, in *Input, t *traced, s *rush) Finding {

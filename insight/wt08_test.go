@@ -178,9 +178,12 @@ func TestHolderFirst(t *testing.T) {
 // for reading, or one that is let go before, says nothing.
 func TestUnderOwnLock(t *testing.T) {
 	for text, want := range map[string]bool{
-		"t.mu.Lock()\ndefer t.mu.Unlock()\nt.text = renew(u)":   true,
-		"t.mu.RLock()\ndefer t.mu.RUnlock()\nt.text = renew(u)": false,
-		"t.mu.Lock()\nt.mu.Unlock()\nt.text = renew(u)":         false,
+		"t.mu.Lock()\ndefer t.mu.Unlock()\nt.text = renew(u)":                        true,
+		"t.mu.RLock()\ndefer t.mu.RUnlock()\nt.text = renew(u)":                      false,
+		"t.mu.Lock()\nt.mu.Unlock()\nt.text = renew(u)":                              false,
+		"if t.one { t.mu.Lock()\ndefer t.mu.Unlock() }\nt.text = renew(u)":           false, // it may not have come that way
+		"switch { case t.one: t.mu.Lock()\ndefer t.mu.Unlock() }\nt.text = renew(u)": false,
+		"if t.one {\nt.mu.Lock(); defer t.mu.Unlock()\nt.text = renew(u) }":          true,
 	} {
 		s := &rush{UnitStampede: &facts.UnitStampede{Most: 3, Path: []stack.Frame{{Func: "main.renew", File: "b.go", Line: 9}, {Func: "main.(*token).get", File: "a.go", Line: 6}}}}
 		if _, got := s.underOwnLock(sourceOf("package main\n\nfunc (t *token) get(u int) {\n" + text + "\n}\n")); got != want {
