@@ -225,6 +225,11 @@ var relationsOfCalls = []relation{
 	func(t two) verdict {
 		return saysApart.given(ofManyCalls(two{t.c, t.j, t.i, t.b, t.a}))
 	},
+	// What several compute at once for the same.
+	func(t two) verdict { return saysUnder.given(withinRepeated(t)) },
+	func(t two) verdict {
+		return saysApart.given(withinRepeated(two{t.c, t.j, t.i, t.b, t.a}))
+	},
 	// The system calls that read the table.
 	func(t two) verdict {
 		return decided(t.mostlyBelow()).given(t.a.Rule == cp04.ID && t.b.Title == tablesTitle && t.b.saves && t.c.marks[t.i] != nil && t.c.marks[t.j] != nil)

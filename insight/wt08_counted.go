@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
-	"go/types"
 	"regexp"
-	"slices"
 	"strings"
 
 	"loupe/analysis/repetition"
@@ -88,58 +86,6 @@ func renewsAsked(c *code, fn declaration, caller *ast.FuncDecl) bool {
 		s, ok := n.(*ast.IfStmt)
 		return ok && s.Pos() < at && asks(s.Cond)
 	})
-}
-
-// putByKey tells of counted calls that the function around them, by the source, puts what they return under a key into something that lives on: who comes
-// later gets what one of them has returned, whichever that was.
-func putByKey(c *code, x repetition.Together) bool {
-	d := newDerivations(c)
-	caller, ok := d.at(stack.Frame{Func: x.Caller.Name, File: x.Caller.File, Line: x.Caller.Line})
-	if !ok {
-		return false
-	}
-	name := ownName(x.Func.Name)
-	if putsResult(d, caller.decl, name) {
-		return true
-	}
-	for decl := range d.reached(caller.decl, caller.decl.Body) {
-		if putsResult(d, decl, name) {
-			return true
-		}
-	}
-	return false
-}
-
-// putsResult tells of a function that it puts what a call of a name gives, or of a value that makes such a call, under a key into something that lives on.
-func putsResult(d *derivations, decl *ast.FuncDecl, name string) (kept bool) {
-	file, _, _ := d.t.at(decl.Pos())
-	ast.Inspect(decl.Body, func(n ast.Node) bool {
-		set, ok := n.(*ast.AssignStmt)
-		if !ok || len(set.Rhs) != 1 || kept {
-			return !kept
-		}
-		call, ok := ast.Unparen(set.Rhs[0]).(*ast.CallExpr)
-		if !ok || ownCallName(call) != name && !slices.ContainsFunc(calledAsValue(d, call), func(f *ast.FuncDecl) bool { return callsNamedIn(f, name) }) {
-			return true
-		}
-		got := map[types.Object]bool{}
-		for _, lhs := range set.Lhs {
-			if v := d.variable(lhs); v != nil {
-				got[v] = true
-			}
-		}
-		ast.Inspect(decl.Body, func(n ast.Node) bool {
-			put, ok := n.(*ast.AssignStmt)
-			if !ok || put.Pos() < set.End() || len(put.Lhs) != 1 || len(put.Rhs) != 1 {
-				return true
-			}
-			to, entry := ast.Unparen(put.Lhs[0]).(*ast.IndexExpr)
-			kept = kept || entry && outlivesCalls(declaration{decl, file}, to) && mentionsVars(d, put.Rhs[0], got)
-			return true
-		})
-		return true
-	})
-	return kept
 }
 
 // callsNamedIn tells of a function that it calls one of a name.
