@@ -24,9 +24,13 @@ type flight struct {
 	keyed, ofKey bool
 }
 
+// lookedUnder asks of work under a lock what is looked for before it.
+type lookedUnder struct{ *underlying }
+
 // flightOf finds in the functions that lead from a lock to the work under it that the lock is such a one; nil where nothing shows it.
 // waiter is the stack of one that waits for the lock.
-func flightOf(u *underlying, levels []*underlying, waiter []stack.Frame) *flight {
+func flightOf(under *underlying, levels []*underlying, waiter []stack.Frame) *flight {
+	u := lookedUnder{under}
 	for _, l := range u.looksUnder() {
 		x := l.Expr
 		names := u.lookedIn(x)
@@ -58,7 +62,7 @@ type lookUnder struct {
 
 // looksUnder are the expressions that an if between the lock and the work asks, and which leave the function there, or keep it from
 // the work; of a variable it is what that was given under the lock.
-func (u *underlying) looksUnder() (all []lookUnder) {
+func (u lookedUnder) looksUnder() (all []lookUnder) {
 	_, end := u.s.lines(u.fn.body)
 	inside(u.fn.body, func(n ast.Node) {
 		s, ok := n.(*ast.IfStmt)
@@ -114,7 +118,7 @@ func hasIdent(n ast.Node, name string) bool {
 
 // lookedIn are the names of the fields, and of the variables of packages, that an expression asks: those in it, and in the function of
 // the program that it calls.
-func (u *underlying) lookedIn(x ast.Expr) map[string]bool {
+func (u lookedUnder) lookedIn(x ast.Expr) map[string]bool {
 	names := map[string]bool{}
 	add := func(n ast.Node) {
 		methods := map[ast.Node]bool{}
@@ -152,7 +156,7 @@ func (u *underlying) lookedIn(x ast.Expr) map[string]bool {
 func declaredOf(fn *ast.FuncDecl, name string) bool { return fn != nil && declaredIn(fn, name) }
 
 // lookedBefore finds the line before the lock that asks the same: in the function that takes it, or in one that has called that.
-func (u *underlying) lookedBefore(x ast.Expr, waiter []stack.Frame) (at codeLine, ok bool) {
+func (u lookedUnder) lookedBefore(x ast.Expr, waiter []stack.Frame) (at codeLine, ok bool) {
 	if looksAlike(u.fn.body, u.s, u.lock, func(y ast.Expr) bool { return types.ExprString(x) == types.ExprString(y) }, &at.line) {
 		at.file = u.file
 		return at, true
@@ -207,7 +211,7 @@ var putNames = regexp.MustCompile(`^(Set|Add|Put|Store|Save|Insert|Replace|Swap|
 
 // putsBehind finds where the functions that lead to the work, or those that are called behind it under the lock, put something that is not
 // fixed into one of some fields or variables; in the function that takes the lock up to a line.
-func (u *underlying) putsBehind(levels []*underlying, names map[string]bool, until int) (at codeLine, ok bool) {
+func (u lookedUnder) putsBehind(levels []*underlying, names map[string]bool, until int) (at codeLine, ok bool) {
 	for _, level := range levels {
 		if line, found := putsInto(level.fn.body, level.s, level.call, names); found && (level.outer != nil || level.under(line) && line <= until) {
 			return codeLine{level.file, line}, true
@@ -266,7 +270,7 @@ func putsInto(body ast.Node, s *syntax, from int, names map[string]bool) (line i
 }
 
 // keyedLook tells of what is asked that it depends on a variable of the function, other than what it is called on and a context.
-func (u *underlying) keyedLook(x ast.Expr) (keyed bool) {
+func (u lookedUnder) keyedLook(x ast.Expr) (keyed bool) {
 	given := []ast.Expr{}
 	inside(x, func(n ast.Node) {
 		switch n := n.(type) {
