@@ -37,7 +37,7 @@ func HoldingOf(in *Input, at stack.Frame, frames []stack.Frame) Holding {
 		h.Bounded = true
 		f.Evidence = append(f.Evidence, made)
 	} else if f.bounds.File != "" {
-		f.Evidence = append(f.Evidence, in.code.shownAt(f.bounds.File, f.bounds.Line, "the source has a bound here: it is shortened"))
+		f.Evidence = append(f.Evidence, in.code.shownAt(f.bounds.File, f.bounds.Line, "the source has a bound here: something is taken out"))
 	} else if _, known := boundedAt(in.code, own); !known && len(own) > 0 && !f.counted { // that one may have failed
 		if e, found := nearBound(in.code, own); found {
 			h.Bounded = true

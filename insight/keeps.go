@@ -55,7 +55,8 @@ const (
 	intoField
 	intoChannel
 	intoSyncMap
-	intoList // a field that is given a node which refers to what was there before
+	intoLinked // a list of container/list
+	intoList   // a field that is given a node which refers to what was there before
 )
 
 // taint is how a variable has to do with what was allocated. A part has the number of the cut
@@ -430,7 +431,7 @@ func (k *keeper) call(file string, n *ast.CallExpr, vars map[string]taint) {
 // pass follows an argument of a call; it tells whether the call stores it.
 func (k *keeper) pass(file string, call *ast.CallExpr, arg int, t taint) (stored bool) {
 	if f, ok := call.Fun.(*ast.SelectorExpr); ok && len(call.Args) == 1 && (f.Sel.Name == "PushFront" || f.Sel.Name == "PushBack") && len(k.fitting(call, arg)) == 0 { // of container/list
-		k.add(intoSlice, file, f.X, call.Pos(), t)
+		k.add(intoLinked, file, f.X, call.Pos(), t)
 		return true
 	}
 	if types.ExprString(call.Fun) == "heap.Push" && arg == 1 && len(call.Args) == 2 {
@@ -662,7 +663,7 @@ func (k *keeper) lineOf(file string, at token.Pos) int {
 }
 
 // textMakers are functions, by their names, whose results are new strings or slices of bytes.
-var textMakers = regexp.MustCompile(`^(string|\[\]byte|make|strings\.(Repeat|Join|Replace|ReplaceAll|ToLower|ToUpper)|io\.ReadAll|ioutil\.(ReadAll|ReadFile)|os\.ReadFile|bytes\.Clone|strings\.Clone|.*\.(String|Text|ReadString|ReadBytes|DecodeString|EncodeToString|Bytes|ReadFile))$`)
+var textMakers = regexp.MustCompile(`^(string|\[\]byte|make|(strings|bytes)\.(Repeat|Join|Replace|ReplaceAll|ToLower|ToUpper)|io\.ReadAll|ioutil\.(ReadAll|ReadFile)|os\.ReadFile|bytes\.Clone|strings\.Clone|.*\.(String|Text|ReadString|ReadBytes|DecodeString|EncodeToString|Bytes|ReadFile))$`)
 
 // makesText tells whether a line makes a string or a slice of bytes, and notes the field of the
 // struct that it puts that into.

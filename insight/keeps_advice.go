@@ -12,8 +12,8 @@ import (
 )
 
 // heldBy says what may hold memory that a line allocates, where the source does not tell.
-const heldBy = "Find what holds the memory allocated there: a map, slice or channel that is only added to, or goroutines that never end; bound it or evict from it. Other " +
-	"causes: a small part that keeps the whole (copy it: strings.Clone, slices.Clone), a context that is never cancelled, a timer that is never stopped, a pool that takes back oversized buffers, or a finalizer on objects that refer to each other."
+const heldBy = "The source was not followed to what holds the memory allocated there: find that first. If it is a cache, a ring or a queue with a bound, it grows until it is full: record for longer. If it is a map, a slice or a channel that is " +
+	"only added to, bound it or evict from it; if it is goroutines that never end, end them. Other causes: a small part that keeps the whole (copy it: strings.Clone, slices.Clone), a context that is never cancelled, a timer that is never stopped, a pool that takes back oversized buffers, or a finalizer on objects that refer to each other."
 
 // holding is what the source says of what holds memory: what to do about it, and the lines.
 type holding struct {
@@ -422,6 +422,8 @@ func (c sourceHolders) stored(s keepsAt) (h holding, ok bool) {
 		h, kind = c.syncMapHolds(s.container, shows), "sync.Map "
 	case intoSlice:
 		h = holding{advice: fmt.Sprintf("It is appended to %s: check whether that is ever shortened. Bound it, write it out in parts, or keep only the most recent elements in a ring buffer.", s.container), shows: shows}
+	case intoLinked:
+		h = c.linkedHolds(s, shows)
 	case intoList:
 		h = holding{advice: fmt.Sprintf("It goes into the list %s, in which each node refers to the one before: check whether that is ever cut, and bound it.", s.container), shows: shows}
 	case intoChannel:
@@ -429,7 +431,7 @@ func (c sourceHolders) stored(s keepsAt) (h holding, ok bool) {
 	default:
 		return h, false
 	}
-	into := map[storeKind]string{intoSlice: "slice ", intoChannel: "channel ", intoList: "list "}
+	into := map[storeKind]string{intoSlice: "slice ", intoLinked: "list ", intoChannel: "channel ", intoList: "list "}
 	h.says = fmt.Sprintf("according to the source, it goes into the %s%s at %s:%d", cmp.Or(kind, into[s.kind], "slice "), s.name, baseName(s.file), s.line)
 	if s.among > 1 {
 		h.says += fmt.Sprintf(" (one of %d implementations that may be called)", s.among)
@@ -486,6 +488,16 @@ func madeForOne(c *code, send stack.Frame, channel string) (line int, ok bool) {
 	return 0, false
 }
 
+// linkedHolds is what to do about a list of container/list that holds memory, by whether anything is removed from one of its name.
+func (c sourceHolders) linkedHolds(s keepsAt, shows []Evidence) holding {
+	all := c.removalsFrom(lastName(s.container))
+	if len(all) == 0 {
+		return holding{advice: fmt.Sprintf("It goes into the list %s, and nothing in the source removes from one of this name: bound it, or remove what is no longer needed.", s.container), shows: shows}
+	}
+	first := c.shownAt(all[0].in.file, all[0].line, "elements are removed from it here")
+	return holding{advice: fmt.Sprintf("It goes into the list %s, from which elements are removed: check whether that keeps up with what is added, and bound it.", s.container), shows: append(shows, first), lets: first}
+}
+
 // mayTakeOut tells of a function, by its name, that it may take something out of a map: all but those of the sources that
 // show that they do not.
 func mayTakeOut(c *code, name string) bool {
@@ -525,7 +537,11 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 	}
 	b, bounded := boundedAt(in.code, own)
 	bounded = bounded && !another
-	standing := tellStands(in, own, &h)
+	beside, besides := besideBound{}, false
+	if !bounded && h.bounds.File == "" && !h.fixed && h.into.file != "" {
+		beside, besides = boundBeside(in.code, h.into)
+	}
+	standing := !besides && tellStands(in, own, &h)
 	fails, doubt := "", ""
 	switch {
 	case h.expires.File != "":
@@ -545,6 +561,11 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 		}
 		f.Severity = Info
 		doubt = b.doubt()
+	case besides:
+		if fails = beside.exceeded(in, own); fails == "" {
+			f.Severity, f.bounds, doubt = Info, beside.at, beside.doubt()
+		}
+		beside.tell(&h)
 	case h.bounds.File != "":
 		f.Severity, f.bounds = Info, h.bounds
 		doubt = fmt.Sprintf("according to the source, %s:%d shortens it: it may fill up to there and no further, unless there are more and more of them (record until it does)", baseName(h.bounds.File), h.bounds.Line)
@@ -572,7 +593,7 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 		lazy.tell(&h)
 	} else if bounded && fails == "" && doubt == b.doubt() {
 		b.tell(in.code, &h)
-	} else if h.lets.File != "" && fails == "" && !standing && !h.counted && allInUse(in, at) {
+	} else if h.lets.File != "" && fails == "" && !besides && !standing && !h.counted && allInUse(in, at) {
 		fails = nothingLeft(in.code, h)
 	}
 	f.Advice, f.wastes, f.ends = fails+h.advice, h.wastes, h.ends

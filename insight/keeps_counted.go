@@ -53,7 +53,7 @@ func (f countedFlow) stays() bool {
 // keeps tells of a container that it holds more the more goes into it: hardly anything is taken out, and each entry is one more, by its key or by what
 // the heap profile has of its entries.
 func (f filledAt) keeps() bool {
-	return f.counted && f.flow.stays() && (f.kind == intoSlice || f.flow.newKeys || f.grew())
+	return f.counted && f.flow.stays() && (f.kind == intoSlice || f.kind == intoLinked || f.flow.newKeys || f.grew())
 }
 
 // leaves tells of a container that about as much is taken out of it as goes into it.
@@ -87,7 +87,7 @@ func throughputOf(c *code, s keepsAt) (f countedFlow, ok bool) {
 	switch s.kind {
 	case intoMap, intoSyncMap:
 		f, ok = counts.throughMap(c, s)
-	case intoSlice:
+	case intoSlice, intoLinked:
 		f, ok = counts.throughList(c, s)
 	}
 	slices.SortStableFunc(f.takes, func(a, b countedPlace) int {

@@ -169,7 +169,7 @@ func stands(in *Input, own []stack.Frame, s keepsAt) bool {
 		return false
 	}
 	each := int64(entryOfMap)
-	if s.kind == intoSlice || s.kind == intoChannel {
+	if s.kind == intoSlice || s.kind == intoLinked || s.kind == intoChannel {
 		each = entryOfSlice
 	}
 	if each*in.Facts.ObjectsThrough(own[:1], leastSeen) < leastEntries {

@@ -35,6 +35,11 @@ func (k *keeper) fitting(call *ast.CallExpr, arg int) []declaration {
 		return nil
 	}
 	of := k.typesOf(f.X)
+	if id, bare := f.X.(*ast.Ident); bare && len(of) == 0 && k.fn != nil && k.fn.Body != nil {
+		if local := typeNameOf(k.c, k.fn, id.Name); local != "" {
+			of = []string{lastName(local)}
+		}
+	}
 	exact := slices.DeleteFunc(slices.Clone(all), func(d declaration) bool { return !slices.Contains(of, methodOf(d.FuncDecl)) })
 	switch {
 	case len(exact) > 0:
