@@ -24,6 +24,7 @@ type asking struct {
 	bounded bool        // something else than the answer can end it
 
 	first, last int // the lines of the loop
+	earlier     int // the line that ends it before the call, by what the answers of earlier turns have done; 0 where an answer itself does
 }
 
 // askingAround finds the loop nearest to a call, in one of the functions of its way
@@ -196,8 +197,16 @@ func (l loop) asks(f stack.Frame) (a asking, ends bool) {
 		case failing(x.cond, !x.on, w):
 			ends, a.retries = true, true
 		case !x.fails && decides(x.cond, x.on, w):
+			if line, _ := l.source.lines(x.cond); !ends && l.cond != x.cond && line < f.Line {
+				a.earlier = line
+			} else if a.earlier > 0 && line >= f.Line {
+				a.earlier = 0
+			}
 			ends = true
 		}
+	}
+	if ends && goesThrough(l, f.Line) {
+		a.follows, a.leads, a.retries = true, false, false
 	}
 	return a, ends
 }
@@ -425,9 +434,17 @@ func asksClock(body *ast.BlockStmt) bool {
 		call, ok := x.(*ast.CallExpr)
 		return ok && slices.Contains([]string{"Lock", "Unlock", "RLock", "RUnlock"}, calledName(call))
 	}
-	asks := false
+	asks, now := false, ""
 	for _, s := range body.List {
 		switch s := s.(type) {
+		case *ast.AssignStmt: // now := s.clock.Now()
+			id, named := s.Lhs[0].(*ast.Ident)
+			if !named || s.Tok != token.DEFINE || len(s.Lhs) != 1 || !ofClock(s.Rhs[0]) {
+				return false
+			}
+			if timed(s.Rhs[0]) {
+				now = id.Name
+			}
 		case *ast.ExprStmt:
 			if !locks(s.X) {
 				return false
@@ -437,10 +454,7 @@ func asksClock(body *ast.BlockStmt) bool {
 				return false
 			}
 		case *ast.ReturnStmt:
-			asks = len(s.Results) == 1 && timed(s.Results[0]) && !hasCall(s.Results[0], func(call *ast.CallExpr) bool {
-				name := types.ExprString(call.Fun)
-				return !strings.HasPrefix(name, "time.") && !slices.Contains([]string{"After", "Before", "Sub", "Add", "Compare", "Equal", "IsZero"}, calledName(call))
-			})
+			asks = len(s.Results) == 1 && (timed(s.Results[0]) || now != "" && mentions(s.Results[0], now)) && ofClock(s.Results[0])
 		default:
 			return false
 		}
@@ -471,8 +485,7 @@ func timed(cond ast.Node) (found bool) {
 	}
 	ast.Inspect(cond, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {
-			name := types.ExprString(call.Fun)
-			found = found || name == "time.Since" || name == "time.Until" || name == "time.Now"
+			found = found || asksNow(call)
 		}
 		return !found
 	})

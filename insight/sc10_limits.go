@@ -148,12 +148,12 @@ func limitTime(c *code, s *syntax, x ast.Expr) (most time.Duration) {
 			switch n := n.(type) {
 			case *ast.KeyValueExpr:
 				if isNamed(n.Key, field.Sel.Name) {
-					most = max(most, waitTime(c, s, n.Value, 0))
+					most = max(most, fieldTime(c, s, n.Value))
 				}
 			case *ast.AssignStmt:
 				for i, lhs := range n.Lhs {
 					if f, ok := lhs.(*ast.SelectorExpr); ok && len(n.Lhs) == len(n.Rhs) && f.Sel.Name == field.Sel.Name {
-						most = max(most, waitTime(c, s, n.Rhs[i], 0))
+						most = max(most, fieldTime(c, s, n.Rhs[i]))
 					}
 				}
 			}
@@ -165,8 +165,11 @@ func limitTime(c *code, s *syntax, x ast.Expr) (most time.Duration) {
 
 // timeLimitOf looks for a limit in a function that is longer than what was seen.
 func timeLimitOf(c *code, file string, s *syntax, fn ast.Node, seen time.Duration) (limit Evidence, found bool) {
+	asksFor := func(x ast.Expr) bool { // or now.Sub(last), where now is of a line before
+		return timed(x) || hasCall(x, func(call *ast.CallExpr) bool { return calledName(call) == "Sub" && len(call.Args) == 1 })
+	}
 	ast.Inspect(fn, func(n ast.Node) bool {
-		if b, ok := n.(*ast.BinaryExpr); ok && !found && slices.Contains([]token.Token{token.LSS, token.LEQ, token.GTR, token.GEQ}, b.Op) && (timed(b.X) || timed(b.Y)) { // time.Since(last) > idle
+		if b, ok := n.(*ast.BinaryExpr); ok && !found && slices.Contains([]token.Token{token.LSS, token.LEQ, token.GTR, token.GEQ}, b.Op) && (asksFor(b.X) || asksFor(b.Y)) { // time.Since(last) > idle
 			if d := max(limitTime(c, s, b.X), limitTime(c, s, b.Y)); d > seen {
 				line, _ := s.lines(b)
 				limit, found = c.shownAt(file, line, "%s are asked for here, and %s were seen", unit.Duration(d), unit.Duration(seen)), true
@@ -193,6 +196,11 @@ func timeLimitOf(c *code, file string, s *syntax, fn ast.Node, seen time.Duratio
 func (f *Finding) tellLimit(in *Input, frames []stack.Frame, seen time.Duration) {
 	limit, found := TimeLimit(in, frames, seen)
 	if !found {
+		if at := in.code.userFrame(frames); seen > 0 && in.Session.Scope().IsUser(at) {
+			if cond, ok := clockUntold(in.code, at); ok {
+				f.tellClock(cond, seen)
+			}
+		}
 		return
 	}
 	f.Severity = Info

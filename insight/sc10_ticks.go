@@ -144,5 +144,17 @@ func tickAdvice(c *code, at stack.Frame) string {
 	case "Tick":
 		return fmt.Sprintf("By the source, they wait for the ticks of %s alone, which never ends. %s", what, way)
 	}
+	if cond, ok := endsByClock(c, at); ok {
+		return fmt.Sprintf("By the source, they go on at each tick of %s, and end when their time is over (%s): see how long that is, and that nothing begins it anew for ever. To end them sooner, give the wait a second way out, in a select beside it (case <-done: return).", what, lineText(cond))
+	}
+	if !stoppedElsewhere(c, at, what) {
+		if loops := loopsAround(c, at); len(loops) > 0 {
+			if ends := loops[len(loops)-1].exits(); len(ends) > 0 && kind == "Ticker" {
+				line, _ := loops[len(loops)-1].source.lines(ends[0].cond)
+				return fmt.Sprintf("By the source, they go on at each tick of %s, and end when the condition at %s says so: see whether it comes true for each of them. A channel that is closed, or a context, in a select beside the tick (case <-done: return) ends them at once.", what, fileLine(at.File, line))
+			}
+		}
+		return fmt.Sprintf("By the source, they wait for %s alone. %s", what, way)
+	}
 	return fmt.Sprintf("By the source, they wait for %s alone, the channel of a time.%s: %s.Stop does not close it, so that who still receives from it waits for ever once it is stopped. %s Do that where it is stopped.", what, kind, kind, way)
 }

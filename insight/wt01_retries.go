@@ -106,5 +106,13 @@ func adviseTries(w *waiting, in *Input, t *traced, f *Finding) {
 // for it.
 const elsewhereAdvice = "The goroutine waited for pauses between tries of something that fails, and does nothing else meanwhile. Put the item back to be tried later (time.AfterFunc, a queue ordered by time) and take the next one; limit pauses and tries; and find out why the first try fails."
 
+// againOf is what to do about a call that is made again after each pause: where it asks no peer, none can say anything.
+func againOf(call *facts.UnitRow) string {
+	if call.Kind.Key() == "file_call" {
+		return "It calls, pauses and calls again. If it waits until a file, or what is in it, is there, have whoever makes it say so (a notification, such as package fsnotify; a pipe), or look more often at first and less often later. If the calls fail, stop after a few attempts or when the caller's context ends."
+	}
+	return againAdvice
+}
+
 // againAdvice is what to do about a call that is made again after each pause.
 const againAdvice = "It calls, pauses and calls again. If the calls fail, wait longer after each (exponential backoff with jitter), stop after a few attempts or when the request's context ends, and fail at once while the peer is known to be down. If it polls whether something is ready, have the peer say so (a long poll, a callback, a notification)."

@@ -326,13 +326,13 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	if at, ok := pauseSite(w, reason); ok && pausesFirst(in.code, at.Frame) && endsPolls(w, in.code, t, at.Frame) {
 		f.Advice, again = lookFirst, nil
 	}
-	if tellLimiter(w, in, t, &f) {
+	if tellLimiter(w, in, t, &f) || tellOwnRate(w, in.code, &f) || tellUntilSame(w, in.code, &f) {
 		again = nil
 	}
 	adviseTries(w, in, t, &f)
 	tellTimeLimit(in, t, w, reason, &f)
 	if again != nil {
-		f.Advice = againAdvice
+		f.Advice = againOf(again)
 		f.Evidence = append(f.Evidence, t.seen(again.Site.Stack, "called again after each pause"))
 		if what, ok := awaits(in.code, []stack.Frame{again.Site.Frame}); ok {
 			f.Advice, f.Severity, w.there = what.advice, Info, what == ofThere
@@ -504,6 +504,8 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 	if at, ok := eventOrTimer(in.code, w.site.Frame); ok && w.kind == "timer" {
 		f.Evidence, f.Advice = append(f.Evidence, at), newsAdvice
 		info("a wait for news that ends with the timer may be meant to (long polling): then it loses nothing")
+	} else if why := ownPause(in.code, w.site.Frame); why != "" && w.vain == nil && (w.kind == "sleep" || w.kind == "timer") {
+		info(why)
 	} else if w.kind == "sleep" || w.kind == "timer" {
 		var tries tried
 		if tries, fails = w.triesBetween(in, t); w.vain != nil {
