@@ -117,6 +117,7 @@ func (r *repeatedCall) holdLine(in *Input, f *Finding) {
 	case r.holdResults(in, stack.Frame{}, f, remark):
 	case w.Refers && makesForEach.MatchString(lastName(r.Func.Name)):
 		remark("by its name it makes a value for each who asks: that can be shared only if nobody changes it")
+	case w.Refers && tellInPlace(in.code, []stack.Frame{r.site}, lastName(r.Func.Name), f, remark):
 	case w.Refers && givenOn(in.code, r.site, lastName(r.Func.Name)):
 		remark("what it returns is given to another call, which may change it: whoever does that needs a copy of his own")
 	case w.Refers:

@@ -272,6 +272,7 @@ func (r *repeatedCall) hold(in *Input, f *Finding) {
 		remark("by its name it makes a value for each who asks: that can be shared only if nobody changes it, or tells it from others")
 	case w.Refers && !w.Plain && toldApart(in.code, callerOf(r.way, r.site), ownName(r.Func.Name)):
 		remark("what it returns is a key, or is compared: if it is told from others by where it is, each needs one of its own")
+	case w.Refers && tellInPlace(in.code, callersWay(in, r.way, r.site), ownName(r.Func.Name), f, remark):
 	case w.Refers:
 		d := newDerivations(in.code)
 		if at, ok := parsedWritten(d, ownFrames(in, r.way), 0); ok {
