@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 // sortedAppend is a sort of all of a slice to which one element was added just before.
@@ -15,6 +16,44 @@ type sortedAppend struct {
 	slice string      // as the source has it
 	add   stack.Frame // the line that adds
 	takes stack.Frame // one that takes the first or the last element out, if there is any
+	// branches tells that a condition decides whether an element is added before the sort; branch and whole are the offsets of the blocks of
+	// these in the file.
+	branches      bool
+	branch, whole int
+}
+
+// seldomAdded is the part of the sorts from which down an element is added before so few of them that it is not what they are for. Chosen.
+const seldomAdded = 0.5
+
+// added is before how many of the sorts an element was added, by the counts; not known where there are none.
+func (a *sortedAppend) added(c *code) (adds, sorts int64, known bool) {
+	counts := blockCountsOf(c)
+	if counts == nil {
+		return 0, 0, false
+	}
+	if adds, known = counts.blocks.Entered(a.add.File, a.branch); !known {
+		return 0, 0, false
+	}
+	sorts, known = counts.blocks.Entered(a.add.File, a.whole)
+	return adds, sorts, known && sorts > 0
+}
+
+// tellSeldomAdded says of a sort that hardly any of its calls comes after an element was added: the others are for something else that changes, or
+// for nothing.
+func (a *sortedAppend) tellSeldomAdded(c *code, at stack.Frame, adds, sorts int64, f *Finding) {
+	f.Title = "All of a slice is sorted again, though an element is seldom added"
+	f.Summary += fmt.Sprintf("; an element is added to %s at %s before %s of %s sorts, in the run that counts", a.slice, fileLine(a.add.File, a.add.Line), unit.Count(adds), unit.Count(sorts))
+	f.Evidence = append(f.Evidence, c.shownAt(a.add.File, a.add.Line, "an element is added here: %s of %s times", unit.Count(adds), unit.Count(sorts)))
+	f.Severity, f.saves, f.grows = Info, false, false
+	what, change := orderChange(c, at)
+	if what == "" {
+		f.Advice = fmt.Sprintf("Sort only where an element was added (%s), unless something changes by which the elements are compared.", fileLine(a.add.File, a.add.Line))
+		f.Doubts = append(f.Doubts, "what the elements are compared by may be changed in a way that the source does not show: then each sort is needed")
+		return
+	}
+	f.Summary += fmt.Sprintf("; the other sorts are for %s, which is changed at %s", what, change.text())
+	f.Evidence = append(f.Evidence, c.shownAt(change.file, change.line, "%s, by which the elements are compared, is changed here", what))
+	f.Advice = fmt.Sprintf("The sort is for %s, by which the elements are compared and which is changed at %s: move only the element that was changed to its new place (heap.Fix of container/heap, or one copy within the slice); if only the first is asked for, look for it.", what, change.text())
 }
 
 // tellSortAppended says of a sort that it sorts all of a slice again after each element that is added; it tells whether
@@ -27,6 +66,16 @@ func tellSortAppended(h *hit, f *Finding) bool {
 	a, looped, ok := sortedAppendAt(h.in.code, h.lines[0].Caller)
 	if !ok || !looped && !repeatsFrom(h.in.code, v, frames, at) {
 		return false
+	}
+	if a.branches {
+		adds, sorts, known := a.added(h.in.code)
+		if !known {
+			return false // how often one is added is not known
+		}
+		if float64(adds) < seldomAdded*float64(sorts) {
+			a.tellSeldomAdded(h.in.code, h.lines[0].Caller, adds, sorts, f)
+			return true
+		}
 	}
 	f.Title = "All of a slice is sorted again after each element that is added"
 	f.Summary += fmt.Sprintf("; by the source, one element is added to %s at %s:%d, and then all of it is sorted", a.slice, baseName(a.add.File), a.add.Line)
@@ -98,10 +147,47 @@ func sortedAppendAt(c *code, at stack.Frame) (a sortedAppend, looped, ok bool) {
 	} else if declares(fn.body, root) {
 		return a, false, false
 	}
+	if under := addedUnder(addAround, around); under != nil {
+		a.branches, a.branch, a.whole = true, s.fset.PositionFor(under.Lbrace, false).Offset, s.fset.PositionFor(fn.body.Pos(), false).Offset
+		if block := innermostBlock(around); block != nil {
+			a.whole = s.fset.PositionFor(block.Lbrace, false).Offset
+		}
+	}
 	first, _ := s.lines(add)
 	a.add = stack.Frame{Func: at.Func, File: at.File, Line: first}
 	a.takes = sortTakes(c, at, fn, x)
 	return a, inner != nil, true
+}
+
+// addedUnder is the block of the innermost condition around the adding that is not around the sort; nil where there is none. That of a case has no
+// block of its own: then it is one that no counts know.
+func addedUnder(add, sort []ast.Node) *ast.BlockStmt {
+	for i, n := range slices.Backward(add) {
+		if slices.Contains(sort, n) {
+			break
+		}
+		switch n.(type) {
+		case *ast.IfStmt:
+			if i+1 < len(add) {
+				if block, ok := add[i+1].(*ast.BlockStmt); ok {
+					return block
+				}
+			}
+		case *ast.CaseClause, *ast.CommClause:
+			return &ast.BlockStmt{}
+		}
+	}
+	return nil
+}
+
+// innermostBlock is the last block of some nodes around another one.
+func innermostBlock(around []ast.Node) *ast.BlockStmt {
+	for _, n := range slices.Backward(around) {
+		if block, ok := n.(*ast.BlockStmt); ok {
+			return block
+		}
+	}
+	return nil
 }
 
 // sortCallAt is the first call on a line that sorts what it is given, and the nodes around it.

@@ -108,6 +108,35 @@ func TestSortedAppendAt(t *testing.T) {
 	}
 }
 
+// TestSeldomAdded: where a condition decides whether an element is added before the sort, the counts tell before how many sorts that is so; without them
+// nothing is said of it.
+func TestSeldomAdded(t *testing.T) {
+	const text = "package main\n\nfunc (b *board) hit(n string) {\n\ti := b.find(n)\n\tif i < 0 {\n\t\tb.all = append(b.all, score{n, 0})\n\t\ti = len(b.all) - 1\n\t}\n\tb.all[i].n++\n\tsort.Slice(b.all, func(i, j int) bool { return b.all[i].n > b.all[j].n }) // sort\n}\n\ntype score struct {\n\tname string\n\tn int\n}\n\ntype board struct{ all []score }\n"
+	c := sourceOf(text)
+	a, _, ok := sortedAppendAt(c, stack.Frame{Func: "main.f", File: "a.go", Line: sourceLine(text, "sort")})
+	if !ok || !a.branches {
+		t.Fatalf("%v, %+v", ok, a)
+	}
+	if _, _, known := a.added(c); known {
+		t.Error("known without counts")
+	}
+	c.turns = countedBlocks(c, func(_, offset int) int64 {
+		if offset == strings.Index(text, "{\n\t\tb.all = append") {
+			return 300
+		}
+		return 60000
+	})
+	adds, sorts, known := a.added(c)
+	if !known || adds != 300 || sorts != 60000 {
+		t.Fatalf("%d of %d, %v", adds, sorts, known)
+	}
+	f := Finding{}
+	a.tellSeldomAdded(c, stack.Frame{Func: "main.f", File: "a.go", Line: sourceLine(text, "sort")}, adds, sorts, &f)
+	if !strings.Contains(f.Summary, "before 300 of 60,000 sorts") || !strings.Contains(f.Summary, "n, which is changed at a.go:9") || strings.Contains(f.Title, "after each element") {
+		t.Errorf("%s: %s", f.Title, f.Summary)
+	}
+}
+
 // TestSortOnce: a sort that comes once in a run is not told to come once; one in a loop, in a function that a loop calls, or for each request is.
 func TestSortOnce(t *testing.T) {
 	const slice = "sort.Slice(rows, func(i, j int) bool { return rows[i] < rows[j] }) // sort\n"

@@ -292,7 +292,12 @@ func askWork(c *code, f stack.Frame) {
 		undoes(own.body)
 		setsOutside(own)
 	}
+	ownPause(c, f)
+	clockUntold(c, f)
+	tickAdvice(c, f)
+	changedInPlace(c, []stack.Frame{f, f}, "f")
 	for _, s := range c.storesOf([]stack.Frame{f}) {
+		boundBeside(c, s)
 		queueMade(c, s)
 		drains(c, s)
 	}
@@ -314,6 +319,7 @@ func askWork(c *code, f stack.Frame) {
 		sumsCompared(c, f, callee)
 	}
 	for _, l := range loopsAround(c, f) {
+		goesThrough(l, f.Line)
 		vainLoop(l)
 		pollsState(c, l)
 	}
