@@ -204,7 +204,7 @@ func tellPieces(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f *Fi
 	f.Score = max(f.Score, 50)
 	f.Summary += fmt.Sprintf("; according to the source the whole text is only read and cut into pieces, as at %s:%d: only pieces of it can keep it", baseName(cuts[0].File), cuts[0].Line)
 	f.Evidence = append(f.Evidence, cuts[0])
-	f.Advice = "A small substring or subslice keeps the whole it was cut from: copy the pieces that are kept, at the place where they are stored (" + sourceHolders{in.code}.clones(own[0]) + ")."
+	f.Advice = "A small substring or subslice keeps the whole it was cut from: copy the pieces that are kept, at the place where they are stored (" + clonerAt(in.code, own[0]) + ")."
 	f.Doubts = append(f.Doubts, fmt.Sprintf("if the pieces that are kept are nearly all of the text, little is wasted: they would have to be longer than %s on average, as all else that is in use takes %s", unit.BytesOf(long), unit.BytesOf(float64(kept-top.Weight))))
 }
 

@@ -207,9 +207,9 @@ func (c sourceHolders) byPart(own []stack.Frame) (h holding, ok bool) {
 		if s.text && s.also == "" {
 			h.part = constantPart(c.code, s.expr)
 		}
-		h.advice = fmt.Sprintf("According to the source, a part of it (a slice or a substring) goes into %s and keeps the whole alive: copy the part at %s, before it is stored (%s). If nearly all of it is needed, or it is already a copy, bound %s.", s.container, at, c.clones(own[0]), s.container)
+		h.advice = fmt.Sprintf("According to the source, a part of it (a slice or a substring) goes into %s and keeps the whole alive: copy the part at %s, before it is stored (%s). If nearly all of it is needed, or it is already a copy, bound %s.", s.container, at, clonerAt(c.code, own[0]), s.container)
 		if s.copied != "" {
-			h.advice = fmt.Sprintf("If the branch at %s did not run, the part in %s keeps the whole alive: copy it always (%s). If it did, look for what else keeps the whole.", s.copied, s.container, c.clones(own[0]))
+			h.advice = fmt.Sprintf("If the branch at %s did not run, the part in %s keeps the whole alive: copy it always (%s). If it did, look for what else keeps the whole.", s.copied, s.container, clonerAt(c.code, own[0]))
 		}
 		return h, true
 	}
@@ -226,8 +226,8 @@ func (s keepsAt) withWhole(o keepsAt) bool {
 	return !o.part && (o.kind != intoField || o.file == s.file && root(o.container) == root(s.container))
 }
 
-// clones names the function that copies a part of what a line allocates.
-func (c sourceHolders) clones(at stack.Frame) string {
+// clonerAt names the function that copies a part of what a line allocates.
+func clonerAt(c *code, at stack.Frame) string {
 	for _, call := range c.lineCalls(at) {
 		switch name := types.ExprString(call.Fun); {
 		case name == "string", strings.HasPrefix(name, "strings."), strings.HasSuffix(name, ".String"), strings.HasSuffix(name, ".Text"), strings.HasSuffix(name, ".ReadString"):

@@ -221,11 +221,11 @@ func (l *besideLook) isLength(x ast.Expr) bool {
 		return false
 	}
 	name := lastName(types.ExprString(of))
-	return name == l.name || slices.ContainsFunc(l.fn.Body.List, func(s ast.Stmt) bool { return putsInto(s, name) })
+	return name == l.name || slices.ContainsFunc(l.fn.Body.List, func(s ast.Stmt) bool { return putsAtEnd(s, name) })
 }
 
-// putsInto tells of a statement that it puts something at the end, or the front, of what has a name.
-func putsInto(s ast.Stmt, name string) bool {
+// putsAtEnd tells of a statement that it puts something at the end, or the front, of what has a name.
+func putsAtEnd(s ast.Stmt, name string) bool {
 	return hasNode(s, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok {

@@ -23,10 +23,8 @@ func handle(c *cache, n int) {
 ` + cache
 }
 
-// TestBoundBeside: what bounds a container where something is put into it makes the finding an info that names the line; what may not run,
-// counts something else or takes nothing out does not.
-func TestBoundBeside(t *testing.T) {
-	const linked = `type cache struct {
+// besideLinked and besideGenerations begin a cache, up to what its Put does.
+const besideLinked = `type cache struct {
 	used, max int
 	l *list.List
 	m map[int]*list.Element
@@ -34,19 +32,22 @@ func TestBoundBeside(t *testing.T) {
 func (c *cache) Put(n int, v []byte) {
 	c.m[n] = c.l.PushFront(&entry{n: n, v: v})
 `
-	const generations = `type cache struct {
+
+const besideGenerations = `type cache struct {
 	young, old map[int][]byte
 	turned time.Time
 	every time.Duration
 }
 func (c *cache) Put(n int, v []byte) {
 `
-	for _, x := range []struct {
-		name, source string
-		info         bool
-		says         string // in the advice
-	}{
-		{"bytes, in a helper", linked + `	c.used += len(v)
+
+// besideCases are what is found of each.
+var besideCases = []struct {
+	name, source string
+	info         bool
+	says         string // in the advice
+}{
+	{"bytes, in a helper", besideLinked + `	c.used += len(v)
 	c.shrink()
 }
 func (c *cache) shrink() {
@@ -57,7 +58,7 @@ func (c *cache) shrink() {
 	}
 }
 `, true, "It goes into c.l, from which something is taken out at a.go:20 when c.used > c.max: it fills up to there and no further."},
-		{"as long as there is any", linked + `	c.used += len(v)
+	{"as long as there is any", besideLinked + `	c.used += len(v)
 	for c.used > c.max && c.l.Len() > 0 {
 		c.drop(c.l.Back())
 	}
@@ -66,23 +67,23 @@ func (c *cache) drop(e *list.Element) {
 	c.used -= len(c.l.Remove(e).(*entry).v)
 }
 `, true, "taken out at a.go:17"},
-		{"its length", linked + `	if c.l.Len() > c.max {
+	{"its length", besideLinked + `	if c.l.Len() > c.max {
 		c.l.Remove(c.l.Back())
 	}
 }
 `, true, "something is taken out at a.go:16 when c.l.Len() > c.max"},
-		{"only where a limit is set", linked + `	c.used += len(v)
+	{"only where a limit is set", besideLinked + `	c.used += len(v)
 	for c.max > 0 && c.used > c.max {
 		c.used -= len(c.l.Remove(c.l.Back()).(*entry).v)
 	}
 }
 `, false, "It goes into the list c.l, from which elements are removed: check whether that keeps up"},
-		{"nothing counts up", linked + `	for c.used > c.max {
+	{"nothing counts up", besideLinked + `	for c.used > c.max {
 		c.used -= len(c.l.Remove(c.l.Back()).(*entry).v)
 	}
 }
 `, false, "check whether that keeps up"},
-		{"it may leave before", linked + `	c.used += len(v)
+	{"it may leave before", besideLinked + `	c.used += len(v)
 	if n == 0 {
 		return
 	}
@@ -91,21 +92,21 @@ func (c *cache) drop(e *list.Element) {
 	}
 }
 `, false, "check whether that keeps up"},
-		{"one at a time, of bytes", linked + `	c.used += len(v)
+	{"one at a time, of bytes", besideLinked + `	c.used += len(v)
 	if c.used > c.max {
 		c.used -= len(c.l.Remove(c.l.Back()).(*entry).v)
 	}
 }
 `, false, "check whether that keeps up"},
-		{"never removed", linked + `}
+	{"never removed", besideLinked + `}
 `, false, "nothing in the source removes from one of this name"},
-		{"two generations by the time", generations + `	if time.Since(c.turned) > c.every {
+	{"two generations by the time", besideGenerations + `	if time.Since(c.turned) > c.every {
 		c.old, c.young, c.turned = c.young, map[int][]byte{}, time.Now()
 	}
 	c.young[n] = v
 }
 `, true, "It goes into c.young, which a new one replaces at a.go:15, and what was there before is released with the turn after that: two generations are kept at most."},
-		{"two generations in a helper", generations + `	c.turn()
+	{"two generations in a helper", besideGenerations + `	c.turn()
 	c.young[n] = v
 }
 func (c *cache) turn() {
@@ -117,13 +118,13 @@ func (c *cache) turn() {
 	c.turned = time.Now()
 }
 `, true, "two generations are kept at most"},
-		{"two generations by the length", generations + `	if len(c.young) >= 1000 {
+	{"two generations by the length", besideGenerations + `	if len(c.young) >= 1000 {
 		c.old, c.young = c.young, make(map[int][]byte)
 	}
 	c.young[n] = v
 }
 `, true, "two generations are kept at most"},
-		{"generations that are all kept", `type cache struct {
+	{"generations that are all kept", `type cache struct {
 	young map[int][]byte
 	old []map[int][]byte
 	turned time.Time
@@ -136,13 +137,13 @@ func (c *cache) Put(n int, v []byte) {
 	c.young[n] = v
 }
 `, false, ""},
-		{"a turn that a flag decides", generations + `	if c.full {
+	{"a turn that a flag decides", besideGenerations + `	if c.full {
 		c.old, c.young = c.young, map[int][]byte{}
 	}
 	c.young[n] = v
 }
 `, false, ""},
-		{"a ring", `type cache struct {
+	{"a ring", `type cache struct {
 	ring [][]byte
 	n int
 }
@@ -151,14 +152,19 @@ func (c *cache) Put(n int, v []byte) {
 	c.n++
 }
 `, true, "a ring by its index"},
-		{"a leak", `type cache struct {
+	{"a leak", `type cache struct {
 	all [][]byte
 }
 func (c *cache) Put(n int, v []byte) {
 	c.all = append(c.all, v)
 }
 `, false, "It is appended to c.all"},
-	} {
+}
+
+// TestBoundBeside: what bounds a container where something is put into it makes the finding an info that names the line; what may not run,
+// counts something else or takes nothing out does not.
+func TestBoundBeside(t *testing.T) {
+	for _, x := range besideCases {
 		r := recordingtest.New("title x")
 		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte(besideSource(x.source)))
 		in := NewInput(session.New(r.Open()))

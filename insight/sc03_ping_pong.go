@@ -198,7 +198,7 @@ func othersOf(pairs []*pair) string {
 
 // handingOver are the operations on channels at which goroutines wait for each other, and wake each other: each of them goes where more is handed over
 // at a time.
-func (t *traced) handingOver(h *handOver) (costs []cost) {
+func handingOver(t *traced, h *handOver) (costs []cost) {
 	add := func(at stack.Frame) {
 		if c := (cost{file: at.File, line: at.Line, within: "channel"}); at.Line > 0 && !slices.Contains(costs, c) {
 			costs = append(costs, c)
@@ -255,7 +255,7 @@ func checkPingPong(r *Rule, in *Input, t *traced) []Finding {
 		}
 		f.Evidence = append(f.Evidence, e)
 	}
-	f.costs, f.saves, f.handsOver = t.handingOver(h), true, min(share, 1)
+	f.costs, f.saves, f.handsOver = handingOver(t, h), true, min(share, 1)
 	f.Advice = "Hand over more at a time: a slice of items (a row, a block of 256) in each message, or a channel with a buffer of a few hundred (make(chan T, 256)). If the order is fixed anyway, let one goroutine do both."
 	f.Verify = "Record again: the number of hand-offs should fall by about the batch size, and CPU time with it."
 	f.Doubts = in.traceDoubts(t, "tracing makes each hand-off more expensive", "a hand-off may be intended: a message that must have arrived before the sender continues")

@@ -680,7 +680,7 @@ const idleCPU = 0.10
 
 // idle says that there is little CPU time to save at all.
 func (h *hit) idle() []string {
-	if used, ok := h.cpus(); ok && used < idleCPU && h.wanted(used) < busyCPU {
+	if used, ok := h.cpus(); ok && used < idleCPU && wanted(h, used) < busyCPU {
 		return []string{fmt.Sprintf("the program used %s of one CPU while being profiled: there is little to save", unit.Percent(used))}
 	}
 	return nil
@@ -702,11 +702,11 @@ func (h *hit) drop(reason string) {
 // looking for work is what is left of the profile, and wanted no more.
 func (h *hit) nearlyIdle() bool {
 	used, ok := h.cpus()
-	return ok && used < idleCPU*float64(max(h.in.Session.Manifest().Host.CPUs, 1)) && h.wanted(used) < busyCPU
+	return ok && used < idleCPU*float64(max(h.in.Session.Manifest().Host.CPUs, 1)) && wanted(h, used) < busyCPU
 }
 
 // wanted is how many CPUs the program would have used that used some while it was profiled.
-func (h *hit) wanted(used float64) float64 {
+func wanted(h *hit, used float64) float64 {
 	return h.in.Facts.NoiseOf(h.entry.Phase).Wanted(used)
 }
 
