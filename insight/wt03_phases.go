@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"slices"
+	"strings"
 	"time"
 
 	"loupe/analysis/facts"
@@ -189,7 +190,12 @@ func phasesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup) (f Finding,
 		f.Advice = fmt.Sprintf("Let the two overlap: handle each item on another goroutine while the next one is asked for: hand it over where %s is appended to now (%s), by a channel with a bound, which is closed when all are there.", p.of.Name(), add.text())
 	}
 	f.Verify = "Record again under the same load: the time should come close to that of the longer phase."
-	f.Doubts = append(in.traceDoubts(t), "according to the source the second phase needs one item at a time", allOrNothing)
+	f.Doubts = in.traceDoubts(t)
+	if need := secondNeeds(p.d, p.gathered); need == nil {
+		f.Doubts = append(f.Doubts, "all that the second phase reads, by the source, is the item at hand and what was there before the first one", allOrNothing)
+	} else {
+		p.tellNeed(in, &f, need)
+	}
 	if p.fails != nil {
 		at := p.d.placeOf(p.fails)
 		f.Severity = Info
@@ -205,6 +211,15 @@ func phasesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup) (f Finding,
 		f.waits = p.first.rows
 	}
 	return f, true
+}
+
+// tellNeed says where the second phase may need all items before it can begin with the first one.
+func (p *phases) tellNeed(in *Input, f *Finding, need *secondNeed) {
+	at := p.d.placeOf(need.at)
+	f.Severity, f.saves = Info, false
+	f.Evidence = append(f.Evidence, in.code.shownAt(at.file, at.line, "the second phase may need all items for this"))
+	f.Advice = fmt.Sprintf("Only if what %s needs is known before the last item is, or can be made in a short pass of its own first: %s%s", at.text(), strings.ToLower(f.Advice[:1]), f.Advice[1:])
+	f.Doubts = append(f.Doubts, need.text+" ("+at.text()+"): the source does not show that an item can be handled before all are there", allOrNothing)
 }
 
 // forWhom says whom the second phase waits for.
