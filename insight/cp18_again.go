@@ -96,7 +96,7 @@ var agains = []again{
 	{"again.config", "parsing configuration", "Parse it once and keep the result; read it again when the file has changed.", "if it is the data of the request itself, there is nothing to cache"},
 	{"again.table", "building tables", "Build the table once, in a package variable: it is safe for concurrent use.", "if every one is different, nothing can be cached"},
 	{againProgram, "compiling expressions, queries and schemas", "Compile each text once, when it is loaded or first used, and keep the compiled form, in a map by its text if there are several: evaluating it costs a fraction of that.", "if each text is different, only a bounded cache of compiled forms saves anything; check that the compiled form may be used by several goroutines"},
-	{againLazy, "initialising values that are thrown away", "Create the value once and keep it: it initialises itself on first use, so a new value for each call repeats that work on each call.", "if every value is made from different data, nothing can be kept"},
+	{againLazy, "initialising values that are thrown away", "Create the value once and keep it: it initialises itself on first use, so a new value for each call repeats that work on each call. Several goroutines may share it only if the documentation of its type says so; otherwise keep " + eachItsOwn + ".", "if every value is made from different data, nothing can be kept"},
 	{"again.stack", "writing stack traces", "Take a stack trace only for the unexpected, not as part of ordinary responses; runtime.Callers costs a tenth of it.", ""},
 }
 
@@ -290,7 +290,12 @@ func tellAgain(h *hit, f *Finding) {
 		tellExtended(h, f)
 	case againSettings:
 		tellLookUps(h, f)
+	case "again.table":
+		if strings.Contains(h.lines[0].Callee, "/collate.") {
+			f.Advice = "Keep what was built: a Collator serves one goroutine at a time, so " + eachItsOwn + "."
+		}
 	}
+	tellBound(h, a.set, f)
 }
 
 // tellExtended says of a template that is parsed what to do where the program adds to it later: one that was executed takes

@@ -152,6 +152,9 @@ func callAgainFinding(r *Rule, in *Input, w *facts.Weights, call sameCall, sampl
 		}
 		return f
 	}
+	if call.tellOneUser(in.code, &f) {
+		return f
+	}
 	if call.unsure != "" {
 		f.Severity, f.saves = Info, false
 		f.Advice = "If it gives the same each time, call it once and keep the result: at startup, or when it is first needed (sync.OnceValue); make it again when what it is made from has changed."

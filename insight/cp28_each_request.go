@@ -156,6 +156,7 @@ func (k keepable) finding(r *Rule, in *Input) Finding {
 		f.Doubts = append(f.Doubts, doubt)
 	}
 	k.weigh(r, in, &f, remark)
+	k.call.tellOneUser(in.code, &f)
 	k.tellCompared(&f)
 	if x.All.Large {
 		remark(comparedAtFirst)

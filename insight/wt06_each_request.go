@@ -190,6 +190,7 @@ func sameFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, call sameCall
 		doubt = call.unsure
 	}
 	f.Doubts = in.traceDoubts(t, doubt)
+	call.tellOneUser(in.code, &f)
 	namelessDoubt(in, g, &f)
 	f.waits = rows
 	return f
