@@ -140,3 +140,19 @@ func tellOrderChanges(c *code, at stack.Frame, slice string, f *Finding) {
 	f.Advice = fmt.Sprintf("The comparison reads %s, which is changed at %s, so that %s may be in another order each time, and a place for the new element cannot be searched. "+
 		"If few elements change, move only these (heap.Fix of container/heap); if only the first is asked for, look for it.", what, change.text(), slice)
 }
+
+// tellSortKeysChange says of a sort what to do where something changes what it compares by: sorted once, the order would be that of before. It tells
+// whether something does.
+func tellSortKeysChange(h *hit, f *Finding) bool {
+	c := h.in.code
+	what, change := orderChange(c, h.lines[0].Caller)
+	if what == "" {
+		return false
+	}
+	f.Evidence = append(f.Evidence, c.shownAt(change.file, change.line, "%s, by which the elements are compared, is changed here", what))
+	f.Advice = fmt.Sprintf("The comparison reads %s, which is changed at %s: what was sorted before that is in the wrong order after it, so keep no order across it. "+
+		"If only the first element is asked for, look for it in one pass (slices.MinFunc), or keep a heap and move the elements that have changed (heap.Fix of container/heap); "+
+		"if few elements change, take these out and insert each at its new place. Sort again only if something has changed since the last time.", what, change.text())
+	f.Doubts = append(f.Doubts, "if each sort is of other elements, or all of them change in between, each is needed")
+	return true
+}

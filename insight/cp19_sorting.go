@@ -18,9 +18,9 @@ var cp19 = &Rule{
 	},
 	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "sort", skip: []string{"startup"}, below: true, direct: true, through: []string{"sort", "slices"}, byUser: "sort",
 		what: "went into sorting", tell: func(h *hit, f *Finding) {
-			f.Advice = "Sort once, after the last change or on first use; insert a single element at the position found by binary search (slices.BinarySearchFunc, slices.Insert); if only " +
+			f.Advice = "Sort once, after the last change or on first use, where nothing needs the order before that; insert a single element at the position found by binary search (slices.BinarySearchFunc, slices.Insert); if only " +
 				"the first few are needed, use a heap; and compute sort keys once per element, not in each comparison."
-			if tellSortKeys(h, f) || tellSortAppended(h, f) || tellSortOnce(h, f) {
+			if tellSortKeys(h, f) || tellSortAppended(h, f) || tellSortOnce(h, f) || tellSortKeysChange(h, f) {
 				return
 			}
 			if v, frames, at := stackOf(h, h.lines[0]); at >= 0 {

@@ -151,9 +151,11 @@ func TestSortOnce(t *testing.T) {
 		{"of which the first are used", "rows := read()\nslices.Sort(rows) // sort\nprint(len(rows), rows[0])\nfor _, r := range rows[:10] {\nprint(r)\n}\n", "slices.Sort[...]", "runtime.main", Info, "only the first of them are used (main.go:", "Sort once"},
 		{"of which the first are used, and all", "rows := read()\nslices.Sort(rows) // sort\nprint(rows[:10])\nprint(rows)\n", "slices.Sort[...]", "runtime.main", Info, "no other sort", "heap"},
 		{"in a loop", "for more() {\nrows := read()\n" + slice + "print(rows)\n}\n", "sort.Slice", "runtime.main", Warning, "Sort once", "slices.SortFunc in place"},
+		{"what it is sorted by changes", "d := &draft{}\nfor more() {\nr := append([]*cand(nil), d.left...)\nsort.Slice(r, func(i, j int) bool { return r[i].score > r[j].score }) // sort\nprint(r[0])\nd.apply()\n}\n", "sort.Slice", "runtime.main", Warning, "keep no order across it", "Sort once"},
+		{"another field changes", "d := &draft{}\nfor more() {\nr := append([]*cand(nil), d.left...)\nsort.Slice(r, func(i, j int) bool { return r[i].n > r[j].n }) // sort\nprint(r[0])\nd.apply()\n}\n", "sort.Slice", "runtime.main", Warning, "Sort once, after the last change or on first use, where nothing needs the order before that", "keep no order"},
 		{"for each request", "rows := read()\n" + slice + "print(rows)\n", "sort.Slice", "net/http.(*conn).serve", Warning, "Sort once", "slices.SortFunc in place"},
 	} {
-		text := "package main\n\nfunc main() {\n" + test.main + "}\n"
+		text := "package main\n\nfunc main() {\n" + test.main + "}\n\ntype cand struct{ score, n int }\n\ntype draft struct{ left []*cand }\n\nfunc (d *draft) apply() {\n\tfor _, c := range d.left {\n\t\tc.score--\n\t}\n}\n"
 		line := sourceLine(text, "sort")
 		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
 		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(text))
