@@ -185,6 +185,11 @@ func (c *partCost) finding(r *Rule, in *Input, cpu *facts.Weights, told map[code
 	if c.refuses.line > 0 {
 		f.Doubts = append(f.Doubts, fmt.Sprintf("%s gives an error in place of all if one fails, at %s: of a part alone, those outside of it are not looked at", c.by, c.refuses.text()))
 	}
+	if c.judged.line > 0 {
+		f.Doubts = append(f.Doubts, fmt.Sprintf("%s says at %s whether any of it is to be used, which it may only know when it has seen all: made in part, or counted alone, that check is dropped", c.by, c.judged.text()))
+		f.Evidence = append(f.Evidence, in.code.shownAt(c.judged.file, c.judged.line, "whether any is to be used is told here"))
+		f.Severity, f.saves = Info, false
+	}
 	if c.effects != "" {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, fmt.Sprintf("%s %s as well: what that is needed for has to be done all the same", c.by, c.effects))
@@ -317,6 +322,8 @@ func (c *partCost) advice() string {
 	case c.records:
 		return fmt.Sprintf("Read those alone that %s asks for: keep them under a key, in a list or an index by %s, so that the others are not even gone through. If all have to be looked at, make %s of each first (a struct with that alone), and the whole of those that pass.",
 			c.taken[0].text, strings.Join(c.asks, ", "), strings.Join(c.asks, ", "))
+	case len(c.taken) == 0 && c.judged.line > 0:
+		return fmt.Sprintf("If the check at %s does not need the elements, count without making the list. Otherwise keep what it has found for as long as what %s reads stays the same, and count that.", c.judged.text(), made)
 	case len(c.taken) == 0:
 		return fmt.Sprintf("Count without making the list: a count in what %s reads (SELECT COUNT, a counter that is kept), or one more for each element in its loop. An order, a copy or a decoded element is needed for nothing then.", made)
 	case kinds[partCut]:
@@ -328,6 +335,9 @@ func (c *partCost) advice() string {
 		s = fmt.Sprintf("Hand the condition to %s: ask for those that it lets through (a WHERE, a key, an index that is kept), or look at what it needs before the rest of an element is made; where one is enough, stop at the first.", made)
 	default:
 		s = fmt.Sprintf("Have %s give this one alone: ask for it by its key, or keep what it is found in for as long as it stays the same.", made)
+	}
+	if c.judged.line > 0 {
+		s = fmt.Sprintf("If the check at %s can be made without the other elements, or was made before: ", c.judged.text()) + strings.ToLower(s[:1]) + s[1:]
 	}
 	if len(c.numbers()) > 0 {
 		s += " The number of all is a question of its own (SELECT COUNT, a counter that is kept)."

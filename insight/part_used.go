@@ -52,6 +52,7 @@ type partUse struct {
 	own     bool     // the function makes it in a loop of its own
 	turns   float64  // of the longest loop of what makes it
 	refuses codeLine // where what makes it gives an error in place of all, for one element
+	judged  codeLine // where what makes it says of all elements whether any is to be used: by a result beside the list, or by giving none
 	repeats bool     // it sets a key or an index that it may have set before: of those the last one counts
 	keys    bool     // what makes it looks something up in a map, as one of which it takes each once
 	puts    float64  // how many elements were put into it on average; 0 where that was not counted
@@ -159,11 +160,11 @@ func (p *partFinder) ofCall(in frameCode, call *ast.CallExpr) *partUse {
 	}
 	made, isMap := decls[0], isMap(results.At(at).Type())
 	repeats := setsByKey(p.d, made)
-	if p.buildsOn(made) != nil || repeats && !isMap {
+	if p.buildsOn(made) != nil || repeats && !isMap || changesEarlier(p.d, made, made.Body, results.At(at).Type()) != nil {
 		return nil // to have one, those before, or behind it, have to be made
 	}
 	u := &partUse{by: calledName(call), of: p.d.placeOf(call), isMap: isMap, refuses: refusesAll(p.d, made),
-		effects: p.effectOf(made), puts: p.putsIn(made), turns: p.turnsIn(made), keys: asksMap(p.d, made), repeats: repeats}
+		effects: p.effectOf(made), puts: p.putsIn(made), turns: p.turnsIn(made), keys: asksMap(p.d, made), repeats: repeats, judged: judgesAll(p.d, made, at)}
 	around := nodesAround(in.decl.Body, call)
 	p.result(u, in.decl, call, at, around[:max(0, len(around)-1)], 0)
 	return u
@@ -226,7 +227,7 @@ func (p *partFinder) ofLoop(in frameCode, loop ast.Stmt) *partUse {
 			only = only && (len(n.Results) == 0 || returnsFailure(n))
 		}
 	})
-	if of == nil || !only || p.acts(bodyOfLoop(loop)) {
+	if of == nil || !only || p.acts(bodyOfLoop(loop)) || changesEarlier(p.d, in.decl, loop, of.Type()) != nil {
 		return nil
 	}
 	u := &partUse{by: "the loop", of: p.d.placeOf(loop), own: true}

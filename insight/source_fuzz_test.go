@@ -214,6 +214,9 @@ func askWays(c *code, way []stack.Frame) {
 		setsFieldsAlone(d, decl, nil)
 		for _, g := range gatheredLists(d, decl) {
 			g.feedsFrom(d, way[0].Line)
+			if len(g.passes) > 0 {
+				secondNeeds(d, g)
+			}
 		}
 		if f, ok := tableMade(d, decl); ok {
 			tableTurnsOf(d, f, way, []bool{true, true, true})
@@ -275,6 +278,18 @@ func askWork(c *code, f stack.Frame) {
 	newUnneededScan(c).on(f)
 	askCounts(c, f)
 	walksGraph(d, f)
+	if in, ok := d.at(f); ok {
+		judgesAll(d, in.decl, 0)
+		ast.Inspect(in.body(), func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				boundTo(d, in, call)
+			}
+			if x, ok := n.(ast.Expr); ok && d.t.typeOf(x) != nil {
+				changesEarlier(d, in.decl, in.body(), d.t.typeOf(x))
+			}
+			return true
+		})
+	}
 	hasNoEnd(d, f)
 	placeIsSet(c, f)
 	contextGrowsAround(c, f)
