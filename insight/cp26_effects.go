@@ -22,6 +22,8 @@ type callEffects struct {
 	seen map[*ast.FuncDecl]bool
 	at   codeLine
 	what string
+	// every is told of each effect, where all are asked for and not only the first one.
+	every func(n ast.Node, what string)
 }
 
 // Limits of the search. Chosen: a name that more functions have says nothing.
@@ -107,8 +109,12 @@ func (e *callEffects) look(decl *ast.FuncDecl, outside map[types.Object]bool, de
 	})
 }
 
-// note keeps the first effect.
+// note keeps the first effect, or tells of each.
 func (w *effectWalk) note(n ast.Node, format string, args ...any) {
+	if w.every != nil {
+		w.every(n, fmt.Sprintf(format, args...))
+		return
+	}
 	if w.what == "" {
 		w.at, w.what = w.d.placeOf(n), fmt.Sprintf(format, args...)
 	}

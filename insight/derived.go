@@ -24,6 +24,8 @@ type derivations struct {
 	written map[types.Object][]changing
 	calls   map[*ast.FuncDecl][]derivedCall
 	named   map[string][]*ast.FuncDecl
+	// later are the fields and variables of packages that are set after they were made; nil until somebody asks.
+	later map[types.Object]bool
 	// nodes are those that hand values on, and through those that write through what a variable refers to.
 	nodes   []flowNode
 	through map[types.Object][]changing

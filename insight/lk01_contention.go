@@ -1,7 +1,6 @@
 package insight
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -217,7 +216,7 @@ func (c *contention) finding(p *facts.Place) (Finding, bool) {
 	}
 	f.Evidence = c.evidence(p)
 	startedWith(c.in, p.Frames, &f)
-	f.Advice = "Hold the lock for a shorter time: compute, allocate and wait before taking it; split the data over several locks; or copy read-only data (atomic.Pointer)."
+	f.Advice = "Hold the lock for a shorter time: do under it only what needs it; split the data over several locks; or copy read-only data (atomic.Pointer)."
 	if !p.Own && p.Caller.Func != "" && c.in.Session.Scope().Origin(p.Caller.Func) != stack.User {
 		f.Advice = "The lock is in package " + stack.Package(p.Caller.Func) + ", which is not your code: call it less often, or batch the calls."
 	}
@@ -309,6 +308,9 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 		}
 	}
 	if len(all) == 0 {
+		if l := underLockAt(c.in, p.At); l != nil && 2*l.time >= l.all() {
+			c.tellTold(tellLock(c.in, l.across(c.in, c.in.trace())), f)
+		}
 		return
 	}
 	top := slices.MaxFunc(all, func(a, b does) int { return int(min(max(a.time-b.time, -1), 1)) })
@@ -350,33 +352,14 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 		return
 	}
 	switch {
-	case waitsItself(cause.Kind) && syncs(t.Frames(cause.Site.Stack)):
-		f.Advice = syncAdvice + " " + f.Advice
-		f.Doubts = append(f.Doubts, heldSyncDoubt(c.in, t.Frames(cause.Site.Stack), p.At.Func)...)
-		protectedBy(c.in.code, p.Frames, t.Frames(cause.Site.Stack), callsOutside(c.in)...).tellSync(f)
-	case answersClient(t.Frames(cause.Site.Stack)):
-		f.Advice = answerAdvice
-	case writer != nil && waitsItself(cause.Kind):
-		f.Advice = writer.advice(heldAdvice)
 	case waitsItself(cause.Kind):
-		if p := protectedBy(c.in.code, p.Frames, t.Frames(cause.Site.Stack), callsOutside(c.in)...); p != nil {
-			if p.says != "" {
-				f.Summary, f.Advice = f.Summary+"; "+p.says, p.advice
-				if p.pace {
-					f.Title, f.Severity = cmp.Or(p.title, f.Title), Info
-				}
-				return
-			}
-			f.Doubts = append(f.Doubts, p.doubt)
+		work := t.Frames(cause.Site.Stack)
+		told := tellLock(c.in, heldAcrossCall{at: p.At, waiter: p.Frames, work: work, kind: cause.Kind, syncs: syncs(work)})
+		if writer != nil {
+			f.Advice = writer.advice(told.says())
+			return
 		}
-		advice := heldAdviceFor(cause.Kind)
-		// The line of a return has the deferred Unlock, too: what is called there is in the stacks of the calls.
-		if slices.ContainsFunc(append(callsOutside(c.in), t.Frames(cause.Site.Stack)), func(frames []stack.Frame) bool {
-			return len(frames) > 0 && lineOnly(c.in.code.userFrame(frames)) == lineOnly(cause.Site.Frame) && writesKept(c.in.code, frames)
-		}) {
-			advice = keepsOrder
-		}
-		f.Advice = advice + " " + f.Advice
+		c.tellTold(told, f)
 	case !p.Shared && cause.Kind.Key() == "running":
 		if does := workAdvice(c.in, p.At); does != "" {
 			f.Advice = does
@@ -385,6 +368,15 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 			f.Advice = readAdvice + " " + f.Advice
 		}
 	}
+}
+
+// tellTold says what to do about the lock, and what the source proves that it keeps.
+func (c *contention) tellTold(told lockTold, f *Finding) {
+	title, severity, evidence := f.Title, f.Severity, f.Evidence
+	if told.tell(f); told.p == nil || !told.p.pace {
+		f.Title, f.Severity = title, severity
+	}
+	f.Evidence = evidence
 }
 
 // unlocksIn tells of a stack that a lock is let go there.

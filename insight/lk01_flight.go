@@ -375,14 +375,10 @@ func tellHeldFor(in *Input, t *traced, w *waiting, reason string, f *Finding) {
 		f.Title = title // of units, whatever the lock is held for
 		return
 	}
-	if len(works) == 0 || reason == "lock" || reason == "running" {
+	if len(works) == 0 || reason == "lock" {
 		return
 	}
-	p := protectedBy(in.code, waiter, works[0])
-	if syncs(works[0]) {
-		p.tellSync(f)
-	} else if p != nil {
-		p.tell(f)
-		f.Title = title
-	}
+	told := lockWaitedFor(in, t, w)
+	told.tell(f)
+	f.Title = title
 }

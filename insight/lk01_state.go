@@ -50,7 +50,11 @@ func underAdvice(c *code, at stack.Frame, work []stack.Frame) string {
 		return fmt.Sprintf("Make that cheaper. It needs the lock: it makes the next %s of the one that is there (%s:%d), and two goroutines without it would begin with the same one. "+
 			"Do only what does not depend on %s before the lock is taken or after it is let go; "+more+"Split what it guards only into parts that do not depend on each other.", made.place, baseName(made.at.file), made.at.line, made.place)
 	}
-	return "Make that cheaper, or do it before the lock is taken or after it is let go; " + more + "Then split what it guards."
+	why := purposeOf(c, []stack.Frame{at}, work)
+	if why.workApart() {
+		return "Make that cheaper, or do it before the lock is taken or after it is let go; " + more + "Then split what it guards."
+	}
+	return "Make that cheaper; " + more + why.advice(doingWork)
 }
 
 // partsUnder are the parts of a file in which the lock is held that a line takes.

@@ -375,9 +375,6 @@ func stampedeFinding(r *Rule, in *Input, w *facts.AllWaits, s *stampede) Finding
 	for _, l := range s.io[:min(3, len(s.io))] {
 		f.Evidence = append(f.Evidence, s.shows(in, w, l))
 	}
-	if f.Advice = heldAdvice; first.writes(in.code) {
-		f.Advice = keepsOrder
-	}
 	f.Verify = "Record again under the same load: this line should be gone from loupe pprof -top -cum of the block profile, and the high percentiles of the latency should fall."
 	f.Doubts = append(in.doubts(), "the lock may be there to serialise this on purpose, as with writes to one file")
 	holder := first.stack
@@ -387,6 +384,9 @@ func stampedeFinding(r *Rule, in *Input, w *facts.AllWaits, s *stampede) Finding
 	more := callsOutside(in)
 	for _, l := range s.io {
 		more = append(more, l.stack)
+	}
+	if f.Advice = purposeOf(in.code, s.site.Frames, holder).advice(doingCall); first.writes(in.code) {
+		f.Advice = keepsOrder
 	}
 	if p := protectedBy(in.code, s.site.Frames, holder, more...); p != nil {
 		p.tell(&f)

@@ -145,7 +145,7 @@ func (w *pendingWriter) advice(held string) string {
 		rarely += fmt.Sprintf(" (line %d looks when Lock has been taken)", w.leaves)
 	}
 	const why = "While a writer waits for a RWMutex, nobody else gets it for reading, so each Lock makes all wait for the longest reader before it. "
-	if slices.Contains([]string{heldAdvice, heldPauseAdvice, heldOthersAdvice, heldElsewhereAdvice}, held) {
+	if held == heldAdvice {
 		return why + "Let that reader not hold the lock for so long: copy what it needs under RLock, unlock, and go on without it. Or " + rarely + "."
 	}
 	return why + "To make that rarer, " + rarely + ". " + held
@@ -168,21 +168,4 @@ func heldTitle(k facts.UnitKind) string {
 		return "Lock held while its holder waits for other goroutines"
 	}
 	return ""
-}
-
-// What to do about a lock that is held across a wait for time, or for other goroutines.
-const (
-	heldPauseAdvice  = "Do not pause under the lock: copy what is needed under it, unlock, and pause, or keep the rate, without it; take the lock again only to store something. If the pause waits for a state, let who changes that state end the wait (a channel, sync.Cond, whose Wait lets go of the lock)."
-	heldOthersAdvice = "Do not wait for other goroutines under the lock: those may need it, too. Look up what is needed, unlock, wait, and lock again to store what came of it. If several want the same thing, let the first one get it and the others wait only for that (golang.org/x/sync/singleflight, or a channel in the entry)."
-)
-
-// heldAdviceFor is what to do about a lock by what its holder waits for.
-func heldAdviceFor(k facts.UnitKind) string {
-	switch {
-	case onlyTime(k):
-		return heldPauseAdvice
-	case amongGoroutines(k):
-		return heldOthersAdvice
-	}
-	return heldAdvice
 }

@@ -181,28 +181,13 @@ func (l *underLock) syncs(t *traced) bool {
 
 // advise says what to do about the lock: by what its holder waits for, and by what the source shows that it is for.
 func (l *underLock) advise(in *Input, t *traced, f *Finding) {
-	work := t.Frames(workAt(l.group, &l.does))
-	_, elsewhere := l.heldIn(t)
-	p := protectedBy(in.code, t.Frames(stackIn(in, t, l.group, l.site)), work, callsOutside(in)...)
-	if l.syncs(t) {
-		if f.Advice = syncAdvice; l.inBackground(t) {
-			f.Advice = "Sync without the lock: take what is to be written under the lock, unlock, and then write and sync it, or sync alone after unlocking. Who has to know that its data is on disk can wait for that, and not for the lock."
-		} else {
-			f.Doubts = append(f.Doubts, heldSyncDoubt(in, work, l.site.Frame.Func)...)
-		}
-		p.tellSync(f)
-		return
-	}
-	switch f.Advice = heldAdviceFor(l.does.Cause.Kind); {
-	case elsewhere && l.inBackground(t):
-		f.Advice = heldElsewhereAdvice
-	case writesKept(in.code, work):
-		f.Advice = keepsOrder
-	}
-	if p != nil {
+	told := tellLock(in, l.across(in, t))
+	if told.p != nil && !told.sync {
+		p := *told.p
 		p.info = p.info && !p.slow
-		p.tell(f)
+		told.p = &p
 	}
+	told.tell(f)
 }
 
 // shown is what the holder does: at its own line in the function that takes the lock, as far as the units that wait hold it
@@ -330,6 +315,3 @@ func (l *underLock) inBackground(t *traced) bool {
 
 // heldAdvice is what to do about a lock that is held across a wait.
 const heldAdvice = "Do the I/O without the lock: look up, unlock, fetch, lock again and store. If several want the same thing, let the first one fetch it and the others wait only for that (golang.org/x/sync/singleflight, or a channel in the entry)."
-
-// heldElsewhereAdvice is the same, where the holder is another function, which works beside those that wait.
-const heldElsewhereAdvice = "Do the I/O without the lock: take it to copy what the calls need, unlock, make the calls, and take it again only to store what they gave."

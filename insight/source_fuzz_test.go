@@ -415,6 +415,13 @@ func askLeft(c *code, f stack.Frame) {
 	}
 	thingsIn(c, f)
 	client := []stack.Frame{{Func: "net/http.(*Client).Do"}, f}
+	lock := f
+	for lock.Line = f.Line - 1; lock.Line > 0 && lock.Line > f.Line-9; lock.Line-- {
+		why := purposeOf(c, []stack.Frame{lock}, client)
+		why.advice(doingCall)
+		why.workApart()
+	}
+	syncsSame(c, client)
 	jarOf(c, [][]stack.Frame{client})
 	oneStepUnder(c, [][]stack.Frame{client}, client, func(holder []stack.Frame) *underlying { return servedBy(c, holder) })
 }

@@ -41,39 +41,10 @@ const groupedWaits = 1.5
 // groupedAdvice is what to do about waits for a sync that serves several of them already.
 const groupedAdvice = "They wait until another goroutine has made a file reach the disk, as in a group commit: what is left is the disk. Larger groups need fewer syncs; or answer before the data is on the disk, if it may be lost when the machine fails."
 
-// effectAdvice is what to do about a lock while whose holder makes what changes something reach a disk or a peer; empty
-// where nothing says that it does.
-func effectAdvice(c *code, t *traced, w *waiting) string {
-	if len(w.causes) == 0 {
-		return ""
-	}
-	cause := &w.causes[0]
-	frames := t.Frames(workAt(w.group, cause))
-	switch kind := cause.Cause.Kind.Key(); {
-	case syncs(frames):
-		return syncAdvice + " Do not just move it out of the lock: what is written could then come in another order than the changes."
-	case answersClient(frames):
-		return answerAdvice
-	case kind == "network_write", kind == "file_call" && putsOut(frames):
-		return keepsOrder
-	}
-	var way []stack.Frame
-	for _, f := range frames {
-		if !t.Scope.IsUser(f) {
-			continue
-		}
-		way = append(way, f)
-		if f.Func == w.site.Frame.Func {
-			break
-		}
-	}
-	if len(way) == 0 {
-		return ""
-	}
-	if how := changesBy(c, frames, way); how != "" {
-		return "What is done under the lock changes something (" + how + "): find out whether the lock keeps these changes in order. If it does, let one call carry what several have (a batch), or let one goroutine send what the others put in a queue. If not, unlock before the call."
-	}
-	return ""
+// lockWaitedFor is what to do about the lock of a wait, by what its holder does.
+func lockWaitedFor(in *Input, t *traced, w *waiting) lockTold {
+	work := t.Frames(workAt(w.group, &w.causes[0]))
+	return tellLock(in, heldAcrossCall{at: w.site.Frame, waiter: t.Frames(w.site.Stack), work: work, kind: w.causes[0].Cause.Kind, syncs: syncs(work)})
 }
 
 // ownAnswers are functions through which a server writes to its own client.

@@ -670,8 +670,8 @@ var waitAdvices = map[string]string{
 	"sleep":          "Do not sleep until something may be ready: let the producer signal it (a channel, a sync.Cond, a context), and wait for that. If the pause keeps a rate, use a limiter that waits only when the rate is exceeded; if it is between retries, limit them and omit the pause after the last one.",
 	"timer":          "Let the event itself end the wait (a closed channel, a context), not a timer; if it has to be polled, check once before the first wait. If the timer gathers a batch, shorten its time, or go on as soon as the batch is full or nobody else can add to it; if it keeps a rate, raise the rate or ask for more in one call; if a timeout always fires, the event never happens.",
 	"time_limit":     limitAdvice,
-	"lock":           "Hold the lock for a shorter time: copy what is needed and release the lock before the slow part, or split what it guards.",
-	"running":        "The holder computes under the lock: do that before locking or after unlocking, or split what the lock guards.",
+	"lock":           "Hold the lock for a shorter time: do under it only what needs it, or split what it guards.",
+	"running":        "The holder computes under the lock: make that cheaper, or split what the lock guards; what neither reads nor changes what it guards can be done without it.",
 	"pool":           "Too few connections for the load: raise the pool's limit (SetMaxOpenConns, MaxConnsPerHost), or release connections sooner (close rows and bodies, shorter transactions).",
 	"network":        "The peer's response takes the time: look at the peer, cache answers that do not change, or ask earlier and do other work meanwhile.",
 	"dial":           "Reuse connections (keep-alive): one client for all requests, bodies read to the end and closed, enough idle connections (MaxIdleConnsPerHost).",
@@ -771,11 +771,8 @@ func waitAdvice(in *Input, reason string, w *waiting, many bool, t *traced) stri
 	if w.queues() && w.kind != "lock" {
 		return "What they wait for here (a semaphore, a channel, a pool) lets in fewer at once than the load asks for. Let in more, as far as what is behind it can handle that. If it protects something else, or what is done inside needs the CPUs, this is where the limit is."
 	}
-	if w.kind == "lock" && reason != "lock" && reason != "running" {
-		if effect := effectAdvice(in.code, t, w); effect != "" {
-			return effect
-		}
-		text = "Do the slow part without the lock: look up, unlock, do it, lock again and store; if several want the same thing, let the first one do it and the others wait only for that (singleflight). " + text
+	if w.kind == "lock" && reason != "lock" && len(w.causes) > 0 {
+		return lockWaitedFor(in, t, w).advice
 	}
 	return text
 }

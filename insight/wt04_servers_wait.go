@@ -169,7 +169,7 @@ func (b *behind) says(c *code) string {
 }
 
 // advice is what to do.
-func (b *behind) advice() string {
+func (b *behind) advice(in *Input, t *traced) string {
 	more := "More slots do not help: those who have one would wait"
 	if b.workers {
 		more = "More workers do not help: they would wait"
@@ -178,7 +178,8 @@ func (b *behind) advice() string {
 	case !b.lock:
 		return more + fmt.Sprintf(" at %s as well. Look at the goroutines that end this wait, and at what these wait for: that is the limit.", fileLine(b.site.File, b.site.Line))
 	case waitsItself(b.cause.Kind):
-		return more + " for the same lock. Let its holder wait without the lock: take it to copy what is needed, unlock, make the call, and take it again only to store what it gave."
+		work := t.Frames(b.cause.Site.Stack)
+		return more + " for the same lock. " + tellLock(in, heldAcrossCall{at: b.site, waiter: t.Frames(b.stack), work: work, kind: b.cause.Kind, syncs: syncs(work)}).says()
 	}
 	return more + " for the same lock. Hold it for a shorter time, or split what it guards."
 }
@@ -195,7 +196,7 @@ func (b *behind) tell(in *Input, t *traced, f *Finding) {
 		}
 		f.Title = "Requests queue for " + who + what
 	}
-	f.Advice = b.advice()
+	f.Advice = b.advice(in, t)
 	f.Verify = "Record again under the same load: the wait of those who serve should shrink, and this one with it."
 	shown := "those who serve wait for the lock here"
 	if !b.lock {
