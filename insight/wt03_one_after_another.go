@@ -190,12 +190,12 @@ func keysAt(c *code, at stack.Frame) (name string, keys []string) {
 	for _, x := range calls[0].Args {
 		switch x.(type) {
 		case *ast.Ident, *ast.SelectorExpr:
-			if text := types.ExprString(x); !noKeys.MatchString(lastName(text)) && text != "nil" && text != "true" && text != "false" {
+			if text := types.ExprString(x); !noKeys.MatchString(lastName(text)) && text != "nil" && text != "true" && text != "false" && mayBeKey(c, at, x) {
 				keys = append(keys, text)
 			}
 		}
 	}
-	return lastName(types.ExprString(calls[0].Fun)), keys
+	return ownCallName(calls[0]), keys
 }
 
 // compares adds what has to stay in order where a call is made again after others, with the same
@@ -252,8 +252,9 @@ func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) 
 		unit.Duration(sum/n), unit.Duration(g.All.Wall/n))
 	text += overUnits(g)
 	jar, hasJar := s.jar(in.code, t)
+	cond, proved := s.conditionOf(in.code)
 	if s.key == "" && !hasJar {
-		text += fmt.Sprintf("; made concurrently they would take %s", unit.Duration((sum-s.gain)/n))
+		text += cond.impact(proved, unit.Duration((sum-s.gain)/n))
 	}
 	f := r.answer(Found, "%s", text)
 	f.Impact = exactly(ofAll(in, g, share), "share of the "+timeOfUnits(g))
@@ -265,7 +266,11 @@ func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) 
 	for i, c := range s.calls[:min(4, len(s.calls))] {
 		f.Evidence = append(f.Evidence, t.seenAt(t.Frames(c.stack), s.lines[i], "%s in each: %s", unit.Duration(c.time/n), callWords[c.kind][1]))
 	}
-	f.Advice = "Make independent calls concurrently (side by side): an errgroup or a WaitGroup with one goroutine each, and wait once; or start the longest first and collect its answer last. If one peer answers all of them, combine them into one call."
+	f.Evidence = append(f.Evidence, cond.evidence(in.code)...)
+	f.Advice = cond.advice(in.code, s, proved)
+	if cond.seen {
+		f.Severity = Info
+	}
 	f.Verify = "Record again under the same load: loupe trace requests should show one wait instead of these, about as long as the longest of them."
 	f.Doubts = in.traceDoubts(t)
 	if !s.known {

@@ -71,7 +71,7 @@ func TestWT03(t *testing.T) {
 			ask(p, 4*ms, "main.get@db.go:40", "main.handle@main.go:7")
 			ask(p, 3*ms, "main.get@db.go:40", "main.handle@main.go:8")
 			ask(p, 5*ms, "main.get@db.go:40", "main.handle@main.go:9")
-		}, Info, "a request of main.handle makes 3 calls one after another in main.handle (4.00 ms at line 7, 3.00 ms at line 8, 5.00 ms at line 9): 12.0 ms of 12.0 ms on average over 20; made concurrently they would take 5.00 ms"},
+		}, Info, "a request of main.handle makes 3 calls one after another in main.handle (4.00 ms at line 7, 3.00 ms at line 8, 5.00 ms at line 9): 12.0 ms of 12.0 ms on average over 20; if they do not need each other, together they would take 5.00 ms"},
 		{"in two functions", func(p *accounttest.Program) {
 			ask(p, 4*ms, "main.user@db.go:40", "main.handle@main.go:7")
 			ask(p, 5*ms, "main.feed@db.go:50", "main.handle@main.go:9")
@@ -163,7 +163,7 @@ func TestWT03Jar(t *testing.T) {
 		})
 		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "main.go"}, []byte("package main; import \"net/http\"\nfunc handle() {\n\tuser := s.page(1)\n\tads := s.page(2)\n\tuse(user, ads)\n}\ntype shop struct { c *http.Client }\nfunc (s *shop) page(n int) int {\n\treturn s.c.Do(n)\n}\nfunc main() { "+maker+" }\n"))
 		f := answers(t, r, "WT03")[0]
-		if f.Severity != want || (want == Info) != strings.Contains(strings.Join(f.Doubts, " "), "cookies") || (want == Info) == strings.Contains(f.Summary, "made concurrently") {
+		if f.Severity != want || (want == Info) != strings.Contains(strings.Join(f.Doubts, " "), "cookies") || (want == Info) == strings.Contains(f.Summary, "they would take") {
 			t.Errorf("%s: %s %s: %s\n%q", maker, f.State, f.Severity, f.Summary, f.Doubts)
 		}
 	}

@@ -21,7 +21,7 @@ func TestWT03Things(t *testing.T) {
 		{"none uses another's", "a := get(1)\n\tb := get(2)\n\tc := get(3)\n\tuse(a, b, c)", 3,
 			"makes 3 calls one after another in main.handle (5.00 ms at line 3, 5.00 ms at line 4, 5.00 ms at line 5)", "judging by the variables, no call uses the result of another; effects"},
 		{"the rows of a query", "a := get(1)\n\trows, err := find(2)\n\tfor rows.Next() {\n\t}\n\tuse(a, err)", 3,
-			"makes 2 calls one after another in main.handle (5.00 ms at line 3, 10.0 ms at lines 4 and 5): 15.0 ms of 15.0 ms on average over 20; made concurrently they would take 10.0 ms",
+			"makes 2 calls one after another in main.handle (5.00 ms at line 3, 10.0 ms at lines 4 and 5): 15.0 ms of 15.0 ms on average over 20; if they do not need each other, together they would take 10.0 ms",
 			"none of these 2 uses the result of another; what is at lines 4 and 5 has to stay in that order and counts as one call; effects"},
 		{"two that use one", "a := get(1)\n\tb := get(a + 1)\n\tc := get(a + 2)\n\tuse(b, c)", 3, "makes 3 calls", "judging by the source, line 4 has to come after line 3, line 5 has to come after line 3; the figure keeps that order; effects"},
 		{"one that uses two", "a := get(1)\n\tb := get(2)\n\tc := get(a, b)\n\tuse(c)", 3, "makes 3 calls", "line 5 has to come after line 3, line 5 has to come after line 4"},
