@@ -408,6 +408,10 @@ func askLeft(c *code, f stack.Frame) {
 		}
 	}
 	callNeeds(c, f, []int{f.Line, f.Line + 1, f.Line + 2})
+	closingOf(c, f, []int{f.Line, f.Line + 1, f.Line + 2})
+	peerOrder(c, []stack.Frame{f}, []stack.Frame{f})
+	mayBeKey(c, f, &ast.Ident{Name: "a"})
+	tellEnd(c, []stack.Frame{f}, &Finding{})
 	barrierAt(c, f)
 	if b, ok := batchTurnAt(c, f); ok {
 		b.needsLast()

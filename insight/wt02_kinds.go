@@ -67,6 +67,8 @@ func tellKind(c *code, t *traced, o *outward, f *Finding) {
 		f.Advice = "Ask for all at once, or change all at once: one statement with many keys or rows (IN, a join, VALUES with many rows), as the driver and the database permit. Within a transaction, which has one connection, the calls cannot be made concurrently."
 	case how != "":
 		tellWrites(c, how, way, f)
+	default:
+		tellPeerOrder(c, o.path, way, f)
 	}
 }
 

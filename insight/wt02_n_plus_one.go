@@ -158,11 +158,11 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward, ways []callWay,
 		f.Doubts = append(f.Doubts, "if each call needs the previous answer (pages, links), only a better API of the peer helps; if each is a retry of a failed call, more at a time only burden a busy peer")
 	}
 	if first, ok := firstOf(in.code, o.path); ok {
-		ends := "the loop ends at the first accepted answer: made concurrently, more calls would be made than needed"
 		if first.earlier > 0 && !first.retries {
-			ends = fmt.Sprintf("by the source, what earlier answers have done decides at %s whether the next call is made: made concurrently, more calls would be made than that allows", fileLine(first.at.File, first.earlier))
+			f.Doubts = append(f.Doubts, fmt.Sprintf("by the source, what earlier answers have done decides at %s whether the next call is made: made concurrently, more calls would be made than that allows", fileLine(first.at.File, first.earlier)))
+		} else {
+			tellEnd(in.code, o.path, &f)
 		}
-		f.Doubts = append(f.Doubts, ends)
 		if first.retries {
 			f.Severity = Info // the next of several that can do the same
 			f.Advice = asking{seeks: true}.advice()
