@@ -175,12 +175,12 @@ func (w *closedWalk) look(f *closedFrame, top ast.Node) {
 				if v := w.d.variable(ast.Unparen(x)); v != nil && n.Tok != token.DEFINE && f.shares(v, around) {
 					w.opens(n, v, "%s is set", types.ExprString(x))
 				} else if n.Tok != token.DEFINE || !isIdent(x) {
-					w.stores(f, x, n, i)
+					w.stores(f, x, n, i, around)
 				}
 			}
 		case *ast.IncDecStmt:
-			if v := w.d.variable(ast.Unparen(n.X)); (v != nil && f.shares(v, around) || !w.toldPlace(f, n.X, 0)) && !isMetric(n.X) {
-				w.opens(n, w.key(f, n.X, 0), "%s is counted on", types.ExprString(n.X))
+			if v := w.d.variable(ast.Unparen(n.X)); v != nil && f.shares(v, around) || !w.toldPlace(f, n.X, 0) {
+				w.counts(n, n.X, w.key(f, n.X, 0), types.ExprString(n.X)+" is counted on")
 			}
 		case *ast.RangeStmt:
 			for _, x := range []ast.Expr{n.Key, n.Value} {
@@ -202,11 +202,11 @@ func (w *closedWalk) look(f *closedFrame, top ast.Node) {
 				w.receives(f, n, n.X)
 			}
 		case *ast.SelectorExpr:
-			if v := w.d.field(n); v != nil {
+			if v := w.d.field(n); v != nil && !onlyChanged(n, around) {
 				w.reads(n, v, "%s is read", types.ExprString(n))
 			}
 		case *ast.Ident:
-			if v := w.d.variable(n); v != nil && (ofPackage(v) || f.outer == nil || f.lit != nil) {
+			if v := w.d.variable(n); v != nil && (ofPackage(v) || f.outer == nil || f.lit != nil) && !onlyChanged(n, around) {
 				w.reads(n, v, "%s is read", n.Name)
 			}
 		case *ast.CallExpr:
@@ -243,7 +243,7 @@ func (w *closedWalk) receives(f *closedFrame, n ast.Node, x ast.Expr) {
 }
 
 // stores looks at what an assignment sets.
-func (w *closedWalk) stores(f *closedFrame, x ast.Expr, n *ast.AssignStmt, i int) {
+func (w *closedWalk) stores(f *closedFrame, x ast.Expr, n *ast.AssignStmt, i int, around []ast.Node) {
 	if isNamed(x, "_") || w.toldPlace(f, x, 0) {
 		return
 	}
@@ -252,7 +252,28 @@ func (w *closedWalk) stores(f *closedFrame, x ast.Expr, n *ast.AssignStmt, i int
 		w.found.results = append(w.found.results, p) // done in this order whoever makes the calls
 		return
 	}
+	if f.outer != nil && setsLazily(f.decl, n, around) {
+		p.key = nil // whoever finds nothing there makes it
+	}
 	w.found.open = append(w.found.open, p)
+}
+
+// onlyChanged tells of a place, with the nodes around, that it is only set there, or counted on by a call or a statement of its own.
+func onlyChanged(x ast.Expr, around []ast.Node) bool {
+	switch p := parent(around).(type) {
+	case *ast.IncDecStmt:
+		return true
+	case *ast.AssignStmt:
+		return p.Tok == token.ASSIGN && slices.Contains(p.Lhs, x)
+	case *ast.SelectorExpr:
+		if len(around) < 3 || !metricVerbs.MatchString(p.Sel.Name) {
+			return false
+		}
+		call, ok := around[len(around)-2].(*ast.CallExpr)
+		_, alone := around[len(around)-3].(*ast.ExprStmt)
+		return ok && alone && call.Fun == ast.Expr(p)
+	}
+	return false
 }
 
 // place tells of what is set that it is the call's own: a variable of a function that it calls, or a part of one.

@@ -55,6 +55,7 @@ type server struct {
 	asked     atomic.Int64
 	calls     atomic.Int64
 	last      string
+	hits      int
 	open      func(string) (string, error)
 	peers     peers
 	one       lone
@@ -74,6 +75,17 @@ func (n near) Fetch(p string) (string, error) { _, err := n.hc.Get(p); return ""
 func (n far) Fetch(p string) (string, error)  { _, err := n.hc.Get(p); return "", err }
 
 func scopeOf(ctx context.Context) *scope { s, _ := ctx.Value(scopeKey{}).(*scope); return s }
+
+func (s *server) cached(p string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x, ok := s.cache[p]; ok {
+		return x, nil
+	}
+	x, err := s.fetch(p)
+	s.cache[p] = x
+	return x, err
+}
 
 func (s *server) file(name string) string { return filepath.Join(s.dir, name+".json") }
 
@@ -125,6 +137,10 @@ func TestClosedCalls(t *testing.T) {
 		{"a buffer", "x, err := s.fetch(\"/a\")\ns.said.WriteString(x)\nreturn x, err", "return s.fetch(s.said.String())", "", "", Info, itSupposes, "leaves behind (s.said.WriteString is called at main.go:"},
 		{"the environment", "x, err := s.fetch(\"/a\")\nos.Setenv(\"A\", x)\nreturn x, err", "return s.fetch(os.Getenv(\"A\"))", "", "", Info, itSupposes, "leaves behind (os.Setenv is called at main.go:"},
 		{"a count that is read", "s.asked.Add(1)\nreturn s.fetch(\"/a\")", "if s.asked.Load() > 1 {\nreturn \"\", nil\n}\nreturn s.fetch(\"/b\")", "", "", Info, itSupposes, "leaves behind (s.asked.Add is called at main.go:"},
+		{"a field that is counted on and read", "s.hits++\nreturn s.fetch(\"/a\")", "if s.hits > 1 {\nreturn \"\", nil\n}\nreturn s.fetch(\"/b\")", "", "", "", "depend on each other", ""},
+		{"both count", "s.hits++\ns.asked.Add(1)\nreturn s.fetch(\"/a\")", "s.hits++\ns.asked.Add(1)\nreturn s.fetch(\"/b\")", "", "", Warning, itProves, "Make independent"},
+		{"both set it", "x, err := s.fetch(\"/a\")\ns.last = x\nreturn x, err", "x, err := s.fetch(\"/b\")\ns.last = x\nreturn x, err", "", "", Warning, itSupposes, "If none of these calls"},
+		{"one cache", "return s.cached(\"/a\")", "return s.cached(\"/b\")", "", "", Warning, itSupposes, "The source does not prove that: s.cache[p] is set at main.go:"},
 		{"it sets what nobody is seen to read", "x, err := s.fetch(\"/a\")\ns.last = x\nreturn x, err", plainB, "", "", Warning, itSupposes, "If none of these calls needs what another one leaves behind"},
 		{"it sends a command by GET", plainA, plainB, "getB", "moveB", Warning, itSupposes, "by its name, moveB does something at the peer"},
 		{"it gets or makes", plainA, plainB, "getB", "getOrMakeB", Warning, itSupposes, "by its name, getOrMakeB does something at the peer"},

@@ -114,6 +114,9 @@ func (w *closedWalk) call(f *closedFrame, n *ast.CallExpr, alone bool) {
 	sel, selected := fun.(*ast.SelectorExpr)
 	switch {
 	case selected && isMetric(sel.X) && metricVerbs.MatchString(name):
+		if key := w.key(f, sel.X, 0); key != nil && alone {
+			w.found.results = append(w.found.results, openPoint{at: w.d.placeOf(n), what: text + " is called", key: key})
+		}
 	case known && len(decls) == 0:
 		w.opensUnseen(n, name, "what %s does is not in the sources; it is called", text)
 	case known && len(decls) > 1:
@@ -314,8 +317,9 @@ func (w *closedWalk) method(f *closedFrame, n *ast.CallExpr, sel *ast.SelectorEx
 			}
 		}
 	case alone && name == "Add" && isMetric(sel.X), of.pkg == "sync/atomic" && alone && name == "Add" && len(n.Args) == 1 && isLiteral(n.Args[0]):
-		// a count, which is in order if somebody reads it
-		w.opensIfRead(n, key, "%s is called", text)
+		if key != nil { // a count, which is in order unless somebody reads it
+			w.found.results = append(w.found.results, openPoint{at: w.d.placeOf(n), what: text + " is called", key: key})
+		}
 	case of.pkg == "time" || of.pkg == "context" || tells[name] && len(n.Args) <= 1, of.pkg != "" && !isOther && tellsOnly.MatchString(name), isContext(sel.X) && tellsOnly.MatchString(name):
 		w.reads(n, key, "%s is called", text)
 	case isOther && saysReads.MatchString(name) && !stateful.MatchString(name):
@@ -332,11 +336,14 @@ func (w *closedWalk) method(f *closedFrame, n *ast.CallExpr, sel *ast.SelectorEx
 	}
 }
 
-// opensIfRead notes a count: it is an open point only if another call reads it.
-func (w *closedWalk) opensIfRead(n ast.Node, key any, format string, text string) {
-	if key != nil {
-		w.found.results = append(w.found.results, openPoint{at: w.d.placeOf(n), what: strings.Replace(format, "%s", text, 1), key: key})
+// counts notes what is counted on: of a count by its name, that is an open point only if another call reads it.
+func (w *closedWalk) counts(n ast.Node, x ast.Expr, key any, what string) {
+	p := openPoint{at: w.d.placeOf(n), what: what, key: key}
+	if key != nil && isMetric(x) {
+		w.found.results = append(w.found.results, p)
+		return
 	}
+	w.found.open = append(w.found.open, p)
 }
 
 // isRequestOf tells of an argument that it is a request of net/http.
