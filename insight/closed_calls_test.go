@@ -124,6 +124,7 @@ func TestClosedCalls(t *testing.T) {
 		{"what is made here is set", "q := url.Values{}\nq.Set(\"a\", \"b\")\nm := map[string]int{}\nm[\"a\"]++\nreturn s.fetch(\"/a?\" + q.Encode())", plainB, "", "", Warning, itProves, "Make independent"},
 		{"it logs and counts", "log.Printf(\"a\")\ns.asked.Add(1)\nreturn s.fetch(\"/a\")", plainB, "", "", Warning, itProves, "Make independent"},
 		{"queries", "var x string\nerr := s.db.QueryRowContext(ctx, `SELECT a FROM b`).Scan(&x)\nreturn x, err", plainB, "", "", Warning, itProves, "Make independent"},
+		{"a statement is prepared", "st, err := s.db.PrepareContext(ctx, \"SELECT a FROM b\")\nif err != nil {\nreturn \"\", err\n}\ndefer st.Close()\nreturn s.fetch(\"/a\")", "var x string\nerr := s.db.QueryRowContext(ctx, `SELECT a FROM b`).Scan(&x)\nreturn x, err", "", "", Warning, "they would take", "ake "},
 		{"the one method of an interface", "return s.one.Find(\"/a\")", plainB, "", "", Warning, itProves, "Make independent"},
 		{"the environment is only read", "return s.fetch(os.Getenv(\"A\"))", plainB, "", "", Warning, itProves, "Make independent"},
 

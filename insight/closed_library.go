@@ -253,11 +253,21 @@ func (w *closedWalk) library(f *closedFrame, n *ast.CallExpr, pkg, name string) 
 	case computes(pkg, name), harmlessLibrary(pkg, name):
 	case isMetric(&ast.Ident{Name: lastOfPath(pkg)}):
 	case makesAnew.MatchString(name):
+	case len(n.Args) > 0 && strings.Contains(strings.Split(pkg, "/")[0], ".") && w.pointee(f, n.Args[0], 0) && !isBasicOrUnknown(w.d, n.Args[0]): // of what the call has made
 	case strings.Contains(strings.Split(pkg, "/")[0], ".") && saysReads.MatchString(name):
 		w.asks(f, n, 1)
 	default:
 		w.opensUnseen(n, name, "what %s does is not in the sources; it is called", types.ExprString(n.Fun))
 	}
+}
+
+// isBasicOrUnknown tells of a value that it is a text or a number, or that its type is not known and nothing made it.
+func isBasicOrUnknown(d *derivations, x ast.Expr) bool {
+	if of := d.t.typeOf(x); of != nil {
+		return isBasic(of)
+	}
+	_, isName := ast.Unparen(x).(*ast.Ident)
+	return !isName
 }
 
 // ofSystem looks at the call of a function of package os.
@@ -307,6 +317,7 @@ func (w *closedWalk) method(f *closedFrame, n *ast.CallExpr, sel *ast.SelectorEx
 			return
 		}
 		w.asks(f, n, w.statementAsked(f, n, name))
+	case of.pkg == "database/sql" && (strings.HasPrefix(name, "Prepare") || strings.HasPrefix(name, "Ping") || name == "Stats"):
 	case w.pointee(f, sel.X, 0):
 		if fillsGiven.MatchString(name) {
 			for _, x := range n.Args {
@@ -322,13 +333,13 @@ func (w *closedWalk) method(f *closedFrame, n *ast.CallExpr, sel *ast.SelectorEx
 		}
 	case of.pkg == "time" || of.pkg == "context" || tells[name] && len(n.Args) <= 1, of.pkg != "" && !isOther && tellsOnly.MatchString(name), isContext(sel.X) && tellsOnly.MatchString(name):
 		w.reads(n, key, "%s is called", text)
+	case isOther && slices.Contains([]string{"Query", "QueryRow", "QueryContext", "QueryRowContext"}, name):
+		w.asks(f, n, w.statementAsked(f, n, name))
 	case isOther && saysReads.MatchString(name) && !stateful.MatchString(name):
 		w.reads(n, key, "%s is called", text)
 		w.asks(f, n, 1)
-	case isOther && slices.Contains([]string{"Query", "QueryRow", "QueryContext", "QueryRowContext"}, name):
-		w.asks(f, n, w.statementAsked(f, n, name))
 	default:
-		if of.pkg == "" { // nor is it known what it is called on
+		if isOther || of.pkg == "database/sql" { // a client is no place: that another call uses it too says nothing
 			key = nil
 		}
 		w.opens(n, key, "%s is called", text)
