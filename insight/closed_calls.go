@@ -86,7 +86,7 @@ func closingOf(c *code, at stack.Frame, lines []int) (all []closing, ok bool) {
 		return nil, false
 	}
 	nodes := make([][]ast.Node, len(lines)+1)
-	d.nodesBetween(in.body(), lines, func(i int, n ast.Node) { nodes[i] = append(nodes[i], n) })
+	nodesBetween(d, in.body(), lines, func(i int, n ast.Node) { nodes[i] = append(nodes[i], n) })
 	for i, some := range nodes {
 		if len(some) == 0 && i < len(lines) {
 			return nil, false
@@ -103,7 +103,7 @@ func closingOf(c *code, at stack.Frame, lines []int) (all []closing, ok bool) {
 
 // nodesBetween visits the calls and statements of a body from the first to the last of some lines, with the number of the line
 // that they are on; that is the number of lines for those between. What is only reached after a failure is left out.
-func (d *derivations) nodesBetween(body *ast.BlockStmt, lines []int, visit func(i int, n ast.Node)) {
+func nodesBetween(d *derivations, body *ast.BlockStmt, lines []int, visit func(i int, n ast.Node)) {
 	var look func(n ast.Node) bool
 	look = func(n ast.Node) bool {
 		if n == nil {
@@ -407,7 +407,7 @@ func (w *closedWalk) ownResult(f *closedFrame, n *ast.CallExpr, depth int) bool 
 		if len(decls) != 1 {
 			return false
 		}
-		return w.returnsOwn(w.enterFrame(f, decls[0], n), depth+1)
+		return returnsOwnValue(w, w.enterFrame(f, decls[0], n), depth+1)
 	}
 	name, pkg := calledName(n), w.d.t.fromPackage(ast.Unparen(n.Fun))
 	if pkg != "" {
@@ -424,8 +424,8 @@ func (w *closedWalk) ownResult(f *closedFrame, n *ast.CallExpr, depth int) bool 
 	return isOutward(name) && (of.text() == "net/http.Client" || of.pkg == "database/sql")
 }
 
-// returnsOwn tells of a function that all that it returns is its own.
-func (w *closedWalk) returnsOwn(f *closedFrame, depth int) bool {
+// returnsOwnValue tells of a function that all that it returns is its own.
+func returnsOwnValue(w *closedWalk, f *closedFrame, depth int) bool {
 	if w.steps++; depth > closedDepth || w.steps > closedSteps || f.decl.Body == nil {
 		return false
 	}
@@ -440,7 +440,7 @@ func (w *closedWalk) returnsOwn(f *closedFrame, depth int) bool {
 				own = false // by its name
 			}
 			for _, x := range n.Results {
-				if text := types.ExprString(x); !isError(lastName(text)) && !w.makesError(x) {
+				if text := types.ExprString(x); !isError(lastName(text)) && !makesError(w, x) {
 					own = own && w.pointee(f, x, depth+1)
 				}
 			}
@@ -451,7 +451,7 @@ func (w *closedWalk) returnsOwn(f *closedFrame, depth int) bool {
 }
 
 // makesError tells of an expression that it makes an error.
-func (w *closedWalk) makesError(x ast.Expr) bool {
+func makesError(w *closedWalk, x ast.Expr) bool {
 	call, ok := ast.Unparen(x).(*ast.CallExpr)
 	if !ok {
 		return false

@@ -233,7 +233,7 @@ func (w *closedWalk) library(f *closedFrame, n *ast.CallExpr, pkg, name string) 
 		}
 		return
 	case "fmt":
-		if strings.HasPrefix(name, "F") && given(0) && !w.isOutput(n.Args[0]) || strings.HasPrefix(name, "Sscan") && slices.ContainsFunc(n.Args[1:], func(x ast.Expr) bool { return !w.pointee(f, x, 0) }) || strings.HasPrefix(name, "Scan") {
+		if strings.HasPrefix(name, "F") && given(0) && !isOutput(w, n.Args[0]) || strings.HasPrefix(name, "Sscan") && slices.ContainsFunc(n.Args[1:], func(x ast.Expr) bool { return !w.pointee(f, x, 0) }) || strings.HasPrefix(name, "Scan") {
 			w.opens(n, w.key(f, n.Args[0], 0), "%s is given to %s", types.ExprString(n.Args[0]), types.ExprString(n.Fun))
 		}
 		return
@@ -295,7 +295,7 @@ func (w *closedWalk) ofSystem(f *closedFrame, n *ast.CallExpr, name string) {
 }
 
 // isOutput tells of what is written to that it goes to whoever asked, or to the program's own output.
-func (w *closedWalk) isOutput(x ast.Expr) bool {
+func isOutput(w *closedWalk, x ast.Expr) bool {
 	text := types.ExprString(x)
 	return text == "os.Stdout" || text == "os.Stderr" || text == "io.Discard" || libraryTypeOf(w.d, x, 0).text() == "net/http.ResponseWriter"
 }
@@ -307,21 +307,21 @@ func (w *closedWalk) method(f *closedFrame, n *ast.CallExpr, sel *ast.SelectorEx
 	isOther := strings.Contains(strings.Split(of.pkg, "/")[0], ".") || of.pkg == ""
 	switch {
 	case lockNames.MatchString(name), of.pkg == "sync" && (of.name == "WaitGroup" || of.name == "Once" || of.name == "Cond"):
-	case of.text() == "net/http.ResponseWriter", w.isOutput(sel.X):
-	case of.text() == "net/http.Client" || of.text() == "net/http." && isOutward(name) || name == "RoundTrip" || of.pkg == "" && name == "Do" && slices.ContainsFunc(n.Args, w.isRequestOf(f)):
-		w.asks(f, n, w.methodAsked(f, n, name))
-		w.throughTransports(f, n)
+	case of.text() == "net/http.ResponseWriter", isOutput(w, sel.X):
+	case of.text() == "net/http.Client" || of.text() == "net/http." && isOutward(name) || name == "RoundTrip" || of.pkg == "" && name == "Do" && slices.ContainsFunc(n.Args, isRequestOf(w, f)):
+		w.asks(f, n, methodAsked(w, f, n, name))
+		throughTransports(w, f, n)
 	case of.pkg == "database/sql" && of.name != "Rows" && of.name != "Row" && isOutward(name):
 		if of.name == "Tx" || of.name == "Conn" {
 			w.opens(n, key, "%s uses one connection; it is called", text)
 			return
 		}
-		w.asks(f, n, w.statementAsked(f, n, name))
+		w.asks(f, n, statementAsked(w, f, n, name))
 	case of.pkg == "database/sql" && (strings.HasPrefix(name, "Prepare") || strings.HasPrefix(name, "Ping") || name == "Stats"):
 	case w.pointee(f, sel.X, 0):
 		if fillsGiven.MatchString(name) {
 			for _, x := range n.Args {
-				if !isContext(x) && !w.pointee(f, x, 0) && !w.isOutput(x) {
+				if !isContext(x) && !w.pointee(f, x, 0) && !isOutput(w, x) {
 					w.opens(n, w.key(f, x, 0), "%s is given to %s", types.ExprString(x), text)
 					return
 				}
@@ -334,7 +334,7 @@ func (w *closedWalk) method(f *closedFrame, n *ast.CallExpr, sel *ast.SelectorEx
 	case of.pkg == "time" || of.pkg == "context" || tells[name] && len(n.Args) <= 1, of.pkg != "" && !isOther && tellsOnly.MatchString(name), isContext(sel.X) && tellsOnly.MatchString(name):
 		w.reads(n, key, "%s is called", text)
 	case isOther && slices.Contains([]string{"Query", "QueryRow", "QueryContext", "QueryRowContext"}, name):
-		w.asks(f, n, w.statementAsked(f, n, name))
+		w.asks(f, n, statementAsked(w, f, n, name))
 	case isOther && saysReads.MatchString(name) && !stateful.MatchString(name):
 		w.reads(n, key, "%s is called", text)
 		w.asks(f, n, 1)
@@ -358,14 +358,14 @@ func (w *closedWalk) counts(n ast.Node, x ast.Expr, key any, what string) {
 }
 
 // isRequestOf tells of an argument that it is a request of net/http.
-func (w *closedWalk) isRequestOf(f *closedFrame) func(ast.Expr) bool {
+func isRequestOf(w *closedWalk, f *closedFrame) func(ast.Expr) bool {
 	return func(x ast.Expr) bool {
 		return strings.HasPrefix(libraryTypeOf(w.d, x, 0).name, "Request") && libraryTypeOf(w.d, x, 0).pkg == "net/http"
 	}
 }
 
 // throughTransports goes into the transports of the sources, which a client may have.
-func (w *closedWalk) throughTransports(f *closedFrame, n *ast.CallExpr) {
+func throughTransports(w *closedWalk, f *closedFrame, n *ast.CallExpr) {
 	for _, decl := range w.d.named["RoundTrip"] {
 		if decl.Recv == nil || w.seen[decl] || f.decl == decl {
 			continue
@@ -393,7 +393,7 @@ func (w *closedWalk) throughTransports(f *closedFrame, n *ast.CallExpr) {
 }
 
 // methodAsked tells of a call of a client whether its request only reads (1), changes something (-1), or nothing shows it (0).
-func (w *closedWalk) methodAsked(f *closedFrame, n *ast.CallExpr, name string) int {
+func methodAsked(w *closedWalk, f *closedFrame, n *ast.CallExpr, name string) int {
 	switch name {
 	case "Get", "Head":
 		return 1
@@ -439,7 +439,7 @@ func (w *closedWalk) methodAsked(f *closedFrame, n *ast.CallExpr, name string) i
 const notShown = -2
 
 // statementAsked is that of a statement.
-func (w *closedWalk) statementAsked(f *closedFrame, n *ast.CallExpr, name string) int {
+func statementAsked(w *closedWalk, f *closedFrame, n *ast.CallExpr, name string) int {
 	if strings.HasPrefix(name, "Exec") {
 		return -1
 	}

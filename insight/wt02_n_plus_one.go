@@ -158,10 +158,9 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward, ways []callWay,
 		f.Doubts = append(f.Doubts, "if each call needs the previous answer (pages, links), only a better API of the peer helps; if each is a retry of a failed call, more at a time only burden a busy peer")
 	}
 	if first, ok := firstOf(in.code, o.path); ok {
-		if first.earlier > 0 && !first.retries {
+		said := len(f.Doubts)
+		if tellEnd(in.code, o.path, &f); len(f.Doubts) == said && first.earlier > 0 && !first.retries {
 			f.Doubts = append(f.Doubts, fmt.Sprintf("by the source, what earlier answers have done decides at %s whether the next call is made: made concurrently, more calls would be made than that allows", fileLine(first.at.File, first.earlier)))
-		} else {
-			tellEnd(in.code, o.path, &f)
 		}
 		if first.retries {
 			f.Severity = Info // the next of several that can do the same
