@@ -22,12 +22,13 @@ type countedCall struct {
 	costs []cost
 	rows  []*facts.UnitRow
 	site  stack.Frame // where it is called, as far as that is known
+	every bool        // the counts are of all its calls, whatever is around
 	loop  int         // the first line of the loop that it is called in; 0 where that is not known
 }
 
 // newCounted looks for the calls of a function within another in the samples and in the source.
-func newCounted(in *Input, name string, within stack.Frame) countedCall {
-	c := countedCall{name: name, in: within.Func, at: within}
+func newCounted(in *Input, name string, within stack.Frame, every bool) countedCall {
+	c := countedCall{name: name, in: within.Func, at: within, every: every}
 	c.samples(in)
 	c.waited(in)
 	c.calledAt(in)
@@ -50,7 +51,7 @@ func (r *countedCall) samples(in *Input) {
 	if err != nil {
 		return
 	}
-	lines, most := map[cost]bool{}, int64(0)
+	lines, most, within := map[cost]bool{}, int64(0), false
 	for id, w := range cpu.Profile.Samples(cpu.Index) {
 		frames := facts.Frames(cpu.Profile.Stacks, id)
 		at := slices.IndexFunc(frames, func(f stack.Frame) bool { return isCounted(f.Func, r.name) })
@@ -58,11 +59,16 @@ func (r *countedCall) samples(in *Input) {
 			continue
 		}
 		lines[cost{file: frames[at].File, line: frames[at].Line}] = true
-		if w > most {
-			most, r.way = w, frames[at:]
+		if in := r.isWithin(frames[at:]); in && !within || in == within && w > most {
+			most, within, r.way = w, in, frames[at:]
 		}
 	}
 	r.costs = slices.SortedFunc(maps.Keys(lines), func(a, b cost) int { return a.line - b.line })
+}
+
+// isWithin tells of a way from the function outward that it goes through what is around, of which the counts are.
+func (r *countedCall) isWithin(way []stack.Frame) bool {
+	return r.every || slices.ContainsFunc(way[1:], func(f stack.Frame) bool { return isCountedIn(f.Func, r.in) })
 }
 
 // waited finds the parts of the time of units that pass within the function, and its heaviest way among them where no
@@ -81,7 +87,7 @@ func (r *countedCall) waited(in *Input) {
 				continue
 			}
 			r.rows = append(r.rows, row)
-			if r.way == nil {
+			if r.way == nil || !r.isWithin(r.way) && r.isWithin(frames[at:]) {
 				r.way = frames[at:]
 			}
 		}
@@ -102,6 +108,12 @@ func partOfRows(rows []*facts.UnitRow, wanted func(*facts.UnitRow) bool) float64
 // calledAt finds the line that calls the function, or what calls it, in the loop that repeats it: on a way that was seen, else in
 // the source of what is around.
 func (r *countedCall) calledAt(in *Input) {
+	if r.in != "" && len(r.way) > 1 && !r.isWithin(r.way) { // what was seen is another one's call
+		if r.sourceSite(in); r.site.Func != "" {
+			r.way = []stack.Frame{r.way[0], r.site}
+			return
+		}
+	}
 	for i, f := range r.way {
 		if i == 0 {
 			continue
@@ -118,9 +130,13 @@ func (r *countedCall) calledAt(in *Input) {
 			return
 		}
 	}
-	if r.site.Func != "" {
-		return
+	if r.site.Func == "" {
+		r.sourceSite(in)
 	}
+}
+
+// sourceSite finds the line that calls the function in the source of what is around.
+func (r *countedCall) sourceSite(in *Input) {
 	fn, s := in.code.function(r.at), in.code.parse(r.at.File)
 	if fn == nil {
 		return

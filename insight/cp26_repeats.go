@@ -36,7 +36,7 @@ func checkRepeats(r *Rule, in *Input) []Finding {
 	found := repeatsWithin(r, in)
 	for _, x := range all {
 		if x.Share >= r.param("share") && len(found) < 3 {
-			found = append(found, newRepeated(in, x).finding(r, in))
+			found = append(found, newRepeated(in, x, false).finding(r, in))
 		}
 	}
 	if len(found) == 0 {
@@ -56,12 +56,12 @@ type repeatedCall struct {
 	unsure bool // whether its arguments are the same, as they were not compared as a whole
 }
 
-// newRepeated is a function that repeats itself.
-func newRepeated(in *Input, x repetition.Call) *repeatedCall {
+// newRepeated is a function that repeats itself; every tells that the counts are of all its calls.
+func newRepeated(in *Input, x repetition.Call, every bool) *repeatedCall {
 	if x.Func.Caller != "" {
 		return &repeatedCall{x, newCountedLine(in, x), x.Inner.Partial}
 	}
-	c := newCounted(in, x.Func.Name, stack.Frame{Func: x.Within.Name, File: x.Within.File, Line: x.Within.Line})
+	c := newCounted(in, x.Func.Name, stack.Frame{Func: x.Within.Name, File: x.Within.File, Line: x.Within.Line}, every)
 	return &repeatedCall{x, c, x.Inner.Partial && !ofReceiver(in, x)}
 }
 

@@ -217,3 +217,18 @@ func TestOnlyPointers(t *testing.T) {
 		}
 	}
 }
+
+// TestWithinWhatIsAround: of ways that were seen, those through what the counts are of count; else its source tells where it calls.
+func TestWithinWhatIsAround(t *testing.T) {
+	const text = "package main\n\nfunc (a *app) crumbs() {\n\tuse(a.Crumbs()) // call\n}\n\nfunc (a *app) trail() {\n\tuse(a.Crumbs()) // other\n}\n"
+	in := &Input{code: sourceOf(text)}
+	other := []stack.Frame{{Func: "main.(*Site).Crumbs", File: "b.go", Line: 9}, {Func: "main.(*app).trail", File: "a.go", Line: lineOfMark(text, "other")}}
+	r := countedCall{name: "main.(*Site).Crumbs", in: "main.(*app).crumbs", at: stack.Frame{Func: "main.(*app).crumbs", File: "a.go", Line: 3}, way: other}
+	if r.isWithin(other) {
+		t.Error("another function's call is within")
+	}
+	r.calledAt(in)
+	if want := lineOfMark(text, "call"); r.site.Line != want || r.way[1].Line != want {
+		t.Errorf("%+v, want line %d", r.site, want)
+	}
+}

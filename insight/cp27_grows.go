@@ -66,7 +66,7 @@ func growingFinding(r *Rule, in *Input, x repetition.Growing) Finding {
 		f.Severity = Warning
 	}
 	f.Impact = exactly(x.Share, "share of the time of "+stack.Short(x.Unit.Name))
-	c := newCounted(in, x.Func.Name, stack.Frame{Func: x.Within.Name, File: x.Within.File, Line: x.Within.Line})
+	c := newCounted(in, x.Func.Name, stack.Frame{Func: x.Within.Name, File: x.Within.File, Line: x.Within.Line}, true)
 	c.evidence(in, &f, x.Entry, stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line},
 		fmt.Sprintf("%s calls%s in %s of %s", unit.Count(x.Inner.Calls), map[bool]string{true: " that were counted"}[x.Func.Cut], unit.Plural(x.Inner.Around, "call"), around), "which takes longer each time")
 	f.costs, f.waits, f.saves, f.grows = c.costs, c.rows, true, true

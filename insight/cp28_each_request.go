@@ -64,7 +64,7 @@ type keepable struct {
 func newKeepable(in *Input, x repetition.Everywhere) (k keepable, ok bool) {
 	c := repetition.Call{Entry: x.Entry, Func: x.Func, Within: x.Unit, Unit: x.Unit, Share: x.Share, Inner: x.Outer, Outer: x.Outer, Loaded: true}
 	c.Inner.Traits = x.All.Traits
-	k = keepable{repeatedCall: *newRepeated(in, c), all: x}
+	k = keepable{repeatedCall: *newRepeated(in, c, true), all: x}
 	decl := stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line}
 	way := k.way
 	if len(way) < 2 {
