@@ -38,7 +38,8 @@ func tellTransport(f *Finding, c *code, frames []stack.Frame, user func(stack.Fr
 		shown = append(shown, c.shownAt(from.file, from.line, "by this call"))
 	}
 	f.Evidence = append(shown, f.Evidence...)
-	if field := transportOwn(d, x); field != "" {
+	field, from := transportOwn(d, x)
+	if from == settingGiven {
 		f.Severity = Info
 		f.Advice = fmt.Sprintf("Its %s comes from what the function is given, as at %s: keep one Transport for each of these settings (for each tenant, account or proxy), and never one for all of them, which would send requests with those of another one.", field, at.text())
 		return
@@ -47,7 +48,7 @@ func tellTransport(f *Finding, c *code, frames []stack.Frame, user func(stack.Fr
 		f.Summary = fmt.Sprintf("each request makes a Transport of its own at %s%s, so no connection is used again: ", at.text(), x.says()) + f.Summary
 	}
 	old := f.Advice
-	f.Advice = "Make the Transport once, and not for each request as at " + at.text() + ": it keeps the connections, so those of one that is made anew are of no use to the next request. Keep it in the value that makes the requests, or in a package variable; it is safe for concurrent use."
+	f.Advice = "Make the Transport once, and not for each request as at " + at.text() + ": it keeps the connections, so those of one that is made anew are of no use to the next request. Keep it in the value that makes the requests" + orPackage(field, from) + "; it is safe for concurrent use."
 	if !x.sets {
 		f.Advice += " Set its MaxIdleConnsPerHost, which is 2 otherwise, to at least the number of concurrent requests to one host."
 	}
@@ -60,49 +61,111 @@ func tellTransport(f *Finding, c *code, frames []stack.Frame, user func(stack.Fr
 	})
 }
 
+// orPackage says that a Transport may be one for all, unless each value that makes requests may want its own.
+func orPackage(field string, from settingFrom) string {
+	if from == settingOwner {
+		return ": its " + field + " comes from that, so that one in a package variable would serve all alike"
+	}
+	return ", or in a package variable"
+}
+
 // transportOwns are fields of a Transport that decide as whom, and over what, requests are sent.
 var transportOwns = regexp.MustCompile(`^(TLSClientConfig|Proxy|Dial\w*|GetProxyConnectHeader|ProxyConnectHeader|OnProxyConnectResponse)$`)
 
-// transportOwn is such a field that is set with a parameter of the function that makes the Transport, or with what is made of
-// one; empty where there is none.
-func transportOwn(d *derivations, x ownTransport) (field string) {
+// settingFrom is where a setting of a Transport comes from.
+type settingFrom int
+
+const (
+	settingFixed settingFrom = iota
+	// settingOwner: from the value that makes the requests: each such value may have its own.
+	settingOwner
+	// settingGiven: from what a function is given, so that each request may have its own.
+	settingGiven
+)
+
+// transportOwn is a field of a Transport that decides as whom, and over what, requests are sent, with where it comes from;
+// empty where all are the same.
+func transportOwn(d *derivations, x ownTransport) (field string, from settingFrom) {
 	lit, ok := x.made.(*ast.CompositeLit)
 	if !ok || len(x.in) == 0 {
-		return ""
+		return "", settingFixed
 	}
-	decl := x.in[len(x.in)-1]
 	for _, e := range lit.Elts {
 		kv, ok := e.(*ast.KeyValueExpr)
-		if ok && transportOwns.MatchString(types.ExprString(kv.Key)) && ofParameter(d, decl, kv.Value, lit, map[types.Object]bool{}) {
-			return types.ExprString(kv.Key)
+		if !ok || !transportOwns.MatchString(types.ExprString(kv.Key)) {
+			continue
+		}
+		if of := settingOf(d, x, kv.Value, lit, map[types.Object]bool{}); of > from {
+			field, from = types.ExprString(kv.Key), of
 		}
 	}
-	return ""
+	return field, from
 }
 
-// ofParameter tells of an expression that it has a parameter of a function in it, or a variable that is made of one; what the
+// settingOf tells where an expression comes from, of what a function is given and of variables that are made of that; what the
 // expression declares itself is none.
-func ofParameter(d *derivations, decl *ast.FuncDecl, x, in ast.Node, seen map[types.Object]bool) (found bool) {
-	ast.Inspect(x, func(n ast.Node) bool {
+func settingOf(d *derivations, x ownTransport, e, in ast.Node, seen map[types.Object]bool) (from settingFrom) {
+	decl := x.in[len(x.in)-1]
+	ast.Inspect(e, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
-		if !ok || found {
-			return !found
+		if !ok || from == settingGiven {
+			return from < settingGiven
 		}
 		v := d.variable(id)
 		if v == nil || seen[v] || !isLocal(decl, v) || in.Pos() <= v.Pos() && v.Pos() < in.End() {
 			return true
 		}
 		if v.Pos() < decl.Body.Pos() {
-			found = decl.Recv == nil || v.Pos() > decl.Recv.End()
-			return !found
+			from = max(from, settingGivenBy(d, x, v))
+			return true
 		}
 		seen[v] = true
 		for _, def := range d.definitions(decl)[v] {
-			found = found || def.x != nil && ofParameter(d, decl, def.x, in, seen)
+			if def.x != nil {
+				from = max(from, settingOf(d, x, def.x, in, seen))
+			}
 		}
-		return !found
+		return true
 	})
-	return found
+	return from
+}
+
+// settingGivenBy tells where a parameter of the function that makes a Transport comes from: it is the owner's where the call on the
+// way of the request, or each call of the sources where that is not known, gives a part of its receiver.
+func settingGivenBy(d *derivations, x ownTransport, v types.Object) settingFrom {
+	last := len(x.in) - 1
+	decl := x.in[last]
+	if decl.Recv != nil && v.Pos() < decl.Recv.End() {
+		return settingOwner
+	}
+	calls := callersTo(d, decl)
+	if last > 0 && len(x.calls) >= last {
+		calls = []callBy{{x.in[last-1], x.calls[last-1]}}
+	}
+	for _, by := range calls {
+		arg := argumentFor(d, decl, by.call, v)
+		if arg == nil || by.in == nil || !partOfReceiver(d, by.in, arg) {
+			return settingGiven
+		}
+	}
+	if len(calls) == 0 {
+		return settingGiven
+	}
+	return settingOwner
+}
+
+// partOfReceiver tells of an expression that it is the receiver of a function, or a field of it.
+func partOfReceiver(d *derivations, decl *ast.FuncDecl, x ast.Expr) bool {
+	switch x := ast.Unparen(x).(type) {
+	case *ast.SelectorExpr:
+		return d.field(x) != nil && partOfReceiver(d, decl, x.X)
+	case *ast.StarExpr:
+		return partOfReceiver(d, decl, x.X)
+	case *ast.Ident:
+		v := d.variable(x)
+		return decl.Recv != nil && v != nil && decl.Recv.Pos() <= v.Pos() && v.Pos() < decl.Recv.End()
+	}
+	return false
 }
 
 // transportFor finds on the way of a request to package net/http what makes a Transport for it.

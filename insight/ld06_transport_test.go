@@ -63,16 +63,24 @@ func TestTransportFor(t *testing.T) {
 
 // TestTransportOwn: settings that come from what the function is given belong to whoever gives them.
 func TestTransportOwn(t *testing.T) {
-	for source, want := range map[string]string{
-		"func f(t tenant) *http.Transport { return &http.Transport{TLSClientConfig: dial(t)} }":                                              "TLSClientConfig",
-		"func f(t tenant) *http.Transport {\nc := dial(t)\nreturn &http.Transport{TLSClientConfig: c}\n}":                                    "TLSClientConfig",
-		"func f(p *url.URL) *http.Transport { return &http.Transport{Proxy: http.ProxyURL(p)} }":                                             "Proxy",
-		"func (c *api) f() *http.Transport { return &http.Transport{TLSClientConfig: c.tls} }":                                               "",
-		"func f(n int) *http.Transport { return &http.Transport{MaxIdleConnsPerHost: n} }":                                                   "",
-		"func f() *http.Transport {\nd := &net.Dialer{Timeout: 5}\nreturn &http.Transport{DialContext: d.DialContext}\n}":                    "",
-		"func f() *http.Transport { return &http.Transport{DialContext: func(ctx context.Context) (net.Conn, error) { return dial(ctx) }} }": "",
+	for source, want := range map[string]struct {
+		field string
+		from  settingFrom
+	}{
+		"func f(t tenant) *http.Transport { return &http.Transport{TLSClientConfig: dial(t)} }":                                                                                           {"TLSClientConfig", settingGiven},
+		"func f(t tenant) *http.Transport {\nc := dial(t)\nreturn &http.Transport{TLSClientConfig: c}\n}":                                                                                 {"TLSClientConfig", settingGiven},
+		"func f(p *url.URL) *http.Transport { return &http.Transport{Proxy: http.ProxyURL(p)} }":                                                                                          {"Proxy", settingGiven},
+		"func (c *api) f() *http.Transport { return &http.Transport{TLSClientConfig: c.tls} }":                                                                                            {"TLSClientConfig", settingOwner},
+		"func f(n int) *http.Transport { return &http.Transport{MaxIdleConnsPerHost: n} }":                                                                                                {},
+		"func f() *http.Transport {\nd := &net.Dialer{Timeout: 5}\nreturn &http.Transport{DialContext: d.DialContext}\n}":                                                                 {},
+		"func f() *http.Transport { return &http.Transport{DialContext: func(ctx context.Context) (net.Conn, error) { return dial(ctx) }} }":                                              {},
+		"func (c *api) do() { use(f(c.conf)) }\nfunc f(conf config) *http.Transport { return &http.Transport{TLSClientConfig: &tls.Config{RootCAs: conf.roots}} }":                        {"TLSClientConfig", settingOwner},
+		"func (c *api) do(t tenant) { use(f(c.conf), f(t.conf)) }\nfunc f(conf config) *http.Transport { return &http.Transport{TLSClientConfig: &tls.Config{RootCAs: conf.roots}} }":     {"TLSClientConfig", settingGiven},
+		"func (c *api) do(r *http.Request) { use(f(c.of[r.Host])) }\nfunc f(conf config) *http.Transport { return &http.Transport{TLSClientConfig: &tls.Config{RootCAs: conf.roots}} }":   {"TLSClientConfig", settingGiven},
+		"func main() { for _, t := range tenants { use(f(t.conf)) } }\nfunc f(conf config) *http.Transport { return &http.Transport{TLSClientConfig: &tls.Config{RootCAs: conf.roots}} }": {"TLSClientConfig", settingGiven},
 	} {
-		d := newDerivations(codeOf("package main\n\nimport \"net/http\"\n\n" + source + "\n"))
+		const head = "package main\n\nimport \"net/http\"\n\ntype api struct { conf config; tls int; of map[string]config }\ntype config struct { roots int }\ntype tenant struct { conf config }\n\n"
+		d := newDerivations(codeOf(head + source + "\n"))
 		for _, decl := range d.t.decls {
 			var x ownTransport
 			ast.Inspect(decl, func(n ast.Node) bool {
@@ -81,8 +89,11 @@ func TestTransportOwn(t *testing.T) {
 				}
 				return true
 			})
-			if x.made != nil && transportOwn(d, x) != want {
-				t.Errorf("%s: %q", source, transportOwn(d, x))
+			if x.made == nil {
+				continue
+			}
+			if field, from := transportOwn(d, x); field != want.field || from != want.from {
+				t.Errorf("%s: %q, %v", source, field, from)
 			}
 		}
 	}
