@@ -14,7 +14,8 @@ func TestPerfDataNamed(t *testing.T) {
 		t.Skip("perf is not installed")
 	}
 	dir := t.TempDir()
-	c := exec.Command("perf", "record", "-q", "-F", "999", "-g", "-e", "cpu-clock", "-o", "perf.data", "go", "version")
+	// It works for long enough to be seen in many samples.
+	c := exec.Command("perf", "record", "-q", "-F", "999", "-g", "-e", "cpu-clock", "-o", "perf.data", "go", "list", "-deps", "std")
 	c.Dir = dir
 	if out, err := c.CombinedOutput(); err != nil && strings.Contains(strings.ToLower(string(out)), "permi") {
 		t.Skipf("this machine does not permit perf record: %v: %s", err, out)
