@@ -177,8 +177,8 @@ func markedFrame(function, text, mark string) string {
 func TestClosedKeys(t *testing.T) {
 	const text = "package main\nimport \"net/http\"\nfunc (s *server) handle() {\n\tx := user[info](s.c, \"/a\") // 1\n\ty := prices[info](s.c, \"/b\") // 2\n\tuse(x, y)\n}\ntype info struct{}\n" +
 		"type server struct{ c *API }\ntype API struct{ hc *http.Client }\nfunc user[T any](a *API, p string) (v T) {\n\ta.hc.Get(p) // asks\n\treturn v\n}\nfunc prices[T any](a *API, p string) (v T) {\n\ta.hc.Get(p)\n\treturn v\n}\n"
-	for now, want := range map[string]bool{"hc *http.Client": false, "id string": true} {
-		text := strings.Replace(text, "hc *http.Client", now, 1)
+	for field, want := range map[string]bool{"hc *http.Client": false, "id string": true} {
+		text := strings.Replace(text, "hc *http.Client", field, 1)
 		r := served(t, 20, func(p *accounttest.Program) {
 			for _, mark := range []string{" // 1\n", " // 2\n"} {
 				ask(p, 5*time.Millisecond, markedFrame("main.user[...]", text, " // asks\n"), markedFrame("main.(*server).handle", text, mark))
@@ -186,7 +186,7 @@ func TestClosedKeys(t *testing.T) {
 		})
 		withSource(r, "main.go", text)
 		if f := answers(t, r, "WT03")[0]; strings.Contains(f.Advice, "same key (s.c)") != want {
-			t.Errorf("%s: %s %s\n%s", now, f.Severity, f.Summary, f.Advice)
+			t.Errorf("%s: %s %s\n%s", field, f.Severity, f.Summary, f.Advice)
 		}
 	}
 }
