@@ -234,28 +234,3 @@ func (x *moduleCall) advise(in *Input, f *Finding, listed ast.Expr, by compariso
 		tellGrows(in.code, x.at, f)
 	}
 }
-
-// predicateOn is what the function compares that the call of a name on a line is given last; matchNone where nothing shows that.
-func predicateOn(c *code, at stack.Frame, name string) (comparison, sameBy) {
-	for _, call := range c.lineCalls(at) {
-		if calledName(call) != name || len(call.Args) == 0 {
-			continue
-		}
-		lit, ok := call.Args[len(call.Args)-1].(*ast.FuncLit)
-		if !ok || len(lit.Body.List) != 1 {
-			continue
-		}
-		ret, ok := lit.Body.List[0].(*ast.ReturnStmt)
-		if !ok || len(ret.Results) != 1 {
-			continue
-		}
-		names := map[string]bool{}
-		for _, p := range parameters(lit.Type) {
-			names[p] = true
-		}
-		if m, _ := matchesBy(ret.Results[0], names); m != matchNone {
-			return refined(m, ret.Results[0], names), sameByIn(c, at.File, ret.Results[0])
-		}
-	}
-	return matchNone, sameBy{}
-}

@@ -152,6 +152,14 @@ func matchesIn(c *code, at stack.Frame, callee string) (comparison, sameBy) {
 	if name = lastName(name); !strings.HasSuffix(name, "Func") {
 		return matchEqual, sameBy{}
 	}
+	if m, same := predicateOn(c, at, name); m != matchNone {
+		return m, same
+	}
+	return matchOther, sameBy{}
+}
+
+// predicateOn is what the function compares that the call of a name on a line is given last; matchNone where nothing shows that.
+func predicateOn(c *code, at stack.Frame, name string) (comparison, sameBy) {
 	for _, call := range c.lineCalls(at) {
 		if calledName(call) != name || len(call.Args) == 0 {
 			continue
@@ -172,7 +180,7 @@ func matchesIn(c *code, at stack.Frame, callee string) (comparison, sameBy) {
 			return refined(m, ret.Results[0], names), sameByIn(c, at.File, ret.Results[0])
 		}
 	}
-	return matchOther, sameBy{}
+	return matchNone, sameBy{}
 }
 
 // prefixOf tells apart what a function compares by a prefix or a suffix: whether the element begins with
