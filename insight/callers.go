@@ -7,6 +7,12 @@ import (
 
 // Who calls a function of the program.
 
+// callBy is a call, and the function that makes it; that is nil where a variable of a package begins with what it returns.
+type callBy struct {
+	in   *ast.FuncDecl
+	call *ast.CallExpr
+}
+
 // callersTo are the calls of a function in all sources, each with the function that makes it, in their order. A call of
 // a method of an interface is one of each method of its name. All are collected once.
 func callersTo(d *derivations, decl *ast.FuncDecl) []callBy {
@@ -23,6 +29,16 @@ func callersTo(d *derivations, decl *ast.FuncDecl) []callBy {
 		}
 	}
 	return slices.Clip(d.t.callers[decl])
+}
+
+// whoCalls are those calls of a function that other functions make.
+func whoCalls(d *derivations, decl *ast.FuncDecl) (all []callBy) {
+	for _, by := range callersTo(d, decl) {
+		if by.in != nil {
+			all = append(all, by)
+		}
+	}
+	return all
 }
 
 // callsTo are all calls of a function in the sources.

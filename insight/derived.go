@@ -30,7 +30,6 @@ type derivations struct {
 	nodes   []flowNode
 	through map[types.Object][]changing
 	// callers are the calls of each function; nil until somebody asks.
-	callers map[*ast.FuncDecl][]callBy
 	// freshIn is what functions do with their variables.
 	freshIn map[*ast.FuncDecl]*freshFacts
 	// files tells that what a function reads from files, folders and the environment counts as what it computes from.

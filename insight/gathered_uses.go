@@ -395,7 +395,7 @@ func setOnce(d *derivations, decl *ast.FuncDecl, v types.Object) bool {
 // onlyCall is the only call of a function in the sources, and the function that makes it.
 func onlyCall(d *derivations, decl *ast.FuncDecl) (caller *ast.FuncDecl, call *ast.CallExpr, ok bool) {
 	all := whoCalls(d, decl)
-	if len(all) != 1 || len(callsTo(d, decl)) != 1 {
+	if len(all) != 1 || len(callersTo(d, decl)) != 1 {
 		return nil, nil, false
 	}
 	return all[0].in, all[0].call, true
