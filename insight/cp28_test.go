@@ -15,7 +15,7 @@ func TestCP28(t *testing.T) {
 	const (
 		handler  = "func (s *server) handle(w http.ResponseWriter, r *http.Request) { // 3\n\tdo(r)\n\tlist := s.rank(s.goods) // 5\n\tshow(w, list)\n}\n"
 		ranks    = "\nfunc (s *server) rank(goods []string) string { // 9\n\treturn sum(goods)\n}\n"
-		rest     = "\nfunc sum(goods []string) (all string) {\n\tfor _, g := range goods {\n\t\tall += strings.ToUpper(g)\n\t}\n\treturn all\n}\n\ntype server struct {\n\tgoods []string\n}\n\nfunc do(any) {}\n\nfunc show(http.ResponseWriter, string) {}\n"
+		rest     = "\nfunc sum(goods []string) (all string) {\n\tfor _, g := range goods {\n\t\tall += strings.ToUpper(g)\n\t}\n\treturn all\n}\n\ntype server struct {\n\tmu sync.RWMutex\n\tonce sync.Once\n\tgoods []string\n}\n\nfunc do(any) {}\n\nfunc show(http.ResponseWriter, string) {}\n"
 		function = `{"name":"main.(*server).rank","file":"/src/main.go","line":9,"calls":200,"time_ns":700000000,"everywhere":{"calls":200,"time_ns":700000000,"distinct":1,"again":199,"again_ns":690000000%s}}`
 	)
 	// between is the handler that calls another function, which calls rank on line 5 and has a literal there.
@@ -73,10 +73,12 @@ func TestCP28(t *testing.T) {
 		{"others change it behind an interface", handler + ranks + "\ntype reader interface{ read([]string) int }\n\ntype view struct{}\n\nfunc (view) read(all []string) int { all[0] = \"\"; return len(all) }\n\nvar v reader = view{}\n\nfunc (s *server) get(w http.ResponseWriter, r *http.Request) {\n\tdo(v.read(s.goods))\n}\n", "", true, Found, Info, "main.(*server).rank"},
 		{"another line gives it what differs", strings.Replace(handler, "s.goods", "\"all\"", 1) + ranks + "\nfunc (s *server) other(w http.ResponseWriter, r *http.Request) {\n\tshow(w, s.rank(r.URL.Path))\n}\n", `,"distinct":9`, true, Fine, "", ""},
 		{"another line calls it, of which nothing came", strings.Replace(handler, "s.goods", "\"all\"", 1) + ranks + "\nfunc (s *server) other(w http.ResponseWriter, r *http.Request) {\n\tshow(w, s.rank(r.URL.Path))\n}\n", "", true, Found, Warning, "main.(*server).rank"},
+		{"it reads under a lock", strings.Replace(handler, "s.goods", "\"all\"", 1) + strings.Replace(ranks, "return sum(goods)", "s.mu.RLock()\n\tdefer s.mu.RUnlock()\n\treturn sum(s.goods)", 1), "", true, Found, Warning, "main.(*server).rank"},
+		{"it does it once", strings.Replace(handler, "s.goods", "\"all\"", 1) + strings.Replace(ranks, "return", "s.once.Do(s.begin)\n\treturn", 1), "", true, Found, Info, "main.(*server).rank"},
 		{"it is done for its time", strings.Replace(handler, "list := s.rank(s.goods)", "_ = s.rank(s.goods)", 1) + ranks, "", true, Found, Info, "main.(*server).rank"},
 	} {
 		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\nphase cpu 5s..9s profiler=cpu\n")
-		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte("package main; import (\"net/http\"; \"strings\")\n\n"+c.source+rest))
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte("package main; import (\"net/http\"; \"strings\"; \"sync\")\n\n"+c.source+rest))
 		way := "main.(*server).handle:/src/main.go:5"
 		if strings.Contains(c.source, ") via(") {
 			way = "main.(*server).handle:/src/main.go:14 main.(*server).via:/src/main.go:5"

@@ -129,7 +129,7 @@ func (s *steadiness) look(fn *types.Func, depth int) {
 func (s *steadiness) read(n ast.Node) {
 	switch n.(type) {
 	case *ast.SelectorExpr, *ast.Ident:
-		if v, ok := s.t.place(n.(ast.Expr)).(*types.Var); ok && (v.IsField() || v.Pkg() != nil && v.Parent() == v.Pkg().Scope()) {
+		if v, ok := s.t.place(n.(ast.Expr)).(*types.Var); ok && !isLockType(v.Type()) && (v.IsField() || v.Pkg() != nil && v.Parent() == v.Pkg().Scope()) {
 			s.reads[v] = true
 		}
 	}
@@ -180,7 +180,7 @@ func (s *steadiness) call(d *ast.FuncDecl, n *ast.CallExpr, depth int) {
 	if fn := s.t.callee(n); fn != nil && s.t.decls[fn] != nil {
 		s.look(fn, depth+1)
 		return
-	} else if fn != nil {
+	} else if fn != nil && !ofLibrary(fn) {
 		all := derivationsOf(s.c).declsOf(fn)
 		if len(all) == 0 || len(all) > effectNames {
 			s.note(n, "it calls %s, of which the sources may have several", text)
@@ -220,6 +220,12 @@ func (s *steadiness) call(d *ast.FuncDecl, n *ast.CallExpr, depth int) {
 	case !steadyMethods.MatchString(sel.Sel.Name):
 		s.note(n, "it calls %s, whose source is not there", text)
 	}
+}
+
+// ofLibrary tells of a function that it is a method of a type of the library, which the sources do not declare.
+func ofLibrary(fn *types.Func) bool {
+	sig, ok := fn.Type().(*types.Signature)
+	return ok && sig.Recv() != nil && !types.IsInterface(sig.Recv().Type()) && fn.Pkg() != nil && methodSources[fn.Pkg().Path()] != ""
 }
 
 // measuresTime tells of a function that it takes the time to learn how long something takes.
