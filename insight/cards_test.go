@@ -171,6 +171,11 @@ strings.ToLower                 runtime.mallocgc
 	if few[0].Severity != Info || len(few[0].Doubts) != 1 || !strings.Contains(few[0].Doubts[0], "2.50% of the CPU time") || few[1].Severity != Warning {
 		t.Errorf("of 400 samples: %+v", few)
 	}
+	waits := []Finding{seenAt("CP26", Warning, 90, "/src/page.go", 9).costing(cost{file: "/src/page.go", line: 9})}
+	waits[0].waitsInside = true
+	if byWorth(NewInput(session.New(r.Open())), waits); waits[0].Severity != Warning || len(waits[0].Doubts) != 1 || !strings.Contains(waits[0].Doubts[0], "for most of its time it waits") {
+		t.Errorf("calls that wait for a goroutine: %+v", waits)
+	}
 }
 
 // TestByWorthUnseen: a warning about what is allocated, of which no sample of many is, is a remark where its part of what the

@@ -116,7 +116,7 @@ func (w *effectWalk) function(n *ast.CallExpr, pkg, name string, alone bool) {
 	case pkg == "fmt" && strings.HasPrefix(name, "Print"), pkg == "fmt" && strings.HasPrefix(name, "Fprint"), pkg == "io" && (name == "WriteString" || strings.HasPrefix(name, "Copy")):
 		if strings.HasPrefix(name, "Print") || first(w.writtenOut) {
 			w.note(n, "writes")
-		} else if pkg == "io" && slices.ContainsFunc(n.Args, w.isOutside) {
+		} else if pkg == "io" && name != "WriteString" && slices.ContainsFunc(n.Args, w.isOutside) {
 			w.note(n, "reads on by %s", text)
 		}
 	case ofPackagePath(pkg, writesAtOnce):
@@ -169,7 +169,36 @@ func (w *effectWalk) writtenOut(x ast.Expr) bool {
 	} else if text == "os.Stdout" || text == "os.Stderr" {
 		return true
 	}
-	return !inMemory.MatchString(libraryTypeOf(w.d, x, 0).text()) && !isTerminal(w.d, x)
+	if inMemory.MatchString(libraryTypeOf(w.d, x, 0).text()) || isTerminal(w.d, x) {
+		return false
+	}
+	over, made := w.madeOver(x)
+	return !made || slices.ContainsFunc(over, w.writtenOut)
+}
+
+// madeOver is what a value passes on to what is written to it, where the function makes it over that: a compressor, a buffered writer. One end of
+// a pipe of its own passes it to whoever has the other end.
+func (w *effectWalk) madeOver(x ast.Expr) (over []ast.Expr, ok bool) {
+	call, isCall := ast.Unparen(x).(*ast.CallExpr)
+	if v := w.d.variable(ast.Unparen(x)); v != nil && isLocal(w.decl, v) && !isGiven(w.decl, v) {
+		if defs := w.d.definitions(w.decl)[v]; len(defs) == 1 {
+			call, isCall = ast.Unparen(defs[0].x).(*ast.CallExpr)
+		}
+	}
+	if !isCall {
+		return nil, false
+	}
+	pkg, name := w.d.t.fromPackage(uninstantiated(call)), ownCallName(call)
+	if pkg == "io" && name == "Pipe" {
+		return nil, true
+	}
+	switch {
+	case pkg == "io" && name == "MultiWriter":
+		return call.Args, true
+	case passesOn.MatchString(pkg) && strings.HasPrefix(name, "New") && len(call.Args) > 0:
+		return call.Args[:1], true
+	}
+	return nil, false
 }
 
 // wraps tells of a value that is made of something outside, to which it passes on what it is given.

@@ -39,7 +39,7 @@ func TestEffectOfCall(t *testing.T) {
 		{"a function in a variable", "var on func(string)\nvar n int\nfunc main() { on = func(string) { n++ } }\nfunc call(s string) int { on(s); return 1 }", false, "changes n"},
 		{"what such a one has around it", "var on func(string)\nfunc main() { n := 0; on = func(string) { n++ }; call(\"\"); print(n) }\nfunc call(s string) int { on(s); return 1 }", false, "changes n"},
 		{"one that only computes", "var less func(a, b int) bool\nfunc main() { less = func(a, b int) bool { return a < b } }\nfunc call(xs []int) bool { return less(xs[0], xs[1]) }", false, ""},
-		{"a list of them", "type bus struct{ subs []func(string) }\nvar events bus\nvar n, m int\nfunc main() { events.subs = append(events.subs, func(string) { n++ }, func(string) { m++ }) }\nfunc call(s string) int { for _, f := range events.subs { f(s) }; return 1 }", false, "calls f, which may be the function that changes n (a.go:32),"},
+		{"a list of them", "type bus struct{ subs []func(string) }\nvar events bus\nvar n, m int\nfunc main() { events.subs = append(events.subs, func(string) { n++ }, func(string) { m++ }) }\nfunc call(s string) int { for _, f := range events.subs { f(s) }; return 1 }", false, "calls f, which may be the function that changes n (a.go:35),"},
 		{"one that nothing here sets", "var on func(string)\nfunc call(s string) int { on(s); return 1 }", false, "calls on, which may be any function,"},
 		{"one of its own", "func call(xs []int) int { n := 0; add := func(x int) { n += x }; for _, x := range xs { add(x) }; return n }", true, ""},
 		{"one that it gives to another", "func call(xs []int) int { n := 0; each(xs, func(x int) { n += x }); return n }\nfunc each(xs []int, f func(int)) { for _, x := range xs { f(x) } }\nvar sum int\nvar keep = func(x int) { sum += x }", true, ""},
@@ -55,6 +55,12 @@ func TestEffectOfCall(t *testing.T) {
 		{"a large number", "var total = big.NewInt(0)\nfunc call(n int64) int { total.Add(total, big.NewInt(n)); return 1 }", false, "changes total by total.Add"},
 		{"published counters", "var hits = expvar.NewMap(\"hits\")\nfunc call(s string) int { hits.AddFloat(s, 1); return 1 }", false, "calls hits.AddFloat"},
 		{"a counter with labels", "type t struct{ hits *prom.CounterVec }\nfunc call(x *t) int { x.hits.WithLabelValues(\"a\").Inc(); return 1 }", true, "calls x.hits.WithLabelValues(\"a\").Inc"},
+		{"compressed in memory", "func call(s string) []byte { var buf bytes.Buffer; zw := gzip.NewWriter(&buf); io.WriteString(zw, s); zw.Close(); return buf.Bytes() }", true, ""},
+		{"compressed into a pipe of its own", "func call(r io.Reader) io.Reader {\npr, pw := io.Pipe()\ngo func() {\nzw, err := gzip.NewWriterLevel(pw, level)\nif err != nil { return }\nio.Copy(zw, r)\nzw.Close()\n}()\nreturn pr\n}", false, ""},
+		{"compressed over a buffered one in memory", "func call(s string) []byte { var buf bytes.Buffer; zw := gzip.NewWriter(bufio.NewWriterSize(&buf, 4096)); io.WriteString(zw, s); zw.Close(); return buf.Bytes() }", true, ""},
+		{"compressed into what it is given", "func call(w io.Writer, s string) int { zw := gzip.NewWriter(w); io.WriteString(zw, s); zw.Close(); return 1 }", true, "writes"},
+		{"compressed into a file of the package", "var file, _ = os.Create(\"x\")\nfunc call(s string) int { zw := gzip.NewWriter(bufio.NewWriter(file)); io.WriteString(zw, s); return 1 }", false, "writes"},
+		{"compressed into a buffer and a file", "func call(s string) int { var buf bytes.Buffer; f := open(s); zw := gzip.NewWriter(io.MultiWriter(&buf, f)); io.WriteString(zw, s); return 1 }", false, "writes"},
 		{"rows for all", "var buf bytes.Buffer\nvar rows = csv.NewWriter(&buf)\nfunc call(s string) int { rows.Write([]string{s}); return 1 }", false, "writes"},
 		{"values for all", "var buf bytes.Buffer\nvar enc = json.NewEncoder(&buf)\nfunc call(s string) int { if err := enc.Encode(s); err != nil { return 0 }; return 1 }", false, "calls enc.Encode"},
 		{"a buffer of the package", "var outbox bytes.Buffer\nfunc call(s string) int { fmt.Fprintf(&outbox, s); return 1 }", false, "writes"},
@@ -69,7 +75,7 @@ func TestEffectOfCall(t *testing.T) {
 		{"an answer of a peer", "var client = &http.Client{}\nfunc call(s string) int { r, err := client.Get(s); if err != nil { return 0 }; defer r.Body.Close(); return r.StatusCode }", false, ""},
 		{"a file that is written", "func call(s string) int { if err := os.WriteFile(s, nil, 0); err != nil { return 0 }; return 1 }", true, "changes files or settings by os.WriteFile"},
 	} {
-		source := "package main\n\nimport (\n\"bytes\"\n\"container/heap\"\n\"container/list\"\n\"context\"\n\"database/sql\"\n\"encoding/csv\"\n\"encoding/json\"\n\"expvar\"\n\"fmt\"\n\"hash/crc32\"\n\"hash/fnv\"\n\"log\"\n\"log/slog\"\n\"maps\"\n\"math/big\"\n\"net/http\"\n\"os\"\n\"strings\"\n\"sync\"\n\"sync/atomic\"\n\"time\"\n\nprom \"example.com/prom\"\n)\n\n" + c.source + "\n"
+		source := "package main\n\nimport (\n\"bufio\"\n\"bytes\"\n\"compress/gzip\"\n\"io\"\n\"container/heap\"\n\"container/list\"\n\"context\"\n\"database/sql\"\n\"encoding/csv\"\n\"encoding/json\"\n\"expvar\"\n\"fmt\"\n\"hash/crc32\"\n\"hash/fnv\"\n\"log\"\n\"log/slog\"\n\"maps\"\n\"math/big\"\n\"net/http\"\n\"os\"\n\"strings\"\n\"sync\"\n\"sync/atomic\"\n\"time\"\n\nprom \"example.com/prom\"\n)\n\n" + c.source + "\n"
 		_, what := effectOfCall(codeOf(source), lineWith(source, "func call("), c.given)
 		if what != c.want {
 			t.Errorf("%s: %q, want %q", c.name, what, c.want)

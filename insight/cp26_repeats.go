@@ -195,6 +195,9 @@ func (r *repeatedCall) how() string {
 	return fmt.Sprintf("%s times in %s of %s, %s", times, around, stack.Short(r.Within.Name), same)
 }
 
+// longCall is the mean time of a call from which on counting calls does not change what part of the time of others it takes. Chosen.
+const longCall = 5 * time.Millisecond
+
 func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
 	w, name := r.Inner, r.called()
 	again := "and returns the same each time"
@@ -231,6 +234,7 @@ func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
 		name, once, stack.Short(r.Within.Name), stack.Short(r.Within.Name))
 	f.costs, f.waits, f.saves, f.part = r.costs, r.rows, true, r.againPart()
 	f.again = mostAgain(r.Call)
+	f.waitsInside = !r.Func.Cut && w.Time >= longCall*time.Duration(max(1, w.Calls))
 	r.remaining(&f)
 	f.Verify = "Record again: the number of calls, and the share, should fall (-phases repeats)."
 	r.doubts(rule, in, &f)

@@ -172,6 +172,8 @@ type Finding struct {
 	bounds Evidence
 	// waits are the parts of the time of units that it is about.
 	waits []*facts.UnitRow
+	// waitsInside tells of counted calls that each takes long: their time is that of the clock, which the count hardly changes.
+	waitsInside bool
 	// again tells of calls that repeat that these are most of the calls: who waits for all of them waits less without them.
 	again bool
 	// connects tells that it is about connections that are made anew.

@@ -52,6 +52,8 @@ func byWorth(in *Input, all []Finding) {
 		}
 		g, ok := c.cpuGain(i)
 		switch collecting := collectors(in); {
+		case ok && f.waitsInside && little(g, least): // what its calls wait for is no CPU time of their own
+			f.Doubts = append(f.Doubts, fmt.Sprintf("its own lines take %s of the CPU time: for most of its time it waits, be it for goroutines that it starts", unit.Percent(g.Estimate)))
 		case ok && !allocatesMuch(f) && scattered(g) && c.spent.total < enoughOfCPU: // of what is allocated another profile tells
 			f.Severity = Info
 			f.Doubts = append(f.Doubts, fmt.Sprintf("%s tell of the CPU time: all of it may take as little as %s", unit.Plural(c.spent.total, "sample"), unit.Percent(g.Low)))

@@ -31,7 +31,9 @@ type Call struct {
 // Limits of what counts as repetition.
 const (
 	mostBytes  = 64 << 20
-	fewAgain   = 8                     // calls: fewer may be chance
+	fewAgain   = 8                     // calls: fewer may be chance, unless they take long
+	fewLong    = 2                     // calls that take long: one may be a first try
+	leastLong  = 50 * time.Millisecond // the mean of a call that takes long
 	fewAround  = 5                     // calls around under load: fewer may be set-up
 	leastAgain = 20 * time.Millisecond // that repeated calls took in all
 	leastCall  = time.Microsecond      // the mean of a call: cheaper ones are distorted by being counted
@@ -183,7 +185,7 @@ func judged(set *repeats.Set, w repeats.Within) bool {
 	switch {
 	case t.Void, t.Alters, t.Writes, t.Fails, t.Plain && t.Partial:
 		return false
-	case w.Differ > 0, w.Again < fewAgain, w.AgainTime < leastAgain, w.Time < leastCall*time.Duration(w.Calls):
+	case w.Differ > 0, w.Again < fewAgain && !longAgain(w), w.AgainTime < leastAgain, w.Time < leastCall*time.Duration(w.Calls):
 		return false
 	case 2*w.Distinct > 3*w.Around && w.Time < leastKept*time.Duration(w.Calls):
 		return false
@@ -191,6 +193,11 @@ func judged(set *repeats.Set, w repeats.Within) bool {
 		return false
 	}
 	return true
+}
+
+// longAgain tells of a few calls which repeat that each of them takes long.
+func longAgain(w repeats.Within) bool {
+	return w.Again >= fewLong && w.AgainTime >= leastLong*time.Duration(w.Again)
 }
 
 // withoutParts leaves out what is called by another function of the list: it repeats because that does.

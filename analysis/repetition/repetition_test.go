@@ -76,7 +76,13 @@ func TestIn(t *testing.T) {
 		{"a truth value of what was not seen", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Plain, w.Partial = true, true })}, ""},
 		{"a truth value of what was", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Plain = true })}, "open in handle of handle 65%"},
 		{"one result differs", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Differ = 1 })}, ""},
-		{"few calls", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Again = fewAgain - 1 })}, ""},
+		{"few calls", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Again, w.AgainTime = fewAgain-1, 100*time.Millisecond })}, ""},
+		{"few calls that take long", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) {
+			w.Calls, w.Distinct, w.Again, w.AroundTime, w.Time, w.AgainTime, w.Most, w.MostOne = 15, 10, 5, 10*time.Second, 2*time.Second, 500*time.Millisecond, 2, 2
+		})}, "open in handle of handle 5%"},
+		{"one that takes long", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) {
+			w.Calls, w.Distinct, w.Again, w.AroundTime, w.Time, w.AgainTime, w.Most, w.MostOne = 11, 10, fewLong-1, 10*time.Second, 2*time.Second, 500*time.Millisecond, 2, 2
+		})}, ""},
 		{"little time", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.AgainTime = leastAgain - 1 })}, ""},
 		{"calls as short as counting them", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Calls = 1_000_000 })}, ""},
 		{"short calls with several arguments, whose results would be looked up", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Calls, w.Distinct = 300_000, 30 })}, ""},
