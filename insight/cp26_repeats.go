@@ -33,7 +33,7 @@ func checkRepeats(r *Rule, in *Input) []Finding {
 	if err != nil {
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
-	found := repeatsWithin(r, in)
+	found := append(repeatsWithin(r, in), rewrittenFiles(r, in)...)
 	for _, x := range all {
 		if x.Share >= r.param("share") && len(found) < 3 {
 			found = append(found, newRepeated(in, x, false).finding(r, in))
