@@ -19,7 +19,7 @@ import (
 var cp26 = &Rule{
 	ID: "CP26", Title: "The same call gives the same result again and again",
 	About: "A run of its own counts the calls of the program's functions with hashes of their arguments and results: it shows which are called again, during one request, one task or one run, " +
-		"with the arguments of an earlier call, and return what that returned.",
+		"with the arguments of an earlier call, and return what that returned; and which files are written again with what they have.",
 	Asks: []facts.Question{facts.Repetition},
 	Params: []Param{
 		{"share", 0.10, "share of the time of what is around", "chosen"},

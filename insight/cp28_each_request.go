@@ -15,7 +15,7 @@ import (
 var cp28 = &Rule{
 	ID: "CP28", Title: "Each request computes the same again",
 	About: "The run that counts calls shows which functions returned the same for all requests. Where the source shows that nothing of a request is among their arguments, it is not the load that asked for the same again: " +
-		"the result could be kept from one request to the next.",
+		"the result could be kept from one request to the next. Where a loop sends one value to several goroutines, it shows what each of them computes of it again.",
 	Asks: []facts.Question{facts.Repetition},
 	Params: []Param{
 		{"share", 0.10, "share of the time of what is around", "chosen: as CP26"},
@@ -32,7 +32,7 @@ func checkSameForAll(r *Rule, in *Input) []Finding {
 	}
 	told, _, _ := repetition.In(in.Session)
 	var parts []repetition.Everywhere // what was told, or repeats within a request
-	var found []Finding
+	found := computedByEach(r, in)
 	for _, x := range all {
 		if x.Share < r.param("share") || slices.ContainsFunc(parts, x.PartOf) {
 			continue

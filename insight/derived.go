@@ -29,7 +29,6 @@ type derivations struct {
 	// nodes are those that hand values on, and through those that write through what a variable refers to.
 	nodes   []flowNode
 	through map[types.Object][]changing
-	// callers are the calls of each function; nil until somebody asks.
 	// freshIn is what functions do with their variables.
 	freshIn map[*ast.FuncDecl]*freshFacts
 	// files tells that what a function reads from files, folders and the environment counts as what it computes from.

@@ -98,8 +98,12 @@ func (b *Blocks) LoopAt(file string, offset int) (l Loop, ok bool) {
 	return f.Loops[i], true
 }
 
-// Counts are what was counted of a function's calls.
-type Counts = repeats.Counts
+// Counts are what was counted of a function's calls, Within those within the calls of another, Func the function.
+type (
+	Counts = repeats.Counts
+	Within = repeats.Within
+	Func   = repeats.Func
+)
 
 // CallsOf are the counts of a function's calls in the whole run, by the name of its symbol without type parameters. It is false where it was
 // not counted, or no call had the arguments of an earlier one.

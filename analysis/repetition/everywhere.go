@@ -27,6 +27,7 @@ type Everywhere struct {
 const (
 	fewEverywhere  = 20  // calls again
 	partEverywhere = 0.9 // of all calls
+	partAgain      = 0.5 // of all calls, where something else says that they are needless
 )
 
 // EverywhereIn are such functions, those first that take the most, and of those that take as much the outer ones. What is called by one of them is
@@ -131,4 +132,31 @@ func NeverAgain(s *session.Session, file string, line int, name string) (calls i
 		calls, ok = calls+f.Calls, true
 	}
 	return calls, ok
+}
+
+// AgainIn are functions, and calls of libraries' functions at their lines, half of whose calls and more had the arguments of an earlier one and returned
+// what that had returned, whatever was around them, those first whose repetition took longest: only Entry, Func and All are set. An error is
+// that the recording has no counts.
+func AgainIn(s *session.Session) (all []Everywhere, err error) {
+	set, err := countsOf(s)
+	if err != nil {
+		return nil, err
+	}
+	entry, _ := s.Manifest().Main(recording.Repeats)
+	for _, f := range set.Functions {
+		e := f.Everywhere
+		if e == nil || f.Caller != "" && ownCall(set, f) {
+			continue
+		}
+		switch t := e.Traits; {
+		case t.Void, t.Alters, t.Writes, t.Fails, t.Vague, t.Plain && t.Partial, e.Differ > 0:
+		case e.Again < fewEverywhere, float64(e.Again) < partAgain*float64(e.Calls), e.AgainTime < leastAgain, e.Time < leastKept*time.Duration(e.Calls):
+		default:
+			all = append(all, Everywhere{Entry: entry, Func: f, All: *e})
+		}
+	}
+	slices.SortFunc(all, func(a, b Everywhere) int {
+		return cmp.Or(cmp.Compare(b.All.AgainTime, a.All.AgainTime), strings.Compare(a.Func.Name, b.Func.Name), cmp.Compare(a.Func.Line, b.Func.Line))
+	})
+	return all, nil
 }
