@@ -278,6 +278,16 @@ func (b localBuffer) advice() string {
 	return fmt.Sprintf("Check %s against what is put into it: a capacity is better somewhat too small (append grows it) than many times too large. If all of it is needed at once, a smaller type of element is what helps; else work in parts.", b.sized)
 }
 
+// readsWhole is the function on a frame's line that reads a whole, as the source names it.
+func readsWhole(c *code, at stack.Frame) (name string, ok bool) {
+	for _, call := range c.lineCalls(at) {
+		if name = types.ExprString(call.Fun); wholeReaders.MatchString(name) {
+			return name, true
+		}
+	}
+	return "", false
+}
+
 // tellBuffer says of a line that has most of the live heap in a few huge pieces what they are. It is a warning where any size
 // would do, or where the program never had as much resident.
 func tellBuffer(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f *Finding) {
@@ -293,9 +303,11 @@ func tellBuffer(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f *Fi
 	}
 	b, ok := localBufferAt(in.code, own[0])
 	if !ok {
-		whole := slices.ContainsFunc(in.code.lineCalls(own[0]), func(call *ast.CallExpr) bool { return wholeReaders.MatchString(types.ExprString(call.Fun)) })
-		if whole && f.Title == r.Title {
-			f.Advice = "It is read as a whole: if what is made of it does not need all of it at once, read it through a bufio.Reader or a decoder of the format, a part at a time; if only parts of it are kept, copy those, so that the whole can go. Where the length is known, a buffer of that length (io.ReadFull) takes no more than that, while io.ReadAll grows as it reads."
+		if read, whole := readsWhole(in.code, own[0]); whole && f.Title == r.Title {
+			f.Advice = "It is read as a whole: if what is made of it does not need all of it at once, read it through a bufio.Reader or a decoder of the format, a part at a time; if only parts of it are kept, copy those, so that the whole can go."
+			if lastName(read) == "ReadAll" { // os.ReadFile makes its buffer by the length of the file
+				f.Advice += " Where the length is known, a buffer of that length (io.ReadFull) takes no more than that, while io.ReadAll grows as it reads."
+			}
 		}
 		return
 	}

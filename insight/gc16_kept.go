@@ -27,7 +27,7 @@ var gc16 = &Rule{
 		{"least", 16, "MB", "chosen: total in use; less is no reason to look"},
 		{"samples", 20, "samples", "chosen: below this, a share may be chance"},
 		{"doubt", 0.1, "of what is in use", "chosen: the standard error by sampling, for fewer samples; of large objects each one is sampled, so that a few say all"},
-		{"grows", 64, "MB", "chosen: kept by a line that only grows, for a warning"},
+		{"grows", 64, "MB", "chosen: kept by a line that only grows, or read as a whole though only a part at a time is needed, for a warning"},
 		{"late", 0.3, "share of the phase", "chosen: the highest peak lies in the last part, with each peak a quarter above the previous one"},
 		{"on", 0.2, "of the last peak", "chosen: if the line keeps more in a later profile, it was still growing after the peak"},
 		{"many", 256, "objects", "chosen: of a part that keeps the whole, for a warning; more than are in work at one time"},
@@ -102,7 +102,7 @@ func checkKept(r *Rule, in *Input) []Finding {
 	}
 	tellHeap(in, &f, top.At)
 	tellUncancelled(in, top, &f)
-	tellOnce(r, in, top, &f)
+	tellOnce(r, in, kept, top, &f)
 	tellPooled(r, in, all, top, &f)
 	tellWaste(r, in, all, top, &f)
 	tellPieces(r, in, all, top, &f)
@@ -146,14 +146,15 @@ func tellUncancelled(in *Input, top *facts.Line, f *Finding) {
 	f.Advice = fmt.Sprintf("Call the cancel function at %s when what the context is for is over, on every path (defer cancel()).", fileLine(x.at.File, x.at.Line))
 }
 
-// tellOnce makes a warning of what is read as a whole and only gone through once, where it is most of the live heap.
-func tellOnce(r *Rule, in *Input, top *facts.Line, f *Finding) {
-	once, ok := goneThroughOnce(in.code, userFrames(in.code, top.At, top.Frames))
-	if !ok {
+// tellOnce makes a warning of what is read as a whole and only gone through once, where it is most of the live heap. What others
+// have read by the same line, and use otherwise, does not count.
+func tellOnce(r *Rule, in *Input, kept *facts.Look, top *facts.Line, f *Finding) {
+	once := onceIn(in, kept, top)
+	if once.bytes == 0 || float64(once.bytes) < r.param("share")*float64(kept.Bytes) {
 		return
 	}
-	once.tell(f)
-	if float64(top.Weight) >= r.param("grows")*(1<<20) {
+	once.most.tell(f)
+	if float64(once.bytes) >= r.param("grows")*(1<<20) {
 		f.Severity, f.Score = Warning, max(f.Score, 50)
 	}
 }

@@ -108,6 +108,11 @@ func libraryTypeMade(d *derivations, call *ast.CallExpr, depth int) libraryType 
 	if lit, ok := fun.(*ast.FuncLit); ok && lit.Type.Results.NumFields() > 0 {
 		return libraryTypeNamed(d, lit.Type.Results.List[0].Type)
 	}
+	if v, ok := d.t.place(fun).(*types.Var); ok { // a function value
+		if of, ok := d.t.declaredOf(v).of.(*ast.FuncType); ok && of.Results.NumFields() > 0 {
+			return libraryTypeNamed(d, of.Results.List[0].Type)
+		}
+	}
 	sel, ok := fun.(*ast.SelectorExpr)
 	if !ok {
 		return libraryType{}

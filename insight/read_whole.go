@@ -32,6 +32,12 @@ const (
 type passage struct {
 	way wayThrough
 	at  Evidence
+	// to is what takes it, as the source has it: the hash of inHash, the function of inStream that reads; empty where it has no name.
+	to string
+	// file tells that a file is read by its name, which could be opened instead; by is the function that does, where another one
+	// goes through it.
+	file bool
+	by   string
 }
 
 // wholeReaders read all of a file or of a reader.
@@ -44,13 +50,16 @@ type wholeReader struct {
 	seen  map[string]bool
 	turns map[turnVariable]bool // variables of turns, by whether nothing keeps what they have
 	read  string                // what reads, as the source has it
-	plain bool                  // what is read is no body of a request
+	to    string                // what takes all of it; see passage
+	// sure tells that what takes it is a hash, by its type or its function: whatever else has a method of that name keeps nothing of it.
+	sure  bool
+	plain bool // what is read is no body of a request
 }
 
 // goneThroughOnce finds how what a line reads as a whole is gone through, and where. frames are those of the user's code
 // from the line outward. It is false where the source does not show all of it.
 func goneThroughOnce(c *code, frames []stack.Frame) (p passage, ok bool) {
-	if len(frames) == 0 || len(c.storesOf(frames)) > 0 {
+	if len(frames) == 0 {
 		return p, false
 	}
 	r := &wholeReader{c: c, k: newTextKeeper(c), seen: map[string]bool{}, turns: map[turnVariable]bool{}}
@@ -61,6 +70,9 @@ func goneThroughOnce(c *code, frames []stack.Frame) (p passage, ok bool) {
 			return p, false
 		}
 		list, at, name, call := statementThatReads(c, f, reads)
+		if call == nil && i == 0 {
+			list, at, name, call = bufferThatReads(derivationsOf(c), f)
+		}
 		if call == nil {
 			return p, false
 		}
@@ -70,16 +82,32 @@ func goneThroughOnce(c *code, frames []stack.Frame) (p passage, ok bool) {
 		}
 		if name != "" {
 			d := declaration{fn, f.File}
-			if p, ok = r.after(d, list[at+1:], name); ok {
-				return p, !keepsParts(c, f, fn)
+			p, ok = r.after(d, list[at+1:], name)
+			switch {
+			case ok:
+				ok = r.sure || len(c.storesOf(frames)) == 0 && !keepsParts(c, f, fn)
+			case returnsIt(list[at+1:], name):
+				reads = namesCall(fn)
+				continue
+			case len(c.storesOf(frames)) > 0:
+				return p, false
+			default:
+				r.to = ""
+				p, ok = r.sinks(d, list[at+1:], name)
 			}
-			if !returnsIt(list[at+1:], name) {
-				return r.sinks(d, list[at+1:], name)
+			if p.to, p.file = r.to, readsFile.MatchString(r.read); i > 0 {
+				p.by = c.function(frames[0]).Name.Name
 			}
+			return p, ok
 		}
-		reads = func(call *ast.CallExpr) bool { return calledName(call) == fn.Name.Name }
+		reads = namesCall(fn)
 	}
 	return p, false
+}
+
+// namesCall tells of a call whether it is one of a function, by its name.
+func namesCall(fn *ast.FuncDecl) func(*ast.CallExpr) bool {
+	return func(call *ast.CallExpr) bool { return calledName(call) == fn.Name.Name }
 }
 
 // newTextKeeper follows texts that functions are given.
@@ -127,7 +155,7 @@ func returnsIt(list []ast.Stmt, name string) bool {
 					uses++
 				}
 			case *ast.ReturnStmt:
-				if len(n.Results) > 0 && isNamed(n.Results[0], name) {
+				if len(n.Results) > 0 && isNamed(underConversions(n.Results[0]), name) {
 					returned++
 				}
 			}
@@ -155,7 +183,7 @@ func keepsParts(c *code, f stack.Frame, fn *ast.FuncDecl) bool {
 func (r *wholeReader) after(d declaration, list []ast.Stmt, name string) (p passage, ok bool) {
 	for i, s := range list {
 		if !mentions(s, name) {
-			if !doesNothing(s) {
+			if !doesNothing(s) && !r.makesHash(d, s) {
 				return p, false
 			}
 			continue
@@ -188,6 +216,12 @@ func convertedTo(s ast.Stmt, name string) (to string, ok bool) {
 func underConversions(x ast.Expr) ast.Expr {
 	for {
 		call, ok := x.(*ast.CallExpr)
+		if ok && len(call.Args) == 0 {
+			if sel, is := call.Fun.(*ast.SelectorExpr); is && (sel.Sel.Name == "Bytes" || sel.Sel.Name == "String") { // of a buffer
+				x = sel.X
+				continue
+			}
+		}
 		if !ok || len(call.Args) != 1 {
 			return x
 		}
@@ -233,7 +267,7 @@ func makesOnly(n ast.Node) bool {
 
 var (
 	// readsOn make something of a reader that reads as it goes.
-	readsOn  = regexp.MustCompile(`^(bufio\.New(Scanner|Reader|ReaderSize)|csv\.NewReader|xml\.NewDecoder|(gzip|zlib|zstd|flate|bzip2|tar)\.NewReader|io\.(Copy|CopyBuffer))$`)
+	readsOn  = regexp.MustCompile(`^(bufio\.New(Scanner|Reader|ReaderSize)|csv\.NewReader|(xml|gob|base64|hex)\.NewDecoder|(gzip|zlib|zstd|flate|bzip2|lzw|lz4|snappy|xz|brotli|tar|transform)\.NewReader|io\.(Copy|CopyBuffer))$`)
 	asReader = regexp.MustCompile(`^(bytes\.New(Reader|Buffer)|(bytes\.NewBufferString|strings\.NewReader))$`)
 )
 
@@ -258,6 +292,9 @@ func (r *wholeReader) consumed(d declaration, s ast.Stmt, rest []ast.Stmt, name 
 		}
 		for _, a := range slices.Backward(around) {
 			call, is := a.(*ast.CallExpr)
+			if !is && ofBuffer(a, id) {
+				continue
+			}
 			if !is {
 				break
 			}
@@ -275,24 +312,38 @@ func (r *wholeReader) consumed(d declaration, s ast.Stmt, rest []ast.Stmt, name 
 	sel, method := call.Fun.(*ast.SelectorExpr)
 	switch {
 	case rereads(text) == rereadHash:
+		r.to, r.sure = text, true
 		return r.found(d, inHash, call)
-	case asReader.MatchString(text) && len(uses) > 1 && readsOn.MatchString(types.ExprString(uses[1].Fun)):
-		return r.found(d, inStream, call)
+	case asReader.MatchString(text) && len(uses) > 1:
+		return r.streamed(d, s, rest, uses[1])
+	case asReader.MatchString(text):
+		return r.reader(d, s, rest)
+	case readsOn.MatchString(text), text == "json.NewDecoder":
+		return r.streamed(d, s, rest, call)
 	case text == "os.WriteFile" || text == "ioutil.WriteFile":
 		return r.copied(d, call)
 	case text == "bytes.Split" || text == "strings.Split":
 		return r.listed(d, s, rest, call)
-	case method && calledName(call) == "Write" && len(call.Args) == 1 && r.plain:
-		return r.found(d, map[bool]wayThrough{true: inHash, false: inWrite}[hashName.MatchString(lastName(types.ExprString(sel.X)))], call)
+	case method && writesOrGives[calledName(call)] && len(call.Args) == 1 && r.plain:
+		to := sel.X
+		if calledName(call) == "WriteTo" {
+			to = call.Args[0]
+		}
+		return r.written(d, to, call)
+	case text == "io.WriteString" && len(call.Args) == 2 && r.plain:
+		return r.written(d, call.Args[0], call)
 	}
 	return r.handed(d, call, name)
 }
+
+// writesOrGives are methods that write all of it: to their receiver, or to what they are given.
+var writesOrGives = map[string]bool{"Write": true, "WriteString": true, "WriteTo": true}
 
 // hashName is how variables that are hashes are called.
 var hashName = regexp.MustCompile(`(?i)(hash|hasher|digest|^h)$`)
 
 func (r *wholeReader) found(d declaration, way wayThrough, at ast.Node) (passage, bool) {
-	return passage{way, r.c.shownAt(d.file, r.k.lineOf(d.file, at.Pos()), "%s", wayTexts[way])}, true
+	return passage{way: way, at: r.c.shownAt(d.file, r.k.lineOf(d.file, at.Pos()), "%s", wayTexts[way])}, true
 }
 
 // copied is a file that is written with what was read: another one.

@@ -1,6 +1,9 @@
 package insight
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // onceTitle is the title of what is read as a whole and only gone through once.
 const onceTitle = "What is read as a whole is only gone through once"
@@ -18,21 +21,54 @@ var wayTexts = map[wayThrough]string{
 	inSinks:  "it is gone through here from its beginning to its end, and behind it again",
 }
 
+// source is what is read, for the advice: a file that could be opened, or the reader that is there; with the words that name it first.
+func (p passage) source() (from, first string) {
+	switch {
+	case p.file && p.by != "":
+		return "f", fmt.Sprintf("Open the file (os.Open) where %s reads it, for instance by a second function beside it that returns the open file f, and ", p.by)
+	case p.file:
+		return "f", "Open the file (f, err := os.Open) and "
+	}
+	return "r", ""
+}
+
 // advice is how to read it instead.
 func (p passage) advice() string {
+	from, first := p.source()
+	begin := func(verb string) string {
+		if first == "" {
+			return strings.ToUpper(verb[:1]) + verb[1:]
+		}
+		return first + verb
+	}
+	const buffer = " Then 32 KiB of it are in memory at a time, however long it is."
 	switch p.way {
 	case inHash:
-		return "Copy it into the hash instead of reading it first: io.Copy(h, r), with h of the hash's New. Then 32 KiB of it are in memory at a time."
+		if call := rereads(p.to) == rereadHash; call || p.to == "" {
+			return begin(fmt.Sprintf("copy it into the hash instead of reading it first: io.Copy(h, %s), with h of the hash's New, and h.Sum at the end.", from)) + buffer
+		}
+		return begin(fmt.Sprintf("copy it into the hash instead of reading it first: io.Copy(%s, %s).", p.to, from)) + buffer
 	case inWrite:
-		return "Copy it instead of reading it first: io.Copy(w, r). Then 32 KiB of it are in memory at a time."
+		to := p.to
+		if to == "" {
+			to = "w"
+		}
+		return begin(fmt.Sprintf("copy it instead of reading it first: io.Copy(%s, %s).", to, from)) + buffer
 	case inWrites, inSinks:
-		return "Stream it instead of reading it first: io.Copy(io.MultiWriter(f, h), r), with the files or connections that it is written to and a hash (its New) for each sum; or an io.TeeReader where one of them reads. Then 32 KiB of it are in memory at a time, however long it is. io.Copy returns the length."
+		return begin(fmt.Sprintf("stream it instead of reading it first: io.Copy(io.MultiWriter(w, h), %s), with the files or connections that it is written to and a hash (its New) for each sum; or an io.TeeReader where one of them reads.", from)) + buffer + " io.Copy returns the length."
 	case inParts:
 		return "Read a part at a time where it is needed: io.ReadFull into one buffer of the size of a part (the last one is shorter: io.ErrUnexpectedEOF). Then one part of it is in memory at a time."
 	case inLines:
 		return "Read a line at a time: a bufio.Scanner (Buffer allows lines longer than 64 KiB) or a bufio.Reader with ReadBytes. Then one line of it is in memory at a time."
 	}
-	return "Hand on the reader itself (of a file, os.Open) instead of a reader of what was read. Then a buffer of it is in memory at a time."
+	to := "what reads it"
+	if p.to != "" {
+		to = p.to
+	}
+	if p.file {
+		return first + fmt.Sprintf("give it to %s, instead of a reader of what was read. Then a buffer of it is in memory at a time.", to)
+	}
+	return fmt.Sprintf("Give the reader itself to %s, instead of a reader of what was read. Then a buffer of it is in memory at a time.", to)
 }
 
 // doubts are what speaks against it.

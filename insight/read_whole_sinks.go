@@ -64,6 +64,9 @@ func (r *wholeReader) sinks(d declaration, list []ast.Stmt, name string) (p pass
 	if way == inHash && len(k.calls) > 1 {
 		way = inSinks
 	}
+	if way == inHash {
+		r.to = k.to[0]
+	}
 	return r.found(d, way, k.calls[0])
 }
 

@@ -92,7 +92,7 @@ func TestGoneThroughByCaller(t *testing.T) {
 		withSource(r, "a.go", text)
 		frames := []stack.Frame{{Func: "main.load", File: "a.go", Line: lineWith(text, "// reads").Line}, {Func: "main.send", File: "a.go", Line: lineWith(text, "// "+by).Line}}
 		got, ok := goneThroughOnce(NewInput(session.New(r.Open())).code, frames)
-		if ok != want || ok && !strings.HasPrefix(got.advice(), "Copy it instead") {
+		if ok != want || ok && !strings.HasPrefix(got.advice(), "Open the file (os.Open) where load reads it") {
 			t.Errorf("%s: %v, %+v", by, ok, got)
 		}
 	}
