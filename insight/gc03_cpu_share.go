@@ -9,6 +9,7 @@ import (
 	"loupe/analysis/compare"
 	"loupe/analysis/facts"
 	"loupe/value/stats"
+	"loupe/value/timeline"
 	"loupe/value/unit"
 )
 
@@ -33,10 +34,12 @@ var gc03 = &Rule{
 // and where it comes from.
 func gcShare(in *Input, r *facts.Round) (share float64, source string) {
 	if set, err := in.Session.Metrics(r.Phase.Run); err == nil {
+		total := set.Series("/cpu/classes/total:cpu-seconds").In(r.Phase.Span)
+		part := brought(in, r, total.Times, total.Values)
 		// Marking on Ps that had nothing else to do counts on neither side.
-		marking := set.Delta("/cpu/classes/gc/mark/idle:cpu-seconds", r.Phase.Span)
-		gc := set.Delta("/cpu/classes/gc/total:cpu-seconds", r.Phase.Span) - marking
-		busy := set.Delta("/cpu/classes/total:cpu-seconds", r.Phase.Span) - set.Delta("/cpu/classes/idle:cpu-seconds", r.Phase.Span) - marking
+		marking := set.Delta("/cpu/classes/gc/mark/idle:cpu-seconds", part)
+		gc := set.Delta("/cpu/classes/gc/total:cpu-seconds", part) - marking
+		busy := set.Delta("/cpu/classes/total:cpu-seconds", part) - set.Delta("/cpu/classes/idle:cpu-seconds", part) - marking
 		if s := gc / busy; !math.IsNaN(s) && busy > 0 {
 			return min(1, s), "runtime/metrics, of the busy time"
 		}
@@ -54,6 +57,24 @@ func gcShare(in *Input, r *facts.Round) (share float64, source string) {
 	}
 	collecting := ofPs * float64(d.Procs) * float64(d.DurationMS) * 1e6
 	return min(1, collecting/float64(r.CPU)), "gctrace, of the CPU time used"
+}
+
+// brought is the part of a round whose CPU time the metrics tell of. The runtime brings these counters up to date when a
+// collection ends (times and cpu are what they show in all): the first change in a round is of the time since the collection before, which began before the round where
+// the process did. That may be a start that the round is not about.
+func brought(in *Input, r *facts.Round, times []timeline.Time, cpu []float64) timeline.Span {
+	span := r.Phase.Span
+	runs := in.Session.Manifest().Target.Runs
+	if r.Phase.Run < 0 || r.Phase.Run >= len(runs) || runs[r.Phase.Run].Span.Start >= span.Start {
+		return span
+	}
+	for i, v := range cpu {
+		if v != cpu[0] {
+			span.Start = times[i]
+			break
+		}
+	}
+	return span
 }
 
 func checkGCShare(r *Rule, in *Input) []Finding {

@@ -10,6 +10,7 @@ import (
 	"loupe/format/profile/profiletest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
+	"loupe/value/timeline"
 )
 
 // reading is a recording of 10 s with readings of runtime/metrics each second: columns of
@@ -183,6 +184,27 @@ func TestGC13(t *testing.T) {
 	}
 	f := expect(t, "a tree", scanned(1400, 1600, 0.2), "GC13", Found, "1.37 GiB of 1.56 GiB", "20.0%")
 	severity(t, "a tree", f, Info)
+	// The counters of CPU time change when a collection ends: the first change under load may be of the start.
+	started := func(begun time.Duration, collections ...int) *recordingtest.Recording {
+		r := reading("", "/gc/scan/heap:bytes /gc/heap/live:bytes"+cpuNames, func(s int) []float64 {
+			n := 0
+			for _, at := range collections {
+				if s >= at {
+					n = at
+				}
+			}
+			gc := 0.0
+			if n >= 2 {
+				gc = 4 * 0.4 * 2 // all of it before the second second
+			}
+			return []float64{1400 * mb, 1600 * mb, gc, 0, 4 * float64(n), 0}
+		})
+		r.Manifest.Target.Runs = []recording.Run{{Span: timeline.Span{Start: timeline.Time(begun)}}}
+		return r
+	}
+	expect(t, "the start alone", started(-5*time.Second, 2), "GC13", Fine, "an unknown share")
+	expect(t, "the start, and nothing later", started(-5*time.Second, 2, 5, 8), "GC13", Fine, "took 0%")
+	expect(t, "a process that begins with it", started(0, 2, 5, 8), "GC13", Found, "10.0%")
 	// Who keeps most of it in small objects is told so, and not that too much is allocated.
 	kept := func(share float64, objects, size int64) *recordingtest.Recording {
 		r := scanned(1400, 1600, share)
