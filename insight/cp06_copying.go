@@ -72,7 +72,15 @@ func tellMoves(h *hit, f *Finding) {
 	switch namedReason(h) {
 	case "library":
 		f.Severity = Info
+		if b, ok := grownBuffer(h); ok {
+			f.Summary += "; " + b.says()
+			f.Advice = b.advice()
+			return
+		}
 		f.Advice = "The copying is a part of what the library does for these lines: it becomes less with fewer or smaller calls (less data, an option of the library, a result that is kept), not by copying otherwise here. CP01 and the findings about the library show what it is."
+		if top := h.lines[0]; top.Caller.Func != "" && growsBytes(h, top.Caller) {
+			f.Advice = "Most of it is a buffer (bytes.Buffer) that grows while the library writes to it. If the program makes that buffer, give it its room first (Grow, with the size that is known or an estimate near the usual one); if the library does, it becomes less with fewer or smaller calls."
+		}
 	case "grow":
 		f.Advice = "Slices and buffers grow and are copied each time: preallocate them at their final size, or an estimate near the usual one (make with a capacity, Grow)."
 	case "convert":

@@ -1,0 +1,95 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"strings"
+
+	"loupe/value/stack"
+)
+
+// A library that writes to a buffer of the program: it copies because the buffer grows, and how large that is made is for the
+// program to say.
+
+// growingBuffer is a buffer of package bytes that the program has made and given to a library.
+type growingBuffer struct {
+	name  string
+	made  codeLine
+	given codeLine
+}
+
+// says is what the samples and the source show of it.
+func (b growingBuffer) says() string {
+	return fmt.Sprintf("most of that is a buffer (bytes.Buffer) that grows; according to the source, it is %s of %s, which %s hands to the library", b.name, b.made.text(), b.given.text())
+}
+
+// advice is what to do about it.
+func (b growingBuffer) advice() string {
+	return fmt.Sprintf("Give %s its room before anything is written: %s.Grow(n), with n the size that is known (the lengths of what goes into it, the sizes of files by Stat) or an estimate near the usual one. Without it the buffer doubles again and again, is copied each time, and the new memory is cleared. Where nothing needs all of it at once, write to a file or a connection instead.", b.name, b.name)
+}
+
+// grownBuffer finds the buffer by which the line that a finding names copies, where most of the samples of it are in the growth
+// of one; false where the source shows no such buffer, or several.
+func grownBuffer(h *hit) (b growingBuffer, ok bool) {
+	top := h.lines[0]
+	if top.Caller.Func == "" || !growsBytes(h, top.Caller) {
+		return b, false
+	}
+	d := derivationsOf(h.in.code)
+	in, found := d.at(top.Caller)
+	if !found {
+		return b, false
+	}
+	return givenBuffer(d, in.decl)
+}
+
+// growsBytes tells whether most samples of what a line copies are in the growth of a bytes.Buffer.
+func growsBytes(h *hit, at stack.Frame) bool {
+	all, grows := int64(0), int64(0)
+	for id, n := range h.p.Samples(h.index) {
+		frames := h.p.Stacks.Frames(id)
+		own, grown, moves := false, false, false
+		for i, x := range frames {
+			f := h.p.Stacks.Frame(x)
+			moves = moves || i == 0 && (strings.HasPrefix(f.Func, "runtime.memmove") || strings.HasPrefix(f.Func, "runtime.memclr"))
+			grown = grown || f.Func == "bytes.(*Buffer).grow" || f.Func == "bytes.growSlice"
+			own = own || f.Func == at.Func && f.File == at.File && f.Line == at.Line
+		}
+		if n <= 0 || !own || !moves {
+			continue
+		}
+		if all += n; grown {
+			grows += n
+		}
+	}
+	return all > 0 && float64(grows) >= halfOfAll*float64(all)
+}
+
+// givenBuffer finds the one variable with a buffer that a function makes and gives to a function of a library.
+func givenBuffer(d *derivations, decl *ast.FuncDecl) (b growingBuffer, ok bool) {
+	several := false
+	eachNode(decl, func(n ast.Node, _ []ast.Node) {
+		call, is := n.(*ast.CallExpr)
+		if !is || d.t.callee(call) != nil {
+			return
+		}
+		for _, x := range call.Args {
+			id, named := unrefer(x).(*ast.Ident)
+			if !named {
+				continue
+			}
+			v := d.variable(id)
+			if v == nil || !isLocal(decl, v) || isGiven(decl, v) || libraryTypeOf(d, id, 0).text() != "bytes.Buffer" {
+				continue
+			}
+			several = several || ok && b.name != v.Name()
+			if !ok {
+				b, ok = growingBuffer{v.Name(), d.placeOf(atPos(v.Pos())), d.placeOf(call)}, true
+			}
+		}
+		if sel, method := call.Fun.(*ast.SelectorExpr); method && ok && sel.Sel.Name == "Grow" && isNamed(sel.X, b.name) {
+			several = true // it has its room, as far as that is known
+		}
+	})
+	return b, ok && !several
+}
