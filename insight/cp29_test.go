@@ -22,6 +22,9 @@ const (
 	partsPage = "func page(list []row, from, to int) []row {\nif from > len(list) { /*0*/\nreturn nil\n}\nreturn list[/*5000*/from:to/*20*/]\n}\n\nfunc byTime(list []row) { sort.Slice(list, func(i, j int) bool { return list[i].at < list[j].at }) }\n\nfunc all(list []row) []row { return list }\n\nfunc ignored(path string) bool { return strings.Contains(path, \"vendor\") }\n\nfunc (s *store) visit(path string, d fs.DirEntry, err error) error { /*48000*/\nif ignored(path) { /*47600*/\nreturn nil\n}\ns.names = append(s.names, path)\nreturn nil\n}\n\nfunc (s *store) distinct(q string) map[string]bool { /*100*/\nseen := map[string]bool{}\nfor i := 0; i < 5000; i++ { /*500000*/\nseen[decode(q, i).name] = true // here\n}\nreturn seen\n}\n\nfunc (s *store) found(q string) (out []row) { /*100*/\nfor i := 0; i < 5000; i++ { /*500000*/\nif r := decode(q, i); r.id < 20 { /*2000*/ // here\nout = append(out, r)\n}\n}\nreturn out\n}\n\nfunc (s *store) running(q string) (out []row) { /*100*/\nsum := 0\nfor i := 0; i < 5000; i++ { /*500000*/\nsum = sum/2 + decode(q, i).at // here\nout = append(out, row{at: sum})\n}\nreturn out\n}\n\nfunc (s *store) table(q string) []row { /*100*/\nout := make([]row, 5000)\nfor i := 1; i < 5000; i++ { /*500000*/\nout[i] = row{at: out[i-1].at + decode(q, i).at} // here\n}\nreturn out\n}\n\nfunc (s *store) noted(q string) (out []row) { /*100*/\nfor i := 0; i < 5000; i++ { /*500000*/\nout = append(out, s.note(q, i)) // here\n}\nreturn out\n}\n\nfunc (s *store) note(q string, i int) row { s.n++; return row{i, i, q} }\n\nfunc wanted(r row) bool { return r.id+r.at > 3 && r.name != \"\" }\n\nfunc eachText(do func([]byte) error) { do(nil) }\n\nfunc odd(path string) bool { return len(path)%2 == 1 }\n\nfunc isPage(path string) bool { return filepath.Ext(path) == \".html\" }\n\n" + partsMakers
 )
 
+// partsNone finds no element at any of its calls.
+const partsNone = "func (s *store) none(q string) (out []row) { /*100*/\nfor i := 0; i < 5000; i++ { /*500000*/\nif due(q, i) { /*0*/ // here\nout = append(out, row{at: i})\n}\n}\nreturn out\n}\n\nfunc due(q string, i int) bool { return i > len(q) }\n\nfunc (s *store) drop(r row) error { s.n -= r.at; return nil }\n\n"
+
 // partsFinders find the elements by a walk and by what a loop asks.
 const partsFinders = "func (s *store) walked(q string) (out []string) { /*100*/\nfilepath.WalkDir(q, func(path string, d fs.DirEntry, err error) error { /*500000*/ // here\nout = append(out, path)\nreturn nil\n})\nreturn out\n}\n\n" +
 	"func (s *store) lines(q string) (out []string) { /*100*/\nfor t := open(q); t.Scan(); { /*500000*/ // here\nout = append(out, t.Text())\n}\nreturn out\n}\n\n"
@@ -34,7 +37,7 @@ func partFrames(body, source string) string {
 		return 1 + strings.Count(source[:at+strings.Index(source[at:], mark)], "\n")
 	}
 	frames := ""
-	for name := range strings.SplitSeq("load reload distinct found running table noted strict latest byName sized posted removed sent executed walked lines", " ") {
+	for name := range strings.SplitSeq("load reload distinct found running table noted strict latest byName sized posted removed sent executed walked lines none", " ") {
 		if at := strings.Index(body, "s."+name+"("); at >= 0 {
 			frames = fmt.Sprintf("main.(*store).work:/src/main.go:%d main.(*store).%s:/src/main.go:%d", line("s."+name+"("), name, lineAfter("func (s *store) "+name+"(", "// here"))
 			frames += map[string]string{"walked": " syscall.Syscall:/go/src/syscall/syscall.go:9", "lines": " syscall.Syscall:/go/src/syscall/syscall.go:9"}[name]
@@ -121,6 +124,12 @@ func TestParts(t *testing.T) {
 		{"records of a loop within a loop", "for range s.names { /*100*/\nfor i := 0; i < 5000; i++ { /*500000*/\nr := decode(q, i) // here2\nif r.id == limit { /*300*/\ns.last = append(s.last, r)\n}\n}\n}", "500,000 records, of which main.(*store).work lets 300 through", "by id", Warning},
 		{"the loop acts", "var rows []row\nfor i := 0; i < 5000; i++ { /*500000*/\nr := decode(q, i) // here2\nrows = append(rows, r)\nos.Remove(r.name)\n}\nshow(rows[/*5000*/lo:hi/*20*/])", "", "", ""},
 		{"the first of an unknown number", "rows := s.some(q)\nprintln(rows[0].name)", "", "", ""},
+		{"empty each time, each would be used", "rows := s.none(q)\n/*100 80 0 1 79*/for _, r := range rows { /*0*/\nif err := s.drop(r); err != nil && q != \"\" { /*0*/\nprintln(err)\n}\n}", "", "", ""},
+		{"empty each time, a condition", "rows := s.none(q)\n/*100 80 0 1 79*/for _, r := range rows { /*0*/\nif r.id == limit { /*0*/\nprintln(r.name)\n}\n}", "", "", ""},
+		{"empty each time, by an index", "rows := s.none(q)\n/*100 80 0 1 79*/for i := 0; i < len(rows); i++ { /*0*/\nif rows[i].id == limit { /*0*/\nprintln(rows[i].name)\n}\n}", "", "", ""},
+		{"empty each time, cut", "rows := s.none(q)\nshow(rows[/*0*/lo:hi/*0*/])", "", "", ""},
+		{"few at times, each is used", "rows := s.none(q)\n/*100 80 8 8 71*/for _, r := range rows { /*10*/\nif err := s.drop(r); err != nil && q != \"\" { /*0*/\nprintln(err)\n}\n}", "", "", ""},
+		{"many, of which none is wanted", "rows, _ := s.load(q)\n/*100 80 400000 80 0*/for _, r := range rows { /*500000*/\nif r.id == limit { /*0*/\nprintln(r.name)\n}\n}", "5,000 elements on average, of which main.(*store).work uses 0", "Hand the condition", Warning},
 		{"all of it", "rows, _ := s.load(q)\nshow(rows)", "", "", ""},
 		{"a large part", "rows, _ := s.load(q)\nshow(rows[/*5000*/lo:hi/*4900*/])", "", "", ""},
 		{"it is gone through as well", "rows, _ := s.load(q)\n/*100 80 400000 80 0*/for _, r := range rows { /*500000*/\ns.n += r.at\n}\nshow(rows[/*5000*/lo:hi/*20*/])", "", "", ""},
@@ -138,7 +147,7 @@ func TestParts(t *testing.T) {
 		{"the loop does something else", "var rows []row\nfor i := 0; i < 5000; i++ { /*500000*/\nr := decode(q, i) // here2\ns.n += r.at\nrows = append(rows, r)\n}\nshow(rows[/*5000*/lo:hi/*20*/])", "", "", ""},
 		{"it has an effect", "rows, _ := s.reload(q)\nshow(rows[/*5000*/lo:hi/*20*/])", "rows[lo:hi]", "a limit and an offset", Info},
 	} {
-		source := partsHead + partsLoad + partsPage + partsFinders + strings.ReplaceAll(strings.Replace(partsLoad[:strings.Index(partsLoad, "func decode")], "(s *store) load", "(s *store) reload", 1), "return out", "s.last = out[:1:1]\nreturn out") +
+		source := partsHead + partsLoad + partsPage + partsFinders + partsNone + strings.ReplaceAll(strings.Replace(partsLoad[:strings.Index(partsLoad, "func decode")], "(s *store) load", "(s *store) reload", 1), "return out", "s.last = out[:1:1]\nreturn out") +
 			"func (s *store) work(q string, lo, hi, limit int) { /*100*/\n" + c.body + "\n}\n"
 		frames := partFrames(c.body, source)
 		r := countedRecording(t, source, "main.main:/src/main.go:400 "+frames)

@@ -493,6 +493,10 @@ func (p *partFinder) cut(u *partUse, decl *ast.FuncDecl, cut *ast.SliceExpr, aro
 	}
 	t := partTaken{kind: partCut, at: p.d.placeOf(cut), text: types.ExprString(cut), first: cut.Low == nil || isZero(cut.Low), used: -1}
 	if p.counts != nil {
+		if p.emptyAt(cut.Lbrack) {
+			u.whole = true // there was never anything in it to leave out
+			return
+		}
 		t.all, t.used = p.sizeAt(cut.Lbrack), p.sizeAt(cut.Rbrack)
 		if t.all == 0 {
 			t.used = -1
@@ -543,6 +547,13 @@ func (p *partFinder) sizeAt(pos token.Pos) float64 {
 		return 0
 	}
 	return float64(l.Size) / float64(l.Looked)
+}
+
+// emptyAt tells that what was looked at at a bracket had nothing in it, each time.
+func (p *partFinder) emptyAt(pos token.Pos) bool {
+	file, _, offset := p.d.t.at(pos)
+	l, ok := p.counts.blocks.LoopAt(file, offset)
+	return ok && l.Looked > 0 && l.Size == 0
 }
 
 // element sorts x[i]: within a loop that goes through it, it belongs to that; else it is one of them.
@@ -613,6 +624,10 @@ func (p *partFinder) loop(u *partUse, decl *ast.FuncDecl, loop ast.Stmt) {
 		began, t.all = float64(calls), u.puts
 	} else {
 		t.all = float64(over.Size) / float64(over.Looked)
+	}
+	if turns == 0 && t.all == 0 {
+		u.whole = true // it was empty each time: nothing tells what the turns would use, nor that anything is made for nothing
+		return
 	}
 	if c, ok := p.counts.of(frameCode{decl: decl, file: at.file}, loop); ok {
 		if p.comparesBest(bodyOfLoop(loop), c.decides) {
