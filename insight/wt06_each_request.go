@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"loupe/analysis/facts"
@@ -29,19 +30,40 @@ var wt06 = &Rule{
 
 // anew is what can be asked for anew, by the kind of the call.
 type anew struct {
-	what   string   // "starts 1.00 processes"
+	what   string   // "starts", of "a process"
 	one    string   // "a process"
 	kinds  []string // of the rows that are a part of it
 	advice string
+	// until is, of what may be done without any wait, as a connect on the same machine, what is waited for: only the waits are counted.
+	until string
 }
 
 // anews are those of the kinds of calls that have any.
 var anews = map[string]anew{
-	"process":   {"starts", "a process", []string{"process", "pipe"}, "Do not start a process for each request: do it in the program (a library), keep one running and talk to it through a pipe, or cache its answers."},
-	"dial":      {"makes", "a connection", []string{"dial", "dns", "tls"}, "Create one client and keep it: bodies read to the end and closed, enough idle connections (MaxIdleConnsPerHost), no DisableKeepAlives, no separate client or transport per request."},
-	"tls":       {"makes", "a TLS handshake", []string{"dial", "dns", "tls"}, "Reuse connections (keep-alive), so that handshakes are rare: one client and one tls.Config for all requests, with a session cache."},
-	"dns":       {"makes", "a DNS lookup", []string{"dns"}, "Keep connections alive, so that their names need not be looked up again, or cache the addresses for a few seconds."},
-	"file_call": {"opens or examines", "a file", []string{"file_call"}, "Read the file once and keep the result; read it again when it has changed, or from time to time."},
+	"process":   {"starts", "a process", []string{"process", "pipe"}, "Do not start a process for each request: do it in the program (a library), keep one running and talk to it through a pipe, or cache its answers.", ""},
+	"dial":      {"makes", "a connection", []string{"dial", "dns", "tls"}, "Create one client and keep it: bodies read to the end and closed, enough idle connections (MaxIdleConnsPerHost), no DisableKeepAlives, no separate client or transport per request.", "for peers to accept connections"},
+	"tls":       {"makes", "a TLS handshake", []string{"dial", "dns", "tls"}, "Reuse connections (keep-alive), so that handshakes are rare: one client and one tls.Config for all requests, with a session cache.", "for TLS handshakes"},
+	"dns":       {"makes", "a DNS lookup", []string{"dns"}, "Keep connections alive, so that their names need not be looked up again, or cache the addresses for a few seconds.", "for DNS lookups"},
+	"file_call": {"opens or examines", "a file", []string{"file_call"}, "Read the file once and keep the result; read it again when it has changed, or from time to time.", ""},
+}
+
+// needs says, of what requests spend little on at a line, how much that is, and how often where all calls are counted.
+func (a anew) needs(g facts.UnitGroup, at stack.Frame, each float64, spent time.Duration) string {
+	share := unit.Percent(g.All.Share(spent))
+	if a.until != "" {
+		return fmt.Sprintf("%s waits %s of its time %s%s", unitOf(g), share, a.until, atFrame(at))
+	}
+	return fmt.Sprintf("%s needs %s%s %s times, %s of its time", unitOf(g), a.one, atFrame(at), unit.Number(each), share)
+}
+
+// callsAt is how many calls of the kind of one a group makes at its line, whichever way leads there.
+func callsAt(g facts.UnitGroup, c *facts.UnitCall) (n int64) {
+	for i := range g.Calls {
+		if o := &g.Calls[i]; o.Kind == c.Kind && o.Path[0] == c.Path[0] {
+			n += o.Count
+		}
+	}
+	return n
 }
 
 func checkEachRequest(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Finding, fine string) {
@@ -50,6 +72,7 @@ func checkEachRequest(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found [
 		return nil, "only requests and tasks are examined, which repeat the same work"
 	}
 	found = makesTheSame(r, in, t, g)
+	nearest := time.Duration(-1)
 	seen := map[stack.Frame]bool{}
 	for i := range g.Calls {
 		c := &g.Calls[i]
@@ -59,12 +82,14 @@ func checkEachRequest(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found [
 		}
 		seen[c.Path[0]] = true
 		rows, spent := partsOf(g, c.Path[0], kind.kinds)
-		each := float64(c.Count) / float64(max(1, g.Wall.Count+nameless(in.Facts.Units(), g)))
+		each := float64(callsAt(g, c)) / float64(max(1, g.Wall.Count+nameless(in.Facts.Units(), g)))
 		if len(found) > 0 && found[0].waits != nil && overlaps(found[0].waits, rows) {
 			continue // it is a part of what is made
 		}
 		if each < r.param("made") || g.All.Share(spent) < r.param("share") {
-			fine = fmt.Sprintf("%s needs %s%s %s times, %s of its time", unitOf(g), kind.one, atFrame(c.Path[0]), unit.Number(each), unit.Percent(g.All.Share(spent)))
+			if spent > nearest { // the one that comes nearest
+				nearest, fine = spent, kind.needs(g, c.Path[0], each, spent)
+			}
 			continue
 		}
 		found = append(found, eachRequestFinding(r, in, t, g, c, kind, rows, spent))
@@ -85,8 +110,12 @@ func partsOf(g facts.UnitGroup, at stack.Frame, kinds []string) (rows []*facts.U
 }
 
 func eachRequestFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, c *facts.UnitCall, kind anew, rows []*facts.UnitRow, spent time.Duration) Finding {
-	share, each := g.All.Share(spent), float64(c.Count)/float64(max(1, g.Wall.Count))
-	f := r.answer(Found, "%s %s %s%s, %s times in each: %s of its time, %s of %s%s", unitOf(g), kind.what, kind.one, atFrame(c.Path[0]), unit.Number(each),
+	share, each := g.All.Share(spent), float64(callsAt(g, c))/float64(max(1, g.Wall.Count))
+	often := unit.Number(each) + " times in each"
+	if kind.until != "" {
+		often = "and waits for that " + often
+	}
+	f := r.answer(Found, "%s %s %s%s, %s: %s of its time, %s of %s%s", unitOf(g), kind.what, kind.one, atFrame(c.Path[0]), often,
 		unit.Percent(share), unit.Duration(spent/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g)), overUnits(g))
 	f.Impact = exactly(ofAll(in, g, share), "share of the "+timeOfUnits(g))
 	f.Score = score(share, r.param("share"), 0.7)
@@ -94,7 +123,7 @@ func eachRequestFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, c *fac
 	if share < r.param("warning") {
 		f.Severity = Info
 	}
-	f.Evidence = []Evidence{t.seenAt(t.Frames(c.Stack), c.Path[0], "%s times in each, %s", unit.Number(each), unit.Duration(spent/unitCount(g)))}
+	f.Evidence = []Evidence{t.seenAt(t.Frames(c.Stack), c.Path[0], "%s, %s", strings.TrimPrefix(often, "and "), unit.Duration(spent/unitCount(g)))}
 	f.Advice = kind.advice
 	if key := c.Kind.Key(); key == "dial" || key == "tls" {
 		d := whoDials(t.Frames(c.Stack), in.Session.Scope().IsUser)
