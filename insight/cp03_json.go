@@ -63,7 +63,7 @@ func tellJSON(h *hit, f *Finding) {
 			break
 		}
 		f.unexplained = true
-		f.Advice = "The time goes into visiting each value by reflection; the source does not show that any of it is needless. To try, the likeliest first: keep the bytes, if the same value is encoded again before it changes; leave out fields that no reader of the bytes needs; " +
+		f.Advice = "The time goes into visiting each value by reflection. To try, the likeliest first: keep the bytes, if the same value is encoded again before it changes; leave out fields that no reader of the bytes needs; " +
 			"build the value of structs rather than of maps and interfaces. An append method of the type (strconv.Append…) or a generated encoder pays only if it appends to a buffer that is reused, and not always then: measure it."
 	case "encoding/json.Unmarshal", "encoding/json.(*Decoder).Decode":
 		f.Advice = decodeAdvice(h)

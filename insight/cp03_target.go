@@ -14,7 +14,7 @@ func decodeAdvice(h *hit) string {
 	const rest = part + "; use a generated decoder for a type in the hot path."
 	switch decodesInto(h, h.lines[0]) {
 	case aStruct:
-		return "The time goes into the scan of the document and into setting each field by reflection; the source does not show that any of it is needless. To try, the likeliest first: keep the result, if the same document comes again; leave out of the struct what nobody reads (it is scanned all the same); " + rest
+		return "The time goes into the scan of the document and into setting each field by reflection. To try, the likeliest first: keep the result, if the same document comes again; leave out of the struct what nobody reads (it is scanned all the same); " + rest
 	case aStructOfAny:
 		return "The struct has fields of any type (interface, or slices and maps of it), so that each value in them is looked at by its kind and boxed: give them the types that they have, or keep them as json.RawMessage and decode each part right where it is used; keep the result where the same document comes again; " + part + "."
 	case ofAnyType:
