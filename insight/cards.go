@@ -617,7 +617,7 @@ func (c *causal) sameCost(i, j int) bool {
 	if len(a.waits) > 0 && len(b.waits) > 0 {
 		return false // sameWait has said so
 	}
-	return family(a.Rule) == family(b.Rule) && b.Severity.rank() >= a.Severity.rank() && firstLine(a) != "" && firstLine(a) == firstLine(b)
+	return family(a.Rule) == family(b.Rule) && b.Severity.rank() >= a.Severity.rank() && costLine(a) != "" && costLine(a) == costLine(b)
 }
 
 // family is what a rule is about, by its letters: AL and CP are about lines that work, LK

@@ -164,7 +164,7 @@ func lockWork(in *Input, c *causal) map[int][]bool {
 		if f.Rule != lk01.ID && f.Rule != lk04.ID || len(f.Evidence) == 0 {
 			continue
 		}
-		e := f.Evidence[0]
+		e := lockSite(f)
 		at := stack.Frame{Func: e.Function, File: e.File, Line: e.Line}
 		if m := c.spent.keptBy(in, at); m != nil {
 			out[i] = m

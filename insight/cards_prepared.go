@@ -57,7 +57,7 @@ func waitsForDB(f *Finding) bool {
 		return false
 	}
 	var frames []stack.Frame
-	for _, x := range f.Evidence[0].Stack {
+	for _, x := range lockSite(f).Stack {
 		frames = append(frames, stack.Frame{Func: x.Function})
 	}
 	return locksDB(frames)

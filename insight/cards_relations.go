@@ -88,7 +88,7 @@ var relationsTabled = []relation{
 	// What the holder of a lock waits for explains little of the waits for it, where it is a remark.
 	func(t two) verdict { return saysApart.given(t.rules(lk01.ID, lk02.ID) && t.onlyNoted()) },
 	func(t two) verdict {
-		return decided(firstLine(t.a) == firstLine(t.b)).given(t.rules(lk02.ID, lk01.ID) && t.warned() && !t.a.Severity.AtLeast(Warning))
+		return decided(costLine(t.a) == costLine(t.b)).given(t.rules(lk02.ID, lk01.ID) && t.warned() && !t.a.Severity.AtLeast(Warning))
 	},
 	func(t two) verdict {
 		return saysApart.given(t.a.Rule == wt11.ID && slices.Contains(beforePreparing, t.b.Rule) || t.rules(wt02.ID, wt11.ID))

@@ -89,6 +89,9 @@ type Evidence struct {
 	// lane: "g12" is a goroutine, "p3" a P, "gc" the collector. "request" is one
 	// request of a load. Empty is no one thing.
 	About string `json:"about,omitempty"`
+
+	// waits tells that goroutines wait for a lock there.
+	waits bool
 }
 
 // Frame is one call of a stack.

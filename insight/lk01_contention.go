@@ -322,10 +322,16 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 	var writer *pendingWriter
 	if len(p.By) > 0 && p.By[0].Stack != 0 {
 		held, done := t.Frames(p.By[0].Stack), t.Frames(cause.Site.Stack)
-		if len(held) > 0 && len(done) > 0 && held[len(held)-1].Func != done[len(done)-1].Func {
-			who = "its holder waits for a goroutine that is" // by what the two began with
+		if len(held) > 0 && len(done) > 0 && held[len(held)-1].Func != done[len(done)-1].Func { // by what the two began with
 			writer = pendingBefore(c.in, t, p.At, done, p.By[0].Stack)
 		}
+	}
+	if !doesItself(c.in, t, p.At, p.Frames, cause.Site) {
+		who = "its holder waits for a goroutine that is"
+	}
+	var holder *lockHolder
+	if writer == nil {
+		holder = holderOf(c.in, t, p.At, p.Frames, rows)
 	}
 	where, part := atPlace(cause.Site), unit.Percent(float64(top.time)/float64(waited))
 	f.holder = true
@@ -338,12 +344,18 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 			seen.Text += "; it let go here"
 		}
 	}
-	if writer != nil {
+	f.Evidence = slices.Insert(f.Evidence, 1, seen)
+	switch {
+	case writer != nil:
 		f.Summary += "; meanwhile " + writer.says(isDoing(cause))
-	} else {
+	case holder != nil:
+		if holder.does.Kind != cause.Kind || !sameFunction(holder.does.Site.Frame, cause.Site.Frame) {
+			where = whileHeld(holder.does)
+		}
+		holder.tell(c.in, t, p.At, where, true, f)
+	default:
 		f.Summary += fmt.Sprintf("; meanwhile %s %s%s", who, cause.Kind.Clause(), where)
 	}
-	f.Evidence = slices.Insert(f.Evidence, 1, seen)
 	holders := [][]stack.Frame{t.Frames(cause.Site.Stack)}
 	if marks := spentOf(c.in).keptBy(c.in, p.At); marks != nil && cause.Kind.Key() == "running" {
 		holders = append(holders, spentOf(c.in).mostUnder(c.in.code, p.At, marks))
@@ -363,6 +375,12 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 	case !p.Shared && cause.Kind.Key() == "running":
 		if does := workAdvice(c.in, p.At); does != "" {
 			f.Advice = does
+		}
+		if holder != nil {
+			if w := walkHeld(c.in, p.At, holder, t); w != nil {
+				f.Advice = w.advice(workAdvice(c.in, p.At))
+				return
+			}
 		}
 		if mayOnlyRead(c.in.code, p.At) {
 			f.Advice = readAdvice + " " + f.Advice
@@ -450,6 +468,7 @@ func (c *contention) evidence(p *facts.Place) (out []Evidence) {
 	if c.Precision == facts.Measured {
 		t := c.in.trace()
 		out = []Evidence{t.seenAt(t.Frames(p.Worst.Stack), p.At, "the longest wait, %s, %s after the trace began", unit.Duration(p.Worst.Len()), t.since(p.Worst.Start)).during(t, p.Worst.Start, p.Worst.End).ofGoroutine(p.Worst.G)}
+		out[0].waits = true
 		if len(p.By) > 0 && p.By[0].Stack != 0 {
 			out = append(out, t.seen(p.By[0].Stack, "unlocked here, %s times", unit.Count(p.By[0].Count)))
 		}
@@ -501,9 +520,13 @@ func (c *contention) unseen(file string, o taker) string {
 	return unit.Count(beyond) + " goroutines are past this line of the function, and may hold it"
 }
 
+// mostTakers is how many other lines that take the lock a finding names.
+const mostTakers = 3
+
 // others are the other lines that take the lock.
 func (c *contention) others(at stack.Frame) (out []Evidence) {
-	for _, o := range c.in.code.otherTakers(at) {
+	takers := c.in.code.otherTakers(at)
+	for _, o := range takers[:min(len(takers), mostTakers)] {
 		out = append(out, Evidence{Text: o.fn + ": locked here too (" + o.call + "): " + c.unseen(at.File, o),
 			Path: c.Entry.Path, Phase: c.Entry.Phase, File: at.File, Line: o.line})
 	}

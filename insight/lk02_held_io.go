@@ -339,9 +339,13 @@ func stampedeFinding(r *Rule, in *Input, w *facts.AllWaits, s *stampede) Finding
 	if first.from != nil {
 		writer = pendingAt(in, s.site.At, first.stack)
 	}
-	if writer != nil {
+	elsewhere := writer == nil && s.holdsElsewhere(first)
+	switch {
+	case writer != nil:
 		who += "; " + writer.says(does)
-	} else {
+	case elsewhere:
+		who = fmt.Sprintf("%s holds the lock that others wait for, and meanwhile %s: %s", stack.Short(first.at.Func), does, who)
+	default:
 		who += ", while its holder " + does
 	}
 	f := r.answer(Found, "%s", who)
@@ -372,8 +376,12 @@ func stampedeFinding(r *Rule, in *Input, w *facts.AllWaits, s *stampede) Finding
 	if w.Unlocks {
 		f.Evidence[0].Text = "unlocked here"
 	}
+	f.Evidence[0].waits = true
 	for _, l := range s.io[:min(3, len(s.io))] {
 		f.Evidence = append(f.Evidence, s.shows(in, w, l))
+	}
+	if elsewhere { // its code is what has to change
+		f.Evidence[0], f.Evidence[1] = f.Evidence[1], f.Evidence[0]
 	}
 	f.Verify = "Record again under the same load: this line should be gone from loupe pprof -top -cum of the block profile, and the high percentiles of the latency should fall."
 	f.Doubts = append(in.doubts(), "the lock may be there to serialise this on purpose, as with writes to one file")
@@ -401,6 +409,12 @@ func stampedeFinding(r *Rule, in *Input, w *facts.AllWaits, s *stampede) Finding
 		f.Doubts = append(f.Doubts, "the call is in the source; no stack shows that it waited")
 	}
 	return f
+}
+
+// holdsElsewhere tells of a line that does I/O under the lock that it stands in another function than those that wait for it.
+func (s *stampede) holdsElsewhere(l ioLine) bool {
+	return l.at.Func != "" && l.at.Func != s.site.At.Func && slices.ContainsFunc(s.others, func(o heldThere) bool { return o.file == l.at.File && o.has(l.at.Line) }) &&
+		!slices.ContainsFunc(s.site.Frames, func(f stack.Frame) bool { return f.Func == l.at.Func })
 }
 
 // inSnapshot is how many goroutines wait at the line of the lock in a look at them, and how many hold such a lock, as a clause. A look does not tell which one

@@ -56,7 +56,7 @@ func TestPendingWriter(t *testing.T) {
 			"To make that rarer, take Lock at shard.go:14 more rarely: only where there is something to change, which a look under RLock, or at an atomic value, tells before (line 15 looks when Lock has been taken). Find out first"},
 		{"it always changes something", strings.Replace(source, "\tif s.on == on {\n\t\treturn\n\t}\n", "\tuse(\n\t\ton,\n\t)\n", 1), "Readers wait for a pending writer", "a pending Lock holds back", "tells before."},
 		{"the reader before has another lock", strings.Replace(source, "\ts.mu.RLock()\n\tfor", "\ts.rw.RLock()\n\tfor", 1), "Lock held while its holder pauses", "whose holder (it lets go in main.(*shard).set at shard.go:19) waits for a goroutine that is sleeping", "Find out first what the lock is there for"},
-		{"who waits wants to write", strings.Replace(source, "query() {\n\ts.mu.RLock()\n\tdefer s.mu.RUnlock()", "query() {\n\ts.mu.Lock()\n\tdefer s.mu.Unlock()", 1), "Lock held while its holder pauses", "whose holder", "Find out first what the lock is there for"},
+		{"who waits wants to write", strings.Replace(source, "query() {\n\ts.mu.RLock()\n\tdefer s.mu.RUnlock()", "query() {\n\ts.mu.Lock()\n\tdefer s.mu.Unlock()", 1), "Lock held while its holder pauses", "main.(*shard).export holds shard.mu, taken at shard.go:23, for 100% of the time that others wait for it, sleeping in main.(*shard).export at shard.go:25", "Find out first what the lock is there for"},
 	} {
 		r := traceOfProgram(t, pendingWrites())
 		withSource(r, "shard.go", c.source)

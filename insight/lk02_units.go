@@ -118,7 +118,7 @@ const allSeen = 0.98
 func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	g, share := l.group, l.group.All.Share(l.all())
 	cause := l.does.Cause
-	holder, other := letGo(t, l)
+	holder, other := letGo(in, t, l)
 	of := fmt.Sprintf("%s of %s", unit.Duration(l.all()/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g))) + overUnits(g)
 	lets := ""
 	var writer *pendingWriter
@@ -132,7 +132,13 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	if elsewhere && lets == "" {
 		by += ", " + place(from) + ","
 	}
+	var h *lockHolder
+	if writer == nil && lets == "" {
+		h = holderOf(in, t, l.site.Frame, t.Frames(stackIn(in, t, g, l.site)), l.rows)
+	}
 	switch seen := float64(l.time) / float64(max(1, l.all())); {
+	case h != nil:
+		text = fmt.Sprintf("%s: %s%s", h.says(whileHeld(h.does)), text, of)
 	case writer != nil:
 		text += of + "; " + map[bool]string{false: "in " + unit.Percent(seen) + " of that ", true: "all the while "}[seen > allSeen] + writer.says(isDoing(cause))
 	case seen > allSeen:
@@ -166,6 +172,9 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	f.Title = cmp.Or(heldTitle(cause.Kind), f.Title)
 	if l.advise(in, t, &f); writer != nil {
 		writer.tell(in, doesInShort(cause.Kind), &f)
+	}
+	if h != nil && (len(f.Evidence) == 0 || !sameFunction(stack.Frame{Func: f.Evidence[0].Function, File: f.Evidence[0].File}, h.at)) {
+		f.Evidence = slices.Insert(f.Evidence, 0, h.shown(t))
 	}
 	namelessDoubt(in, g, &f)
 	f.waits = l.rows
@@ -260,7 +269,7 @@ func (l *underLock) heldIn(t *traced) (at stack.Frame, elsewhere bool) {
 // letGo is where the lock was let go most often, and whether that is on another goroutine, by
 // its first function, than the one that the waits were followed to: the holder waited for that
 // one itself.
-func letGo(t *traced, l *underLock) (at stack.ID, other bool) {
+func letGo(in *Input, t *traced, l *underLock) (at stack.ID, other bool) {
 	counts := map[stack.ID]int64{}
 	for _, b := range t.Blocks {
 		if t.Site(b.Stack) != l.site.Frame {
@@ -281,6 +290,10 @@ func letGo(t *traced, l *underLock) (at stack.ID, other bool) {
 	}
 	held, does := t.Frames(at), t.Frames(l.does.Cause.Site.Stack)
 	if at == 0 || len(does) == 0 {
+		return 0, false
+	}
+	waiter := t.Frames(l.site.Stack)
+	if pendingBefore(in, t, l.site.Frame, t.Frames(workAt(l.group, &l.does)), at) == nil && doesItself(in, t, l.site.Frame, waiter, l.does.Cause.Site) {
 		return 0, false
 	}
 	if slices.ContainsFunc(does, func(f stack.Frame) bool { return f.Func == l.site.Frame.Func }) {

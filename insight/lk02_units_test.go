@@ -173,7 +173,7 @@ func TestLK02Shared(t *testing.T) {
 		}
 		r := traceOfProgram(t, p)
 		f := answers(t, r, "LK02")[0]
-		named := strings.Contains(f.Summary, "holder, main.(*group).pingAll at group.go:126, is waiting for a peer's answer in main.call at conn.go:31")
+		named := strings.Contains(f.Summary, "main.(*group).pingAll at group.go:126 holds the lock for 100% of the time that others wait for it, waiting for a peer's answer in main.call at conn.go:31")
 		if x.inside == "" {
 			if f.State != Found || f.Severity != Warning || !strings.Contains(f.Summary, "in main.(*group).pingAll at group.go:130") && !strings.Contains(f.Summary, "is waiting for a peer's answer in main.call at conn.go:31") {
 				t.Errorf("%s: %s %s: %s %s", name, f.State, f.Severity, f.Summary, f.Advice)

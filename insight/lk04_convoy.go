@@ -1,6 +1,8 @@
 package insight
 
 import (
+	"slices"
+
 	"loupe/analysis/facts"
 	"loupe/recording"
 	"loupe/value/stack"
@@ -20,6 +22,9 @@ var lk04 = &Rule{
 	Check: onTrace(checkConvoy),
 }
 
+// holderUnseen is the doubt where nothing leads from the waits to the one who holds the lock.
+const holderUnseen = "a trace does not show who holds a lock, nor for how long: a RWMutex may be held by a reader that never waited"
+
 func checkConvoy(r *Rule, in *Input, t *traced) []Finding {
 	all, _ := in.Facts.WaitsOf(recording.ExecTrace)
 	if len(all) == 0 {
@@ -36,6 +41,7 @@ func checkConvoy(r *Rule, in *Input, t *traced) []Finding {
 		f.Impact = exactly(ratio, "goroutines queued, on average")
 		f.Severity, f.Score = Warning, score(ratio, r.param("ratio"), 10*r.param("ratio"))
 		f.Evidence = []Evidence{t.seen(l.Worst.Stack, "%s waits, the longest %s", unit.Count(l.Count), unit.Duration(l.Worst.Len())).during(t, l.Worst.Start, l.Worst.End).ofGoroutine(l.Worst.G)}
+		f.Evidence[0].waits = true
 		if len(l.By) > 0 && l.By[0].Stack != 0 {
 			f.Evidence = append(f.Evidence, t.seen(l.By[0].Stack, "unlocked here, %s times", unit.Count(l.By[0].Count)))
 		}
@@ -44,7 +50,8 @@ func checkConvoy(r *Rule, in *Input, t *traced) []Finding {
 		adviseConvoy(in, t, l.At, &f)
 		f.Verify = "Record again under the same load: the mean wait should fall, and fewer goroutines queue."
 		f.Doubts = append(f.Doubts, in.traceDoubts(t, "if this line locks several mutexes, there are as many queues, and shorter ones",
-			"a trace does not show who holds a lock, nor for how long: a RWMutex may be held by a reader that never waited")...)
+			holderUnseen)...)
+		tellConvoyed(in, t, l, &f)
 		return []Finding{f}
 	}
 	if len(queues) > 0 {
@@ -73,4 +80,20 @@ func adviseConvoy(in *Input, t *traced, lock stack.Frame, f *Finding) {
 	} else if does := workAdvice(in, lock); does != "" {
 		f.Advice = does
 	}
+}
+
+// tellConvoyed makes a finding about a queue begin with who holds the lock for most of that time.
+func tellConvoyed(in *Input, t *traced, l *facts.Place, f *Finding) {
+	u, _ := unitsSpend(in, func(row *facts.UnitRow) bool {
+		return row.Kind.Key() == "lock" && row.Site.Frame.File == l.At.File && row.Site.Frame.Line == l.At.Line
+	})
+	h := holderOf(in, t, l.At, t.Frames(l.Worst.Stack), u.rows)
+	if h == nil {
+		return
+	}
+	if w := walkHeld(in, l.At, h, t); w != nil {
+		f.Advice = w.advice(workAdvice(in, l.At))
+	}
+	f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return d == holderUnseen })
+	h.tell(in, t, l.At, whileHeld(h.does), false, f)
 }

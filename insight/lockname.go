@@ -156,9 +156,6 @@ func (c *code) takerAt(site stack.Frame) (taker, bool) {
 	return taker{}, false
 }
 
-// mostTakers is how many others a finding names.
-const mostTakers = 3
-
 // otherTakers are the other lines of the same file that take the lock which a line
 // takes: who never waits for it is not in a trace, and may hold it all the same.
 func (c *code) otherTakers(site stack.Frame) (all []taker) {
@@ -167,7 +164,7 @@ func (c *code) otherTakers(site stack.Frame) (all []taker) {
 		return nil
 	}
 	for _, t := range c.parse(site.File).takers() {
-		if t.name == at.name && t.line != at.line && len(all) < mostTakers {
+		if t.name == at.name && t.line != at.line {
 			all = append(all, t)
 		}
 	}
