@@ -164,8 +164,8 @@ func converted(x ast.Expr) ast.Expr {
 // decodedBy is the text that a call decodes, the package that does it, and what it is decoded into: itself, or as all that
 // a function of the program does with it.
 func decodedBy(c *code, in *ast.FuncDecl, call *ast.CallExpr) (text ast.Expr, codec string, into ast.Expr) {
-	if calledName(call) == "Unmarshal" && len(call.Args) == 2 && codecOf(call) != "" {
-		return call.Args[0], codecOf(call), call.Args[1]
+	if text, codec, into = decodesHere(in, call); codec != "" {
+		return text, codec, into
 	}
 	all := methodsOf(c, in, call.Fun)
 	if len(all) != 1 || all[0].Type.Params == nil || all[0].Body == nil {
@@ -173,16 +173,44 @@ func decodedBy(c *code, in *ast.FuncDecl, call *ast.CallExpr) (text ast.Expr, co
 	}
 	for i, p := range parameters(all[0].Type) {
 		if i < len(call.Args) && timesNamed(all[0].Body, p) == 1 && hasCall(all[0].Body, func(inner *ast.CallExpr) bool {
-			is := calledName(inner) == "Unmarshal" && len(inner.Args) == 2 && isNamed(converted(inner.Args[0]), p)
-			if is {
-				codec, into = codecOf(inner), givenAs(all[0].FuncDecl, inner.Args[1], call)
+			of, by, to := decodesHere(all[0].FuncDecl, inner)
+			if by == "" || !isNamed(of, p) {
+				return false
 			}
-			return is && codec != ""
+			codec, into = by, givenAs(all[0].FuncDecl, to, call)
+			return true
 		}) {
-			return call.Args[i], codec, into
+			return readInMemory(call.Args[i]), codec, into
 		}
 	}
 	return nil, "", nil
+}
+
+// decodesHere is that of a call of a package that decodes a text, or one that a decoder reads.
+func decodesHere(in *ast.FuncDecl, call *ast.CallExpr) (text ast.Expr, codec string, into ast.Expr) {
+	switch name := calledName(call); {
+	case name == "Unmarshal" && len(call.Args) == 2:
+		return converted(call.Args[0]), codecOf(call), call.Args[1]
+	case name == "Decode" && len(call.Args) == 1:
+		on := receiverOf(call)
+		if id, is := on.(*ast.Ident); is {
+			if made := assignedTo(in, id.Name); len(made) == 1 {
+				on = made[0]
+			}
+		}
+		if by, is := on.(*ast.CallExpr); is && calledName(by) == "NewDecoder" && len(by.Args) == 1 && codecOf(by) != "" {
+			return readInMemory(by.Args[0]), codecOf(by), call.Args[0]
+		}
+	}
+	return nil, "", nil
+}
+
+// readInMemory is the text that a reader of it reads; what else there is, as it is.
+func readInMemory(x ast.Expr) ast.Expr {
+	if call, ok := x.(*ast.CallExpr); ok && len(call.Args) == 1 && slices.Contains([]string{"bytes.NewReader", "bytes.NewBuffer", "bytes.NewBufferString", "strings.NewReader"}, types.ExprString(call.Fun)) {
+		return converted(call.Args[0])
+	}
+	return converted(x)
 }
 
 // givenAs is what a call gives a function as the parameter, or receiver, that an expression in it names; nil where it names none.

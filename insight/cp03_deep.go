@@ -204,7 +204,7 @@ func (d *deepCopy) costsAt(line int) (all []cost) {
 }
 
 // deepCopyAdvice is what to do instead of encoding and decoding.
-const deepCopyAdvice = "The function encodes a value and decodes it right away, which makes a copy of it: copy it by hand (assign the struct, and clone its slices and maps with slices.Clone and maps.Clone; these copy the elements only, so that slices, maps and pointers inside them need copies of their own), or generate a method for a deep copy. If the types differ, assign the fields. If nobody changes what is handed out, no copy is needed at all."
+const deepCopyAdvice = "The function encodes a value and decodes it right away, which makes a copy of it: copy it by hand (assign the struct, and clone its slices and maps with slices.Clone and maps.Clone; these copy the elements only, so that slices, maps and pointers inside them need copies of their own), or generate a method for a deep copy. If the types differ, assign the fields. If nobody changes what is handed out, no copy is needed at all; and where the value was decoded from the same format into an interface, encoding and decoding it gives the same again."
 
 // intoNew tells whether it decodes into a value that its function has made, or the one that it calls.
 func (d *deepCopy) intoNew(c *code) bool {

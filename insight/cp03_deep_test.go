@@ -15,6 +15,7 @@ func TestEncodedCopies(t *testing.T) {
 		"func loadTOML(b []byte) *conf {\n\tc := &conf{}\n\ttoml.Unmarshal(b, c)\n\treturn c\n}\ntype doc struct{}\nfunc (d *doc) Bytes() []byte { return d.raw }\n" +
 		"func dump(r *rule) []byte {\n\tb, _ := json.Marshal(r.cfg)\n\treturn b\n}\nfunc poll(r *rule) []byte {\n\tm := conf{}\n\tm.fill(r)\n\tb, _ := json.Marshal(m)\n\treturn b\n}\nfunc answer(r *rule) []byte {\n\tb, _ := json.Marshal(conf{})\n\treturn b\n}\n" +
 		"func other(r *rule) []byte {\n\tr = r.last\n\tb, _ := json.Marshal(r)\n\treturn b\n}\n"
+	const reads = "func read(r io.Reader) (any, error) {\n\td := json.NewDecoder(r)\n\td.UseNumber()\n\tvar v any\n\tif err := d.Decode(&v); err != nil {\n\t\treturn nil, err\n\t}\n\treturn v, nil\n}\n"
 	for _, c := range []struct {
 		name, source  string
 		copies, isNew bool
@@ -35,9 +36,15 @@ func TestEncodedCopies(t *testing.T) {
 		{"what it has made, by a variable", "b := answer(r)\nc, _ := load(b)\nreturn c", false, false},
 		{"what it was given at first", "c, _ := load(other(r))\nreturn c", false, false},
 		{"what is made here", "m := conf{}\nb, _ := json.Marshal(m)\nc, _ := load(b)\nreturn c", true, true},
+		{"by a decoder of what was encoded", "b, _ := json.Marshal(r)\nvar c any\njson.NewDecoder(bytes.NewReader(b)).Decode(&c)\nreturn c", true, true},
+		{"by a decoder with settings", "b, _ := json.Marshal(r)\nd := json.NewDecoder(strings.NewReader(string(b)))\nd.UseNumber()\nvar c any\nd.Decode(&c)\nreturn c", true, true},
+		{"by a decoder, a call apart", "b, _ := json.Marshal(r)\nc, _ := read(bytes.NewReader(b))\nreturn c", true, true},
+		{"by a decoder of what comes in", "b, _ := json.Marshal(r)\nw.Write(b)\nc, _ := read(body)\nreturn c", false, false},
+		{"by a decoder, of what is sent as well", "b, _ := json.Marshal(r)\nw.Write(b)\nc, _ := read(bytes.NewReader(b))\nreturn c", false, false},
+		{"by a decoder of another format", "b, _ := json.Marshal(r)\nvar c any\nyaml.NewDecoder(bytes.NewReader(b)).Decode(&c)\nreturn c", false, false},
 		{"what is read back was there before", "d := &doc{}\nb := d.Bytes()\nc, _ := load(b)\nreturn c", false, false},
 	} {
-		text := "package main\n\ntype rule struct {\n\tcfg *conf\n\tlast *rule\n}\nfunc f(r *rule, dst any) *conf {\n" + c.source + "\n}\n" + helpers
+		text := "package main\n\ntype rule struct {\n\tcfg *conf\n\tlast *rule\n}\nfunc f(r *rule, dst any) *conf {\n" + c.source + "\n}\n" + helpers + reads
 		code := sourceOf(text)
 		at := marked("package main\n\n\n\n\n\n\n// 1", "main.f")[0]
 		got, ok := encodedCopyIn(code, at)
