@@ -52,7 +52,6 @@ func tellEncoders(h *hit, f *Finding) {
 	case "xml":
 		f.Advice = "Give xml.NewDecoder a reader that has ReadByte (bytes.Reader, strings.Reader, a bufio.Reader that is kept and Reset): then it allocates no buffer of its own. Keep one Encoder per stream."
 	default:
-		f.Advice = "Read the message into a reusable buffer and call json.Unmarshal, or keep one json.Decoder for the whole stream: its buffer then grows only once."
-		f.Doubts = append(f.Doubts, "json.Unmarshal checks that nothing follows the value, a Decoder does not")
+		tellDecoder(h, f)
 	}
 }
