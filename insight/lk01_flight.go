@@ -42,8 +42,8 @@ func flightOf(under *underlying, levels []*underlying, waiter []stack.Frame) *fl
 			continue
 		}
 		puts, ok := u.putsBehind(levels, names, l.until)
-		if !ok {
-			continue
+		if !ok || u.smallWork(names, l.until) {
+			continue // or it costs too little to be made only once
 		}
 		line, _ := u.s.lines(x)
 		f := &flight{look: types.ExprString(x), before: before, again: codeLine{u.file, line}, puts: puts, keyed: u.keyedLook(x)}

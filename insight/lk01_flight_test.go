@@ -13,7 +13,7 @@ import (
 func TestFlight(t *testing.T) {
 	const head = "package main\n\ntype shop struct {\n\tmu sync.Mutex\n\trw sync.RWMutex\n\tcache *gocache.Cache\n\tm map[string]int\n\tval int\n\tuntil time.Time\n\tcfg atomic.Pointer[int]\n\tclosed bool\n\tlocks map[string]*sync.Mutex\n}\n\n" +
 		"const key = \"res\"\n\nfunc (s *shop) cached() (int, bool) { v, ok := s.cache.Get(key); return v, ok }\nfunc (s *shop) run() int {\n\tv := work() // call\n\ts.cache.SetDefault(key, v)\n\treturn v\n}\nfunc (s *shop) keep(v int) { s.cache.Set(key, v, 0) }\n" +
-		"func (s *shop) find(k string) (int, bool) { v, ok := s.m[k]; return v, ok }\n\n"
+		"func (s *shop) find(k string) (int, bool) { v, ok := s.m[k]; return v, ok }\nfunc newEntry(k string) *entry { return &entry{key: k, at: time.Now()} }\n\n"
 	const lock, unlock = "\ts.mu.Lock() // lock\n", "\tdefer s.mu.Unlock()\n"
 	const look = "\tif v, ok := s.cached(); ok {\n\t\treturn v\n\t}\n"
 	const find = "\tif v, ok := s.m[k]; ok {\n\t\treturn v\n\t}\n"
@@ -28,6 +28,15 @@ func TestFlight(t *testing.T) {
 		{"one lock, many keys", find + lock + unlock + find + "\tv := work() // call here\n\ts.m[k] = v\n\treturn v\n", keyed},
 		{"a lock for each key", "\tif v, ok := s.find(k); ok {\n\t\treturn v\n\t}\n\tl := s.locks[k]\n\tl.Lock() // lock\n\tdefer l.Unlock()\n\tif v, ok := s.find(k); ok {\n\t\treturn v\n\t}\n\tv := work() // call here\n\ts.m[k] = v\n\treturn v\n", all},
 
+		{"what is made may cost something", find + lock + unlock + find + "\tv := New(fetch(k)) // call here\n\ts.m[k] = v\n\treturn v\n", keyed},
+		{"made in a loop", find + lock + unlock + find + "\tv := New(k) // call here\n\tfor i := range 1000 {\n\t\tv += i\n\t}\n\ts.m[k] = v\n\treturn v\n", keyed},
+		{"made with a context", find + lock + unlock + find + "\tv := NewSession(ctx, k) // call here\n\ts.m[k] = v\n\treturn v\n", keyed},
+		{"a pattern", find + lock + unlock + find + "\tv := regexp.MustCompile(k) // call here\n\ts.m[k] = v\n\treturn v\n", keyed},
+
+		{"a small value", find + lock + unlock + find + "\tv := rate.NewLimiter(rate.Limit(5), 10) // call here\n\ts.m[k] = v\n\treturn v\n", ""},
+		{"a struct", find + lock + unlock + find + "\tv := &entry{at: time.Now()} // call here\n\ts.m[k] = v\n\treturn v\n", ""},
+		{"a small value of the program's own", find + lock + unlock + find + "\tv := newEntry(k) // call here\n\ts.m[k] = v\n\treturn v\n", ""},
+		{"into a cache", look + lock + unlock + look + "\tv := &entry{at: time.Now()} // call here\n\ts.cache.Set(key, v, 0)\n\treturn v\n", ""},
 		{"not looked again", look + lock + unlock + "\treturn s.run() // goes on\n", ""},
 		{"looked only under the lock", lock + unlock + look + "\treturn s.run() // goes on\n", ""},
 		{"something else is asked again", "\tif s.closed {\n\t\treturn 0\n\t}\n" + lock + unlock + "\tif s.closed {\n\t\treturn 0\n\t}\n\tv := work() // call here\n\ts.m[k] = v\n\treturn v\n", ""},
