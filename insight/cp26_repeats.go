@@ -235,7 +235,7 @@ func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
 	f.costs, f.waits, f.saves, f.part = r.costs, r.rows, true, r.againPart()
 	f.again = mostAgain(r.Call)
 	f.waitsInside = !r.Func.Cut && w.Time >= longCall*time.Duration(max(1, w.Calls))
-	r.remaining(&f)
+	r.remaining(in, &f)
 	f.Verify = "Record again: the number of calls, and the share, should fall (-phases repeats)."
 	r.doubts(rule, in, &f)
 	return f
