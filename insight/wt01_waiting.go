@@ -54,6 +54,7 @@ type waiting struct {
 	there  bool             // it pauses until something exists, which has yet to be judged by the pauses
 	// servers are those who serve the queue that it is, where they mostly wait themselves; else nil.
 	servers *behind
+	library *libraryCall // in which the wait is, where it is no wait of the program's own; else nil
 }
 
 // share is the part of the group's time.
@@ -268,7 +269,6 @@ func (w *waiting) collects() bool {
 func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	g := w.group
 	ownStacks(in, t, w)
-	w.servers = serversWait(in, t, w)
 	why, reason := w.meanwhile(in.code), w.reason()
 	n := time.Duration(max(1, g.Wall.Count))
 	what := w.clause
@@ -372,13 +372,14 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	tellCadence(r, w, in, t, waitAdvice(in, reason, w, many, t), &f)
 	tellSerial(in, t, w, reason, many, asks, &f)
 	tellSource(in, t, w, reason, &f)
+	tellLibrary(in, r, t, w, &f)
 	namelessDoubt(in, g, &f)
 	cutDoubt(in, g, &f)
 	return f
 }
 
 // ownStacks sees to it that the causes are those of all who end the waits, and that the stacks are those of the
-// group itself, where other units come by the same lines.
+// group itself, where other units come by the same lines; then what the wait is by these.
 func ownStacks(in *Input, t *traced, w *waiting) {
 	gangOf(w, t)
 	ownLimit(in, w)
@@ -387,6 +388,10 @@ func ownStacks(in *Input, t *traced, w *waiting) {
 		if at := &w.causes[i].Cause.Site; at.Frame.Func != "" {
 			at.Stack = cmp.Or(stackIn(in, t, w.group, *at), at.Stack)
 		}
+	}
+	w.servers = serversWait(in, t, w)
+	if w.library = withinLibrary(in, t, w); w.library != nil {
+		w.library.begin(w)
 	}
 }
 
@@ -479,8 +484,7 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 		info(w.elsewhere(t, reason))
 	case slices.Contains(peers, reason) && !w.outside() && w.kind != "lock" && w.kind != "pool" && !w.queues() && g.Unit.String() != "request":
 		info(w.inItsPlace(t, reason))
-	case reason == "process" && g.Unit.String() == "main" && calls < r.param("calls") && outsideLoops(in.code, t, w.site):
-		f.Advice = fewProcesses
+	case reason == "process" && g.Unit.String() == "main" && processesOf(in, t, w) == startsOutsideLoops:
 		info("the time is spent by the other program, which no loop of the source starts again")
 	case reason == "channel" || reason == "wait_group" || reason == "cond" || reason == "other" || reason == "unknown":
 		info("the trace does not show what the goroutine that ended the wait did meanwhile, or it was waiting itself")
@@ -678,28 +682,10 @@ var waitAdvices = map[string]string{
 	"dns":            "Resolve once and keep the connection: one client for all requests; look at the resolver where it is slow.",
 	"tls":            "Reuse connections (keep-alive), so that handshakes are rare: one client and one tls.Config for all requests.",
 	"network_write":  "The peer reads too slowly: send less, or look at the peer.",
-	"process":        "Do not start a process for each item: do it in the program (a library), keep one running and talk to it, or cache its answers.",
 	"mark_assist":    "Allocate less where the time goes (-phases allocs says where), or give the collector more room (GOGC, GOMEMLIMIT).",
 	"collector":      "Allocate less, or give the collector more room (GOGC, GOMEMLIMIT); do not call runtime.GC while others wait.",
 	"stop_the_world": "Stop the world less often: calling runtime.ReadMemStats, taking a goroutine profile or changing GOMAXPROCS on each request stops all other goroutines too; runtime/metrics does not.",
 	"wait_group":     "Look at what the last goroutine it waits for does: start that one first, split it up, or do not wait for it.",
-}
-
-// fewProcesses is what to do about another program that main starts once, or twice, and waits for.
-const fewProcesses = "It waits for another program, which takes the time: record that one (where it is a Go program, loupe run does), or do other work while it runs."
-
-// outsideLoops tells of a place that no loop of the source comes to it again and again, by any of the functions on its way.
-func outsideLoops(c *code, t *traced, at facts.UnitSite) bool {
-	own := 0
-	for _, f := range t.Frames(at.Stack) {
-		if !t.Scope.IsUser(f) {
-			continue
-		}
-		if own++; c.parse(f.File) == nil || len(loopsAround(c, f)) > 0 {
-			return false
-		}
-	}
-	return own > 0
 }
 
 // calledFrames are those of the wait itself, or of what the one does meanwhile that ends it.
@@ -743,6 +729,14 @@ func namesNoFault(f *Finding) bool {
 // waitAdvice is what to do.
 func waitAdvice(in *Input, reason string, w *waiting, many bool, t *traced) string {
 	text := waitAdvices[reason]
+	if reason == "process" {
+		text = processesOf(in, t, w).advice(w)
+	}
+	if w.kind == "pool" && slices.ContainsFunc(t.Frames(w.site.Stack), func(f stack.Frame) bool { return f.Func == poolWait }) {
+		if of := oneWriterOf(in); of != "" {
+			return oneWriterAdvice(of)
+		}
+	}
 	if reason == "file_call" {
 		text = fileCallOf(w.calledFrames(t)).advice()
 		if buffered := w.bufferAdvice(t); buffered != "" {

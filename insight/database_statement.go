@@ -1,0 +1,243 @@
+package insight
+
+import (
+	"go/ast"
+	"go/types"
+	"regexp"
+	"slices"
+	"strings"
+
+	"loupe/recording"
+	"loupe/session"
+	"loupe/value/stack"
+)
+
+// Which statement of a database a line executes, by the constant text that reaches it, and which kind of database it is.
+
+// writingTexts are the beginnings of statements that change rows.
+var writingTexts = regexp.MustCompile(`(?is)^\s*(?:(?:--[^\n]*\n|/\*.*?\*/)\s*)*(insert|update|delete|replace|upsert|merge)\b`)
+
+// statementChanging is the word that a statement of a line begins with, where that changes rows: "UPDATE". own are the frames of the program on its
+// stack, the line first: the text may be what one of them hands to the next. It is empty where the source does not show it.
+func statementChanging(c *code, own []stack.Frame) string {
+	if len(own) == 0 {
+		return ""
+	}
+	word := ""
+	c.parse(own[0].File).onLine(own[0].Line, func(n ast.Node, _ []ast.Node) {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || !slices.Contains(sessionMethods, calledName(call)) {
+			return
+		}
+		x := queryOf(call)
+		if sel, ok := call.Fun.(*ast.SelectorExpr); ok && isIdent(sel.X) {
+			if fn := c.scopeAt(own[0]); fn != nil { // a statement that was prepared before
+				if made := preparedAs(fn, rootName(sel.X)); made != nil {
+					x = queryOf(made)
+				}
+			}
+		}
+		if m := writingTexts.FindStringSubmatch(textHanded(c, own, x)); m != nil {
+			word = strings.ToUpper(m[1])
+		}
+	})
+	return word
+}
+
+// preparedAs is the call by which a function prepares a statement that it calls by a name; nil where there is none, or several.
+func preparedAs(fn *scope, name string) (made *ast.CallExpr) {
+	n := 0
+	ast.Inspect(fn.body, func(node ast.Node) bool {
+		a, ok := node.(*ast.AssignStmt)
+		if !ok || len(a.Rhs) != 1 || !isNamed(a.Lhs[0], name) {
+			return true
+		}
+		n++
+		if call, ok := a.Rhs[0].(*ast.CallExpr); ok && strings.HasPrefix(calledName(call), "Prepare") {
+			made = call
+		}
+		return true
+	})
+	if n != 1 {
+		return nil
+	}
+	return made
+}
+
+// queryOf is the argument of a call that is the text of a query; nil where there is none.
+func queryOf(call *ast.CallExpr) ast.Expr {
+	for _, x := range call.Args[:min(2, len(call.Args))] {
+		if !isContext(x) {
+			return x
+		}
+	}
+	return nil
+}
+
+// textHanded is how a text begins that the first of some frames has, as far as it is constant; of a parameter it is what the next frame gives.
+func textHanded(c *code, own []stack.Frame, x ast.Expr) string {
+	for range closedDepth {
+		switch y := x.(type) {
+		case *ast.BinaryExpr:
+			x = leftmost(y)
+			continue
+		case *ast.CallExpr:
+			if types.ExprString(y.Fun) == "fmt.Sprintf" && len(y.Args) > 0 {
+				x = y.Args[0]
+				continue
+			}
+		case *ast.Ident:
+			if fn := c.scopeAt(own[0]); fn != nil && fn.made(y.Name) != nil {
+				x = fn.made(y.Name)
+				continue
+			}
+			if i := parameterIndex(c.function(own[0]), y.Name); i >= 0 {
+				if x = argumentOn(c, own, i); x == nil {
+					return ""
+				}
+				own = own[1:]
+				continue
+			}
+		case nil:
+			return ""
+		}
+		text, _ := constantText(c, x, 0)
+		return text
+	}
+	return ""
+}
+
+// parameterIndex is which parameter of a function has a name; -1 where none has.
+func parameterIndex(fn *ast.FuncDecl, name string) int {
+	if fn == nil {
+		return -1
+	}
+	i := 0
+	for _, field := range fn.Type.Params.List {
+		for _, id := range field.Names {
+			if id.Name == name {
+				return i
+			}
+			i++
+		}
+	}
+	return -1
+}
+
+// argumentOn is what the second of some frames gives the first for its parameter of a number; nil where that is not known.
+func argumentOn(c *code, own []stack.Frame, i int) (x ast.Expr) {
+	if len(own) < 2 {
+		return nil
+	}
+	name := ownName(own[0].Func)
+	c.parse(own[1].File).onLine(own[1].Line, func(n ast.Node, _ []ast.Node) {
+		if call, ok := n.(*ast.CallExpr); ok && calledName(call) == name && i < len(call.Args) {
+			x = call.Args[i]
+		}
+	})
+	return x
+}
+
+// oneWriter are the packages of databases within the program that let one connection, or transaction, write at a time.
+var oneWriter = []string{"modernc.org/sqlite", "github.com/mattn/go-sqlite3", "github.com/ncruces/go-sqlite3", "github.com/glebarez/go-sqlite", "github.com/glebarez/sqlite",
+	"zombiezen.com/go/sqlite", "crawshaw.io/sqlite", "github.com/tailscale/sqlite", "github.com/mutecomm/go-sqlcipher", "go.etcd.io/bbolt", "github.com/boltdb/bolt"}
+
+// serverDrivers are packages of drivers whose database is a server.
+var serverDrivers = []string{"github.com/lib/pq", "github.com/jackc/pgx", "github.com/go-sql-driver/mysql", "github.com/microsoft/go-mssqldb", "github.com/denisenkom/go-mssqldb", "github.com/godror/godror",
+	"github.com/sijms/go-ora", "github.com/ClickHouse/clickhouse-go", "github.com/tursodatabase/libsql-client-go", "github.com/snowflakedb/gosnowflake", "github.com/trinodb/trino-go-client"}
+
+// isOfPackages tells of a package that it is one of some, or below one.
+func isOfPackages(pkg string, all []string) bool {
+	return slices.ContainsFunc(all, func(p string) bool { return pkg == p || strings.HasPrefix(pkg, p+"/") })
+}
+
+// oneWriterIn is the package among frames that is such a database; empty where there is none.
+func oneWriterIn(frames []stack.Frame) string {
+	for _, f := range frames {
+		if pkg := stack.Package(f.Func); isOfPackages(pkg, oneWriter) {
+			return pkg
+		}
+	}
+	return ""
+}
+
+// oneWriterOf is the database of the program that lets one connection write at a time, where package database/sql has no other one: by the names
+// that the source opens databases with, or else by the drivers that are built in.
+func oneWriterOf(in *Input) string {
+	lite, others := "", false
+	sort := func(pkg string) {
+		if isOfPackages(pkg, serverDrivers) {
+			others = true
+		} else if isOfPackages(pkg, oneWriter) && !strings.Contains(pkg, "bolt") && lite == "" {
+			lite = pkg
+		}
+	}
+	named, other := false, false
+	in.code.eachSource(func(_ string, s *syntax) {
+		for _, i := range s.file.Imports {
+			sort(strings.Trim(i.Path.Value, "\"`"))
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || !slices.Contains(opensDatabase, types.ExprString(call.Fun)) {
+				return true
+			}
+			switch name, known := constantText(in.code, queryOf(call), 0); {
+			case !known:
+			case strings.Contains(name, "sqlite"):
+				named = true
+			default:
+				other = true
+			}
+			return true
+		})
+	})
+	if other {
+		return ""
+	}
+	for _, e := range in.Session.Manifest().Of(recording.BuildInfo) {
+		if info, err := session.BuildInfo(in.Session, e.Path); err == nil {
+			for _, m := range info.Deps {
+				sort(m.Path)
+			}
+		}
+	}
+	switch {
+	case named && lite == "":
+		return "SQLite"
+	case others && !named:
+		return ""
+	}
+	return lite
+}
+
+// oneWriterAdvice is what to do about queries that wait for a connection to such a database.
+func oneWriterAdvice(of string) string {
+	return "The database is within the program (" + of + "), and lets one connection write at a time: more connections (SetMaxOpenConns) do not let more of them write, which then wait for each other in the database, and try again there. " +
+		"Write less often, and hold the database for a shorter time: several statements in one transaction, none that waits for something else before it ends. A handle of its own for writing, with one connection (SetMaxOpenConns(1)), keeps queries that only read from waiting behind writes; " +
+		"to these, more connections help as far as there are CPUs, and readers go on during a write (for SQLite the WAL mode)."
+}
+
+// loadOnlyReads tells of the requests that were sent that all of them only read by their method, and which methods these are: "GET".
+func loadOnlyReads(in *Input) (methods string, ok bool) {
+	var all []string
+	for _, l := range in.Facts.Loads() {
+		sent := []string{l.Log.Method}
+		if len(l.Log.Targets) > 0 {
+			sent = nil
+			for _, t := range l.Log.Targets {
+				sent = append(sent, t.Method)
+			}
+		}
+		for _, m := range sent {
+			if m != "GET" && m != "HEAD" {
+				return "", false
+			}
+			if !slices.Contains(all, m) {
+				all = append(all, m)
+			}
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, " or "), len(all) > 0
+}
