@@ -27,7 +27,10 @@ var cp20 = &Rule{
 	},
 	Check: func(r *Rule, in *Input) []Finding {
 		found := searchesInLibrary(r, in)
-		own := append(rereadsFromStart(r, in), searchesByHand(r, in)...)
+		byHand, keyed := searchesByHand(r, in), keyLoops(r, in)
+		byHand = slices.DeleteFunc(byHand, func(f Finding) bool { return coveredBy(in, f, keyed) })
+		own := append(rereadsFromStart(r, in), byHand...)
+		own = append(own, otherThan(own, keyed)...)
 		own = append(own, otherThan(own, takenAgain(r, in))...)
 		own = append(own, otherThan(own, scansByCounts(r, in))...)
 		own = append(own, otherThan(own, searchesInModules(r, in))...)
