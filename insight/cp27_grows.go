@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"slices"
 
 	"loupe/analysis/facts"
 	"loupe/analysis/repetition"
@@ -22,7 +23,7 @@ var cp27 = &Rule{
 }
 
 func checkGrowing(r *Rule, in *Input) []Finding {
-	all, set, err := repetition.GrowingIn(in.Session)
+	all, seen, err := repetition.GrowingIn(in.Session)
 	if err != nil {
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
@@ -33,13 +34,29 @@ func checkGrowing(r *Rule, in *Input) []Finding {
 		}
 	}
 	if len(found) == 0 {
-		text := fmt.Sprintf("of %s that were counted, none takes longer the more calls of it there were, and much of the time", unit.Plural(int64(len(set.Functions)), "function"))
-		if cut := set.Cut(); cut > 0 {
-			text += fmt.Sprintf("; %s of them were too cheap to be counted to the end: of their later calls one in 64 was looked at", unit.Count(cut))
-		}
-		return []Finding{r.answer(Fine, "%s", text)}
+		return []Finding{r.answer(Fine, "%s", steadyCourses(r, seen))}
 	}
 	return found
+}
+
+// steadyCourses says what was compared, where nothing was seen to grow, and what that does not tell.
+func steadyCourses(r *Rule, seen *repetition.Courses) string {
+	counted := unit.Plural(int64(len(seen.Set.Functions)), "function")
+	if seen.Compared == 0 {
+		return fmt.Sprintf("of %s that were counted, none was called often enough, and took long enough, to compare early calls with later ones", counted)
+	}
+	text := fmt.Sprintf("of %s that were counted, %s called often enough to compare early calls with later ones, those on all receivers together: none was seen to take longer with the number of calls, and much of the time",
+		counted, map[bool]string{true: "1 was", false: unit.Count(int64(seen.Compared)) + " were"}[seen.Compared == 1])
+	uneven := slices.DeleteFunc(slices.Clone(seen.Uneven), func(x repetition.Growing) bool { return x.Share < r.param("share") })
+	if len(uneven) > 0 {
+		x := uneven[0]
+		text += fmt.Sprintf("; %s took longer on average in the last calls than in the first, but not steadily, as on a busy machine, or with little and much to do: %s took %s of the time of %s, %s a call at first and %s in the end",
+			unit.Plural(int64(len(uneven)), "function"), stack.Short(x.Func.Name), unit.Percent(x.Share), stack.Short(x.Unit.Name), unit.Duration(x.First), unit.Duration(x.Last))
+	}
+	if cut := seen.Set.Cut(); cut > 0 {
+		text += fmt.Sprintf("; %s of them were too cheap to be counted to the end: of their later calls one in 64 was looked at", unit.Count(cut))
+	}
+	return text
 }
 
 // squares is the power from which on the time of all calls is said to grow with the square of their number, cubes that from which on
@@ -59,8 +76,12 @@ func growingFinding(r *Rule, in *Input, x repetition.Growing) Finding {
 	case x.Power >= squares:
 		how = "with the square of the number of calls"
 	}
-	f := r.answer(Found, "within one call of %s, %s takes longer the more often it is called: %s each in the first %s calls, %s from the %s on, so that its time grows %s; it takes %s of the time of %s",
-		around, name, unit.Duration(x.First), unit.Count(x.FirstTo), unit.Duration(x.Last), ordinal(x.LastFrom), how, unit.Percent(x.Share), stack.Short(x.Unit.Name))
+	longer := "longer"
+	if x.ByAverage {
+		longer = "longer on average"
+	}
+	f := r.answer(Found, "within one call of %s, %s takes %s the more often it is called: %s each in the first %s calls, %s from the %s on, so that its time grows %s; it takes %s of the time of %s",
+		around, name, longer, unit.Duration(x.First), unit.Count(x.FirstTo), unit.Duration(x.Last), ordinal(x.LastFrom), how, unit.Percent(x.Share), stack.Short(x.Unit.Name))
 	f.Severity, f.Score = Info, score(x.Share, 0.15, 0.5)
 	if x.Share >= r.param("warn") {
 		f.Severity = Warning
@@ -87,12 +108,19 @@ func growingFinding(r *Rule, in *Input, x repetition.Growing) Finding {
 	}
 	if x.FirstSize > 0 && x.LastSize >= 2*x.FirstSize {
 		f.Doubts = append(f.Doubts, fmt.Sprintf("what it is given grows as well: %s elements of texts, slices and maps in the first calls, %s in the last; if these are the inputs, in the order of their size, the time is theirs", unit.Number(x.FirstSize), unit.Number(x.LastSize)))
-		f.Advice = fmt.Sprintf("What %s is given grows with each call, and it goes through all of it. Give it what is new alone, and keep what was made of the rest; or call it once, behind the loop.", name)
+		if !x.ByAverage {
+			f.Advice = fmt.Sprintf("What %s is given grows with each call, and it goes through all of it. Give it what is new alone, and keep what was made of the rest; or call it once, behind the loop.", name)
+		}
 	}
 	if at, ok := makesNext(in.code, decl); ok {
 		f.Severity, f.saves = Info, false
 		f.Doubts = append([]string{fmt.Sprintf("by the source it makes what it goes through the next time anew from all of the last one (line %d): if each needs all of the one before, the time is needed", at)}, f.Doubts...)
 		f.Advice = fmt.Sprintf("%s makes each from the whole of the one before. If only what has changed last decides about the next, go through that alone.", name)
+	}
+	if x.ByAverage {
+		f.Severity, f.saves = Info, false
+		f.Doubts = append([]string{fmt.Sprintf("most calls stay short, also from the %s on (%s by the geometric mean): a few long ones make the average. That may be one receiver that grows, among many small ones, as all calls of a function are "+
+			"counted together; or inputs of very different size", ordinal(x.LastFrom), unit.Duration(x.Typical))}, f.Doubts...)
 	}
 	if f.Severity == Warning && len(f.Doubts) == 0 {
 		f.Doubts = append(f.Doubts, "if it is given more to do from call to call, or has to do with all that there is by then, the time is needed")

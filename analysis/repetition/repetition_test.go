@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -204,6 +205,43 @@ func TestGrowingIn(t *testing.T) {
 	}))
 	if err != nil || len(all) != 1 || all[0].Func.Name != "main.open" {
 		t.Errorf("of two that grow: %+v, %v", all, err)
+	}
+}
+
+// TestGrowsOnAverage: few long calls among many short ones grow if they have most of the time, in several steps, and go on from step to step. A machine
+// that is busy, a pause, and functions of which one later call stands for 64 do not grow.
+func TestGrowsOnAverage(t *testing.T) {
+	// The average of each step in µs; most calls take 10.
+	layered := []int{10, 10, 20, 35, 30, 40, 70, 390, 110, 290, 1400, 1700, 900, 3800}
+	for _, c := range []struct {
+		name     string
+		averages []int
+		typical  int
+		cut      bool
+		want     verdict
+	}{
+		{"many small receivers and a large one", layered, 10, false, growing},
+		{"with one dip", []int{10, 10, 250, 925, 1100, 1300, 7800, 3200, 6400, 9800, 37000}, 60, false, growing},
+		{"one later call of 64", layered, 10, true, notSteadily},
+		{"ten times as long by waiting", []int{10, 10, 10, 12, 20, 15, 40, 60, 30, 70, 90, 80, 110, 120}, 10, false, notSteadily},
+		{"one pause", []int{10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 3800}, 10, false, notSteadily},
+		{"pauses at the end", []int{10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 900, 1300, 2000, 3800}, 10, false, notSteadily},
+		{"pauses that come and go", []int{10, 10, 10, 10, 500, 10, 10, 900, 10, 10, 1400, 10, 10, 3800}, 10, false, notSteadily},
+		{"waits that come from some moment on", []int{10, 10, 10, 10, 10, 10, 10, 10, 2000, 2100, 1900, 2000, 2200, 2100}, 10, false, notSteadily},
+		{"long in the middle", []int{10, 10, 20, 35, 60, 120, 400, 900, 1700, 3800, 1400, 800, 300, 300}, 10, false, notSteadily},
+		{"the same", []int{10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10}, 10, false, steady},
+		{"little time", []int{10, 10, 12, 20, 50, 110, 270}, 10, false, notSteadily},
+		{"few steps", []int{10, 10, 20, 50, 500, 9000}, 10, false, tooFew},
+	} {
+		w := repeats.Within{Around: 1, AroundTime: time.Minute, Counts: repeats.Counts{Calls: 2550, Time: 700 * time.Millisecond}}
+		for i, µs := range c.averages {
+			n := int64(1) << i
+			w.Course = append(w.Course, repeats.Step{Calls: n, Time: time.Duration(n) * time.Duration(µs) * time.Microsecond, Digits: int64(1000 * float64(n) * math.Log2(1000*float64(min(c.typical, µs))))})
+		}
+		g, how := grows(w, c.cut)
+		if how != c.want {
+			t.Errorf("%s: %d, want %d: %+v", c.name, how, c.want, g)
+		}
 	}
 }
 
