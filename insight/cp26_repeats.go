@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,13 +41,43 @@ func checkRepeats(r *Rule, in *Input) []Finding {
 		}
 	}
 	if len(found) == 0 {
-		calls := int64(0)
-		for _, f := range set.Functions {
-			calls += f.Calls
-		}
-		return []Finding{r.answer(Fine, "%s of %s were counted: no function takes much of the time with calls that had the arguments and the result of an earlier one of the same request, task or run", unit.Plural(calls, "call"), unit.Plural(int64(len(set.Functions)), "function"))}
+		return []Finding{r.answer(Fine, "%s", noneAgain(r, set))}
 	}
 	return found
+}
+
+// noneAgain says what was compared, where no call was seen to be made again, and what could not be judged.
+func noneAgain(r *Rule, set *repetition.Set) string {
+	calls := int64(0)
+	for _, f := range set.Functions {
+		calls += f.Calls
+	}
+	unjudged := repetition.UnjudgedOf(set)
+	unjudged = slices.DeleteFunc(unjudged, func(u repetition.Unjudged) bool { return u.Share < r.param("share") })
+	which := "no function"
+	if len(unjudged) > 0 {
+		which = "no function of which that can be judged"
+	}
+	text := fmt.Sprintf("%s of %s were counted: %s takes much of the time with calls that had the arguments and the result of an earlier one of the same request, task or run",
+		unit.Plural(calls, "call"), unit.Plural(int64(len(set.Functions)), "function"), which)
+	if cut := set.Cut(); cut > 0 {
+		text += fmt.Sprintf("; %s of them were too cheap to be counted to the end: of these it is true of the time before", unit.Count(cut))
+	}
+	if len(unjudged) > 0 {
+		u := unjudged[0]
+		had := "the arguments of an earlier one"
+		why := "it may read something that changes"
+		if u.Outer.Partial {
+			had, why = "arguments that look like those of an earlier one", "what they lead to may have changed in between, or differ in what was not compared"
+		}
+		others := ""
+		if n := len(unjudged) - 1; n > 0 {
+			others = fmt.Sprintf(" (nor can %s)", unit.Plural(int64(n), "other"))
+		}
+		text += fmt.Sprintf("; %s, with %s of the time of %s, cannot be judged%s: of %s with %s, %s returned something else than the first of them: %s",
+			stack.Short(u.Func.Name), unit.Percent(u.Share), stack.Short(u.Unit.Name), others, unit.Plural(u.Outer.Again, "call"), had, unit.Count(u.Outer.Differ), why)
+	}
+	return text
 }
 
 // repeatedCall is a function that repeats itself.
