@@ -65,17 +65,22 @@ func noneAgain(r *Rule, set *repetition.Set) string {
 	}
 	if len(unjudged) > 0 {
 		u := unjudged[0]
-		had := "the arguments of an earlier one"
-		why := "it may read something that changes"
+		had, others := "the arguments of an earlier one", ""
 		if u.Outer.Partial {
-			had, why = "arguments that look like those of an earlier one", "what they lead to may have changed in between, or differ in what was not compared"
+			had = "arguments that look like those of an earlier one"
 		}
-		others := ""
 		if n := len(unjudged) - 1; n > 0 {
 			others = fmt.Sprintf(" (nor can %s)", unit.Plural(int64(n), "other"))
 		}
-		text += fmt.Sprintf("; %s, with %s of the time of %s, cannot be judged%s: of %s with %s, %s returned something else than the first of them: %s",
-			stack.Short(u.Func.Name), unit.Percent(u.Share), stack.Short(u.Unit.Name), others, unit.Plural(u.Outer.Again, "call"), had, unit.Count(u.Outer.Differ), why)
+		text += fmt.Sprintf("; %s, with %s of the time of %s, cannot be judged%s: of %s with %s, ", stack.Short(u.Func.Name), unit.Percent(u.Share), stack.Short(u.Unit.Name), others, unit.Plural(u.Outer.Again, "call"), had)
+		switch {
+		case u.Outer.Differ == 0:
+			text += fmt.Sprintf("each took %s on average, too little to be timed one by one", unit.Duration(u.Outer.Time/time.Duration(max(1, u.Outer.Calls))))
+		case u.Outer.Partial:
+			text += fmt.Sprintf("%s returned something else than the first of them: what they lead to may have changed in between, or differ in what was not compared", unit.Count(u.Outer.Differ))
+		default:
+			text += fmt.Sprintf("%s returned something else than the first of them: it may read something that changes", unit.Count(u.Outer.Differ))
+		}
 	}
 	return text
 }

@@ -43,6 +43,7 @@ func TestCP26(t *testing.T) {
 		{"hardly any", rows(0, 10, 10, 590, 50e6, ""), source, true, Fine, "", "no function"},
 		{"the results differ", rows(0, 10, 10, 590, 650e6, `,"differ":1`), source, true, Fine, "", "no function of which that can be judged takes much of the time with calls that had the arguments and the result of an earlier one of the same request, task or run; main.open, with 68.8% of the time of main.list, cannot be judged: of 590 calls with the arguments of an earlier one, 1 returned something else than the first of them: it may read something that changes"},
 		{"the results differ, of what was not compared as a whole", rows(0, 10, 10, 590, 650e6, `,"differ":580,"partial":true`), source, true, Fine, "", "of 590 calls with arguments that look like those of an earlier one, 580 returned something else than the first of them: what they lead to may have changed in between"},
+		{"many short calls", strings.NewReplacer(`"calls":600`, `"calls":800000`).Replace(rows(0, 10, 10, 799990, 650e6, "")), source, true, Fine, "", "main.open, with 70.0% of the time of main.list, cannot be judged: of 799,990 calls with the arguments of an earlier one, each took 875 ns on average, too little to be timed"},
 		{"the results differ, of a few", rows(0, 10, 550, 50, 50e6, `,"differ":1`), source, true, Fine, "", "no function takes much"},
 		{"it returns nothing", rows(0, 10, 10, 590, 650e6, `,"void":true`), source, true, Fine, "", "no function"},
 		{"it changes what it is given", rows(0, 10, 10, 590, 650e6, `,"alters":true`), source, true, Fine, "", "no function"},
@@ -67,7 +68,7 @@ func TestCP26(t *testing.T) {
 		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte("package main; import (\"os\"; \"strings\"; \"net/http\"; \"encoding/json\")\n\ntype repo struct{ by map[string][]string; all []string }\n\n"+c.source))
 		withProfile(r, recording.CPU, "cpu", column{"main.main:/src/main.go:30 main.list:/src/main.go:7 main.show:/src/main.go:12 main.open:/src/main.go:16 main.read:/src/read.go:5", []int64{70}},
 			column{"main.main:/src/main.go:30 main.list:/src/main.go:7 main.show:/src/main.go:12", []int64{30}})
-		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, fmt.Appendf(nil, `{"schema":"loupe.repeats/1","loaded":%v,"ns":4000000000,"functions":[{"name":"main.list","file":"/src/main.go","line":5,"calls":10},{"name":"main.show","file":"/src/main.go","line":11,"calls":600},{"name":"main.open","file":"/src/main.go","line":15,"calls":600,"time_ns":700000000}],"within":[%s]}`, c.loaded, c.rows))
+		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, fmt.Appendf(nil, `{"schema":"loupe.repeats/1","loaded":%v,"ns":4000000000,"functions":[{"name":"main.list","file":"/src/main.go","line":5,"calls":10},{"name":"main.show","file":"/src/main.go","line":11,"calls":600},{"name":"main.open","file":"/src/main.go","line":15,"calls":800000,"time_ns":700000000}],"within":[%s]}`, c.loaded, c.rows))
 		f := answers(t, r, "CP26")[0]
 		if f.State != c.state || !strings.Contains(f.Summary, c.says) || f.State == Found && f.Severity != c.severity {
 			t.Errorf("%s: %s %s: %s", c.name, f.State, f.Severity, f.Summary)

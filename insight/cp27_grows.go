@@ -43,7 +43,7 @@ func checkGrowing(r *Rule, in *Input) []Finding {
 func steadyCourses(r *Rule, seen *repetition.Courses) string {
 	counted := unit.Plural(int64(len(seen.Set.Functions)), "function")
 	if seen.Compared == 0 {
-		return fmt.Sprintf("of %s that were counted, none was called often enough, and took long enough, to compare early calls with later ones", counted)
+		return fmt.Sprintf("of %s that were counted, none was called often enough within one call of another, and took long enough, to compare early calls with later ones", counted)
 	}
 	text := fmt.Sprintf("of %s that were counted, %s called often enough to compare early calls with later ones, those on all receivers together: none was seen to take longer with the number of calls, and much of the time",
 		counted, map[bool]string{true: "1 was", false: unit.Count(int64(seen.Compared)) + " were"}[seen.Compared == 1])

@@ -12,8 +12,9 @@ import (
 // Set is what was counted of a program.
 type Set = repeats.Set
 
-// Unjudged is a function that is called again with the arguments of earlier calls, as far as these were compared, and of which some calls returned
-// something else: nobody can tell from the counts whether what it reads has changed in between, or whether each call has to be made.
+// Unjudged is a function that is called again with the arguments of earlier calls, as far as these were compared. Either some of these calls returned
+// something else: nobody can tell from the counts whether what it reads has changed in between, or whether each call has to be made. Or they are too
+// short to time.
 type Unjudged struct {
 	// Func is the function, Unit the outermost one around it, of which Share is the part that calls with arguments that had been there take: by
 	// the calls that were looked at later, where it was not counted to the end.
@@ -30,7 +31,8 @@ func UnjudgedOf(set *Set) (all []Unjudged) {
 	})
 	for call, of := range ways {
 		w := of[len(of)-1]
-		if w.Differ == 0 || w.Again < fewAgain || w.AgainTime < leastAgain || w.Time < leastCall*time.Duration(w.Calls) {
+		short := w.Time < leastCall*time.Duration(w.Calls) && !w.Fails && !(w.Plain && w.Partial)
+		if w.Again < fewAgain || w.AgainTime < leastAgain || w.Differ == 0 && !short {
 			continue
 		}
 		part := float64(w.Again) / float64(max(1, w.Calls))
