@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"loupe/format/compiler"
+	"loupe/format/loadlog/loadlogtest"
 	"loupe/format/profile/profiletest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
@@ -55,6 +56,44 @@ func reasoned(t *testing.T, picture string) *recordingtest.Recording {
 // a library, both of 1 KiB.
 func boxing(boxed, other int64) string {
 	return fmt.Sprintf("shop/page.write:/src/page.go:5  example.com/other.f:/src/other.go:9\n= %d %d\n= %d %d\n", boxed, other, boxed<<10, other<<10)
+}
+
+// TestLoadUnseen: a profile that has nothing of the load, as too few collections have ended in it, says nothing of a service.
+func TestLoadUnseen(t *testing.T) {
+	const head = "title x\nphase bare 2s..10s\n"
+	for _, c := range []struct {
+		name   string
+		loaded bool
+		cycles string // at 1, 3, 6, 9 and 20 s
+		want   State
+	}{
+		{"none", true, "9 9 9 9 30", TooLittle},
+		{"one that began before", true, "9 10 10 10 12", TooLittle},
+		{"two", true, "9 10 11 11 11", Found},
+		{"many", true, "9 40 90 200 300", Found},
+		{"no load", false, "9 9 9 9 9", Found},
+	} {
+		r := reasoned(t, boxing(540_000, 460_000))
+		at := strings.Fields(c.cycles)
+		text := head + "-- metrics.ndjson metrics --\nt_ns /gc/cycles/total:gc-cycles\n"
+		for i, when := range []string{"1s", "3s", "6s", "9s", "20s"} {
+			text += when + " " + at[i] + "\n"
+		}
+		other := recordingtest.New(text)
+		r.Manifest.Phases[0].Span.Start = other.Manifest.Phases[0].Span.Start
+		for _, e := range other.Manifest.Entries {
+			r.Put(e, other.Files[e.Path].Data)
+		}
+		if c.loaded {
+			r.Clock("load.requests", 2*time.Second).Put(recording.Entry{Path: "load.requests", Kind: recording.Load, Phase: "bare"}, loadlogtest.Encode(loadlogtest.Steady(2000, 8*time.Second, time.Millisecond)))
+		}
+		for i := range r.Manifest.Entries {
+			if e := &r.Manifest.Entries[i]; e.Kind == recording.Allocs {
+				e.Span = timeline.Span{Start: timeline.Time(10500 * time.Millisecond), End: timeline.Time(10600 * time.Millisecond)}
+			}
+		}
+		expect(t, c.name, r, "AL03", c.want)
+	}
 }
 
 func TestReasonedLine(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"loupe/recording"
 	"loupe/value/stack"
 	"loupe/value/stats"
+	"loupe/value/timeline"
 	"loupe/value/unit"
 )
 
@@ -279,6 +280,37 @@ func lifetime(in *Input, e recording.Entry) time.Duration {
 	return 0
 }
 
+// publishing is how many collections it takes until a profile has an allocation (runtime/mprof.go): what comes in one cycle is
+// added when the next but one begins.
+const publishing = 2
+
+// loadUnseen tells of a profile of allocations that it has none of those under load, and how many collections ended since that
+// began. It is false without a load, and where the metrics do not tell.
+func loadUnseen(in *Input, e recording.Entry) (collections int64, unseen bool) {
+	start := timeline.Time(-1)
+	for i := range in.Facts.Rounds {
+		if r := &in.Facts.Rounds[i]; r.Load != nil && r.Phase.Run == e.Run && (start < 0 || r.Phase.Span.Start < start) {
+			start = r.Phase.Span.Start
+		}
+	}
+	set, err := in.Session.Metrics(e.Run)
+	if start < 0 || err != nil || e.Span.Start <= start {
+		return 0, false
+	}
+	cycles := set.Series("/gc/cycles/total:gc-cycles")
+	first, last, known := 0.0, 0.0, false
+	for i, at := range cycles.Times {
+		switch {
+		case at > e.Span.Start:
+		case at <= start:
+			first, last, known = cycles.Values[i], cycles.Values[i], true
+		case known:
+			last = cycles.Values[i]
+		}
+	}
+	return int64(last - first), known && last-first < publishing
+}
+
 // telling is what a rule has to say of a line.
 type telling func(in *Input, r *reasons, g *reasonLine, f *Finding)
 
@@ -302,6 +334,9 @@ func (rule *Rule) reasoned(in *Input, what string, tell telling) []Finding {
 			return []Finding{rule.answer(Fine, "the program allocates %s a second, less than %s: no line of it matters (or it had too little work)",
 				unit.BytesOf(rate), unit.BytesOf(rule.param("rate")))}
 		}
+	}
+	if n, unseen := loadUnseen(in, r.entry); unseen {
+		return []Finding{rule.answer(TooLittle, "%s shows what was allocated before the load: the profile leaves out what came since the collection before the last one, and %s ended between the start of the load and the profile; record for longer, or under more load", r.entry.Path, unit.Plural(n, "collection"))}
 	}
 	lines := r.judged.found[rule.ID]
 	if len(lines) == 0 {
