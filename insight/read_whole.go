@@ -25,7 +25,9 @@ const (
 	inHash   wayThrough = "hash"   // it is hashed
 	inWrite  wayThrough = "write"  // it is written to something else
 	inWrites wayThrough = "writes" // it is written to several others
-	inSinks  wayThrough = "sinks"  // it is given to several that could take a stream, as a file and hashes
+	// inChecked is that it is hashed, and written to a file if the sum is right.
+	inChecked wayThrough = "checked"
+	inSinks   wayThrough = "sinks" // it is given to several that could take a stream, as a file and hashes
 )
 
 // passage is how, and where, a whole is gone through.

@@ -12,13 +12,14 @@ const onceTitle = "What is read as a whole is only gone through once"
 const sinksTitle = "What is read as a whole could be streamed"
 
 var wayTexts = map[wayThrough]string{
-	inParts:  "it is gone through here, a part after the other",
-	inLines:  "it is gone through here, a line after the other",
-	inStream: "it is gone through here, from its beginning to its end",
-	inHash:   "it is hashed here",
-	inWrite:  "it is written here",
-	inWrites: "it is written here, and to others as a whole",
-	inSinks:  "it is gone through here from its beginning to its end, and behind it again",
+	inParts:   "it is gone through here, a part after the other",
+	inLines:   "it is gone through here, a line after the other",
+	inStream:  "it is gone through here, from its beginning to its end",
+	inHash:    "it is hashed here",
+	inWrite:   "it is written here",
+	inWrites:  "it is written here, and to others as a whole",
+	inChecked: "it is hashed here, and written below if the sum is right",
+	inSinks:   "it is gone through here from its beginning to its end, and behind it again",
 }
 
 // source is what is read, for the advice: a file that could be opened, or the reader that is there; with the words that name it first.
@@ -56,6 +57,8 @@ func (p passage) advice() string {
 		return begin(fmt.Sprintf("copy it instead of reading it first: io.Copy(%s, %s).", to, from)) + buffer
 	case inWrites, inSinks:
 		return begin(fmt.Sprintf("stream it instead of reading it first: io.Copy(io.MultiWriter(w, h), %s), with the files or connections that it is written to and a hash (its New) for each sum; or an io.TeeReader where one of them reads.", from)) + buffer + " io.Copy returns the length."
+	case inChecked:
+		return begin(fmt.Sprintf("stream it into a temporary file beside the one that it is for, and into the hash on the way: io.Copy(io.MultiWriter(f, h), %s). Compare the sum then, and rename the file (os.Rename) if it is right, or else remove it.", from)) + buffer
 	case inParts:
 		return "Read a part at a time where it is needed: io.ReadFull into one buffer of the size of a part (the last one is shorter: io.ErrUnexpectedEOF). Then one part of it is in memory at a time."
 	case inLines:
@@ -74,6 +77,8 @@ func (p passage) advice() string {
 // doubts are what speaks against it.
 func (p passage) doubts() (all []string) {
 	switch p.way {
+	case inChecked:
+		return append(all, "the file is on the disk before it is known to be right: under a name of its own, nobody takes it for the other")
 	case inWrites, inSinks:
 		return append(all, "with a stream a failure in the middle comes when a part has been written already (write to another file and rename it at the end, if that matters), and the length and the sums are known only at the end")
 	case inParts:
@@ -90,7 +95,7 @@ func (p passage) doubts() (all []string) {
 func (p passage) tell(f *Finding) {
 	f.Title = onceTitle
 	does := "only gone through once,"
-	if p.way == inWrites || p.way == inSinks {
+	if p.way == inWrites || p.way == inSinks || p.way == inChecked {
 		f.Title, does = sinksTitle, "only given to what could take a stream of it, first"
 	}
 	f.Summary += fmt.Sprintf("; according to the source it is read as a whole and then %s at %s:%d", does, baseName(p.at.File), p.at.Line)

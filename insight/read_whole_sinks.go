@@ -6,6 +6,7 @@ import (
 	"go/types"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // What is read as a whole and then only given to several that could each take a stream of it: files, answers, hashes.
@@ -39,8 +40,12 @@ func (r *wholeReader) sinks(d declaration, list []ast.Stmt, name string) (p pass
 		return p, false
 	}
 	k.calls, k.to, k.writes = nil, nil, 0
+	checked := token.NoPos
 	for i, s := range list {
 		switch {
+		case i < last && k.decides(s):
+			checked = s.Pos()
+			continue
 		case i > last && !k.onlyMeasures(s):
 			return p, false
 		case i > last || i < last && !mentions(s, name) && k.mayCome(s):
@@ -54,6 +59,11 @@ func (r *wholeReader) sinks(d declaration, list []ast.Stmt, name string) (p pass
 	}
 	way := inSinks
 	switch {
+	case checked.IsValid():
+		if slices.ContainsFunc(k.calls, func(call *ast.CallExpr) bool { return call.Pos() > checked && !writesWholeFile(call) }) {
+			return p, false
+		}
+		way = inChecked
 	case len(k.calls) == 1 && k.writes == 1:
 		way = inWrite
 	case len(k.calls) == k.writes:
@@ -68,6 +78,22 @@ func (r *wholeReader) sinks(d declaration, list []ast.Stmt, name string) (p pass
 		r.to = k.to[0]
 	}
 	return r.found(d, way, k.calls[0])
+}
+
+// decides tells of a statement that it asks for what sinks have given, a sum, and leaves the function unless that is right.
+func (k *readSinks) decides(s ast.Stmt) bool {
+	n, ok := s.(*ast.IfStmt)
+	if !ok || n.Init != nil || n.Else != nil || len(n.Body.List) == 0 || mentions(n, k.name) {
+		return false
+	}
+	_, leaves := n.Body.List[len(n.Body.List)-1].(*ast.ReturnStmt)
+	return leaves && slices.ContainsFunc(k.gives, func(of string) bool { return mentions(n.Cond, of) })
+}
+
+// writesWholeFile tells of a call that it writes a file as a whole: it may as well be written under another name, and renamed.
+func writesWholeFile(call *ast.CallExpr) bool {
+	text := types.ExprString(call.Fun)
+	return text == "os.WriteFile" || text == "ioutil.WriteFile"
 }
 
 // takes tells of a statement that it gives the variable to a sink; with all, that this and its length is all that it does
@@ -140,6 +166,10 @@ func (k *readSinks) mayCome(s ast.Stmt) bool {
 	if doesNothing(s) {
 		return !slices.ContainsFunc(k.gives, func(of string) bool { return mentions(s, of) })
 	}
+	if n, ok := s.(*ast.IfStmt); ok && n.Init != nil && asksError(n.Cond, token.NEQ) { // folders
+		a, ok := n.Init.(*ast.AssignStmt)
+		return ok && len(a.Rhs) == 1 && strings.HasPrefix(types.ExprString(a.Rhs[0]), "os.MkdirAll(")
+	}
 	a, ok := s.(*ast.AssignStmt)
 	if !ok || a.Tok != token.DEFINE || len(a.Rhs) != 1 {
 		return false
@@ -210,7 +240,7 @@ func (k *readSinks) sink(id *ast.Ident, around []ast.Node) (call *ast.CallExpr, 
 	switch {
 	case rereads(text) == rereadHash:
 		return call, text, false
-	case text == "os.WriteFile" || text == "ioutil.WriteFile":
+	case writesWholeFile(call):
 		if len(call.Args) != 3 || k.r.plain { // it may be the file that is read
 			return nil, "", false
 		}

@@ -37,6 +37,11 @@ func TestReadSinks(t *testing.T) {
 		{"its sum comes first", "sum := md5.Sum(data)\nfmt.Fprintln(f, sum)\nf.Write(data)\nreturn nil", ""},
 		{"its sum decides", "sum := md5.Sum(data)\nif sum != want {\nreturn errSum\n}\nf.Write(data)\nreturn nil", ""},
 		{"its sum decides at once", "if md5.Sum(data) != want {\nreturn errSum\n}\nf.Write(data)\nreturn nil", ""},
+		{"body: its sum decides about a file by its name", "sum := md5.Sum(data)\nif sum != want {\nreturn errSum\n}\nif err := os.MkdirAll(dir, 0o755); err != nil {\nreturn err\n}\ntmp := name + \".part\"\nif err := os.WriteFile(tmp, data, 0o600); err != nil {\nreturn err\n}\nreturn os.Rename(tmp, name)", inChecked},
+		{"body: its sum decides which file", "sum := md5.Sum(data)\nif sum != want {\nname = other\n}\nreturn os.WriteFile(name, data, 0o600)", ""},
+		{"body: its sum decides, beside another file", "sum := md5.Sum(data)\nif sum != want {\nreturn errSum\n}\nf.Write(data)\nreturn os.WriteFile(name, data, 0o600)", ""},
+		{"body: its sum decides, and something happens", "sum := md5.Sum(data)\nif sum != want {\nreturn errSum\n}\nmu.Lock()\nreturn os.WriteFile(name, data, 0o600)", ""},
+		{"its sum decides about a file by its name, which may be the one that is read", "sum := md5.Sum(data)\nif sum != want {\nreturn errSum\n}\nreturn os.WriteFile(name, data, 0o600)", ""},
 		{"its sum is the name", "sum := md5.Sum(data)\nreturn os.WriteFile(hex.EncodeToString(sum[:]), data, 0o600)", ""},
 		{"its length comes first", "fmt.Fprintln(f, len(data))\nf.Write(data)\nreturn note(md5.Sum(data))", ""},
 		{"its length is a header", "w.Header().Set(\"Content-Length\", strconv.Itoa(len(data)))\nw.Write(data)\nreturn nil", ""},
@@ -74,7 +79,7 @@ func TestReadSinks(t *testing.T) {
 		if ok != (c.want != "") || got.way != c.want && ok {
 			t.Errorf("%s: %v, %+v", c.name, ok, got)
 		}
-		if streams := strings.Contains(got.advice(), "io.MultiWriter"); ok && streams != (c.want == inSinks || c.want == inWrites) {
+		if streams := strings.Contains(got.advice(), "io.MultiWriter"); ok && streams != (c.want == inSinks || c.want == inWrites || c.want == inChecked) {
 			t.Errorf("%s: %s", c.name, got.advice())
 		}
 	}
