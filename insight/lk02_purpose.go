@@ -50,8 +50,13 @@ type lockPurpose struct {
 	unseen bool
 	reads  bool // the lock is taken for reading
 	signs  []lockSign
-	// touches tells that something is read or changed which others may change.
-	touches bool
+	// state is what is read or changed which others may change, by where; places are what something is stored in.
+	state  map[types.Object]map[token.Pos]bool
+	places map[types.Object]bool
+	// counted are lines that only count on what they change.
+	counted map[codeLine]bool
+	// others are lines that change what is looked up and stored, beside those under the lock that do so.
+	others []keptChange
 	// lookedUp is the place which is looked up before the call and given its answer behind it; empty where there is none.
 	lookedUp string
 	// apart tells that what is done at the line of the call neither reads nor changes what is shared.
@@ -62,7 +67,8 @@ type lockPurpose struct {
 
 // purposeOf is what the source shows under the lock which one stack waits for, on the way to what another one does there.
 func purposeOf(c *code, waiter, holder []stack.Frame) *lockPurpose {
-	p := &lockPurpose{c: c, d: derivationsOf(c)}
+	p := &lockPurpose{c: c, d: derivationsOf(c), state: map[types.Object]map[token.Pos]bool{}, places: map[types.Object]bool{}, counted: map[codeLine]bool{}}
+	holder = withoutDriver(holder)
 	lock, call, fn := meetingPoint(c, waiter, holder)
 	if fn != nil {
 		p.u = &underlying{c: c, s: c.parse(lock.File), fn: fn, file: lock.File, lock: lock.Line, call: call.Line}
@@ -143,7 +149,9 @@ func (p *lockPurpose) look(frames []stack.Frame) bool {
 			})
 		}
 	}
-	p.findLookup()
+	if p.findLookup(); p.lookedUp != "" {
+		findOthers(p, in, e.seen)
+	}
 	p.apart = p.findChecks(in)
 	for _, call := range p.calls {
 		p.judge(call)
@@ -153,7 +161,10 @@ func (p *lockPurpose) look(frames []stack.Frame) bool {
 
 // note keeps what is asked of all nodes: calls, and whether something shared is touched.
 func (p *lockPurpose) note(n ast.Node) {
+	storesUnder(p, n)
 	switch n := n.(type) {
+	case *ast.IncDecStmt:
+		p.counted[p.d.placeOf(n)] = true
 	case *ast.CallExpr:
 		p.calls = append(p.calls, n)
 		p.getsBy = p.getsBy || strings.HasPrefix(types.ExprString(n.Fun), "http.NewRequest") && slices.ContainsFunc(n.Args, func(x ast.Expr) bool {
@@ -161,10 +172,22 @@ func (p *lockPurpose) note(n ast.Node) {
 			return text == "GET" || text == "HEAD" || strings.HasSuffix(types.ExprString(x), "http.MethodGet") || strings.HasSuffix(types.ExprString(x), "http.MethodHead")
 		})
 	case *ast.SelectorExpr:
-		p.touches = p.touches || p.isState(n)
+		if p.isState(n) {
+			p.touch(p.d.field(n), n)
+		}
 	case *ast.Ident:
-		p.touches = p.touches || ofPackage(p.d.variable(n)) && p.mayChange(p.d.variable(n))
+		if v := p.d.variable(n); ofPackage(v) && !isLockType(v.Type()) && p.mayChange(v) {
+			p.touch(v, n)
+		}
 	}
+}
+
+// touch keeps where something is read or changed which others may change.
+func (p *lockPurpose) touch(v types.Object, n ast.Node) {
+	if p.state[v] == nil {
+		p.state[v] = map[token.Pos]bool{}
+	}
+	p.state[v][n.Pos()] = true
 }
 
 // isState tells of a selected field that others may change what it has: it is a map, a list, a channel or a value of its own, or is set somewhere after its
@@ -200,7 +223,7 @@ func setLater(d *derivations) map[types.Object]bool {
 	d.later = map[types.Object]bool{}
 	for _, decl := range d.t.decls {
 		set := func(x ast.Expr) {
-			if v := partSet(d, x); v != nil && !d.later[v] && !isFreshPlace(d, decl, x) {
+			if v := partSet(d, x); v != nil && !d.later[v] && !isFreshPlace(d, decl, x) && !(ofPackage(v) && isIdent(ast.Unparen(x)) && beforeOthers(decl, x.Pos())) {
 				d.later[v] = true
 			}
 		}
@@ -279,7 +302,7 @@ func (p *lockPurpose) effect(n ast.Node, what string) {
 	at := p.d.placeOf(n)
 	call, isCall := n.(*ast.CallExpr)
 	switch {
-	case isCall && p.onlyTells(call):
+	case isCall && (p.onlyTells(call) || answersOwn(p.d, call)):
 	case what == "sends to a channel":
 		p.add(lockSign{rank: signSends, at: at, what: "something is sent to a channel"})
 	case what == "receives from a channel":
@@ -328,7 +351,7 @@ var changesInText = regexp.MustCompile(`(?i)(^|[/?&=\s_-])(create|add|append|set
 
 // judge looks at a call under the lock: whether it changes something by its name or by what it is given, or only reads.
 func (p *lockPurpose) judge(call *ast.CallExpr) {
-	if tv, ok := p.d.t.info.Types[call.Fun]; ok && tv.IsType() || isBuiltin(p.d, call) || p.onlyTells(call) {
+	if tv, ok := p.d.t.info.Types[call.Fun]; ok && tv.IsType() || isBuiltin(p.d, call) || p.onlyTells(call) || answersOwn(p.d, call) {
 		return
 	}
 	name, pkg, at, text := ownCallName(call), p.d.t.fromPackage(uninstantiated(call)), p.d.placeOf(call), types.ExprString(uninstantiated(call))
@@ -337,6 +360,11 @@ func (p *lockPurpose) judge(call *ast.CallExpr) {
 	switch {
 	case pkg == "os/exec":
 		p.add(lockSign{rank: signProcess, at: at, what: "a process is started (" + text + ")"})
+		return
+	case pkg == "os" && name == "OpenFile":
+		if what := opensForWrites(call); what != "" {
+			p.add(lockSign{rank: signFile, at: at, what: what})
+		}
 		return
 	case looksAtFolder.MatchString(text):
 		p.add(lockSign{rank: signChecks, at: at, what: "a folder is looked at (" + text + ")"})
@@ -463,13 +491,13 @@ var (
 // isHarmless tells of a call of a library that it stays in the program: what it changes there was looked for.
 func (p *lockPurpose) isHarmless(call *ast.CallExpr, pkg, name string) bool {
 	if pkg != "" {
-		return harmlessPackages.MatchString(pkg)
+		return harmlessPackages.MatchString(pkg) || knownFunctions.MatchString(pkg+"."+name)
 	}
 	of := p.typeText(call)
 	if of == "" || outsideLibrary.MatchString(of) {
 		return harmlessMethods.MatchString(name) && of == ""
 	}
-	return inMemory.MatchString(of) || unchanging.MatchString(of) || harmlessMethods.MatchString(name) || harmlessPackages.MatchString(of[:strings.LastIndexByte(of, '.')])
+	return inMemory.MatchString(of) || requestTypes.MatchString(of) && !writeNames.MatchString(name) || unchanging.MatchString(of) || harmlessMethods.MatchString(name) || harmlessPackages.MatchString(of[:strings.LastIndexByte(of, '.')])
 }
 
 // onlyReads tells of a call that leaves the program that it only reads, by its function or by its name.
@@ -483,7 +511,7 @@ func (p *lockPurpose) onlyReads(call *ast.CallExpr, pkg, name string) bool {
 		return name == "Get" || name == "Head" || name == "Do" && p.getsBy || harmlessMethods.MatchString(name)
 	case strings.HasPrefix(of, "database/sql."):
 		return strings.HasPrefix(name, "Query") && slices.ContainsFunc(call.Args, func(x ast.Expr) bool {
-			return strings.HasPrefix(strings.ToLower(strings.TrimSpace(p.constant(x))), "select")
+			return statementReads(p.constant(x))
 		}) ||
 			harmlessMethods.MatchString(name)
 	}

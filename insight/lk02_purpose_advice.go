@@ -53,8 +53,6 @@ func (p *lockPurpose) lead() string {
 		return "Find out first what the lock is there for: while it is held for reading, nobody changes what is read here. "
 	case len(p.signs) > 0:
 		return "Find out first what the lock is there for: under it, " + andList(p.named()) + ". "
-	case !p.touches:
-		return "Nothing under the lock is shared, as far as the sources show: it may be there to let one call be made at a time, as a peer may ask for. "
 	}
 	return "Find out first what the lock is there for: under it, what is shared is read, and nothing is seen to change. "
 }
@@ -86,13 +84,20 @@ func doingOf(k facts.UnitKind) lockDoing {
 // advice is what to do about the lock: without a condition only what the source proves.
 func (p *lockPurpose) advice(of lockDoing) string {
 	if p.proven() && !p.reads {
+		if len(p.others) > 0 {
+			return adviceOfKept(p)
+		}
 		if of == doingWork {
 			return "Do the work without the lock: look up, unlock, do it, lock again and store. If several want the same thing, let the first one do it and the others wait only for that (golang.org/x/sync/singleflight, or a channel in the entry)."
 		}
 		return heldAdvice
 	}
-	if !p.unseen && !p.reads && len(p.signs) == 0 && !p.touches {
-		return p.lead() + fmt.Sprintf("If it is not, %s without the lock. If it is, have a lock for each peer or key, let in as many as the peer can bear (a semaphore), or make fewer or larger calls (a batch).", of.do)
+	const limits = " If the lock is there to let one call be made at a time, as a peer may ask for, let in as many as the peer can bear instead (a semaphore), or have a lock for each peer or key."
+	if !p.unseen && !p.reads && len(p.signs) == 0 && len(p.state) == 0 {
+		return fmt.Sprintf("%s without the lock: nothing under it is shared, as far as the sources show.", strings.ToUpper(of.do[:1])+of.do[1:]) + limits
+	}
+	if place, at := countsAlone(p); place != "" {
+		return fmt.Sprintf("%s without the lock: by the source, only %s needs it, which is counted on at %s and not asked for under the lock. Unlock behind that line, or count with sync/atomic.", strings.ToUpper(of.do[:1])+of.do[1:], place, at.text()) + limits
 	}
 	only := fmt.Sprintf("If only what is in memory needs it, and %s does not decide about that: copy what is needed under the lock, unlock, %s, and take it again only to store what came of it. ", of.only, of.do)
 	if p.lookedUp != "" {

@@ -11,20 +11,33 @@ import (
 
 // lockCode are the sources of a table test of locks, with the stacks of one that waits at // lock and of one that is at // call.
 func lockCode(body string) (c *code, waiter, holder []stack.Frame) {
-	const head = "package main\n\nimport (\n\t\"io\"\n\t\"net/http\"\n\t\"os\"\n\t\"os/exec\"\n\t\"sync\"\n\t\"log\"\n\t\"fmt\"\n\t\"bytes\"\n\t\"database/sql\"\n\t\"compress/flate\"\n\t\"crypto/cipher\"\n\t\"path/filepath\"\n)\n\n" +
+	return lockCodeIn(body, "main.(*svc).do", "// lock", "// call")
+}
+
+// lockCodeIn is that of a function that has other marks.
+func lockCodeIn(body, function, lock, call string) (c *code, waiter, holder []stack.Frame) {
+	const head = "package main\n\nimport (\n\t\"io\"\n\t\"net/http\"\n\t\"os\"\n\t\"os/exec\"\n\t\"sync\"\n\t\"log\"\n\t\"fmt\"\n\t\"bytes\"\n\t\"database/sql\"\n\t\"compress/flate\"\n\t\"crypto/cipher\"\n\t\"path/filepath\"\n\t\"strings\"\n\t\"time\"\n)\n\n" +
 		"type svc struct {\n\tmu sync.Mutex\n\tm map[string]string\n\ttoken string\n\tleft, hits int\n\tout chan string\n\tsubs []func(string)\n\tdir string\n\tzw *flate.Writer\n\tbuf bytes.Buffer\n\tenc cipher.Stream\n\tdb *sql.DB\n\tf *os.File\n}\n\n" +
 		"var hc = &http.Client{}\n\nfunc get(path string) (string, error) {\n\tresp, err := hc.Get(\"http://peer\" + path)\n\tif err != nil {\n\t\treturn \"\", err\n\t}\n\tdefer resp.Body.Close()\n\tb, err := io.ReadAll(resp.Body)\n\treturn string(b), err\n}\n\n" +
 		"func createAccount(user string) (string, error) { return get(\"/account?k=\" + user) }\n" +
-		"func (s *svc) find(k string) (string, bool) { v, ok := s.m[k]; return v, ok }\nfunc (s *svc) keep(k, v string) { s.m[k] = v }\n" +
-		"func (s *svc) reset() { s.left, s.token = 9, \"\" }\n\n" +
 		"func (s *svc) git(args ...string) error {\n\tcmd := exec.Command(\"git\", args...)\n\tcmd.Dir = s.dir\n\t_, err := cmd.CombinedOutput()\n\treturn err\n}\n\n"
-	text := head + "func (s *svc) do(k string) (string, error) {\n\ts.mu.Lock() // lock\n\tdefer s.mu.Unlock()\n" + body + "}\n"
+	methods := ""
+	for _, m := range [][2]string{
+		{"s.find(", "func (s *svc) find(k string) (string, bool) { v, ok := s.m[k]; return v, ok }\n"},
+		{"s.keep(", "func (s *svc) keep(k, v string) { s.m[k] = v }\n"},
+		{"s.reset(", "func (s *svc) reset() { s.left, s.token = 9, \"\" }\n"},
+	} {
+		if strings.Contains(body, m[0]) {
+			methods += m[1]
+		}
+	}
+	text := head + methods + "func (s *svc) do(k string) (string, error) {\n\ts.mu.Lock() // lock\n\tdefer s.mu.Unlock()\n" + body + "}\n"
 	at := func(mark string) stack.Frame {
-		return stack.Frame{Func: "main.(*svc).do", File: "a.go", Line: 1 + strings.Count(text[:strings.Index(text, mark)], "\n")}
+		return stack.Frame{Func: function, File: "a.go", Line: 1 + strings.Count(text[:strings.Index(text, mark)], "\n")}
 	}
 	r := recordingtest.New("title x")
 	withSource(r, "a.go", text)
-	return NewInput(session.New(r.Open())).code, []stack.Frame{{Func: "sync.(*Mutex).Lock"}, at("// lock")}, []stack.Frame{{Func: "net.(*conn).Read"}, at("// call")}
+	return NewInput(session.New(r.Open())).code, []stack.Frame{{Func: "sync.(*Mutex).Lock"}, at(lock)}, []stack.Frame{{Func: "net.(*conn).Read"}, at(call)}
 }
 
 // TestLockPurpose: that a call can be made without the lock is said without a condition only where the source proves a cache; else what the lock may be
@@ -51,7 +64,7 @@ func TestLockPurpose(t *testing.T) {
 		{"a working copy", "\treturn \"\", s.git(\"status\") // call\n", "a process is started (exec.Command)"},
 		{"the number of a file", "\tes, err := os.ReadDir(s.dir)\n\tf, err := os.Create(filepath.Join(s.dir, fmt.Sprint(len(es))))\n\terr = f.Sync() // call\n\treturn \"\", err\n", "a folder is looked at (os.ReadDir) at a.go:"},
 		{"a stream", "\ts.zw.Write([]byte(k)) // call\n\ts.enc.XORKeyStream(nil, nil)\n\treturn \"\", nil\n", "s.enc.XORKeyStream changes the state of s.enc"},
-		{"nothing that is shared", "\treturn get(k) // call\n", "Nothing under the lock is shared"},
+		{"nothing that is shared", "\treturn get(k) // call\n", "Make the call without the lock: nothing under it is shared"},
 		{"a check and a change", "\tif s.left == 0 {\n\t\treturn \"\", nil\n\t}\n\tv, err := get(\"/charge\") // call\n\ts.left--\n\treturn v, err\n", "s.left is checked at a.go:"},
 		{"what is not seen", look + "\tv, err := peerlib.Exchange(k) // call\n" + keep, "what peerlib.Exchange does is not seen"},
 	} {
