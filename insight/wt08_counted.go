@@ -141,6 +141,9 @@ func (j *joinedCall) finding(r *Rule, in *Input) Finding {
 			f.Doubts = append(f.Doubts, "another call may give another result: "+why)
 		}
 	}
+	if tellTaken(in.code, []stack.Frame{{Func: x.Name, File: x.File, Line: x.Line}, {Func: j.Caller.Name, File: j.Caller.File, Line: j.Caller.Line}}, &f) {
+		return f
+	}
 	if line, waits := waitsWithin(in.code, stack.Frame{Func: x.Name, File: x.File, Line: x.Line}); waits {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, fmt.Sprintf("%s waits for others at %s: if one of them does the work already, there is nothing to gain", name, fileLine(x.File, line)))

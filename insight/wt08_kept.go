@@ -2,6 +2,7 @@ package insight
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"regexp"
 	"slices"
@@ -39,6 +40,8 @@ func putByKey(c *code, x repetition.Together) bool {
 type keptResults struct {
 	d      *derivations
 	around []*ast.FuncDecl
+	// fields tells that a field, or a variable of a package, that is given the result keeps it, too.
+	fields bool
 }
 
 // putsResult tells of a function that it puts what a call of a name gives, or of a value that makes such a call, under a key into something that lives on.
@@ -106,8 +109,10 @@ func (k keptResults) putsVars(decl *ast.FuncDecl, got map[types.Object]bool, set
 		switch put := n.(type) {
 		case *ast.AssignStmt:
 			if len(put.Lhs) == 1 && len(put.Rhs) == 1 {
-				to, entry := ast.Unparen(put.Lhs[0]).(*ast.IndexExpr)
-				kept = kept || entry && outlivesCalls(declaration{decl, file}, to) && mentionsVars(k.d, put.Rhs[0], got)
+				to := ast.Unparen(put.Lhs[0])
+				_, entry := to.(*ast.IndexExpr)
+				whole := k.fields && put.Tok == token.ASSIGN && !appendsTo(put.Rhs[0], types.ExprString(to))
+				kept = kept || (entry || whole) && outlivesCalls(declaration{decl, file}, to) && mentionsVars(k.d, put.Rhs[0], got)
 			}
 		case *ast.CallExpr:
 			kept = kept || k.putsByMethod(declaration{decl, file}, put, got)
@@ -124,6 +129,9 @@ var lookNames = regexp.MustCompile(`^(Get|Load|Peek|Lookup|LookUp|Find|Fetch)([A
 // one of the functions around looks there for something by its key.
 func (k keptResults) putsByMethod(in declaration, call *ast.CallExpr, got map[types.Object]bool) bool {
 	f, ok := call.Fun.(*ast.SelectorExpr)
+	if ok && k.fields && f.Sel.Name == "Store" && len(call.Args) == 1 && outlivesCalls(in, f.X) {
+		return mentionsVars(k.d, call.Args[0], got)
+	}
 	if !ok || !putNames.MatchString(f.Sel.Name) || len(call.Args) < 2 || !outlivesCalls(in, f.X) {
 		return false
 	}

@@ -61,7 +61,7 @@ func (s *rush) fills(r *Rule, u *facts.Units, t *traced) {
 		return
 	}
 	for _, q := range queuesOf(u, t, s.group) {
-		if q.gate.Workers && q.gate.Kind.Key() != "pool" || !s.behind(t, q) {
+		if q.gate.Workers && q.gate.Kind.Key() != "pool" || !s.behind(t, q) || q.share() < leastBesides {
 			continue
 		}
 		there := time.Duration(0)
@@ -228,6 +228,7 @@ func rushFinding(r *Rule, in *Input, t *traced, s *rush) Finding {
 	f.Advice = "Let one request do it, and the others wait for the first one's answer (golang.org/x/sync/singleflight, by key). Or refresh the answer in the background before it expires, and serve the stale one meanwhile; if many expire at the same moment, spread their expiry times."
 	f.Verify = "Record again under the same load: loupe trace requests should show one call here instead of a burst, and the 99th percentile should fall."
 	f.Doubts = in.traceDoubts(t, "the trace does not show whether all of them ask for the same thing: if each asks for something else that expired at the same time, one call for all may do")
+	tellShared(in.code, s.Path, &f)
 	if i := slices.Index(s.Path, at); i > 0 {
 		fn, caller := in.code.function(s.Path[i-1]), in.code.function(at)
 		if fn != nil && caller != nil && doesOnly(fn) && !renewsAsked(in.code, declaration{fn, s.Path[i-1].File}, caller) {

@@ -1,0 +1,41 @@
+package insight
+
+import (
+	"strings"
+	"testing"
+
+	"loupe/value/stack"
+)
+
+// TestTellShared: what a call returns is shared without a condition where it is kept for others, and not where each takes one to itself.
+func TestTellShared(t *testing.T) {
+	const advice = "Let one request do it, and the others wait."
+	const head = "package main\n\nimport \"sync\"\n\ntype ticket struct{ name string }\ntype box struct {\n\tmu sync.Mutex\n\tfree []*ticket\n\tall map[string]*ticket\n\tlast *ticket\n\tready chan *ticket\n\tpool sync.Pool\n}\n\nfunc fetch(k string) *ticket { return ask(k) } // fetch\n\nfunc (b *box) get(k string) *ticket {\n"
+	for _, c := range []struct{ name, body, want string }{
+		{"a cache", "\tif x, ok := b.all[k]; ok {\n\t\treturn x\n\t}\n\tx := fetch(k) // call\n\tb.all[k] = x\n\treturn x\n", advice},
+		{"one value", "\tif b.last != nil {\n\t\treturn b.last\n\t}\n\tx := fetch(k) // call\n\tb.last = x\n\treturn x\n", advice},
+		{"a cache that throws old ones away", "\tif x, ok := b.all[k]; ok {\n\t\treturn x\n\t}\n\tdelete(b.all, \"old\")\n\tx := fetch(k) // call\n\tb.all[k] = x\n\treturn x\n", advice},
+		{"a free list", "\tfor len(b.free) > 0 {\n\t\tx := b.free[len(b.free)-1]\n\t\tb.free = b.free[:len(b.free)-1]\n\t\treturn x\n\t}\n\treturn fetch(k) // call\n", "each caller has what the call returns to itself"},
+		{"a free list from the front", "\tif len(b.free) > 0 {\n\t\tx := b.free[0]\n\t\tb.free = b.free[1:]\n\t\treturn x\n\t}\n\treturn fetch(k) // call\n", "each caller has what the call returns to itself"},
+		{"a channel of free ones", "\tselect {\n\tcase x := <-b.ready:\n\t\treturn x\n\tdefault:\n\t}\n\treturn fetch(k) // call\n", "each caller has what the call returns to itself"},
+		{"a pool", "\tif x := b.pool.Get(); x != nil {\n\t\treturn x.(*ticket)\n\t}\n\treturn fetch(k) // call\n", "each caller has what the call returns to itself"},
+		{"one variable for both", "\tvar x *ticket\n\tif len(b.free) > 0 {\n\t\tx, b.free = b.free[0], b.free[1:]\n\t}\n\tif x == nil {\n\t\tx = fetch(k) // call\n\t}\n\treturn x\n", "each caller has what the call returns to itself"},
+		{"a job is taken, and done", "\tx := <-b.ready\n\treturn fetch(x.name) // call\n", "If several may share what the call returns"},
+		{"a slot is taken, and a cache looked at", "\t<-b.ready\n\tif x, ok := b.all[k]; ok {\n\t\treturn x\n\t}\n\tx := fetch(k) // call\n\tb.all[k] = x\n\treturn x\n", advice},
+		{"nothing shows it", "\treturn fetch(k) // call\n", "If several may share what the call returns, which the source does not show: let one request"},
+	} {
+		text := head + c.body + "}\n"
+		at := func(fn, mark string) stack.Frame {
+			return stack.Frame{Func: fn, File: "a.go", Line: 1 + strings.Count(text[:strings.Index(text, mark)], "\n")}
+		}
+		f := Finding{Severity: Warning, Advice: advice}
+		tellShared(codeOf(text), []stack.Frame{at("main.fetch", "// fetch"), at("main.(*box).get", "// call")}, &f)
+		if !strings.Contains(f.Advice, c.want) || (f.Severity == Info) != strings.HasPrefix(c.want, "each") {
+			t.Errorf("%s: %s %s", c.name, f.Severity, f.Advice)
+		}
+	}
+	f := Finding{Advice: advice}
+	if tellShared(codeOf("package main\n"), []stack.Frame{{Func: "main.a", File: "x.go", Line: 3}, {Func: "main.b", File: "x.go", Line: 9}}, &f); f.Advice != advice {
+		t.Errorf("without sources: %s", f.Advice)
+	}
+}
