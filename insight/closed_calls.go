@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 
 	"loupe/value/stack"
 )
@@ -24,6 +25,8 @@ type openPoint struct {
 	name string
 	// peer tells that it may change something at a peer.
 	peer bool
+	// local tells that it is a part of what the function around has made itself.
+	local bool
 }
 
 func (p openPoint) text() string { return p.what + " at " + p.at.text() }
@@ -48,6 +51,8 @@ type closedWalk struct {
 	steps int
 	// told tells that what is asked for is a variable of the function around by its name, which whoever orders its calls by their variables knows.
 	told bool
+	// turn is the loop in each turn of which a call is made; nil for calls of different lines.
+	turn ast.Stmt
 	seen map[*ast.FuncDecl]bool // methods that every request goes through
 }
 
@@ -77,6 +82,19 @@ const (
 // closingOf is what each of several lines of a function does, in rising order, and what the statements between them do, which
 // come last; false where the function is not in the sources.
 func closingOf(c *code, at stack.Frame, lines []int) (all []closing, ok bool) {
+	return closingIn(c, at, lines, false)
+}
+
+// closingOfTurns is that of a call that a loop makes in each turn: what was made outside of the loop, several of them have.
+func closingOfTurns(c *code, at stack.Frame) (all closing, ok bool) {
+	found, ok := closingIn(c, at, []int{at.Line}, true)
+	if !ok {
+		return all, false
+	}
+	return found[0], true
+}
+
+func closingIn(c *code, at stack.Frame, lines []int, turns bool) (all []closing, ok bool) {
 	if c.session == nil || len(lines) == 0 {
 		return nil, false
 	}
@@ -92,6 +110,9 @@ func closingOf(c *code, at stack.Frame, lines []int) (all []closing, ok bool) {
 			return nil, false
 		}
 		w := &closedWalk{d: d}
+		if turns {
+			w.turn = loopAroundLine(d, in.body(), at.Line)
+		}
 		f := &closedFrame{decl: in.decl}
 		for _, n := range some {
 			w.look(f, n)
@@ -99,6 +120,25 @@ func closingOf(c *code, at stack.Frame, lines []int) (all []closing, ok bool) {
 		all = append(all, w.found)
 	}
 	return all, true
+}
+
+// loopAroundLine is the innermost loop around a line; nil where there is none.
+func loopAroundLine(d *derivations, body *ast.BlockStmt, at int) (loop ast.Stmt) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		if n == nil {
+			return false
+		}
+		_, first, _ := d.t.at(n.Pos())
+		_, last, _ := d.t.at(n.End())
+		if at < first || last < at {
+			return false
+		}
+		if isLoop(n) {
+			loop = n.(ast.Stmt)
+		}
+		return true
+	})
+	return loop
 }
 
 // nodesBetween visits the calls and statements of a body from the first to the last of some lines, with the number of the line
@@ -159,6 +199,60 @@ func (w *closedWalk) opens(n ast.Node, key any, format string, args ...any) {
 	w.found.open = append(w.found.open, openPoint{at: w.d.placeOf(n), what: fmt.Sprintf(format, args...), key: key})
 }
 
+// opensAt is opens for what is done to the place that an expression is.
+func opensAt(w *closedWalk, f *closedFrame, n ast.Node, x ast.Expr, format string, args ...any) {
+	w.opens(n, w.key(f, x, 0), format, args...)
+	w.found.open[len(w.found.open)-1].local = madeAround(w, f, x)
+}
+
+// madeAround tells of an expression that it is a part of what the function around has made itself, and has in a variable.
+func madeAround(w *closedWalk, f *closedFrame, x ast.Expr) bool {
+	for range closedDepth {
+		x = ast.Unparen(unrefer(x))
+		if inner := aroundPart(x); inner != x {
+			x = inner
+			continue
+		}
+		v := w.d.variable(x)
+		if v == nil || ofPackage(v) {
+			return false
+		}
+		if given, ok := f.given[v]; ok {
+			x, f = given.x, given.f
+			continue
+		}
+		if f.outer != nil || isGiven(f.decl, v) || ofLiteral(f.decl.Body, v) {
+			return false
+		}
+		return !slices.ContainsFunc(w.d.definitions(f.decl)[v], func(def definition) bool { return def.unknown || !def.part && def.x != nil && !makesPlace(def.x) })
+	}
+	return false
+}
+
+// makesPlace tells of an expression that it makes something new, and nothing else.
+func makesPlace(x ast.Expr) bool {
+	switch x := ast.Unparen(unrefer(ast.Unparen(x))).(type) {
+	case *ast.CompositeLit:
+		return true
+	case *ast.CallExpr:
+		return isNamed(x.Fun, "new") || isNamed(x.Fun, "make")
+	}
+	return false
+}
+
+// ofLiteral tells of a variable that it is one of a function literal in a body.
+func ofLiteral(body *ast.BlockStmt, v types.Object) bool {
+	return hasNode(body, func(n ast.Node) bool {
+		lit, ok := n.(*ast.FuncLit)
+		return ok && lit.Pos() <= v.Pos() && v.Pos() < lit.Body.Pos()
+	})
+}
+
+// ofTurn tells of a variable of the function around that each call has one of its own.
+func ofTurn(w *closedWalk, f *closedFrame, v types.Object) bool {
+	return w.turn == nil || f.outer != nil || w.turn.Pos() <= v.Pos() && v.Pos() < w.turn.End()
+}
+
 // reads notes what is read.
 func (w *closedWalk) reads(n ast.Node, key any, format string, args ...any) {
 	if key != nil {
@@ -181,6 +275,7 @@ func (w *closedWalk) look(f *closedFrame, top ast.Node) {
 		case *ast.IncDecStmt:
 			if v := w.d.variable(ast.Unparen(n.X)); v != nil && f.shares(v, around) || !w.toldPlace(f, n.X, 0) {
 				w.counts(n, n.X, w.key(f, n.X, 0), types.ExprString(n.X)+" is counted on")
+				markLocal(w, f, n.X)
 			}
 		case *ast.RangeStmt:
 			for _, x := range []ast.Expr{n.Key, n.Value} {
@@ -202,7 +297,7 @@ func (w *closedWalk) look(f *closedFrame, top ast.Node) {
 				w.receives(f, n, n.X)
 			}
 		case *ast.SelectorExpr:
-			if v := w.d.field(n); v != nil && !onlyChanged(n, around) {
+			if v := fieldOrAsserted(w, f, n); v != nil && !onlyChanged(n, around) {
 				w.reads(n, v, "%s is read", types.ExprString(n))
 			}
 		case *ast.Ident:
@@ -247,13 +342,13 @@ func (w *closedWalk) stores(f *closedFrame, x ast.Expr, n *ast.AssignStmt, i int
 	if isNamed(x, "_") || w.toldPlace(f, x, 0) {
 		return
 	}
-	p := openPoint{at: w.d.placeOf(n), what: types.ExprString(x) + " is set", key: w.key(f, x, 0)}
-	if _, isCall := ast.Unparen(n.Rhs[min(i, len(n.Rhs)-1)]).(*ast.CallExpr); f.outer == nil && isCall {
+	p := openPoint{at: w.d.placeOf(n), what: types.ExprString(x) + " is set", key: w.key(f, x, 0), local: madeAround(w, f, x)}
+	if _, isCall := ast.Unparen(n.Rhs[min(i, len(n.Rhs)-1)]).(*ast.CallExpr); f.outer == nil && (isCall || w.turn != nil) {
 		w.found.results = append(w.found.results, p) // done in this order whoever makes the calls
 		return
 	}
-	if f.outer != nil && setsLazily(f.decl, n, around) {
-		p.key = nil // whoever finds nothing there makes it
+	if _, entry := ast.Unparen(x).(*ast.IndexExpr); f.outer != nil && setsLazily(f.decl, n, around) && !(p.local && !entry) {
+		p.key = nil // whoever finds nothing there makes it; in what is made for these calls alone the first one does
 	}
 	w.found.open = append(w.found.open, p)
 }
@@ -295,13 +390,16 @@ func (w *closedWalk) place(f *closedFrame, x ast.Expr, depth int) bool {
 	switch x := ast.Unparen(x).(type) {
 	case *ast.Ident:
 		v := w.d.variable(x)
-		return v != nil && !ofPackage(v)
+		return v != nil && !ofPackage(v) && ofTurn(w, f, v)
 	case *ast.SelectorExpr:
 		if byValue(x.X) {
 			return w.place(f, x.X, depth+1)
 		}
 		return w.pointee(f, x.X, depth+1)
 	case *ast.IndexExpr:
+		if w.turn != nil && f.outer == nil && byTurn(w, x.Index) {
+			return true
+		}
 		if byValue(x.X) {
 			return w.place(f, x.X, depth+1)
 		}
@@ -310,6 +408,12 @@ func (w *closedWalk) place(f *closedFrame, x ast.Expr, depth int) bool {
 		return w.pointee(f, x.X, depth+1)
 	}
 	return false
+}
+
+// byTurn tells of a key that each turn of the loop has another one.
+func byTurn(w *closedWalk, key ast.Expr) bool {
+	v := w.d.variable(ast.Unparen(key))
+	return v != nil && w.turn.Pos() <= v.Pos() && v.Pos() < w.turn.End()
 }
 
 // toldPlace is place of what the function around names itself.
@@ -352,7 +456,7 @@ func (w *closedWalk) pointee(f *closedFrame, x ast.Expr, depth int) bool {
 	case *ast.SelectorExpr:
 		return w.d.t.fromPackage(x) == "" && w.pointee(f, x.X, depth+1)
 	case *ast.IndexExpr:
-		return w.pointee(f, x.X, depth+1)
+		return w.turn != nil && f.outer == nil && byTurn(w, x.Index) || w.pointee(f, x.X, depth+1)
 	case *ast.SliceExpr:
 		return w.pointee(f, x.X, depth+1)
 	case *ast.StarExpr:
@@ -371,7 +475,10 @@ func (w *closedWalk) ownVariable(f *closedFrame, id *ast.Ident, depth int) bool 
 	if v == nil {
 		return w.d.t.info.Uses[id] != nil // nil, a constant, a function
 	}
-	if ofPackage(v) || f.outer == nil && !w.told {
+	if w.turn != nil && f.outer == nil && !ofPackage(v) && isRangeValue(w.turn, w.d, v) {
+		return true // another one in each turn
+	}
+	if ofPackage(v) || f.outer == nil && !w.told || !ofTurn(w, f, v) {
 		return false // several of the calls have it
 	}
 	defs := w.d.definitions(f.decl)[v]
@@ -387,6 +494,12 @@ func (w *closedWalk) ownVariable(f *closedFrame, id *ast.Ident, depth int) bool 
 	return !slices.ContainsFunc(defs, func(def definition) bool {
 		return !def.unknown && def.x != nil && !w.pointee(f, def.x, depth+1)
 	})
+}
+
+// isRangeValue tells of a variable that a loop gives it another element in each turn.
+func isRangeValue(loop ast.Stmt, d *derivations, v types.Object) bool {
+	r, ok := loop.(*ast.RangeStmt)
+	return ok && r.Value != nil && d.variable(r.Value) == v
 }
 
 // ownResult is that of what a call returns.
@@ -421,7 +534,7 @@ func (w *closedWalk) ownResult(f *closedFrame, n *ast.CallExpr, depth int) bool 
 		return true
 	}
 	of := libraryTypeOf(w.d, sel.X, 0)
-	return isOutward(name) && (of.text() == "net/http.Client" || of.pkg == "database/sql")
+	return isOutward(name) && (of.text() == "net/http.Client" || of.text() == "net/http." || of.pkg == "database/sql")
 }
 
 // returnsOwnValue tells of a function that all that it returns is its own.
@@ -481,7 +594,7 @@ func (w *closedWalk) key(f *closedFrame, x ast.Expr, depth int) any {
 		}
 		return v
 	case *ast.SelectorExpr:
-		if v := w.d.field(e); v != nil {
+		if v := fieldOrAsserted(w, f, e); v != nil {
 			return v
 		}
 		if v, ok := w.d.t.info.Uses[e.Sel].(*types.Var); ok {
@@ -497,4 +610,51 @@ func (w *closedWalk) key(f *closedFrame, x ast.Expr, depth int) any {
 		return w.key(f, inner, depth+1)
 	}
 	return nil
+}
+
+// fieldOrAsserted is the field that a selector names, of a variable too that has its type by an assertion, as a value of a context has.
+func fieldOrAsserted(w *closedWalk, f *closedFrame, x *ast.SelectorExpr) types.Object {
+	if v := w.d.field(x); v != nil {
+		return v
+	}
+	for _, def := range w.d.definitions(f.decl)[w.d.variable(ast.Unparen(x.X))] {
+		if as, ok := ast.Unparen(def.x).(*ast.TypeAssertExpr); ok && as.Type != nil && !def.part {
+			return fieldNamed(w.d, types.ExprString(unrefer(as.Type)), x)
+		}
+	}
+	return nil
+}
+
+// fieldNamed is the field that a selector names of a type by the text of that; nil where several types are called so.
+func fieldNamed(d *derivations, of string, x *ast.SelectorExpr) (found types.Object) {
+	of = lastName(strings.TrimPrefix(of, "*"))
+	for _, file := range d.t.files {
+		for _, decl := range file.file.Decls {
+			gen, ok := decl.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			for _, spec := range gen.Specs {
+				t, ok := spec.(*ast.TypeSpec)
+				if !ok || t.Name.Name != of {
+					continue
+				}
+				s, ok := t.Type.(*ast.StructType)
+				if !ok {
+					return nil
+				}
+				for _, field := range s.Fields.List {
+					for _, id := range field.Names {
+						if v := d.variable(id); id.Name == x.Sel.Name && v != nil {
+							if found != nil {
+								return nil
+							}
+							found = v
+						}
+					}
+				}
+			}
+		}
+	}
+	return found
 }

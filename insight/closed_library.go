@@ -243,7 +243,7 @@ func (w *closedWalk) library(f *closedFrame, n *ast.CallExpr, pkg, name string) 
 		}
 		for i, x := range n.Args {
 			if given(i) {
-				w.opens(n, w.key(f, x, 0), "%s is given to %s", types.ExprString(x), types.ExprString(n.Fun))
+				opensAt(w, f, n, x, "%s is given to %s", types.ExprString(x), types.ExprString(n.Fun))
 				return
 			}
 		}
@@ -322,7 +322,7 @@ func (w *closedWalk) method(f *closedFrame, n *ast.CallExpr, sel *ast.SelectorEx
 		if fillsGiven.MatchString(name) {
 			for _, x := range n.Args {
 				if !isContext(x) && !w.pointee(f, x, 0) && !isOutput(w, x) {
-					w.opens(n, w.key(f, x, 0), "%s is given to %s", types.ExprString(x), text)
+					opensAt(w, f, n, x, "%s is given to %s", types.ExprString(x), text)
 					return
 				}
 			}
@@ -343,7 +343,15 @@ func (w *closedWalk) method(f *closedFrame, n *ast.CallExpr, sel *ast.SelectorEx
 			key = nil
 		}
 		w.opens(n, key, "%s is called", text)
-		w.found.open[len(w.found.open)-1].peer = isOther
+		w.found.open[len(w.found.open)-1].peer, w.found.open[len(w.found.open)-1].local = isOther, madeAround(w, f, sel.X)
+	}
+}
+
+// markLocal marks the point that was noted last.
+func markLocal(w *closedWalk, f *closedFrame, x ast.Expr) {
+	local := madeAround(w, f, x)
+	if n := len(w.found.open); n > 0 {
+		w.found.open[n-1].local = w.found.open[n-1].local || local && w.found.open[n-1].key == w.key(f, x, 0)
 	}
 }
 
@@ -453,8 +461,7 @@ func statementAsked(w *closedWalk, f *closedFrame, n *ast.CallExpr, name string)
 			x, of = given.x, given.f
 		}
 		if tv, ok := w.d.t.info.Types[x]; ok && tv.Value != nil {
-			words := strings.Fields(strings.ToUpper(strings.Trim(tv.Value.ExactString(), "\"` \\nt")))
-			if len(words) > 0 && (words[0] == "SELECT" || words[0] == "SHOW") && !slices.Contains(words, "UPDATE") && !strings.Contains(strings.Join(words, " "), "NEXTVAL") {
+			if text, err := strconv.Unquote(tv.Value.ExactString()); err == nil && statementReads(text) {
 				return 1
 			}
 			return -1

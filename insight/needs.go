@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"loupe/value/stack"
@@ -33,7 +34,7 @@ func callNeeds(c *code, at stack.Frame, lines []int) (needs []callSet, raced str
 	if body == nil {
 		return nil, "", false
 	}
-	f := &flow{s: s, lines: lines, needs: make([]callSet, len(lines)), from: map[string]callSet{}, shared: map[string]callSet{}}
+	f := &flow{s: s, lines: lines, needs: make([]callSet, len(lines)), from: map[string]callSet{}, shared: map[string]callSet{}, errs: map[string]callSet{}}
 	if c.session != nil {
 		d := derivationsOf(c)
 		if in, ok := d.at(stack.Frame{Func: at.Func, File: at.File, Line: lines[0]}); ok {
@@ -84,6 +85,8 @@ type flow struct {
 	// shared are the calls that were made on, or with, something that came of a call, such as
 	// a transaction: they cannot be made side by side.
 	shared map[string]callSet
+	// errs are the calls that errors came of, by their names.
+	errs map[string]callSet
 	// left is what calls leave behind for each other; nil where the sources cannot be followed.
 	left *leftBetween
 }
@@ -169,6 +172,9 @@ func (f *flow) branch(s *ast.IfStmt, control callSet) {
 	if s.Else != nil {
 		f.statement(s.Else, control|cond)
 	}
+	if leaves(s.Body) && refuses(s.Body) {
+		f.refusesBy(s.Cond)
+	}
 	if leaves(s.Body) || s.Else != nil && leaves(s.Else) {
 		f.guards |= cond
 	}
@@ -220,6 +226,9 @@ func (f *flow) assign(s *ast.AssignStmt, control callSet) {
 	for _, x := range s.Lhs {
 		f.put(x, came, s.Tok != token.ASSIGN && s.Tok != token.DEFINE)
 		name := types.ExprString(x)
+		if isError(name) {
+			f.errs[name] = came
+		}
 		bare = bare && (name == "_" || isError(name))
 	}
 	if bare {
@@ -233,20 +242,19 @@ func (f *flow) effect(x ast.Expr) {
 	if !ok || len(addressed(x)) > 0 {
 		return
 	}
-	for _, arg := range call.Args { // what they bring goes into this one
-		nested := false
-		ast.Inspect(arg, func(n ast.Node) bool {
-			_, is := n.(*ast.CallExpr)
-			nested = nested || is
-			return true
-		})
-		if nested {
-			return
-		}
-	}
 	first, last := f.s.lines(x)
+	if slices.ContainsFunc(call.Args, func(arg ast.Expr) bool { return f.left.brings(arg, first, last) }) {
+		return // what they bring goes into this one
+	}
+	fills := f.left.fills(first, last)
 	for i, line := range f.lines {
-		if first <= line && line <= last {
+		switch {
+		case line < first || last < line:
+		case len(fills) > 0:
+			for _, name := range fills {
+				f.from[name] |= 1 << i
+			}
+		default:
 			f.guards |= 1 << i
 		}
 	}

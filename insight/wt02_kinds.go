@@ -23,7 +23,7 @@ func tellKind(c *code, t *traced, o *outward, f *Finding) {
 	if o.kind != "query" && o.kind != "network" {
 		return
 	}
-	batch, fixed, same, size, way := false, false, false, 0, o.path
+	batch, fixed, same, unused, size, way := false, false, false, false, 0, o.path
 	for i, at := range o.path {
 		loops := loopsAround(c, at)
 		if len(loops) == 0 {
@@ -36,7 +36,10 @@ func tellKind(c *code, t *traced, o *outward, f *Finding) {
 		l := loops[len(loops)-1]
 		batch, fixed, way = l.batches(at.Line, ownName(callee)), l.fixedTexts(at.Line), o.path[:i+1]
 		size = batchSize(c, l)
-		same = l.asksTheSame(at.Line, ownName(callee))
+		same = l.asksTheSame(at.Line, ownName(callee), nil)
+		if ignored := ignoredArguments(c, at, ownName(callee)); !same && len(ignored) > 0 {
+			unused = l.asksTheSame(at.Line, ownName(callee), ignored)
+		}
 		break
 	}
 	how := changesBy(c, t.Frames(o.stack), way)
@@ -52,9 +55,13 @@ func tellKind(c *code, t *traced, o *outward, f *Finding) {
 	}
 	inTx := slices.ContainsFunc(t.Frames(o.stack), func(f stack.Frame) bool { return strings.HasPrefix(f.Func, "database/sql.(*Tx).") })
 	switch {
-	case same && !inTx:
+	case (same || unused) && !inTx:
 		f.Title, f.Severity = "The same call is made repeatedly, with the same arguments", Info
-		f.Advice = "By the source, the call is given the same in each turn. If the peer gives another answer each time (the next number, the next entry), ask for as many as are needed in one call: made concurrently, the calls would be answered in any order. If the answer is the same each time, ask once, before the loop."
+		says := "the call is given the same in each turn"
+		if unused {
+			f.Title, says = "The same call is made repeatedly, and asks for the same", "the call asks for the same in each turn: what it is given is not used"
+		}
+		f.Advice = "By the source, " + says + ". If the peer gives another answer each time (the next number, the next entry), ask for as many as are needed in one call: made concurrently, the calls would be answered in any order. If the answer is the same each time, ask once, before the loop."
 	case batch:
 		f.Summary = strings.Replace(f.Summary, "the same call to a peer", "a call to a peer", 1)
 		tellBatches(size, how, f)
@@ -109,8 +116,8 @@ func (o *outward) asksPeers(c *code, way []stack.Frame) bool {
 }
 
 // asksTheSame tells whether what a call of a function on a line of a loop is given, and made on, is the same in every
-// turn: nothing of it is set within the loop, nor may be changed through a pointer.
-func (l loop) asksTheSame(line int, callee string) bool {
+// turn: nothing of it is set within the loop, nor may be changed through a pointer. Arguments that are not used, by their numbers, do not count.
+func (l loop) asksTheSame(line int, callee string, ignored map[int]bool) bool {
 	set := map[string]bool{}
 	note := func(x ast.Expr) {
 		if x != nil {
@@ -152,6 +159,9 @@ func (l loop) asksTheSame(line int, callee string) bool {
 		}
 		calls++
 		ast.Inspect(call, func(n ast.Node) bool {
+			if x, ok := n.(ast.Expr); ok && ignored[slices.Index(call.Args, x)] {
+				return false
+			}
 			switch n := n.(type) {
 			case *ast.Ident:
 				differs = differs || set[n.Name]
@@ -168,6 +178,47 @@ func (l loop) asksTheSame(line int, callee string) bool {
 		return true
 	})
 	return calls == 1 && !differs
+}
+
+// ignoredArguments are the arguments, by their numbers, that the function which is called on a line does nothing with but to log them.
+func ignoredArguments(c *code, at stack.Frame, callee string) map[int]bool {
+	if c.session == nil {
+		return nil
+	}
+	d := derivationsOf(c)
+	in, ok := d.at(at)
+	if !ok {
+		return nil
+	}
+	ignored := map[int]bool{}
+	for _, call := range d.callsOn(in, at, callee) {
+		fn := d.t.callee(call)
+		if fn == nil || d.t.decls[fn] == nil {
+			return nil
+		}
+		decl := d.t.decls[fn]
+		if !hasCall(decl.Body, func(asked *ast.CallExpr) bool {
+			return isOutward(calledName(asked)) || strings.HasPrefix(calledName(asked), "NewRequest")
+		}) {
+			return nil // what it asks for is not seen there
+		}
+		for i := range call.Args {
+			v := parameterAt(d, decl, i)
+			ignored[i] = v != nil && !hasNode(decl.Body, func(n ast.Node) bool {
+				id, ok := n.(*ast.Ident)
+				return ok && d.variable(id) == v && !onlyLogged(d, decl.Body, id)
+			})
+		}
+	}
+	return ignored
+}
+
+// onlyLogged tells of a use of a variable that it is an argument of a call that logs.
+func onlyLogged(d *derivations, body *ast.BlockStmt, id *ast.Ident) bool {
+	return slices.ContainsFunc(nodesAt(body, id.Pos()), func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		return ok && tellsPackages.MatchString(lastPart(d.t.fromPackage(uninstantiated(call))))
+	})
 }
 
 // batches tells whether a call of a function on a line of a loop is given several items: a chunk of

@@ -86,7 +86,7 @@ func TestAsksTheSame(t *testing.T) {
 	} {
 		code, at := lineFive(loop)
 		loops := loopsAround(code, at)
-		if got := loops[len(loops)-1].asksTheSame(5, "get"); got != want {
+		if got := loops[len(loops)-1].asksTheSame(5, "get", nil); got != want {
 			t.Errorf("%s: %v", loop, got)
 		}
 	}

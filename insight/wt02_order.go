@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"slices"
 	"strings"
 
 	"loupe/value/stack"
@@ -23,9 +24,26 @@ func tellPeerOrder(c *code, path, way []stack.Frame, f *Finding) {
 	} else if rest, ok = strings.CutPrefix(f.Advice, asksForAll); ok {
 		before = ""
 	}
+	at := way[len(way)-1]
+	if a, b, met := leftForNext(c, at); ok && met {
+		f.Severity = Info
+		f.Advice = fmt.Sprintf("%sIf no call needs what an earlier one leaves behind (%s, %s), ask for all at once%s", before, a.text(), b.text(), rest)
+		f.Evidence = append(f.Evidence, c.shownAt(a.at.file, a.at.line, "%s", a.what), c.shownAt(b.at.file, b.at.line, "%s", b.what))
+		return
+	}
 	if why := peerOrder(c, path, way); ok && why != "" {
 		f.Advice = fmt.Sprintf("%sIf the peer need not get these calls in order, and no later one needs an effect of an earlier one (%s), ask for all at once%s", before, why, rest)
 	}
+}
+
+// leftForNext finds what a call that a loop makes in each turn changes and reads as well, which is not its own: the next one finds it.
+func leftForNext(c *code, at stack.Frame) (change, read openPoint, met bool) {
+	x, ok := closingOfTurns(c, at)
+	if !ok {
+		return change, read, false
+	}
+	x.results = slices.DeleteFunc(x.results, func(p openPoint) bool { return p.at == (codeLine{at.File, at.Line}) })
+	return meets(x, x)
 }
 
 // peerOrder says what leaves open that calls of a loop only read; empty where their names, or what they send, say so.

@@ -39,7 +39,7 @@ func (s *series) conditionOf(c *code) (cond condition, ok bool) {
 	}
 	for i, x := range all {
 		for _, p := range x.open {
-			if i < len(s.calls) && s.inOrderWithAll(i) {
+			if i < len(s.calls) && s.inOrderWithAll(i) || p.local && p.key != nil && !p.peer && onlyOne(all, i, p) {
 				continue
 			}
 			if !slices.ContainsFunc(cond.points, func(o openPoint) bool { return o.at == p.at }) {
@@ -48,6 +48,16 @@ func (s *series) conditionOf(c *code) (cond condition, ok bool) {
 		}
 	}
 	return cond, true
+}
+
+// onlyOne tells of a point of a call, which is of what the function around has made, that no other call has anything to do with the place.
+func onlyOne(all []closing, i int, p openPoint) bool {
+	for j, x := range all {
+		if j != i && slices.ContainsFunc(slices.Concat(x.open, x.results), func(o openPoint) bool { return o.key == p.key || o.key == nil }) {
+			return false
+		}
+	}
+	return true
 }
 
 // inOrder tells of two calls that one has to come after the other by what is known otherwise.

@@ -253,7 +253,8 @@ func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) 
 	text += overUnits(g)
 	jar, hasJar := s.jar(in.code, t)
 	cond, proved := s.conditionOf(in.code)
-	if s.key == "" && !hasJar {
+	limit, limited := s.connectionLimit(in.code, t)
+	if s.key == "" && !hasJar && !limited {
 		text += cond.impact(proved, unit.Duration((sum-s.gain)/n))
 	}
 	f := r.answer(Found, "%s", text)
@@ -263,11 +264,15 @@ func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) 
 	if share < r.param("warning") {
 		f.Severity = Info
 	}
+	if limited {
+		f.Impact = nil // there is nothing to gain by what the rule asks for
+	}
 	for i, c := range s.calls[:min(4, len(s.calls))] {
 		f.Evidence = append(f.Evidence, t.seenAt(t.Frames(c.stack), s.lines[i], "%s in each: %s", unit.Duration(c.time/n), callWords[c.kind][1]))
 	}
 	f.Evidence = append(f.Evidence, cond.evidence(in.code)...)
 	f.Advice = cond.advice(in.code, s, proved)
+	s.tellStatuses(in.code, &f)
 	if cond.seen {
 		f.Severity = Info
 	}
@@ -276,7 +281,7 @@ func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) 
 	if !s.known {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, "the source is missing or unclear: this holds only if no call needs another's answer")
-	} else {
+	} else if !cond.seen {
 		f.Doubts = append(f.Doubts, s.needDoubt(things, needs))
 	}
 	if s.raced != "" {
@@ -295,6 +300,9 @@ func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) 
 	if ordered {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, "going by its name, one of the calls changes something: then the order may matter")
+	}
+	if limited {
+		limit.tell(in.code, &f)
 	}
 	for _, c := range s.calls {
 		for _, row := range c.rows() {
