@@ -112,7 +112,7 @@ func (k keptResults) putsVars(decl *ast.FuncDecl, got map[types.Object]bool, set
 				to := ast.Unparen(put.Lhs[0])
 				_, entry := to.(*ast.IndexExpr)
 				whole := k.fields && put.Tok == token.ASSIGN && !appendsTo(put.Rhs[0], types.ExprString(to))
-				kept = kept || (entry || whole) && outlivesCalls(declaration{decl, file}, to) && mentionsVars(k.d, put.Rhs[0], got)
+				kept = kept || (entry || whole) && outlivesRequest(k.d, declaration{decl, file}, to) && mentionsVars(k.d, put.Rhs[0], got)
 			}
 		case *ast.CallExpr:
 			kept = kept || k.putsByMethod(declaration{decl, file}, put, got)
@@ -129,13 +129,13 @@ var lookNames = regexp.MustCompile(`^(Get|Load|Peek|Lookup|LookUp|Find|Fetch)([A
 // one of the functions around looks there for something by its key.
 func (k keptResults) putsByMethod(in declaration, call *ast.CallExpr, got map[types.Object]bool) bool {
 	f, ok := call.Fun.(*ast.SelectorExpr)
-	if ok && k.fields && f.Sel.Name == "Store" && len(call.Args) == 1 && outlivesCalls(in, f.X) {
+	if ok && k.fields && f.Sel.Name == "Store" && len(call.Args) == 1 && outlivesRequest(k.d, in, f.X) {
 		return mentionsVars(k.d, call.Args[0], got)
 	}
-	if !ok || !putNames.MatchString(f.Sel.Name) || len(call.Args) < 2 || !outlivesCalls(in, f.X) {
+	if !ok || !putNames.MatchString(f.Sel.Name) || len(call.Args) < 2 || !outlivesRequest(k.d, in, f.X) {
 		return false
 	}
-	if root, fields := chain(f.X); len(fields) == 0 && !isPackageVariable(k.d.c, root) {
+	if root, fields := chain(f.X); len(fields) == 0 && !isPackageVariable(k.d.c, root) && !aroundRequests(k.d, in.FuncDecl, f.X) {
 		return false // a package
 	}
 	if !slices.ContainsFunc(call.Args[1:], func(x ast.Expr) bool { return mentionsVars(k.d, x, got) }) {
@@ -154,4 +154,27 @@ func (k keptResults) putsByMethod(in declaration, call *ast.CallExpr, got map[ty
 // as often as it has to be, however it is done.
 func withinRepeated(t two) bool {
 	return t.b.Rule == wt08.ID && t.b.saves && t.grave() && family(t.a.Rule) == "work" && t.mostlyBelow()
+}
+
+// outlivesRequest tells of a place that it lives longer than the call of a function in which it stands: outlivesCalls, or a variable of the function around one
+// without a name that answers requests.
+func outlivesRequest(d *derivations, in declaration, x ast.Expr) bool {
+	return outlivesCalls(in, x) || aroundRequests(d, in.FuncDecl, x)
+}
+
+// aroundRequests tells of a place, in a function without a name that answers a request, that it is of a variable of the function around that.
+func aroundRequests(d *derivations, decl *ast.FuncDecl, x ast.Expr) bool {
+	v := d.t.rootOf(x)
+	if v == nil || !isLocal(decl, v) {
+		return false
+	}
+	for _, n := range nodesAt(decl.Body, x.Pos()) { // the outermost first
+		lit, ok := n.(*ast.FuncLit)
+		if !ok {
+			continue
+		}
+		within := lit.Pos() <= v.Pos() && v.Pos() < lit.End()
+		return !within && slices.ContainsFunc(lit.Type.Params.List, func(f *ast.Field) bool { return libraryTypeNamed(d, f.Type).text() == "net/http.Request" })
+	}
+	return false
 }

@@ -86,7 +86,7 @@ func takenBefore(d *derivations, in frameCode, name string) (at codeLine, what s
 	})
 	decl := declaration{in.decl, in.file}
 	note := func(n ast.Node, x ast.Expr, text string) {
-		if what == "" && outlivesCalls(decl, x) {
+		if what == "" && outlivesRequest(d, decl, x) {
 			at, what = d.placeOf(n), text
 		}
 	}

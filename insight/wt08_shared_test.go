@@ -39,3 +39,22 @@ func TestTellShared(t *testing.T) {
 		t.Errorf("without sources: %s", f.Advice)
 	}
 }
+
+// TestSharedAround: what a handler without a name keeps in a variable of the function around it lives on; what it has made itself does not.
+func TestSharedAround(t *testing.T) {
+	const head = "package main\n\nimport \"net/http\"\n\ntype cache struct{ data map[string]string }\n\nfunc (c *cache) Get(k string) (string, bool) { v, ok := c.data[k]; return v, ok }\nfunc (c *cache) Set(k, v string) { c.data[k] = v }\n\nfunc load() (string, error) { return ask() } // load\n\nfunc main() {\n"
+	const handler = "\thttp.HandleFunc(\"/\", func(w http.ResponseWriter, r *http.Request) {\n"
+	const body = "\t\tv, ok := c.Get(\"a\")\n\t\tif !ok {\n\t\t\tvar err error\n\t\t\tif v, err = load(); err != nil { // call\n\t\t\t\treturn\n\t\t\t}\n\t\t\tc.Set(\"a\", v)\n\t\t}\n\t\tw.Write([]byte(v))\n\t})\n}\n"
+	for text, plain := range map[string]bool{
+		head + "\tc := &cache{}\n" + handler + body:   true,
+		head + handler + "\t\tc := &cache{}\n" + body: false,
+	} {
+		at := func(fn, mark string) stack.Frame {
+			return stack.Frame{Func: fn, File: "a.go", Line: 1 + strings.Count(text[:strings.Index(text, mark)], "\n")}
+		}
+		f := Finding{Advice: "Let one request do it."}
+		if tellShared(codeOf(text), []stack.Frame{at("main.load", "// load"), at("main.main.func1", "// call")}, &f); strings.HasPrefix(f.Advice, "Let one") != plain {
+			t.Errorf("%v of %s: %s", plain, text, f.Advice)
+		}
+	}
+}
