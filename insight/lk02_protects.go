@@ -88,7 +88,7 @@ func (p *protected) tellSync(f *Finding) {
 // of one that waits for it and of one that makes the call under it; nil where nothing shows it.
 // More calls that were seen waiting, in the same function or elsewhere, may be of the same change.
 func protectedBy(c *code, waiter, holder []stack.Frame, more ...[]stack.Frame) *protected {
-	holder = withoutDriver(holder)
+	holder = withoutDriver(holder, waiter)
 	if inOnce(waiter) && inOnce(holder) {
 		return &protected{title: "Goroutines wait for the first call of a sync.Once", info: true,
 			says:   "sync.Once makes only those wait that want what the first of them makes",

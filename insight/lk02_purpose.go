@@ -68,7 +68,7 @@ type lockPurpose struct {
 // purposeOf is what the source shows under the lock which one stack waits for, on the way to what another one does there.
 func purposeOf(c *code, waiter, holder []stack.Frame) *lockPurpose {
 	p := &lockPurpose{c: c, d: derivationsOf(c), state: map[types.Object]map[token.Pos]bool{}, places: map[types.Object]bool{}, counted: map[codeLine]bool{}}
-	holder = withoutDriver(holder)
+	holder = withoutDriver(holder, waiter)
 	lock, call, fn := meetingPoint(c, waiter, holder)
 	if fn != nil {
 		p.u = &underlying{c: c, s: c.parse(lock.File), fn: fn, file: lock.File, lock: lock.Line, call: call.Line}

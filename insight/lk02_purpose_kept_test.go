@@ -84,11 +84,15 @@ func TestWithoutDriver(t *testing.T) {
 		}
 		return all
 	}
-	got := withoutDriver(frames("net.(*conn).Read", "drv.(*conn).ask", "database/sql.ctxDriverPrepare", "database/sql.(*DB).queryDC", "database/sql.(*DB).QueryRowContext", "main.price"))
+	got := withoutDriver(frames("net.(*conn).Read", "drv.(*conn).ask", "database/sql.ctxDriverPrepare", "database/sql.(*DB).queryDC", "database/sql.(*DB).QueryRowContext", "main.price"), frames("sync.(*Mutex).Lock", "main.price"))
 	if len(got) != 2 || got[0].Func != "database/sql.(*DB).QueryRowContext" {
 		t.Errorf("%v", got)
 	}
-	if got := withoutDriver(frames("net.(*conn).Read", "main.(*conn).ask", "main.price")); len(got) != 3 {
+	if got := withoutDriver(frames("net.(*conn).Read", "main.(*conn).ask", "main.price"), nil); len(got) != 3 {
 		t.Errorf("%v", got)
+	}
+	got = withoutDriver(frames("net.(*conn).Read", "drv.(*conn).ask", "database/sql.(*DB).queryDC", "main.price"), frames("sync.(*Mutex).Lock", "drv.(*conn).ask", "database/sql.(*DB).queryDC", "main.price"))
+	if len(got) != 4 {
+		t.Errorf("a lock of the driver: %v", got)
 	}
 }

@@ -21,15 +21,22 @@ var (
 	answersRequest = regexp.MustCompile(`^(Error|NotFound|Redirect|SetCookie|ServeContent)$`)
 )
 
-// withoutDriver are the frames of a stack without those of a database's driver: package database/sql gives each of its connections to one
-// goroutine at a time.
-func withoutDriver(frames []stack.Frame) []stack.Frame {
-	for i := len(frames) - 1; i > 0; i-- {
-		if strings.HasPrefix(frames[i].Func, "database/sql.(*") {
-			return frames[i:]
+// withoutDriver are the frames of a stack that holds a lock without those of a database's driver: package database/sql gives each of its connections to one
+// goroutine at a time. Where those who wait are in the driver as well, the lock is one of the driver's own.
+func withoutDriver(holder, waiter []stack.Frame) []stack.Frame {
+	for i := len(holder) - 1; i > 0; i-- {
+		if !strings.HasPrefix(holder[i].Func, "database/sql.(*") {
+			continue
 		}
+		within := slices.ContainsFunc(holder[:i], func(f stack.Frame) bool {
+			return slices.ContainsFunc(waiter, func(w stack.Frame) bool { return sameFunction(w, f) })
+		})
+		if within {
+			return holder
+		}
+		return holder[i:]
 	}
-	return frames
+	return holder
 }
 
 // opensForWrites says of a call of os.OpenFile what it does; empty where the file can only be read.
