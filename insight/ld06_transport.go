@@ -44,6 +44,7 @@ func tellTransport(f *Finding, c *code, frames []stack.Frame, user func(stack.Fr
 		f.Advice = fmt.Sprintf("Its %s comes from what the function is given, as at %s: keep one Transport for each of these settings (for each tenant, account or proxy), and never one for all of them, which would send requests with those of another one.", field, at.text())
 		return
 	}
+	varies := x.varies(d)
 	if x.unset == nil {
 		f.Summary = fmt.Sprintf("each request makes a Transport of its own at %s%s, so no connection is used again: ", at.text(), x.says()) + f.Summary
 	}
@@ -51,6 +52,10 @@ func tellTransport(f *Finding, c *code, frames []stack.Frame, user func(stack.Fr
 	f.Advice = "Make the Transport once, and not for each request as at " + at.text() + ": it keeps the connections, so those of one that is made anew are of no use to the next request. Keep it in the value that makes the requests" + orPackage(field, from) + "; it is safe for concurrent use."
 	if !x.sets {
 		f.Advice += " Set its MaxIdleConnsPerHost, which is 2 otherwise, to at least the number of concurrent requests to one host."
+	}
+	if varies.tell(f, at) {
+		shown := c.shownAt(varies.at.file, varies.at.line, "%s", varies.says)
+		f.Evidence = slices.Insert(f.Evidence, 1, shown)
 	}
 	f.Advice = x.tellOften(d, f.Advice)
 	if body, _, ok := strings.Cut(old, " Otherwise: "); ok && strings.HasPrefix(body, "By the source, the body") {
@@ -86,17 +91,12 @@ const (
 // transportOwn is a field of a Transport that decides as whom, and over what, requests are sent, with where it comes from;
 // empty where all are the same.
 func transportOwn(d *derivations, x ownTransport) (field string, from settingFrom) {
-	lit, ok := x.made.(*ast.CompositeLit)
-	if !ok || len(x.in) == 0 {
-		return "", settingFixed
-	}
-	for _, e := range lit.Elts {
-		kv, ok := e.(*ast.KeyValueExpr)
-		if !ok || !transportOwns.MatchString(types.ExprString(kv.Key)) {
+	for _, s := range transportSettings(d, x) {
+		if s.in != x.in[len(x.in)-1] {
 			continue
 		}
-		if of := settingOf(d, x, kv.Value, lit, map[types.Object]bool{}); of > from {
-			field, from = types.ExprString(kv.Key), of
+		if of := settingOf(d, x, s.x, s.x, map[types.Object]bool{}); of > from {
+			field, from = s.field, of
 		}
 	}
 	return field, from
