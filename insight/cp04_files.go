@@ -260,7 +260,9 @@ func seeksIn(c *code, used []*fileLineUse) (seeks []Evidence, relative bool) {
 func adviseFiles(in *Input, f *Finding, used []*fileLineUse, seeks []Evidence, reads bool) {
 	switch {
 	case !reads:
-		f.Advice = "Put a bufio.Writer in front of the file (bufio.NewWriterSize(f, 64<<10)), write everything to that, and flush it at the end and check the error; or put the parts of one record together in a []byte and write that."
+		if !adviseTouched(newDerivations(in.code), f, used[0].at) {
+			f.Advice = "Put a bufio.Writer in front of the file (bufio.NewWriterSize(f, 64<<10)), write everything to that, and flush it at the end and check the error; or put the parts of one record together in a []byte and write that."
+		}
 		f.Doubts = append(f.Doubts, "what is in the buffer is lost if the program dies before it is flushed")
 		if appends(in.code) {
 			f.Severity = Info

@@ -85,10 +85,7 @@ func reopenedAlong(c *code, way []stack.Frame, serves bool) (r reopened, ok bool
 	parts := partsOfPath(r.d, in.decl, r.path, map[types.Object]bool{})
 	loop := slices.IndexFunc(way, func(f stack.Frame) bool { return lineInLoop(c, f) == loopYes })
 	switch {
-	case loop > 0:
-		if !sameInLoop(c, r.d, discarded{decl: in.decl, n: r.open}, parts, outOfItself(way[:loop+1])) {
-			return r, false
-		}
+	case loop > 0 && sameInLoop(c, r.d, discarded{decl: in.decl, n: r.open}, parts, outOfItself(way[:loop+1])):
 		if loops := loopsAround(c, way[loop]); len(loops) > 0 {
 			first, _ := loops[len(loops)-1].source.lines(loops[len(loops)-1].stmt)
 			r.loop = fileLine(way[loop].File, first)
@@ -128,11 +125,17 @@ func tellAppendsReopened(h *hit, f *Finding) (ok bool) {
 	return true
 }
 
-// advise says what to do about it.
+// advise says what to do about it, beginning with what becomes of the file elsewhere.
 func (r reopened) advise(f *Finding) {
-	f.Advice = "Open the file once and keep it open (a field), and close it at the end. A bufio.Writer in front of it makes the writes fewer too: flush it at the end, and as often as what is written has to be there. Keep the order: one goroutine at a time writes."
-	if at, renames := renamesPath(r.d, r.path); renames {
-		f.Advice += fmt.Sprintf(" Count the size instead of asking for it, and open the new file after the rename at %s.", at.text())
+	const keep = "Open the file once and keep it open (a field), and close it at the end. A bufio.Writer in front of it makes the writes fewer too: flush it at the end, and as often as what is written has to be there. Keep the order: one goroutine at a time writes."
+	at := r.d.placeOf(r.open)
+	frame := stack.Frame{File: at.file, Line: at.line}
+	moves := movesOf(r.d.c, namesOpened(r.d.c, frame))
+	f.Advice = keep
+	if adviseMoved(f, frame, moves, keep) {
+		if i := slices.IndexFunc(moves, func(m movedFile) bool { return m.does == "renamed" }); i >= 0 {
+			f.Advice += fmt.Sprintf(" Count the size, if it decides, instead of asking for it, and open the new file after the rename at %s; flush the buffer before that.", fileLine(moves[i].at.File, moves[i].at.Line))
+		}
 	}
 	f.Doubts = append(f.Doubts, "if another program renames or removes the file (logrotate), what is kept open is the old one: open it again on a signal, or when os.SameFile says so", "what is in a buffer is lost if the program dies")
 }
@@ -153,18 +156,4 @@ func staysInProgram(d *derivations, decl *ast.FuncDecl, x ast.Expr) bool {
 	}
 	v := d.variable(root)
 	return v == nil || ofPackage(v) && len(d.changesOfAny(v)) == 0 || decl.Recv != nil && isGiven(decl, v) && v.Pos() < decl.Recv.End() && root != ast.Unparen(x)
-}
-
-// renamesPath finds where the sources rename a file by the same expression.
-func renamesPath(d *derivations, path ast.Expr) (at codeLine, ok bool) {
-	for _, decl := range d.t.decls {
-		ast.Inspect(decl.Body, func(n ast.Node) bool {
-			call, is := n.(*ast.CallExpr)
-			if is && types.ExprString(call.Fun) == "os.Rename" && len(call.Args) == 2 && types.ExprString(call.Args[0]) == types.ExprString(path) {
-				at, ok = d.placeOf(call), true
-			}
-			return true
-		})
-	}
-	return at, ok
 }

@@ -22,6 +22,7 @@ func TestAppendsReopened(t *testing.T) {
 	}{
 		{"for each item", loop + write, "main.main@B main.(*log).append@A", true},
 		{"for each request", "func main() {}\nfunc (l *log) handle() {\n\tl.append(nil) // B\n}\n" + write, "net/http.(*conn).serve main.(*log).handle@B main.(*log).append@A", true},
+		{"in a loop of a handler", "func main() {\n\tl := &log{name: \"x\"}\n\thandle(func() {\n\t\tfor range 40 {\n\t\t\tl.append(nil) // B\n\t\t}\n\t})\n}\n" + write + rotate, "net/http.(*conn).serve main.main.func1@B main.(*log).append@A", true},
 		{"with a rotation", loop + write + rotate, "main.main@B main.(*log).append@A", true},
 		{"a constant name", strings.Replace(loop+write, "l.name,", "\"audit.log\",", 1), "main.main@B main.(*log).append@A", true},
 		{"the file of each log", strings.Replace(strings.Replace(loop, "_, x := range items", "_, l := range logs", 1), "x.text", "nil", 1) + write, "main.main@B main.(*log).append@A", false},

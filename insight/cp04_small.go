@@ -155,6 +155,36 @@ func readsAndWrites(c *code, direct map[*hitLine]direct) bool {
 	return false
 }
 
+// partsOfMessage tells of small reads or writes that a function makes several of them before it turns to the other direction: at several lines, or in a loop
+// that only reads or only writes. One call for all parts of a message saves the others, whoever waits for an answer.
+func partsOfMessage(c *code, small []smallCall, reads bool) bool {
+	lines := map[string]int{}
+	for _, s := range small {
+		at := s.line.Caller
+		if lines[at.Func]++; lines[at.Func] > 1 {
+			return true
+		}
+		loops := loopsAround(c, at)
+		if len(loops) == 0 || loops[len(loops)-1].body == nil {
+			continue
+		}
+		turns := hasCall(loops[len(loops)-1].body, func(call *ast.CallExpr) bool {
+			if reads {
+				return isMethodCall(call) && sendsOut.MatchString(calledName(call))
+			}
+			return strings.HasPrefix(calledName(call), "Read")
+		})
+		fn := c.function(at)
+		own := fn != nil && hasCall(fn.Body, func(call *ast.CallExpr) bool {
+			return call.Pos() < loops[len(loops)-1].stmt.Pos() || call.Pos() > loops[len(loops)-1].stmt.End()
+		})
+		if !turns && own {
+			return true
+		}
+	}
+	return false
+}
+
 // sendsOut are names of methods that send what was written.
 var sendsOut = regexp.MustCompile(`^(Write|WriteString|WriteTo|Flush|Send)$`)
 
@@ -381,9 +411,14 @@ func tellSmall(h *hit, f *Finding, what string) bool {
 		f.Summary += fmt.Sprintf("; the %s is written a few bytes at a time (%s), with no buffer in between", what, andList(lines))
 		f.Advice = fmt.Sprintf("Put a bufio.Writer in front of the %s, write everything to that, and flush it when somebody is waiting for what was written, and at the end; or put the parts of one message together in a []byte and write that.", what)
 		f.Doubts = append(f.Doubts, "what is in the buffer is lost if the program dies before it is flushed")
+		if what == "file" {
+			adviseTouched(newDerivations(h.in.code), f, small[0].line.Caller)
+		}
 	}
 	if readsAndWrites(h.in.code, direct) {
-		f.Severity = Info
+		if !partsOfMessage(h.in.code, small, reads) {
+			f.Severity = Info
+		}
 		f.Doubts = append(f.Doubts, "the same function writes and reads: if it waits for an answer to each message, there is a system call for each in any case, and no more than the parts of one message can be put together")
 	}
 	if !reads && appends(h.in.code) {

@@ -28,6 +28,8 @@ func TestSmallCalls(t *testing.T) {
 		{"a number is written", "binary.Write(s.conn, binary.BigEndian, s.n)", "encoding/binary.Write net.(*conn).Write net.(*netFD).Write" + write, "Small writes", Warning},
 		{"a literal is written", "s.conn.Write([]byte{1, 2})", "net.(*conn).Write net.(*netFD).Write" + write, "Small writes", Warning},
 		{"it answers each", "s.conn.Write(in)\nio.ReadFull(s.conn, s.hdr[:])", "io.ReadFull io.ReadAtLeast net.(*conn).Read net.(*netFD).Read" + read, "Small reads", Info},
+		{"several parts before it waits for the answer", "s.conn.Write([]byte{9})\nfor i := range in {\ns.conn.Write([]byte{in[i]})/*here*/\n}\nio.ReadFull(s.conn, s.hdr[:])", "net.(*conn).Write net.(*netFD).Write" + write, "Small writes", Warning},
+		{"each part is answered", "for i := range in {\ns.conn.Write([]byte{in[i]})/*here*/\nio.ReadFull(s.conn, s.hdr[:])\n}", "net.(*conn).Write net.(*netFD).Write" + write, "Small writes", Info},
 		{"its place is set", "s.file.Seek(9, 0)\nio.ReadFull(s.file, s.hdr[:])", "io.ReadFull io.ReadAtLeast os.(*File).Read" + read, "System calls", Warning},
 		{"packets", "s.conn, _ = net.Dial(\"udp\", \"host\")\ns.conn.Write([]byte{1, 2})", "net.(*conn).Write net.(*netFD).Write" + write, "System calls", Info},
 		{"tokens of a pipe", "_, s.file, _ = os.Pipe()\ns.file.Write([]byte{1})", "os.(*File).Write" + write, "System calls", Warning},

@@ -132,6 +132,9 @@ func tellKernel(h *hit, f *Finding) {
 		if tellSmall(h, f, "file") || tellFlushed(h, f) {
 			return
 		}
+		if adviseTouched(newDerivations(h.in.code), f, h.lines[0].Caller) {
+			return
+		}
 		f.Advice = "If one file or connection gets many small writes, put a bufio.Writer of 64 KB in front and flush it at the end, or when somebody is waiting for the output. If each file is written by one call, a buffer gains nothing: write fewer of them."
 		f.Doubts = append(f.Doubts, "a few large writes cannot be reduced further: check how many bytes each has (strace -c, or -e trace=write)", "what another process waits for, or writes to as well, may not stay in a buffer")
 	case "places":
@@ -158,7 +161,11 @@ func tellKernel(h *hit, f *Finding) {
 		if tellAppendsReopened(h, f) {
 			return
 		}
-		f.Advice = "Open, stat and list less often: keep files open, cache the results of os.Stat and os.ReadDir for a while, and check the error of the call itself instead of asking first."
+		const less = "Open, stat and list less often: keep files open, cache the results of os.Stat and os.ReadDir for a while, and check the error of the call itself instead of asking first."
+		if at := h.lines[0].Caller; !adviseMoved(f, at, movesOf(h.in.code, namesOpened(h.in.code, at)), less) {
+			f.Advice = less
+			f.Doubts = append(f.Doubts, "a file that somebody renames, removes or replaces meanwhile has to be opened again: what is kept open is the old one")
+		}
 	default:
 		f.Advice = "Find out which calls they are: strace -c -f -p PID counts them."
 	}

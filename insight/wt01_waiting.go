@@ -741,6 +741,10 @@ func waitAdvice(in *Input, reason string, w *waiting, many bool, t *traced) stri
 		text = fileCallOf(w.calledFrames(t)).advice()
 		if buffered := w.bufferAdvice(t); buffered != "" {
 			text = buffered
+			var beside Finding
+			if strings.HasPrefix(buffered, "Write") && adviseTouched(newDerivations(in.code), &beside, w.site.Frame) {
+				text = beside.Advice
+			}
 		}
 	}
 	if reason == "collector" && slices.ContainsFunc(t.Frames(w.site.Stack), facts.ForcesCollection) {
