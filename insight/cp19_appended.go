@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 
 	"loupe/value/stack"
 	"loupe/value/unit"
@@ -79,11 +80,20 @@ func tellSortAppended(h *hit, f *Finding) bool {
 	}
 	f.Title = "All of a slice is sorted again after each element that is added"
 	f.Summary += fmt.Sprintf("; by the source, one element is added to %s at %s:%d, and then all of it is sorted", a.slice, baseName(a.add.File), a.add.Line)
-	f.Advice = fmt.Sprintf("%s is in order but for the new element: insert that at the place which a binary search finds (slices.BinarySearchFunc, slices.Insert), log n comparisons and one copy in place of a sort.", a.slice)
+	stable := sortsStably(h.lines[0].Callee)
+	insert := "insert %s at the place which a binary search finds (slices.BinarySearchFunc, slices.Insert)"
+	if stable {
+		insert = "insert %s behind all that compare equal to it, as " + stack.Package(h.lines[0].Callee) + "." + ownName(h.lines[0].Callee) + " does: " + behindEqual
+	}
+	f.Advice = fmt.Sprintf("%s is in order but for the new element: "+insert+", log n comparisons and one copy in place of a sort.", a.slice, "that")
 	f.Evidence = append(f.Evidence, h.in.code.shownAt(a.add.File, a.add.Line, "one element is added here"))
 	if a.takes.Line > 0 {
 		f.Advice = fmt.Sprintf("Elements are taken out again from one end (%s:%d): keep %s as a heap (container/heap), whose Push and Pop do log n comparisons each in place of a sort. "+
-			"Where all of it has to be in order, insert the element at the place which a binary search finds (slices.BinarySearchFunc, slices.Insert).", baseName(a.takes.File), a.takes.Line, a.slice)
+			"Where all of it has to be in order, "+insert+".", baseName(a.takes.File), a.takes.Line, a.slice, "the element")
+		if stable {
+			f.Advice = fmt.Sprintf("Elements are taken out again from one end (%s:%d), and the sort is stable: those that compare equal stay in the order in which they came. Keep %s as a heap (container/heap), whose Push and Pop do log n comparisons each in place of a sort, "+
+				"if its Less compares a running number of the elements where they are equal: a heap alone does not keep that order. Where all of it has to be in order, "+insert+".", baseName(a.takes.File), a.takes.Line, a.slice, "the element")
+		}
 		f.Evidence = append(f.Evidence, h.in.code.shownAt(a.takes.File, a.takes.Line, "one is taken out here"))
 	} else {
 		f.Advice += " If many are added before anyone looks, add them all and sort once."
@@ -91,6 +101,12 @@ func tellSortAppended(h *hit, f *Finding) bool {
 	tellOrderChanges(h.in.code, h.lines[0].Caller, a.slice, f)
 	return true
 }
+
+// behindEqual is how the place of a new element is found where equal ones have to stay in the order in which they came.
+const behindEqual = "sort.Search finds the first that is greater (slices.BinarySearchFunc finds the first that is equal, with which the order of arrival is lost), and slices.Insert puts it there"
+
+// sortsStably tells of a function that it keeps elements that compare equal in their order.
+func sortsStably(name string) bool { return strings.Contains(ownName(name), "Stable") }
 
 // sortedAppendAt finds that the sort on a line follows the adding of one element to the same slice, in each call of the
 // function or, looped, in each turn of a loop within it.

@@ -20,6 +20,9 @@ var cp19 = &Rule{
 		what: "went into sorting", tell: func(h *hit, f *Finding) {
 			f.Advice = "Sort once, after the last change or on first use, where nothing needs the order before that; insert a single element at the position found by binary search (slices.BinarySearchFunc, slices.Insert); if only " +
 				"the first few are needed, use a heap; and compute sort keys once per element, not in each comparison."
+			if sortsStably(h.lines[0].Callee) {
+				f.Advice = strings.Replace(f.Advice, "at the position found by binary search (slices.BinarySearchFunc, slices.Insert)", "behind all that compare equal to it, as the sort is stable ("+behindEqual+")", 1)
+			}
 			if tellSortKeys(h, f) || tellSortAppended(h, f) || tellSortOnce(h, f) || tellSortKeysChange(h, f) {
 				return
 			}
