@@ -65,6 +65,8 @@ func tellCoders(h *hit, f *Finding) {
 			f.Summary += fmt.Sprintf("; the source creates them at %s:%d", baseName(makers[0].File), makers[0].Line)
 		}
 	}
+	dict := dictionaryAt(h.in.code, makingLines(h, makersOf(h.in, h.lines[0].Caller, h.reasons[0].name)))
+	defer dict.tell(h.in.code, f)
 	switch h.reasons[0].name {
 	case "reader":
 		f.Title = "A new decompressor is created on every call"
