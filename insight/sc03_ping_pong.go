@@ -257,6 +257,7 @@ func checkPingPong(r *Rule, in *Input, t *traced) []Finding {
 	}
 	f.costs, f.saves, f.handsOver = handingOver(t, h), true, min(share, 1)
 	f.Advice = "Hand over more at a time: a slice of items (a row, a block of 256) in each message, or a channel with a buffer of a few hundred (make(chan T, 256)). If the order is fixed anyway, let one goroutine do both."
+	adviseHandOver(in.code, &f, p.ends[:])
 	f.Verify = "Record again: the number of hand-offs should fall by about the batch size, and CPU time with it."
 	f.Doubts = in.traceDoubts(t, "tracing makes each hand-off more expensive", "a hand-off may be intended: a message that must have arrived before the sender continues")
 	return []Finding{f}
