@@ -1,6 +1,9 @@
 package insight
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // two are a finding and another one whose card it may stand on, as [relations] see them.
 type two struct {
@@ -220,6 +223,13 @@ var relationsOfCalls = []relation{
 	func(t two) verdict {
 		return saysUnder.given((t.rules(cp04.ID, wt01.ID) || t.rules(wt01.ID, cp04.ID)) && sameCalls(t.a, t.b))
 	},
+	// What is read or written in small pieces costs more than how each piece is decoded or encoded.
+	func(t two) verdict {
+		return decided(t.notLess()).given(t.rules(cp03.ID, cp04.ID) && isSmallPieces(t.b) && t.atLine())
+	},
+	func(t two) verdict {
+		return saysApart.given(t.rules(cp04.ID, cp03.ID) && isSmallPieces(t.a) && t.atLine() && t.notMore())
+	},
 	// What calls that a loop makes one after another cost the CPU.
 	func(t two) verdict { return saysUnder.given(ofManyCalls(t)) },
 	func(t two) verdict {
@@ -255,6 +265,11 @@ var relationsOfCalls = []relation{
 	func(t two) verdict {
 		return saysApart.given(t.a.Rule == ld06.ID && t.a.saves && family(t.b.Rule) == "work")
 	},
+}
+
+// isSmallPieces tells of a finding that it is about reads or writes of a few bytes.
+func isSmallPieces(f *Finding) bool {
+	return strings.HasPrefix(f.Title, "Small reads") || strings.HasPrefix(f.Title, "Small writes")
 }
 
 // relationsOfRuntime are about what the runtime does because of the program, and about CPUs that are all in use.

@@ -22,7 +22,9 @@ var cp03 = &Rule{
 	},
 	Check: func(r *Rule, in *Input) []Finding {
 		others := func(except func(*stack.Table, []stack.FrameID) bool) []Finding {
-			unless := func(t *stack.Table, frames []stack.FrameID, _ int) bool { return except(t, frames) }
+			unless := func(t *stack.Table, frames []stack.FrameID, _ int) bool {
+				return except(t, frames) || asksSystem(t, frames)
+			}
 			skip := []string{"startup", "logging"}
 			return check(
 				&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "json", skip: append(skip[:len(skip):len(skip)], "descriptor"), unless: unless,
@@ -37,6 +39,21 @@ var cp03 = &Rule{
 			return withSameBytes(r, in, except, others)
 		})
 	},
+}
+
+// asksSystem tells of a stack that it reads from, or writes to, a file or a connection: no reflection, and a matter of CP04.
+func asksSystem(t *stack.Table, frames []stack.FrameID) bool {
+	return slices.ContainsFunc(frames, func(f stack.FrameID) bool {
+		name := t.Frame(f).Func
+		if inSet("json", name) || inSet("reflect", name) || inSet("binary", name) {
+			return false
+		}
+		switch stack.Package(name) {
+		case "os", "net", "internal/poll", "syscall":
+			return strings.Contains(name, ".(*File).") || strings.Contains(name, ".(*FD).") || strings.Contains(name, "onn).") || strings.HasPrefix(name, "syscall.")
+		}
+		return false
+	})
 }
 
 func tellJSON(h *hit, f *Finding) {
