@@ -232,5 +232,6 @@ func (x *moduleCall) advise(in *Input, f *Finding, listed ast.Expr, by compariso
 	}
 	if f.grows {
 		tellGrows(in.code, x.at, f)
+		tellChanges(in.code, x.at, f)
 	}
 }

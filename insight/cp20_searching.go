@@ -84,6 +84,7 @@ func tellSearch(h *hit, f *Finding) {
 			return
 		}
 		tellGrows(h.in.code, line.Caller, f)
+		tellChanges(h.in.code, line.Caller, f)
 		tellOrder(h.in.code, line.Caller, f)
 		return
 	}
@@ -195,6 +196,9 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 		}
 		if adviseSearch(&f, s.loop, s.looped); f.saves && s.loop.kind != searchPairs && s.loop.kind != searchOwners {
 			tellGrows(in.code, s.at, &f)
+			if s.loop.kind == searchMany {
+				tellChanges(in.code, s.at, &f)
+			}
 		}
 		if s.loop.kind == searchMany {
 			tellOrder(in.code, s.at, &f)

@@ -152,8 +152,14 @@ func matchesIn(c *code, at stack.Frame, callee string) (comparison, sameBy) {
 	if name = lastName(name); !strings.HasSuffix(name, "Func") {
 		return matchEqual, sameBy{}
 	}
-	if m, same := predicateOn(c, at, name); m != matchNone {
-		return m, same
+	names := []string{name}
+	if name == "IndexFunc" {
+		names = append(names, "ContainsFunc") // which is inlined
+	}
+	for _, name := range names {
+		if m, same := predicateOn(c, at, name); m != matchNone {
+			return m, same
+		}
 	}
 	return matchOther, sameBy{}
 }
