@@ -143,7 +143,7 @@ func tellUncancelled(in *Input, top *facts.Line, f *Finding) {
 	if !shows(f, evidenceLine(x.at)) {
 		f.Evidence = append(f.Evidence, x.at)
 	}
-	f.Advice = fmt.Sprintf("Call the cancel function at %s when what the context is for is over, on every path (defer cancel()).", fileLine(x.at.File, x.at.Line))
+	f.Advice = adviseCancel(in.code, x.at, fileLine(x.at.File, x.at.Line), "", f)
 }
 
 // tellOnce makes a warning of what is read as a whole and only gone through once, where it is most of the live heap. What others

@@ -197,7 +197,7 @@ func (p *stuck) tellCancel(in *Input) {
 	if !shows(&p.Finding, evidenceLine(x.at)) {
 		p.Evidence = append(p.Evidence, x.at)
 	}
-	p.Advice = fmt.Sprintf("Call the cancel function at %s when what the context is for is over, on every path (defer cancel()): each of these goroutines waits for its context to end.", at)
+	p.Advice = adviseCancel(in.code, x.at, at, ": each of these goroutines waits for its context to end", &p.Finding)
 	if x.timed {
 		p.Advice += " As it is, each stays until the time limit of its context is over, however early the work is done."
 	}
