@@ -242,7 +242,7 @@ func (k *keeper) nested(call *ast.CallExpr, line int, file string) {
 	for i, arg := range call.Args {
 		first, _ := s.lines(arg)
 		inner, ok := arg.(*ast.CallExpr)
-		if ok && begins == line && first == line && !copies(inner) || isComposite(arg) && s.covers(arg, line) {
+		if ok && begins == line && first == line && !copies(inner) || begins == line && first == line && makesTextHere(arg) || isComposite(arg) && s.covers(arg, line) {
 			k.pass(file, call, i, whole)
 		}
 	}
