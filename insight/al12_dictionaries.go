@@ -94,10 +94,10 @@ func (m madeWith) tell(c *code, f *Finding) {
 		f.Advice += fmt.Sprintf(" The level at %s (%s) may be another one each time, and Reset keeps it: then keep a pool for each level.", m.at.text(), types.ExprString(m.x))
 		return
 	case m.read:
-		f.Advice = fmt.Sprintf("The dictionary at %s (%s) may be another one each time: give it to Reset(r, dict) of flate.Resetter or zlib.Resetter for each stream. Then: ", m.at.text(), types.ExprString(m.x)) + f.Advice
+		f.Advice = fmt.Sprintf("The dictionary at %s (%s) may be another one each time: give it to Reset(r, dict) of flate.Resetter or zlib.Resetter for each stream. ", m.at.text(), types.ExprString(m.x)) + f.Advice
 	default:
 		f.Advice = fmt.Sprintf("The dictionary at %s (%s) may be another one each time, and Reset keeps that with which a compressor was made: from one pool for all, data would be written with another dictionary than the reader has. "+
-			"Keep a pool for each dictionary, if these are few and come again, and none otherwise. For each: ", m.at.text(), types.ExprString(m.x)) + f.Advice
+			"Keep a pool for each dictionary, if these are few and come again, and none otherwise. ", m.at.text(), types.ExprString(m.x)) + f.Advice
 	}
 	f.Evidence = append(f.Evidence, c.shownAt(m.at.file, m.at.line, "made with a dictionary of its own here"))
 }
