@@ -41,3 +41,35 @@ func TestProcesses(t *testing.T) {
 		}
 	}
 }
+
+// TestProcessAgain: a process that is started for what was asked before is told as such, and not one that is asked something else each time.
+func TestProcessAgain(t *testing.T) {
+	const source = "package main\n\nfunc main() {\n\tfor _, x := range os.Args {\n\t\tfetch(x, token())\n\t}\n}\n\nfunc token() string { // 9\n\treturn run(\"ssh\", \"auth\")\n}\n\nfunc run(args ...string) string { // 13\n\tout, _ := exec.Command(args[0], args[1:]...).Output() // start\n\treturn string(out)\n}\n"
+	for _, c := range []struct {
+		name, counts string
+		line         int // that the finding begins with
+		says, doubts string
+	}{
+		{"its answer has a time", `"calls":40,"time_ns":16000000000,"distinct":1,"again":39,"again_ns":15000000000,"differ":39`, 10, "main.token, which waits for it, was called 40 times with the same arguments", "did not return the same each time"},
+		{"for several", `"calls":40,"time_ns":16000000000,"distinct":4,"again":36,"again_ns":15000000000,"differ":36`, 10, "40 times with 4 different arguments", "did not return the same each time"},
+		{"its answers are the same", `"calls":40,"time_ns":16000000000,"distinct":1,"again":39,"again_ns":15000000000`, 10, "40 times with the same arguments", "none returned anything else"},
+		{"something else each time", `"calls":40,"time_ns":16000000000,"distinct":20,"again":20,"again_ns":8000000000,"differ":20`, 14, "", ""},
+		{"what it is given was not seen", `"calls":40,"time_ns":16000000000,"distinct":1,"again":39,"again_ns":15000000000,"differ":39,"partial":true`, 14, "", ""},
+		{"a few times", `"calls":4,"time_ns":1600000000,"distinct":1,"again":3,"again_ns":1500000000,"differ":3`, 14, "", ""},
+	} {
+		r := recordingtest.New("title x\ntarget package . module=main package=main\nrun 0s..10s exit=\"exit status 0\"\nphase trace 0s..10s profiler=trace\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
+		p := accounttest.New()
+		for range 20 {
+			p.Call(400*time.Millisecond, "internal/syscall/unix.Waitid@w.go:1;os.(*Process).pidfdWait@exec.go:1;os/exec.(*Cmd).Run@exec.go:2;main.run@/src/main.go:14;main.token@/src/main.go:10;main.main@/src/main.go:5")
+			p.Pass(time.Millisecond)
+		}
+		r.Put(recording.Entry{Path: "trace.out", Kind: recording.ExecTrace, Phase: "trace"}, fixture.Trace(t, p.Text()))
+		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, []byte(`{"schema":"loupe.repeats/1","ns":16000000000,"functions":[{"name":"main.token","file":"/src/main.go","line":9,"calls":40,"time_ns":16000000000,"everywhere":{`+c.counts+`}}],"within":[]}`))
+		f := answers(t, r, "WT01")[0]
+		same := f.Title == "The same process is started again and again"
+		if f.State != Found || same != (c.says != "") || f.Evidence[0].Line != c.line || !strings.Contains(f.Summary, c.says) || !strings.Contains(strings.Join(f.Doubts, "\n"), c.doubts) {
+			t.Errorf("%s: %s: %s %+v\n%s %q", c.name, f.Title, f.Summary, f.Evidence, f.Advice, f.Doubts)
+		}
+	}
+}

@@ -504,6 +504,9 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 		f.Doubts = append(f.Doubts, "a call that waits for an event (long polling) may be meant to end so")
 		tellPoll(in.code, w.calledFrames(t), f)
 	}
+	if reason == "process" {
+		w.tellSameProcess(in, t, f)
+	}
 	fails := false
 	if at, ok := eventOrTimer(in.code, w.site.Frame); ok && w.kind == "timer" {
 		f.Evidence, f.Advice = append(f.Evidence, at), newsAdvice
