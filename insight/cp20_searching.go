@@ -88,7 +88,7 @@ func tellSearch(h *hit, f *Finding) {
 		tellOrder(h.in.code, line.Caller, f)
 		return
 	}
-	const many = "Search one text for all terms at once (strings.NewReplacer, one regular expression, a word index); for whole words or keys build a map, once, before the loop."
+	const many = "Search one text for all terms at once, by an automaton that knows all of them (Aho-Corasick); where whole words or keys are meant, split the text into these and look each up in a map that is built once, before the loop. One regular expression of all terms is no such automaton: it can take several times as long as the separate searches."
 	switch h.in.code.parse(line.Caller.File).needleAt(line.Caller.Line) {
 	case needleOfLoop:
 		f.Advice = many
