@@ -19,7 +19,7 @@ const (
 )
 
 // processFrames are the frames of the wait for a process that a unit waits in, or that whoever ends its wait does; none where that is not known.
-func (w *waiting) processFrames(t *traced) []stack.Frame {
+func processFrames(t *traced, w *waiting) []stack.Frame {
 	if w.kind == "process" {
 		return t.Frames(w.site.Stack)
 	}
@@ -33,11 +33,11 @@ func (w *waiting) processFrames(t *traced) []stack.Frame {
 
 // tellSameProcess says of processes that units wait for that the function which starts them is called again and again with the same arguments. Under a
 // load it is that which asks for the same.
-func (w *waiting) tellSameProcess(in *Input, t *traced, f *Finding) {
+func tellSameProcess(in *Input, t *traced, w *waiting, f *Finding) {
 	if w.group.Unit.String() == "request" {
 		return
 	}
-	for _, at := range w.processFrames(t) {
+	for _, at := range processFrames(t, w) {
 		if !in.Session.Scope().IsUser(at) {
 			continue
 		}

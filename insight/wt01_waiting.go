@@ -505,7 +505,7 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 		tellPoll(in.code, w.calledFrames(t), f)
 	}
 	if reason == "process" {
-		w.tellSameProcess(in, t, f)
+		tellSameProcess(in, t, w, f)
 	}
 	fails := false
 	if at, ok := eventOrTimer(in.code, w.site.Frame); ok && w.kind == "timer" {
