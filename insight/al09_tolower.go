@@ -43,7 +43,7 @@ func checkToLower(r *Rule, in *Input) []Finding {
 		Counts: observed(p, bytes),
 	})
 	if report.All < int64(r.param("samples")) {
-		return []Finding{r.short("%s rests on %d allocation samples; %g are needed: apply more load", entry.Path, report.All, r.param("samples"))}
+		return []Finding{r.short("%s rests on %d allocation samples; %g are needed: %s", entry.Path, report.All, r.param("samples"), askMore(in))}
 	}
 	var found []Finding
 	for _, site := range report.Sites {

@@ -16,6 +16,7 @@ type growingBuffer struct {
 	name  string
 	made  codeLine
 	given codeLine
+	sent  *sentWhole // if it need not be in memory as a whole
 }
 
 // says is what the samples and the source show of it.
@@ -25,6 +26,9 @@ func (b growingBuffer) says() string {
 
 // advice is what to do about it.
 func (b growingBuffer) advice() string {
+	if b.sent != nil {
+		return fmt.Sprintf("%s is only put together to be sent. %s If it has to stay a buffer, give it its room before anything is written: %s.Grow(n), with n the size that is known, so that it need not grow and be copied again and again.", b.name, b.sent.advice(), b.name)
+	}
 	return fmt.Sprintf("Give %s its room before anything is written: %s.Grow(n), with n the size that is known (the lengths of what goes into it, the sizes of files by Stat) or an estimate near the usual one. Without it the buffer doubles again and again, is copied each time, and the new memory is cleared. Where nothing needs all of it at once, write to a file or a connection instead.", b.name, b.name)
 }
 
@@ -40,7 +44,12 @@ func grownBuffer(h *hit) (b growingBuffer, ok bool) {
 	if !found {
 		return b, false
 	}
-	return givenBuffer(d, in.decl)
+	if b, ok = givenBuffer(d, in.decl); ok {
+		if x := sentBuffer(h.in.code, []stack.Frame{top.Caller}); x.streamable() && x.v.Name() == b.name {
+			b.sent = x
+		}
+	}
+	return b, ok
 }
 
 // growsBytes tells whether most samples of what a line copies are in the growth of a bytes.Buffer.
@@ -84,7 +93,7 @@ func givenBuffer(d *derivations, decl *ast.FuncDecl) (b growingBuffer, ok bool) 
 			}
 			several = several || ok && b.name != v.Name()
 			if !ok {
-				b, ok = growingBuffer{v.Name(), d.placeOf(atPos(v.Pos())), d.placeOf(call)}, true
+				b, ok = growingBuffer{name: v.Name(), made: d.placeOf(atPos(v.Pos())), given: d.placeOf(call)}, true
 			}
 		}
 		if sel, method := call.Fun.(*ast.SelectorExpr); method && ok && sel.Sel.Name == "Grow" && isNamed(sel.X, b.name) {

@@ -30,6 +30,9 @@ var gc05 = &Rule{
 	Check: onTrace(checkAssist),
 }
 
+// leastAssist is the shortest time in mark assists that is told of; chosen: the events of a trace are some dozens of nanoseconds apart at least.
+const leastAssist = time.Microsecond
+
 // unitOfServer names what a goroutine of the standard library works on that calls the program;
 // empty where it works for itself.
 func unitOfServer(function string) string {
@@ -82,6 +85,9 @@ func checkAssist(r *Rule, in *Input, t *traced) []Finding {
 		}
 	}
 	share := float64(total) / float64(all)
+	if total < leastAssist {
+		return []Finding{r.answer(Fine, "none of the program's goroutines did mark assists for a time that can be measured")}
+	}
 	if worst < 0 || share < r.param("info") && most < r.param("warning") {
 		return []Finding{r.answer(Fine, "mark assists took %s, %s of the time that the program's goroutines ran", unit.Duration(total), unit.Percent(share))}
 	}

@@ -69,7 +69,7 @@ func checkReturned(r *Rule, in *Input) []Finding {
 	returned := (top - last) / (top - first)
 	rose := fmt.Sprintf("%s, later %s and finally %s were in use after a collection", unit.BytesOf(first), unit.BytesOf(top), unit.BytesOf(last))
 	if returned < r.param("returned") {
-		return []Finding{r.answer(Fine, "%s: the heap has kept what it took (GC08 says whether it still grows)", rose)}
+		return []Finding{r.answer(Fine, "%s: at the end, less than half of the growth was gone (GC08 says whether it still grows; GC16, what most of it is)", rose)}
 	}
 	f := r.answer(Found, "no leak: %s; %s of the growth was released within %s", rose, unit.Percent(min(returned, 1)), unit.Duration(after.Len()))
 	f.Severity, f.Score = Info, score(top/max(first, 1)-1, 2, 20)
@@ -93,6 +93,14 @@ func checkReturned(r *Rule, in *Input) []Finding {
 func endsItself(in *Input) bool {
 	t := &in.Session.Manifest().Target
 	return t.Kind != "files" && len(t.Runs) > 0 && t.Runs[0].Exit != "" && !t.Runs[0].Stopped
+}
+
+// askMore is what gives a program more to be sampled: one that ends by itself has no load.
+func askMore(in *Input) string {
+	if endsItself(in) {
+		return "give the program more to do"
+	}
+	return "apply more load"
 }
 
 // worksOn is how much a program that ends by itself has to allocate after a fall of its heap, as

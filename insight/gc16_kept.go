@@ -103,6 +103,7 @@ func checkKept(r *Rule, in *Input) []Finding {
 	tellHeap(in, &f, top.At)
 	tellUncancelled(in, top, &f)
 	tellOnce(r, in, kept, top, &f)
+	tellSent(r, in, kept, top, &f)
 	tellPooled(r, in, all, top, &f)
 	tellWaste(r, in, all, top, &f)
 	tellPieces(r, in, all, top, &f)

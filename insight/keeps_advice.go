@@ -287,11 +287,15 @@ func (c sourceHolders) mapHolds(into keepsAt, shows []Evidence) holding {
 		return holding{advice: fmt.Sprintf("It goes into %s, which is replaced by a new one at %s:%d: check whether that comes often enough, and bound it.", name, baseName(anew.File), anew.Line) + reload, shows: append(shows, anew), lets: anew}
 	}
 	if len(deletes) == 0 {
-		return holding{advice: fmt.Sprintf("It goes into %s, and nothing in the source deletes from a map of this name: give it a bound (an LRU, a limit on its length), or expire and delete entries.", name) + reload, shows: shows}
+		return holding{advice: fmt.Sprintf("It goes into %s, and nothing in the source deletes from a map of this name. ", name) + boundIf + reload, shows: shows}
 	}
 	return holding{advice: fmt.Sprintf("It goes into %s, from which entries are deleted: check whether that keeps up with what is added, and bound it. A map keeps its table at the largest size it ever had and does not shrink when entries are deleted: "+
 		"if it has become mostly empty, create a new map, copy what is left into it, and drop the old one.", name) + reload, shows: append(shows, deletes[0]), lets: deletes[0]}
 }
+
+// boundIf is what to do about a map that nothing is deleted from: the source does not show whether it may lack what was put into it.
+const boundIf = "If its entries can be made again when one is missed (a cache), give it a bound (an LRU, a limit on its length), or let them expire; if each is for something that ends, delete it then. " +
+	"If all have to be found (an index, a table that is loaded once), a bound would lose data: then smaller entries are what helps."
 
 // lastName is the last name of an expression: "items" of "c.items".
 func lastName(expr string) string { return expr[strings.LastIndexByte(expr, '.')+1:] }

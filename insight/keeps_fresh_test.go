@@ -66,12 +66,12 @@ type book struct { open map[*conn]bool }`, "from which entries are deleted", 7, 
 	u := &unit{tags: make([]string, 9)}
 	b.known[u.name] = u
 }
-type book struct { known map[string]*unit }`, "nothing in the source deletes from a map of this name: give it a bound", 5, nil},
+type book struct { known map[string]*unit }`, "nothing in the source deletes from a map of this name. If its entries can be made again", 5, nil},
 		{"by somebody else's pointer", `func handle(b *book, p *peer) {
 	u := &unit{tags: make([]string, 9)}
 	b.known[p] = u
 }
-type book struct { known map[*peer]*unit }`, "nothing in the source deletes from a map of this name: give it a bound", 5, nil},
+type book struct { known map[*peer]*unit }`, "nothing in the source deletes from a map of this name. If its entries can be made again", 5, nil},
 		{"over a channel, by a callback", `func accept(b *book) { for { u := &unit{
 	tags: make([]string, 9),
 }
@@ -157,4 +157,17 @@ func TestKeepsFirst(t *testing.T) {
 	if !strings.Contains(f.Advice, "-phases core") {
 		t.Errorf("without a holder: %s", f.Advice)
 	}
+}
+
+// TestIndexKept: a map that nothing is deleted from may be an index that has to be complete: a bound is not advised without saying so.
+func TestIndexKept(t *testing.T) {
+	heldCase{"an index that is only read afterwards", `func load(b *book, name string) {
+	b.index[name] = entry{size: len(name)}
+}
+func (b *book) find(name string) (entry, bool) {
+	e, ok := b.index[name]
+	return e, ok
+}
+type entry struct { size int }
+type book struct { index map[string]entry }`, "If all have to be found (an index, a table that is loaded once), a bound would lose data", 0, nil}.check(t)
 }

@@ -221,8 +221,8 @@ func TestGC09(t *testing.T) {
 	expect(t, "the same is no leak", watched(31, tide, tide, 10), "GC08", Fine)
 	expect(t, "known by the profile alone", watched(21, tide, tide, 20), "GC09", Found, "finally 20.0 MiB")
 	rising := func(s int) int { return 10 + 4*s }
-	expect(t, "a leak", watched(30, rising, rising, 126), "GC09", Fine, "the heap has kept")
-	expect(t, "it gave back a little", watched(30, rising, rising, 80), "GC09", Fine, "the heap has kept")
+	expect(t, "a leak", watched(30, rising, rising, 126), "GC09", Fine, "less than half of the growth was gone")
+	expect(t, "it gave back a little", watched(30, rising, rising, 80), "GC09", Fine, "less than half of the growth was gone")
 	expect(t, "small", watched(30, func(s int) int { return 3 + s%5 }, func(s int) int { return 3 + s%5 }, 3), "GC09", Fine, "the heap did not grow")
 	expect(t, "up and down", watched(60, func(s int) int { return 10 + s*37%60 }, func(s int) int { return 10 + s*37%60 }, 10), "GC09", Fine, "without a trend")
 	expect(t, "early", watched(20, func(s int) int { return 100 - 4*s }, func(s int) int { return 10 + 4*s }, 10), "GC09", TooLittle, "largest at sample 1")
@@ -239,15 +239,15 @@ func TestGC09AtExit(t *testing.T) {
 		r.Manifest.Entries[len(r.Manifest.Entries)-1].Run = run
 		return r
 	}
-	expect(t, "another run", tool(rising, rising, 1), "GC09", Fine, "the heap has kept")
-	expect(t, "the same run at its end", tool(rising, rising, 0), "GC09", Fine, "the heap has kept")
+	expect(t, "another run", tool(rising, rising, 1), "GC09", Fine, "less than half of the growth was gone")
+	expect(t, "the same run at its end", tool(rising, rising, 0), "GC09", Fine, "less than half of the growth was gone")
 	gone := func(s int) int {
 		if s == 29 {
 			return 2
 		}
 		return rising(s)
 	}
-	expect(t, "the last reading is after the work", tool(gone, gone, 0), "GC09", Fine, "the heap has kept")
+	expect(t, "the last reading is after the work", tool(gone, gone, 0), "GC09", Fine, "less than half of the growth was gone")
 	parts := func(s int) int { // it rises again and again after the peak
 		if s > 15 {
 			return 20 + 20*(s%3)
@@ -258,7 +258,7 @@ func TestGC09AtExit(t *testing.T) {
 	server := watched(30, rising, rising, 1)
 	server.Manifest.Target.Runs = []recording.Run{{Exit: "signal: interrupt", Stopped: true}, {}}
 	server.Manifest.Entries[len(server.Manifest.Entries)-1].Run = 1
-	expect(t, "another start of a server", server, "GC09", Fine, "the heap has kept")
+	expect(t, "another start of a server", server, "GC09", Fine, "less than half of the growth was gone")
 }
 
 // TestSC10Counted: of a process that is looked at from outside the number of

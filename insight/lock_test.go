@@ -194,8 +194,10 @@ func TestGC05(t *testing.T) {
 	severity(t, "some", s.expect("GC05", Found, "2.50%"), Info)
 	s.GC.Assists[0].Ran = 40 * ms
 	s.expect("GC05", Fine, "1.00%")
+	s.GC.Assists[0].Ran = 1
+	s.expect("GC05", Fine, "none of the program's goroutines did mark assists for a time that can be measured")
 	s.GC.Assists = nil
-	s.expect("GC05", Fine, "took 0")
+	s.expect("GC05", Fine, "none of the program's goroutines")
 }
 
 // TestGC05Sampled: assists that enough samples of the CPU have as little are a remark.

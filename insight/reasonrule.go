@@ -327,7 +327,7 @@ func (rule *Rule) reasoned(in *Input, what string, tell telling) []Finding {
 	case r.missing != "":
 		return []Finding{rule.answer(NotApplicable, "%s", r.missing)}
 	case r.total.samples < int64(rule.param("samples")):
-		return []Finding{rule.short("%s rests on %d allocation samples; %g are needed: apply more load", r.entry.Path, r.total.samples, rule.param("samples"))}
+		return []Finding{rule.short("%s rests on %d allocation samples; %g are needed: %s", r.entry.Path, r.total.samples, rule.param("samples"), askMore(in))}
 	}
 	if d := lifetime(in, r.entry); d > 0 {
 		if rate := float64(r.total.bytes) / d.Seconds(); rate < rule.param("rate") {

@@ -291,7 +291,7 @@ func (l *look) measure(r *Rule, in *Input) (*hit, Finding) {
 	if least := int64(r.param("samples")); h.all < least {
 		what := "record longer (-phases cpu:30s) or under load"
 		if l.of == facts.Allocations {
-			what = "apply more load"
+			what = askMore(h.in)
 		}
 		return nil, r.short("%s rests on %d samples; %d are needed: %s", entry.Path, h.all, least, what)
 	}

@@ -169,7 +169,7 @@ func (r *Recording) verdict(shown int) string {
 		ended = e + " "
 	}
 	if !serious && insight.OfTiming(f.Rule) { // these come last
-		if text := unseen(r); text != "" {
+		if text := cmp.Or(holdsMost(r), unseen(r)); text != "" {
 			return ended + text + " What stands out depends on when threads ran."
 		}
 		return ended + "Nothing serious was found: what stands out depends on when threads ran."
@@ -208,7 +208,7 @@ func (r *Recording) verdict(shown int) string {
 	if !serious {
 		begin := remarkable(card.Most)
 		if begin == nothingSerious {
-			begin = cmp.Or(mostlyWaits(r), keepsGrowing(r), unseen(r), begin)
+			begin = cmp.Or(holdsMost(r), mostlyWaits(r), keepsGrowing(r), unseen(r), begin)
 		}
 		text = begin + " " + text
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"loupe/insight"
+	"loupe/recording"
 )
 
 // severityPaint is the colour of each severity.
@@ -25,9 +26,20 @@ type others struct {
 // tooShort stands for what each of several rules lacks.
 const tooShort = "the recording is too short; record longer or under load (-json says what each rule needs)"
 
+// tooFew is the same of a program that ends by itself, however long it took.
+const tooFew = "too few samples or events were recorded of a program that ended by itself; give it more to do (-json says what each rule needs)"
+
+// lacks stands for what each of several rules lacks in a recording.
+func lacks(m *recording.Manifest) string {
+	if wholeRun(m) > 0 {
+		return tooFew
+	}
+	return tooShort
+}
+
 // othersOf gathers the answers of a state. A short tool is too little for most
 // rules; in a line for each they would hide what else is said.
-func othersOf(all []insight.Finding, state insight.State) (out []others) {
+func othersOf(all []insight.Finding, state insight.State, lacking string) (out []others) {
 	short := 0
 	for _, f := range all {
 		if f.State == state && f.Short {
@@ -40,7 +52,7 @@ func othersOf(all []insight.Finding, state insight.State) (out []others) {
 		}
 		text := f.Summary
 		if f.Short && short > 1 {
-			text = tooShort
+			text = lacking
 		}
 		i := slices.IndexFunc(out, func(o others) bool { return o.text == text })
 		if i < 0 {
@@ -53,7 +65,8 @@ func othersOf(all []insight.Finding, state insight.State) (out []others) {
 
 // writeFindings prints what the rules came to: findings whole, everything
 // else in a line for each answer, because a silent rule would read as "fine".
-func writeFindings(w *lines, all []insight.Finding, headline string, s Style) {
+// lacking is what stands for what several rules lack.
+func writeFindings(w *lines, all []insight.Finding, headline, lacking string, s Style) {
 	found := 0
 	for _, f := range all {
 		if f.State == insight.Found {
@@ -69,7 +82,7 @@ func writeFindings(w *lines, all []insight.Finding, headline string, s Style) {
 		state insight.State
 		name  string
 	}{{insight.TooLittle, "Too little data"}, {insight.Fine, "Fine"}, {insight.NotApplicable, "Not applicable"}} {
-		for _, o := range othersOf(all, group.state) {
+		for _, o := range othersOf(all, group.state, lacking) {
 			head := fmt.Sprintf("  %-15s  ", group.name)
 			body := strings.Join(o.rules, ", ") + ": " + clean(o.text)
 			if len(o.rules) == 1 {

@@ -20,7 +20,7 @@ func WriteLoose(out io.Writer, r *Recording, s Style) error {
 	writeIncomplete(w, r.Incomplete, s)
 	w.printf("\n%s\n\n", s.paint(bold, "Findings"))
 	said, silent := applicable(r.Findings)
-	writeFindings(w, said, r.headline(), s)
+	writeFindings(w, said, r.headline(), lacks(r.Manifest), s)
 	if silent > 0 {
 		head := fmt.Sprintf("  %-15s  ", "Not applicable")
 		w.printf("%s\n", s.paint(dim, head+wrap(otherRules(silent), s.width()-len(head), strings.Repeat(" ", len(head)))))
@@ -54,7 +54,7 @@ func WriteLooseMarkdown(out io.Writer, r *Recording) error {
 	markdownIncomplete(w, r.Incomplete)
 	w.printf("## Findings\n\n")
 	said, silent := applicable(r.Findings)
-	markdownFindings(w, said, r.headline())
+	markdownFindings(w, said, r.headline(), lacks(r.Manifest))
 	if silent > 0 {
 		w.printf("\n%s\n", otherRules(silent))
 	}
@@ -79,7 +79,7 @@ func WriteFound(out io.Writer, r *Recording, s Style) error {
 	w := &lines{w: out}
 	w.printf("%s\n\n", s.paint(bold, "Findings"))
 	found := r.Found()
-	writeFindings(w, found, r.headline(), s)
+	writeFindings(w, found, r.headline(), lacks(r.Manifest), s)
 	if len(found) == 0 {
 		w.printf("\n")
 	}
@@ -90,7 +90,7 @@ func WriteFound(out io.Writer, r *Recording, s Style) error {
 func WriteFoundMarkdown(out io.Writer, r *Recording) error {
 	w := &lines{w: out}
 	w.printf("## Findings\n\n")
-	markdownFindings(w, r.Found(), r.headline())
+	markdownFindings(w, r.Found(), r.headline(), lacks(r.Manifest))
 	w.printf("\n")
 	return w.err
 }

@@ -24,7 +24,7 @@ func WriteRecordingMarkdown(out io.Writer, r *Recording) error {
 	w.printf("# %s\n\n%s\n\n", escape(r.Manifest.Title), escape(strings.Join(headFacts(r.Manifest), ", ")))
 	markdownIncomplete(w, r.Incomplete)
 	w.printf("## Findings\n\n")
-	markdownFindings(w, r.Findings, r.headline())
+	markdownFindings(w, r.Findings, r.headline(), lacks(r.Manifest))
 	w.printf("\n## What happened\n\n")
 	markdownTable(w, r.Figures)
 	if len(r.Slow) > 0 {
@@ -63,7 +63,7 @@ func WriteComparisonMarkdown(out io.Writer, c *Comparison) error {
 	markdownTable(w, c.Table)
 	for i, all := range c.Findings {
 		w.printf("\n## Findings in %s\n\n", titles[i])
-		markdownFindings(w, all, headlineOf(all))
+		markdownFindings(w, all, headlineOf(all), tooShort)
 	}
 	return w.err
 }
@@ -120,7 +120,7 @@ func markdownEvidence(w *lines, e insight.Evidence) {
 	}
 }
 
-func markdownFindings(w *lines, all []insight.Finding, headline string) {
+func markdownFindings(w *lines, all []insight.Finding, headline, lacking string) {
 	found := false
 	for _, f := range all {
 		if f.State != insight.Found {
@@ -137,7 +137,7 @@ func markdownFindings(w *lines, all []insight.Finding, headline string) {
 		w.printf("%s\n", escape(headline))
 	}
 	for _, state := range []insight.State{insight.TooLittle, insight.Fine, insight.NotApplicable} {
-		for _, o := range othersOf(all, state) {
+		for _, o := range othersOf(all, state, lacking) {
 			w.printf("- %s %s: %s\n", strings.Join(o.rules, ", "), strings.ReplaceAll(string(state), "_", " "), escape(o.text))
 		}
 	}

@@ -61,7 +61,7 @@ func WriteRecording(out io.Writer, r *Recording, s Style) error {
 	writeHead(w, r, s)
 	writeIncomplete(w, r.Incomplete, s)
 	w.printf("\n%s\n\n", s.paint(bold, "Findings"))
-	writeFindings(w, r.inOrder(), r.headline(), s)
+	writeFindings(w, r.inOrder(), r.headline(), lacks(r.Manifest), s)
 	w.printf("\n%s\n\n", s.paint(bold, "What happened"))
 	writeTable(w, r.Figures, s)
 	writeRuns(w, r.Manifest, s)

@@ -319,7 +319,7 @@ func TestEveryState(t *testing.T) {
 		{Rule: "DD04", Title: "None", State: insight.NotApplicable, Summary: "no such thing"},
 	}
 	var b strings.Builder
-	writeFindings(&lines{w: &b}, all, "Nothing.", Style{})
+	writeFindings(&lines{w: &b}, all, "Nothing.", tooShort, Style{})
 	want := `  critical  AA01 Grave: it is grave
             → act
             ? or not
@@ -339,7 +339,7 @@ func TestEveryState(t *testing.T) {
 		{Rule: "HH08", State: insight.Fine, Summary: "none"},
 		{Rule: "II09", State: insight.Fine, Summary: "none"},
 	}
-	writeFindings(&lines{w: &b}, short, "Nothing.", Style{})
+	writeFindings(&lines{w: &b}, short, "Nothing.", tooShort, Style{})
 	want = `  Nothing.
   Too little data  EE05, GG07: the recording is too short; record longer or under load (-json says
                    what each rule needs)
@@ -350,12 +350,12 @@ func TestEveryState(t *testing.T) {
 		t.Errorf("answers that are alike:\n%s\nwant:\n%s", b.String(), want)
 	}
 	b.Reset()
-	writeFindings(&lines{w: &b}, short[:2], "Nothing.", Style{})
+	writeFindings(&lines{w: &b}, short[:2], "Nothing.", tooShort, Style{})
 	if !strings.Contains(b.String(), "EE05  3 of 20\n") {
 		t.Errorf("one alone says what it needs:\n%s", b.String())
 	}
 	b.Reset()
-	writeFindings(&lines{w: &b}, all[1:], "Nothing.", Style{})
+	writeFindings(&lines{w: &b}, all[1:], "Nothing.", tooShort, Style{})
 	if !strings.HasPrefix(b.String(), "  Nothing.\n") {
 		t.Errorf("findings:\n%s", b.String())
 	}

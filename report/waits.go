@@ -50,6 +50,41 @@ func mostlyWaits(r *Recording) string {
 	return text + fmt.Sprintf(", and the recording does not show for what: record again with -phases bare,trace:%ds.", int(life.Seconds()+1))
 }
 
+// From how much memory on it is told first what most of it is. Chosen: much of a small machine, or of a container's usual limit.
+const (
+	muchHeap     = 512 << 20
+	muchResident = 1 << 30
+)
+
+// holdsMost says of a program that takes much memory which line has most of what is in use (GC16); empty where none has, or it is
+// little.
+func holdsMost(r *Recording) string {
+	var words []string
+	if r.Figures != nil {
+		for _, row := range r.Figures.Rows {
+			if len(row.Cells) == 0 || row.Cells[0].NeverCame() {
+				continue
+			}
+			value, least := float64(row.Cells[0].Median), map[string]float64{"peak_heap": muchHeap, "max_rss": muchResident}[row.ID]
+			if least > 0 && value >= least {
+				words = append(words, strings.ToLower(row.Name[:1])+row.Name[1:]+" "+median(row.Unit, &row.Cells[0]))
+			}
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	for _, f := range r.Findings {
+		if f.Rule != "GC16" || f.State != insight.Found || f.Impact == nil || f.Impact.Unit != "share of what is in use" || f.Impact.Value < 0.5 {
+			continue
+		}
+		if at := seenAt(f); at != "" {
+			return fmt.Sprintf("No rule names a fault, but the program takes much memory (%s), and %s of what is in use in the heap profile was allocated at %s (GC16).", strings.Join(words, ", "), unit.Percent(f.Impact.Value), at)
+		}
+	}
+	return ""
+}
+
 // keepsGrowing says of a heap that grew steadily, which GC08 has found and calls a remark, that it did.
 func keepsGrowing(r *Recording) string {
 	for _, f := range r.Findings {

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"loupe/analysis/compare"
+	"loupe/analysis/gc"
 	"loupe/insight"
 	"loupe/recording"
 	"loupe/value/timeline"
@@ -45,6 +47,53 @@ func TestMostlyWaits(t *testing.T) {
 		if got := mostlyWaits(&Recording{Manifest: m, Findings: x.findings}); (got == "") != (x.want == "") || !strings.Contains(got, x.want) {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)
 		}
+	}
+}
+
+// TestHoldsMost: of a program that takes much memory it is said which line has most of it; of one that takes little, or of which no line has
+// most, nothing.
+func TestHoldsMost(t *testing.T) {
+	held := func(share float64, state insight.State) insight.Finding {
+		return insight.Finding{Rule: "GC16", State: state, Severity: insight.Info, Impact: &insight.Impact{Value: share, Unit: "share of what is in use"}, Evidence: []insight.Evidence{{Function: "main.load", File: "/src/a.go", Line: 9}}}
+	}
+	for _, x := range []struct {
+		name      string
+		heap, rss float64 // MiB
+		found     insight.Finding
+		want      string
+	}{
+		{"a large heap", 1100, 1200, held(0.995, insight.Found), "(peak heap 1.07 GiB, peak memory (RSS) 1.17 GiB), and 99.5% of what is in use in the heap profile was allocated at /src/a.go:9 in main.load (GC16)."},
+		{"resident alone", 400, 1100, held(0.6, insight.Found), "(peak memory (RSS) 1.07 GiB), and 60.0%"},
+		{"the heap alone", 600, 0, held(0.6, insight.Found), "(peak heap 600 MiB), and 60.0%"},
+		{"a small one", 100, 120, held(0.995, insight.Found), ""},
+		{"no line has most", 1100, 1200, held(0.3, insight.Found), ""},
+		{"no finding", 1100, 1200, held(0.9, insight.Fine), ""},
+	} {
+		rows := []compare.Row{{ID: "peak_heap", Name: "Peak heap", Unit: compare.Bytes, Cells: []compare.Cell{{Median: gc.Figure(x.heap * (1 << 20))}}}, {ID: "max_rss", Name: "Peak memory (RSS)", Unit: compare.Bytes, Cells: []compare.Cell{{Median: gc.Figure(x.rss * (1 << 20))}}}}
+		r := &Recording{Figures: &compare.Table{Rows: rows}, Findings: []insight.Finding{x.found}}
+		if got := holdsMost(r); (got == "") != (x.want == "") || !strings.Contains(got, x.want) {
+			t.Errorf("%s: %q, want %q", x.name, got, x.want)
+		}
+		r.Manifest, r.Cards = &recording.Manifest{}, []insight.Card{{Finding: 0}}
+		if got := r.verdict(1); x.found.State == insight.Found && strings.Contains(got, nothingSerious) != (x.want == "") && x.want != "" {
+			t.Errorf("%s: verdict %q", x.name, got)
+		}
+	}
+}
+
+// TestLacks: a program that ends by itself is not asked for a longer recording.
+func TestLacks(t *testing.T) {
+	m := &recording.Manifest{}
+	m.Target.Runs = []recording.Run{{Span: timeline.Span{End: 18e9}, Exit: "exit status 0"}}
+	if got := lacks(m); got != tooFew {
+		t.Errorf("it ended: %s", got)
+	}
+	m.Target.Runs[0].Stopped = true
+	if got := lacks(m); got != tooShort {
+		t.Errorf("it was stopped: %s", got)
+	}
+	if got := lacks(nil); got != tooShort {
+		t.Errorf("nothing is known: %s", got)
 	}
 }
 
