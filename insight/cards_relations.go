@@ -84,6 +84,9 @@ var relationsApart = []relation{
 	// Settings that are looked up say why each of the calls that repeat is costly.
 	func(t two) verdict { return saysApart.given(t.a.Title == settingsTitle && t.b.Rule == cp26.ID) },
 	func(t two) verdict { return saysUnder.given(ofPreparing(t.a, t.b) || ofUnlimited(t.a, t.b)) },
+	// What makes each of the calls take long.
+	func(t two) verdict { return saysUnder.given(ofLayers(t)) },
+	func(t two) verdict { return saysApart.given(ofLayers(two{t.c, t.j, t.i, t.b, t.a})) },
 }
 
 // relationsTabled are those of the tables [follows] and [explains], with their exceptions.

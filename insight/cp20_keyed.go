@@ -33,6 +33,7 @@ type keyLoop struct {
 	skips  bool // the condition goes on with the next one
 	names  map[string]bool
 	made   map[string]ast.Expr
+	layers *layered // the look-up that it makes in each element, where it does that; nil where it compares a key
 	counts repetition.Loop
 	// turns are those in all, of which selected found their key.
 	turns, selected int64
@@ -113,6 +114,9 @@ func (s *keyFinder) on(id stack.FrameID, way []stack.Frame) (x *keyLoop, stop bo
 	}
 	for _, stmt := range slices.Backward(loops) {
 		if x := s.loop(way[0], stmt); x != nil && x.looksOn(s.c.d, way[0].Line) {
+			if x.layers != nil {
+				return x, false
+			}
 			if m, ok := s.match.condition(x.in, x.cond, x.names, x.made, way[1:]); ok && m.computed != nil {
 				x.keyMatch = m
 				return x, false
@@ -147,7 +151,9 @@ func (s *keyFinder) loop(f stack.Frame, stmt ast.Stmt) *keyLoop {
 	l := loop{body: bodyOfLoop(stmt), stmt: stmt}
 	x := &keyLoop{stmt: stmt, in: in, first: s.c.d.placeOf(stmt), name: types.ExprString(goneThrough(stmt)), names: l.variables(), made: map[string]ast.Expr{}, counts: counts, turns: turns,
 		lines: map[stack.Frame]int64{}, callers: map[stack.Frame]int64{}}
-	if x.ends, x.cond, x.skips = keyCondition(l.body, x.names, x.made); x.ends == nil {
+	if x.layers, x.ends, x.skips = layersIn(s.c.d, stmt, x.names); x.layers != nil {
+		x.name = x.layers.nameOf(stmt)
+	} else if x.ends, x.cond, x.skips = keyCondition(l.body, x.names, x.made); x.ends == nil {
 		return nil
 	}
 	if x.selected, ok = s.c.entered(x.ends.Body.Lbrace); !ok {
@@ -188,10 +194,15 @@ func (x *keyLoop) add(way []stack.Frame, n int64) {
 
 // finding says what goes through the list so often, and what to look up instead.
 func (x *keyLoop) finding(r *Rule, in *Input, c *countedTurns, w *facts.Weights, share stats.Interval) Finding {
-	key := types.ExprString(x.computed)
-	f := r.answer(Found, "%s of the CPU time goes into a loop%s that goes through %s for what has one key, and again for the next key: it began %s, with %s turns each on average, and computes %s again in each",
-		unit.Percent(share.Estimate), atFrame(x.at), x.name, howOften(x.counts.Entered), unit.About(x.turns/max(1, x.counts.Entered)), key)
-	f.Title = "A list is searched for a key that is computed of each element"
+	says, title := "", layersTitle
+	if x.layers != nil {
+		says = x.saysLayers()
+	} else {
+		says, title = fmt.Sprintf("that goes through %s for what has one key, and again for the next key: it began %s, with %s turns each on average, and computes %s again in each",
+			x.name, howOften(x.counts.Entered), unit.About(x.turns/max(1, x.counts.Entered)), types.ExprString(x.computed)), "A list is searched for a key that is computed of each element"
+	}
+	f := r.answer(Found, "%s of the CPU time goes into a loop%s %s", unit.Percent(share.Estimate), atFrame(x.at), says)
+	f.Title = title
 	f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
 	f.Severity, f.Score = Info, score(share.Estimate, r.param("share"), 0.6)
 	if share.Low >= r.param("warn") {
@@ -214,7 +225,11 @@ func (x *keyLoop) finding(r *Rule, in *Input, c *countedTurns, w *facts.Weights,
 	}
 	f.saves, f.grows = true, true
 	f.Verify = "Record again with the same input: the CPU time of this loop should vanish."
-	x.advise(in, c.d, &f, key)
+	if x.layers != nil {
+		x.adviseLayers(c.d, &f)
+	} else {
+		x.advise(in, c.d, &f, types.ExprString(x.computed))
+	}
 	for at := range x.lines {
 		f.costs = append(f.costs, cost{file: at.File, line: at.Line})
 	}

@@ -29,6 +29,7 @@ var cp20 = &Rule{
 		found := searchesInLibrary(r, in)
 		byHand, keyed := searchesByHand(r, in), keyLoops(r, in)
 		byHand = slices.DeleteFunc(byHand, func(f Finding) bool { return coveredBy(in, f, keyed) })
+		byHand = otherThan(slices.DeleteFunc(slices.Clone(keyed), func(f Finding) bool { return f.Title != layersTitle }), byHand)
 		own := append(rereadsFromStart(r, in), byHand...)
 		own = append(own, otherThan(own, keyed)...)
 		own = append(own, otherThan(own, takenAgain(r, in))...)
