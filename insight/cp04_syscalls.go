@@ -111,6 +111,9 @@ func tellKernel(h *hit, f *Finding) {
 			return
 		}
 		f.Severity = Info
+		if adviseBuffered(h, f) {
+			return
+		}
 		f.Advice = "Send and receive more in each call: a bufio.Writer flushed once per response, net.Buffers for several pieces, several messages in one packet, reused connections."
 		f.Doubts = append(f.Doubts, "a proxy or a small service naturally spends its time in network calls")
 	case "connect":

@@ -95,6 +95,9 @@ func tellMoves(h *hit, f *Finding) {
 		}
 		f.Advice = "Large blocks of new memory are cleared: allocate less. The allocation findings show the lines, and whether anything keeps what they allocate; only memory that nothing keeps can be reused."
 	default:
+		if tellBuffered(h, f) {
+			return
+		}
 		f.Advice = "Copy less: pass on slices of the same memory, write directly to the destination, and remove a buffer from a chain of several."
 		f.Doubts = append(f.Doubts, "if moving data is the work itself, this is its price")
 	}
