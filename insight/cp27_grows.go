@@ -112,6 +112,13 @@ func growingFinding(r *Rule, in *Input, x repetition.Growing) Finding {
 			f.Advice = fmt.Sprintf("What %s is given grows with each call, and it goes through all of it. Give it what is new alone, and keep what was made of the rest; or call it once, behind the loop.", name)
 		}
 	}
+	switch left, known := goesThroughLeft(in.code, decl, c.site); {
+	case known && !left:
+		f.Severity, f.saves, f.grows = Info, false, false
+		f.Advice = fmt.Sprintf("Look at what %s has to do in its later calls. The source shows nothing that a call, or what is done between two of them, leaves behind and that a later one goes through: later inputs may be larger, or what they ask for may lie further away.", name)
+	case !left && x.FirstSize > 0 && x.LastSize >= 2*x.FirstSize:
+		f.Severity, f.saves = Info, false
+	}
 	if at, ok := makesNext(in.code, decl); ok {
 		f.Severity, f.saves = Info, false
 		f.Doubts = append([]string{fmt.Sprintf("by the source it makes what it goes through the next time anew from all of the last one (line %d): if each needs all of the one before, the time is needed", at)}, f.Doubts...)
