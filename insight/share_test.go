@@ -220,7 +220,7 @@ func TestShapeAdvice(t *testing.T) {
 	f("CP06", "cpu", "new memory are cleared", user, "compress/gzip.NewWriterLevel", "runtime.mallocgc", "runtime.memclrNoHeapPointers")
 	f("CP06", "cpu", "a part of what the library does", user, "encoding/json.Marshal", "bytes.(*Buffer).Write", "runtime.memmove")
 	f("CP06", "cpu", "If the program makes that buffer, give it its room first", user, "archive/tar.(*Writer).Write", "bytes.(*Buffer).Write", "bytes.(*Buffer).grow", "bytes.growSlice", "runtime.memmove")
-	f("CP06", "cpu", "Copy less", user, "bufio.(*Writer).Write", "runtime.memmove")
+	f("CP06", "cpu", "keep it, unless what it writes to", user, "bufio.(*Writer).Write", "runtime.memmove")
 	severity(t, "C itself", f("CP15", "cpu", "perf record", user, "shop/search._Cfunc_add", "runtime.cgocall"), Info)
 	const more, fewer = "give each worker its own channel", "More channels do not make it less"
 	f("CP16", "cpu", fewer, user, "runtime.chansend1", "runtime.chansend", "runtime.lock2")
