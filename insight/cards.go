@@ -566,7 +566,7 @@ const (
 )
 
 func classOf(f *Finding) int {
-	if f.Rule == al18.ID && f.Severity.AtLeast(Warning) || f.Title == missesTitle {
+	if f.Rule == al18.ID && f.Severity.AtLeast(Warning) || f.Title == missesTitle || ofQuery(f) {
 		return specific
 	}
 	if f.unexplained {

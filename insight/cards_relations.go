@@ -139,6 +139,9 @@ var relationsOfConnections = []relation{
 	func(t two) verdict { return saysUnder.given(t.b.Rule == ld06.ID && waitsForDial(t.c, t.i, t.j)) },
 	func(t two) verdict { return saysApart.given(t.a.Rule == ld06.ID && waitsForDial(t.c, t.j, t.i)) },
 	func(t two) verdict { return saysUnder.given(t.b.Rule == ld06.ID && slotForDial(t.a, t.b)) },
+	// Who has the connections runs a query that computes in the process.
+	func(t two) verdict { return saysUnder.given(ofPoolWaits(t)) },
+	func(t two) verdict { return saysApart.given(ofPoolWaits(two{t.c, t.j, t.i, t.b, t.a})) },
 	func(t two) verdict {
 		return saysApart.given(t.a.fills && (t.b.Rule == wt04.ID || t.b.Rule == lk06.ID) && t.notMore())
 	},

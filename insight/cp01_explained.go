@@ -29,7 +29,7 @@ func explainHot(in *Input, w *facts.Weights, h *hotFunction, share stats.Interva
 		}
 		return
 	}
-	if tellGraph(in, d, w, h, share, f) || tellPages(in, d, w, h, f) || tellDiscards(in, d, w, h, f) || tellMapLoops(in, d, w, h, f) || tellPowers(in, d, w, h, f) {
+	if tellQuery(in, w, h, share, f) || tellGraph(in, d, w, h, share, f) || tellPages(in, d, w, h, f) || tellDiscards(in, d, w, h, f) || tellMapLoops(in, d, w, h, f) || tellPowers(in, d, w, h, f) {
 		return
 	}
 	v := in.view(w.Profile)

@@ -1,15 +1,19 @@
 package insight
 
 import (
+	"fmt"
 	"go/ast"
 	"go/types"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
+	"loupe/analysis/facts"
 	"loupe/recording"
 	"loupe/session"
 	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 // Which statement of a database a line executes, by the constant text that reaches it, and which kind of database it is.
@@ -211,11 +215,69 @@ func oneWriterOf(in *Input) string {
 	return lite
 }
 
-// oneWriterAdvice is what to do about queries that wait for a connection to such a database.
-func oneWriterAdvice(of string) string {
-	return "The database is within the program (" + of + "), and lets one connection write at a time: more connections (SetMaxOpenConns) do not let more of them write, which then wait for each other in the database, and try again there. " +
-		"Write less often, and hold the database for a shorter time: several statements in one transaction, none that waits for something else before it ends. A handle of its own for writing, with one connection (SetMaxOpenConns(1)), keeps queries that only read from waiting behind writes; " +
-		"to these, more connections help as far as there are CPUs, and readers go on during a write (for SQLite the WAL mode)."
+// poolHolders are those who have the connections that others wait for, by what the account of units says that they do meanwhile.
+type poolHolders struct {
+	told, writes time.Duration
+	most         *facts.UnitRow // of the lines in statements that only read, the one that is there for the longest
+	time         time.Duration  // that one is there
+}
+
+// holdersOf are those of some waits.
+func holdersOf(in *Input, rows []*facts.UnitRow) (h poolHolders) {
+	type line struct {
+		file string
+		line int
+	}
+	u, by := in.Facts.Units(), map[line]time.Duration{}
+	for _, row := range rows {
+		if u.Err != nil || row.Cause.Site.Frame.Func == "" || slices.Contains([]string{"", "none", "unknown", "pool"}, row.Cause.Kind.Key()) {
+			continue
+		}
+		frames := facts.Frames(u.Reader.Stacks(), row.Cause.Site.Stack)
+		own := slices.IndexFunc(frames, in.Session.Scope().IsUser)
+		if own <= 0 || !slices.ContainsFunc(frames[:own], func(f stack.Frame) bool { return strings.HasPrefix(f.Func, sqlPackage) }) {
+			continue
+		}
+		h.told += row.Time
+		if called := frames[own-1].Func; strings.HasSuffix(called, ".Commit") || statementChanging(in.code, ownFrames(in, frames[own:])) != "" {
+			h.writes += row.Time
+			continue
+		}
+		at := line{frames[own].File, frames[own].Line}
+		if by[at] += row.Time; h.most == nil || by[at] > h.time {
+			h.most, h.time = row, by[at]
+		}
+	}
+	return h
+}
+
+// adviseOneWriter makes a finding about waits for a connection to a database that lets one connection write at a time say what to do: about writes only where
+// those write who have the connections; where they read, about the line that has them for the longest, which is then told first.
+func adviseOneWriter(in *Input, of string, rows []*facts.UnitRow, f *Finding) {
+	h := holdersOf(in, rows)
+	within := "The database is within the program (" + of + "), and lets one connection write at a time"
+	switch {
+	case float64(h.writes) >= muchOfAll*float64(h.told) && h.told > 0:
+		f.Advice = within + ": more connections (SetMaxOpenConns) do not let more of them write, which then wait for each other in the database, and try again there. " +
+			"Write less often, and hold the database for a shorter time: several statements in one transaction, none that waits for something else before it ends. A handle of its own for writing, with one connection (SetMaxOpenConns(1)), keeps queries that only read from waiting behind writes; " +
+			"to these, more connections help as far as there are CPUs, and readers go on during a write (for SQLite the WAL mode)."
+	case h.most != nil:
+		frames := facts.Frames(in.Facts.Units().Reader.Stacks(), h.most.Cause.Site.Stack)
+		own := ownFrames(in, frames[slices.IndexFunc(frames, in.Session.Scope().IsUser):])
+		at, doing := own[0], h.most.Cause.Kind.Clause()
+		share := unit.Percent(float64(h.time) / float64(h.told))
+		f.Summary += fmt.Sprintf("; who has one meanwhile reads, and is mostly at %s (%s of what is known of them)", place(at), share)
+		if f.Rule == "LK06" { // WT01 shows what the goroutines do that it waits for
+			f.Evidence = slices.Insert(f.Evidence, 0, in.code.shownAt(at.File, at.Line, "a connection is held here meanwhile, for %s of what is known of the holders: %s", share, doing))
+			f.Evidence[0].Function = at.Func
+		}
+		_, text := queryOn(in.code, own)
+		f.Advice = "The database is within the program (" + of + "), and who holds the connections reads: make what is done at " + at.Func[strings.LastIndexByte(at.Func, '/')+1:] + fmt.Sprintf(" (%s:%d) quicker, since the others wait for that. ", baseName(at.File), at.Line) +
+			indexAdvice(text) + " More connections (SetMaxOpenConns) help queries that only read as far as there are CPUs."
+	default:
+		f.Advice = within + ". Find out first who holds the connections: if it is a slow query, make that quicker (EXPLAIN QUERY PLAN, an index, fewer rows); more connections (SetMaxOpenConns) help queries that only read as far as there are CPUs. " +
+			"If they are held by writes, more connections do not let more of them write: then put several statements into one transaction, none that waits for something else before it ends."
+	}
 }
 
 // loadOnlyReads tells of the requests that were sent that all of them only read by their method, and which methods these are: "GET".

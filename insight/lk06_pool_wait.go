@@ -71,12 +71,12 @@ func checkPoolWait(r *Rule, in *Input) []Finding {
 	}
 	f.Advice = "Allow more connections (SetMaxOpenConns, and SetMaxIdleConns to match, or they are closed and reopened), as far as the database can serve them; and " +
 		"hold each for a shorter time: close rows and end transactions as soon as possible."
+	f.waits = databaseRows(in)
 	if of := oneWriterOf(in); of != "" {
-		f.Advice = oneWriterAdvice(of)
+		adviseOneWriter(in, of, f.waits, &f)
 	}
 	f.Verify = "Record again under the same load: DB.Stats().WaitDuration and this share should fall, and the latency with them."
 	f.Doubts = append(in.doubts(), "the limit may be there to protect the database: then there are too many queries, or they are too slow")
-	f.waits = databaseRows(in)
 	tellHolders(in, &f)
 	return []Finding{f}
 }

@@ -63,6 +63,16 @@ func withinLibrary(in *Input, t *traced, w *waiting) *libraryCall {
 	return x
 }
 
+// tellPoolHolders makes a finding about waits for a connection to a database that lets one connection write at a time say what to do about them.
+func tellPoolHolders(in *Input, t *traced, w *waiting, f *Finding) {
+	if w.kind != "pool" || !slices.ContainsFunc(t.Frames(w.site.Stack), func(f stack.Frame) bool { return f.Func == poolWait }) {
+		return
+	}
+	if of := oneWriterOf(in); of != "" {
+		adviseOneWriter(in, of, w.rows, f)
+	}
+}
+
 // begin makes the wait one of the library's, and says what its clause is.
 func (x *libraryCall) begin(w *waiting) {
 	what := "in a call of " + stack.Short(x.called)

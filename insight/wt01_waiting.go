@@ -341,6 +341,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	}
 	f.Verify = checkOfWait(w, in)
 	f.Evidence, f.waits = append(w.evidence(in, t), f.Evidence...), w.rows
+	tellPoolHolders(in, t, w, &f)
 	f.Doubts = in.traceDoubts(t, "the goroutine may have other things to wait for at the same time: then less is gained than the length of the wait")
 	switch {
 	case pushes:
@@ -734,11 +735,6 @@ func waitAdvice(in *Input, reason string, w *waiting, many bool, t *traced) stri
 	text := waitAdvices[reason]
 	if reason == "process" {
 		text = processesOf(in, t, w).advice(w)
-	}
-	if w.kind == "pool" && slices.ContainsFunc(t.Frames(w.site.Stack), func(f stack.Frame) bool { return f.Func == poolWait }) {
-		if of := oneWriterOf(in); of != "" {
-			return oneWriterAdvice(of)
-		}
 	}
 	if reason == "file_call" {
 		text = fileCallOf(w.calledFrames(t)).advice()
