@@ -156,6 +156,13 @@ func (c *causal) worksUnder(i, j int) bool {
 	return held != nil && marks != nil && classOf(&c.all[j]) == specific && c.all[j].Severity.AtLeast(Warning) && c.spent.within(held, marks) >= halfOfAll
 }
 
+// waitsForHolder tells of a finding that units wait at a line for a lock whose holder runs, and of another one about the same waits that it begins with
+// the line of the holder.
+func waitsForHolder(t two) bool {
+	return t.rules(wt01.ID, lk01.ID) && t.grave() && t.a.waitsFor == "running" && t.b.holder && len(t.b.Evidence) > 0 && t.b.Evidence[0].Function != "" && !t.b.Evidence[0].waits &&
+		lockSite(t.b).waits && sharedWaits(t.a, t.b) >= halfOfAll
+}
+
 // lockWork are, of the findings about a lock, the samples of what is done under it, where that keeps the lock.
 func lockWork(in *Input, c *causal) map[int][]bool {
 	out := map[int][]bool{}

@@ -113,6 +113,9 @@ var relationsTabled = []relation{
 
 // relationsOfLocks are about what is done while a lock is held, and about who queues.
 var relationsOfLocks = []relation{
+	// Who holds the lock has the code to change, not who waits for it.
+	func(t two) verdict { return saysUnder.given(waitsForHolder(t)) },
+	func(t two) verdict { return saysApart.given(waitsForHolder(two{t.c, t.j, t.i, t.b, t.a})) },
 	// They wait for what is done under the lock.
 	func(t two) verdict { return saysUnder.given(t.c.held[t.i] != nil && t.c.worksUnder(t.i, t.j)) },
 	func(t two) verdict { return saysApart.given(t.c.held[t.j] != nil && t.c.worksUnder(t.j, t.i)) },

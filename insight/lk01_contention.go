@@ -232,7 +232,7 @@ func (c *contention) finding(p *facts.Place) (Finding, bool) {
 		f.Doubts = append(f.Doubts, c.in.doubts()...)
 		tellFlight(c.in.code, p.Frames, &f)
 	}
-	if p.Open > 0 && p.Open == p.Count {
+	if p.Open > 0 && p.Open == p.Count && !f.holder && !c.tellLikely(p, &f) {
 		f.Advice = "Find out who holds the lock: nobody acquired it during the trace (loupe trace blocked, or a goroutine dump). " + f.Advice
 	}
 	f.Doubts = append(f.Doubts, "if goroutines also wait for Ps (SC07), a holder without a P makes everybody wait")
@@ -372,15 +372,19 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 			return
 		}
 		c.tellTold(told, f)
-	case !p.Shared && cause.Kind.Key() == "running":
-		if does := workAdvice(c.in, p.At); does != "" {
-			f.Advice = does
-		}
+	case cause.Kind.Key() == "running":
+		does := workAdvice(c.in, p.At)
 		if holder != nil {
 			if w := walkHeld(c.in, p.At, holder, t); w != nil {
-				f.Advice = w.advice(workAdvice(c.in, p.At))
+				f.Advice = w.advice(does)
 				return
 			}
+		}
+		if p.Shared {
+			return
+		}
+		if does != "" {
+			f.Advice = does
 		}
 		if mayOnlyRead(c.in.code, p.At) {
 			f.Advice = readAdvice + " " + f.Advice
@@ -470,7 +474,7 @@ func (c *contention) evidence(p *facts.Place) (out []Evidence) {
 		out = []Evidence{t.seenAt(t.Frames(p.Worst.Stack), p.At, "the longest wait, %s, %s after the trace began", unit.Duration(p.Worst.Len()), t.since(p.Worst.Start)).during(t, p.Worst.Start, p.Worst.End).ofGoroutine(p.Worst.G)}
 		out[0].waits = true
 		if len(p.By) > 0 && p.By[0].Stack != 0 {
-			out = append(out, t.seen(p.By[0].Stack, "unlocked here, %s times", unit.Count(p.By[0].Count)))
+			out = append(out, t.seen(p.By[0].Stack, "unlocked here, which ended %s of the waits", unit.Count(p.By[0].Count)))
 		}
 		return append(out, c.others(p.At)...)
 	}

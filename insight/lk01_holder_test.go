@@ -84,6 +84,7 @@ func TestLockHolder(t *testing.T) {
 		advice, not       string
 	}{
 		{"those that are due", pick(condition), "due@due (*store).pick@look (*store).sweep@at", "s.items", "lets few through, find these without going through the others: keep the elements in the order of what it compares", ""},
+		{"a condition that takes a lock", "var look sync.Mutex\n\nfunc (i *item) late(now time.Time) bool {\n\tlook.Lock()\n\tdefer look.Unlock()\n\treturn !i.until.After(now)\n}\n\n" + pick(strings.Replace(condition, "x.due(now)", "x.late(now)", 1)), "(*store).pick@look (*store).sweep@at", "s.items", "in the order of what it compares", ""},
 		{"those with a mark", pick(strings.Replace(condition, "x.due(now)", "x.dirty", 1)), "(*store).pick@look (*store).sweep@at", "s.items", "a list or a map of their own", ""},
 		{"it goes on with the next", pick("if !x.due(now) { // look\n\t\t\tcontinue\n\t\t}\n\t\tout = append(out, x)"), "(*store).pick@look (*store).sweep@at", "s.items", "in the order of what it compares", ""},
 		{"each turn does something", pick("x.n += len(x.name) // look"), "(*store).pick@look (*store).sweep@at", "s.items", "o through a part of it at a time and let the lock go in between, if nothing needs all of it", "the condition"},

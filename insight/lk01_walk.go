@@ -235,7 +235,11 @@ func (w *walkFinder) walk(in frameCode, stmt ast.Stmt, over ast.Expr) *lockWalk 
 				asks = nil
 			}
 		} else if x.turns > 0 {
-			asks = nil // each turn does something
+			if acting, only := w.lets(counts, asks, x.turns); only {
+				x.acting = acting
+			} else {
+				asks = nil // each turn does something
+			}
 		}
 	}
 	if asks == nil {
@@ -245,6 +249,55 @@ func (w *walkFinder) walk(in frameCode, stmt ast.Stmt, over ast.Expr) *lockWalk 
 	s := &scanFinder{in: w.in, c: &countedTurns{d: w.d}}
 	x.kind = w.asked(s, asks.Cond, s.element(stmt, asks).names)
 	return x
+}
+
+// lets is how many of a loop's turns a condition let through that is the result of a function which only asks, and at most holds a lock for it; false of another
+// one, or where it let many through.
+func (w *walkFinder) lets(counts *countedTurns, asks *ast.IfStmt, turns int64) (n int64, only bool) {
+	if asks == nil || w.answer(asks.Cond) == nil {
+		return 0, false
+	}
+	if n, only = counts.entered(asks.Body.Lbrace); onlyGoesOn(asks.Body.List) {
+		n = turns - n
+	}
+	return n, only && float64(n) <= mostActing*float64(turns)
+}
+
+// answer is what a condition asks that is a call of a function, or the opposite of one: what this returns, where it does nothing but take a lock besides.
+func (w *walkFinder) answer(cond ast.Expr) ast.Expr {
+	cond = ast.Unparen(cond)
+	if not, ok := cond.(*ast.UnaryExpr); ok && not.Op == token.NOT {
+		cond = ast.Unparen(not.X)
+	}
+	call, ok := cond.(*ast.CallExpr)
+	if !ok || w.d.t.callee(call) == nil {
+		return nil
+	}
+	decls := w.d.declsOf(w.d.t.callee(call))
+	if len(decls) != 1 || decls[0].Body == nil {
+		return nil
+	}
+	list := slices.DeleteFunc(slices.Clone(decls[0].Body.List), locksOnly)
+	if len(list) != 1 {
+		return nil
+	}
+	ret, ok := list[0].(*ast.ReturnStmt)
+	if !ok || len(ret.Results) != 1 {
+		return nil
+	}
+	return ret.Results[0]
+}
+
+// locksOnly tells of a statement that it takes a lock or lets it go, at once or at the end.
+func locksOnly(s ast.Stmt) bool {
+	var call *ast.CallExpr
+	switch s := s.(type) {
+	case *ast.ExprStmt:
+		call, _ = s.X.(*ast.CallExpr)
+	case *ast.DeferStmt:
+		call = s.Call
+	}
+	return call != nil && len(call.Args) == 0 && isMethodCall(call) && slices.Contains([]string{"Lock", "Unlock", "RLock", "RUnlock"}, calledName(call))
 }
 
 // asked is what a condition asks of an element; of a call of a function that returns one, that one.
@@ -262,11 +315,8 @@ func (w *walkFinder) asked(s *scanFinder, cond ast.Expr, names map[string]bool) 
 		return kind
 	}
 	decls := w.d.declsOf(fn)
-	if len(decls) != 1 || len(decls[0].Body.List) != 1 {
-		return kind
-	}
-	ret, ok := decls[0].Body.List[0].(*ast.ReturnStmt)
-	if !ok || len(ret.Results) != 1 {
+	answer := w.answer(call)
+	if answer == nil {
 		return kind
 	}
 	inner := map[string]bool{}
@@ -282,7 +332,7 @@ func (w *walkFinder) asked(s *scanFinder, cond ast.Expr, names map[string]bool) 
 			}
 		}
 	}
-	kind, _ = s.asks(ret.Results[0], inner)
+	kind, _ = s.asks(answer, inner)
 	return kind
 }
 

@@ -33,7 +33,7 @@ func checkConvoy(r *Rule, in *Input, t *traced) []Finding {
 	queues := all[0].Places(facts.ForLock)
 	for _, l := range queues {
 		ratio := t.Share(l.Time)
-		if l.Shared || ratio < r.param("ratio") || l.Count < int64(r.param("waits")) && float64(l.Open) < r.param("ratio") {
+		if l.Shared || l.Open == l.Count || ratio < r.param("ratio") || l.Count < int64(r.param("waits")) && float64(l.Open) < r.param("ratio") {
 			continue
 		}
 		f := r.answer(Found, "%s goroutines queued for %s on average: a wait took %s%s",
@@ -43,7 +43,7 @@ func checkConvoy(r *Rule, in *Input, t *traced) []Finding {
 		f.Evidence = []Evidence{t.seen(l.Worst.Stack, "%s waits, the longest %s", unit.Count(l.Count), unit.Duration(l.Worst.Len())).during(t, l.Worst.Start, l.Worst.End).ofGoroutine(l.Worst.G)}
 		f.Evidence[0].waits = true
 		if len(l.By) > 0 && l.By[0].Stack != 0 {
-			f.Evidence = append(f.Evidence, t.seen(l.By[0].Stack, "unlocked here, %s times", unit.Count(l.By[0].Count)))
+			f.Evidence = append(f.Evidence, t.seen(l.By[0].Stack, "unlocked here, which ended %s of the waits", unit.Count(l.By[0].Count)))
 		}
 		startedWith(in, t.Frames(l.Worst.Stack), &f)
 		f.Advice = "Do more per lock acquisition (collect, then apply a batch), or split what it guards, so that fewer goroutines compete for the same lock."
@@ -53,6 +53,9 @@ func checkConvoy(r *Rule, in *Input, t *traced) []Finding {
 			holderUnseen)...)
 		tellConvoyed(in, t, l, &f)
 		return []Finding{f}
+	}
+	if len(queues) > 0 && queues[0].Open == queues[0].Count {
+		return []Finding{r.answer(Fine, "%.2f goroutines waited for %s on average, and none of them got it during the trace: in a convoy, one after another does (LK01 says who may hold it)", t.Share(queues[0].Time), in.code.named(queues[0].At))}
 	}
 	if len(queues) > 0 {
 		return []Finding{r.answer(Fine, "%.2f goroutines queued for %s on average, fewer for other locks", t.Share(queues[0].Time), in.code.named(queues[0].At))}

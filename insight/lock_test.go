@@ -28,7 +28,7 @@ func locking(t *testing.T, n int, wait time.Duration, method string) *scene {
 
 func TestLK01(t *testing.T) {
 	s := locking(t, 1000, 2*ms, "*Mutex).Lock")
-	f := s.expect("LK01", Found, "goroutines waited 2.00 s for the lock at cache.Get at cache.go:20", "1.00 of them on average, with 4 Ps", "1,000 waits", "unlocked here, 1,000 times")
+	f := s.expect("LK01", Found, "goroutines waited 2.00 s for the lock at cache.Get at cache.go:20", "1.00 of them on average, with 4 Ps", "1,000 waits", "unlocked here, which ended 1,000 of the waits")
 	severity(t, "a lock", f, Warning)
 	near(t, "a lock", f, 1)
 	if f.Evidence[0].Line != 20 || !strings.HasPrefix(f.Evidence[0].About, "g") || f.Evidence[1].Line != 25 || f.Evidence[1].About != "" {
