@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"slices"
-	"strings"
 
 	"loupe/analysis/facts"
 	"loupe/value/stack"
@@ -79,7 +78,7 @@ func (c *contention) tellLikely(p *facts.Place, f *Finding) bool {
 	f.Advice = "Make what is done under the lock cheaper, or do there only what needs it."
 	if h.walk != nil {
 		f.Title = walkedTitle
-		text += strings.TrimPrefix(h.walk.says(), ",")
+		text += h.walk.says()
 		at = append(at, c.in.code.shownAt(h.walk.at.file, h.walk.at.line, "goes through %s under the lock", h.walk.over))
 		f.Advice = h.walk.advice("")
 	}
