@@ -472,6 +472,8 @@ func nothingLeft(c *code, h holding) string {
 		return fmt.Sprintf("All that the line has allocated is still in use, though what takes entries out of %s was reached: %s. Check whether these are entries that were stored, and what else keeps them. ", into.name, f)
 	case ok && f.stored > 0 && f.waits && f.taken == 0:
 		return fmt.Sprintf("In the run that counts nothing was taken out of %s yet (%s, at %s): that waits for a length or a time, which may come later. Record until it does. ", into.name, strings.TrimSuffix(f.String(), " in the run that counts"), f.reached())
+	case ok && f.stored > 0 && len(f.takes) > 0 && f.taken == 0:
+		return fmt.Sprintf("Nothing was taken out of %s in the run that counts (%s, at %s), which lasts for seconds: entries that are meant to live for longer leave later; record for longer than they live (-for). Where they are not: ", into.name, strings.TrimSuffix(f.String(), " in the run that counts"), f.reached()) + strings.ToLower(reach[:1]) + reach[1:]
 	case ok && f.stored > 0 && len(f.takes) > 0:
 		return fmt.Sprintf("Hardly anything is taken out of %s: %s, at %s. ", into.name, f, f.reached()) + reach
 	}
