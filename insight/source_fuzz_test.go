@@ -224,6 +224,30 @@ func askWays(c *code, way []stack.Frame) {
 	}
 }
 
+// askHanded asks what is put together to be sent, which statement a line runs, what a loop looks up in one thing after the other, who is sent the same value,
+// and what calls leave for later ones.
+func askHanded(c *code, way []stack.Frame, text string) {
+	sentBuffer(c, way)
+	statementChanging(c, way)
+	queryOn(c, way)
+	indexAdvice(text)
+	goesThroughLeft(c, way[0], way[len(way)-1])
+	d := newDerivations(c)
+	sent := handouts(d)
+	for _, decl := range declsInOrder(d) {
+		eachNode(decl.Body, func(n ast.Node, _ []ast.Node) {
+			switch n := n.(type) {
+			case *ast.RangeStmt:
+				layersIn(d, n, map[string]bool{"x": true})
+			case *ast.ForStmt:
+				layersIn(d, n, map[string]bool{"x": true})
+			case ast.Expr:
+				handedToMany(d, sent, decl, n, 0)
+			}
+		})
+	}
+}
+
 // askSteady asks of a line whether what it calls stays the same, which lists are cut, and whether goroutines there are meant to stay.
 func askSteady(c *code, f stack.Frame) {
 	d := newDerivations(c)
@@ -346,6 +370,7 @@ func askSource(c *code, f, caller stack.Frame) {
 	askDerived(c, way)
 	askResults(c, way)
 	askWays(c, way)
+	askHanded(c, way, c.text(f.File, f.Line))
 	askSteady(c, f)
 	askWork(c, f)
 	lineInLoop(c, f)
