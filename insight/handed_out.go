@@ -69,6 +69,9 @@ func handedToMany(d *derivations, sent []handedOut, decl *ast.FuncDecl, x ast.Ex
 	}
 	if isGiven(decl, v) {
 		callers := whoCalls(d, decl)
+		if len(callers) == 0 || len(callers) > handedCallers {
+			return at, false
+		}
 		for _, by := range callers {
 			arg := argumentFor(d, decl, by.call, v)
 			if arg == nil {
@@ -78,7 +81,7 @@ func handedToMany(d *derivations, sent []handedOut, decl *ast.FuncDecl, x ast.Ex
 				return at, false
 			}
 		}
-		return at, len(callers) > 0 && len(callers) <= handedCallers
+		return at, true
 	}
 	defs := d.definitions(decl)[v]
 	if len(defs) != 1 || defs[0].x == nil || defs[0].unknown {
