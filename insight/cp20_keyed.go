@@ -1,7 +1,6 @@
 package insight
 
 import (
-	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/analysis/compare"
 	"loupe/analysis/facts"
 	"loupe/analysis/repetition"
 	"loupe/value/stack"
@@ -55,19 +53,11 @@ func keyLoops(r *Rule, in *Input) []Finding {
 	if counts == nil {
 		return nil
 	}
-	w, err := in.Facts.Weights(facts.CPU, "samples")
-	if err != nil || float64(w.Total()) < r.param("samples") {
-		return nil
-	}
-	var found []Finding
-	s := &keyFinder{in: in, c: counts, match: keyMatcher{in.code, counts.d}, known: map[ast.Stmt]*keyLoop{}, loops: map[stack.FrameID][]ast.Stmt{}}
-	for _, x := range s.samplesOf(w) {
-		if share := stats.Wilson(float64(x.samples), float64(w.Total()), compare.Confidence); share.Low >= r.param("share") {
-			found = append(found, x.finding(r, in, counts, w, share))
-		}
-	}
-	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(b.Score, a.Score) })
-	return found[:min(len(found), 3)]
+	finder := &keyFinder{in: in, c: counts, match: keyMatcher{in.code, counts.d}, known: map[ast.Stmt]*keyLoop{}, loops: map[stack.FrameID][]ast.Stmt{}}
+	return heaviestBySamples(r, in, finder.samplesOf, func(x *keyLoop) int64 { return x.samples },
+		func(x *keyLoop, w *facts.Weights, share stats.Interval) Finding {
+			return x.finding(r, in, counts, w, share)
+		})
 }
 
 // keyFinder adds up samples by such loops.

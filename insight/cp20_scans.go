@@ -64,15 +64,22 @@ func scansByCounts(r *Rule, in *Input) []Finding {
 	if counts == nil {
 		return nil
 	}
+	finder := &scanFinder{in: in, c: counts, known: map[ast.Stmt]*countedScan{}, frames: map[stack.FrameID][]*countedScan{}}
+	return heaviestBySamples(r, in, finder.samplesOf, func(s *countedScan) int64 { return s.samples },
+		func(s *countedScan, w *facts.Weights, share stats.Interval) Finding {
+			return s.finding(r, in, w, counts.blocks, share)
+		})
+}
+
+// heaviestBySamples are findings about what samples of the CPU profile were added up by, as far as that takes its share: three of them, those first that matter most.
+func heaviestBySamples[T any](r *Rule, in *Input, samplesOf func(*facts.Weights) []T, samples func(T) int64, finding func(T, *facts.Weights, stats.Interval) Finding) (found []Finding) {
 	w, err := in.Facts.Weights(facts.CPU, "samples")
 	if err != nil || float64(w.Total()) < r.param("samples") {
 		return nil
 	}
-	all := (&scanFinder{in: in, c: counts, known: map[ast.Stmt]*countedScan{}, frames: map[stack.FrameID][]*countedScan{}}).samplesOf(w)
-	var found []Finding
-	for _, s := range all {
-		if share := stats.Wilson(float64(s.samples), float64(w.Total()), compare.Confidence); share.Low >= r.param("share") {
-			found = append(found, s.finding(r, in, w, counts.blocks, share))
+	for _, x := range samplesOf(w) {
+		if share := stats.Wilson(float64(samples(x)), float64(w.Total()), compare.Confidence); share.Low >= r.param("share") {
+			found = append(found, finding(x, w, share))
 		}
 	}
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(b.Score, a.Score) })

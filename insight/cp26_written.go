@@ -31,7 +31,11 @@ func rewritten(r *Rule, in *Input, x repetition.Rewritten) Finding {
 	if x.All.Distinct > 1 {
 		had = "content that had been written before"
 	}
-	f := r.answer(Found, "%s of %s wrote %s to the same file", unit.Count(x.All.Again), unit.Plural(x.All.Calls, "call")+" of "+x.Func.Name, had)
+	about := ""
+	if x.All.Sampled {
+		about = "about "
+	}
+	f := r.answer(Found, "%s%s of %s wrote %s to the same file", about, unit.Count(x.All.Again), unit.Plural(x.All.Calls, "call")+" of "+x.Func.Name, had)
 	f.Title = "A file is written again and again with the same content"
 	switch {
 	case x.Around.Name != "":
@@ -44,7 +48,7 @@ func rewritten(r *Rule, in *Input, x repetition.Rewritten) Finding {
 	if x.Share >= r.param("warn") {
 		f.Severity = Warning
 	}
-	c.evidence(in, &f, x.Entry, c.at, fmt.Sprintf("%s, %s of them with the name and the content of an earlier one", unit.Plural(x.All.Calls, "call"), unit.Count(x.All.Again)), "")
+	c.evidence(in, &f, x.Entry, c.at, fmt.Sprintf("%s, %s%s of them with the name and the content of an earlier one", unit.Plural(x.All.Calls, "call"), about, unit.Count(x.All.Again)), "")
 	f.Advice = "Write it only when what is written has changed: let whoever changes it set a flag, and write where the flag is set, or once at the end or at intervals. That saves making the content as well; to compare it with what was written last saves only the writing."
 	f.costs, f.waits, f.saves, f.waitsInside = c.costs, c.rows, true, true
 	if x.Around.Name != "" {

@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"go/ast"
+	"slices"
 
 	"loupe/analysis/repetition"
 	"loupe/value/stack"
@@ -30,12 +31,16 @@ func computedByEach(r *Rule, in *Input) (found []Finding) {
 			continue
 		}
 		at, ok := sentTo(d, sent, k.site, x.Func)
-		if !ok || len(told) > 0 && x.All.AgainTime < told[0].All.AgainTime/2 { // it is a part of the other
+		if !ok || slices.ContainsFunc(told, x.PartOf) {
 			continue
 		}
 		told = append(told, x)
-		f := r.answer(Found, "%s was called %s with %s%s, and returned the same for the same: a loop sends each value to several goroutines (%s), and each of them computes this anew; the calls after the first take %s of the CPU time",
-			k.called(), unit.Plural(x.All.Calls, "time"), k.about(), unit.Plural(x.All.Distinct, "different argument"), at.text(), unit.Percent(share.Estimate))
+		same, kinds := "returned the same for the same", unit.Plural(x.All.Distinct, "different argument")
+		if k.unsure {
+			same, kinds = "returned the same for those that look the same", unit.Count(x.All.Distinct)+" arguments that look different"
+		}
+		f := r.answer(Found, "%s was called %s with %s%s, and %s: a loop sends each value to several goroutines (%s), and each of them computes this anew; the calls after the first take %s of the CPU time",
+			k.called(), unit.Plural(x.All.Calls, "time"), k.about(), kinds, same, at.text(), unit.Percent(share.Estimate))
 		f.Title = "Each receiver computes the same again"
 		f.Severity, f.Score = Info, score(share.Estimate, r.param("share"), 0.40)
 		f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}

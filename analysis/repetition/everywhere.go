@@ -135,7 +135,7 @@ func NeverAgain(s *session.Session, file string, line int, name string) (calls i
 }
 
 // AgainIn are functions, and calls of libraries' functions at their lines, half of whose calls and more had the arguments of an earlier one and returned
-// what that had returned, whatever was around them, those first whose repetition took longest: only Entry, Func and All are set. An error is
+// what that had returned, whatever was around them, those first whose repetition took longest: of Outer only the function is set, and Unit and Share are not. An error is
 // that the recording has no counts.
 func AgainIn(s *session.Session) (all []Everywhere, err error) {
 	set, err := countsOf(s)
@@ -143,7 +143,8 @@ func AgainIn(s *session.Session) (all []Everywhere, err error) {
 		return nil, err
 	}
 	entry, _ := s.Manifest().Main(recording.Repeats)
-	for _, f := range set.Functions {
+	within, _ := timesOf(set)
+	for i, f := range set.Functions {
 		e := f.Everywhere
 		if e == nil || f.Caller != "" && ownCall(set, f) {
 			continue
@@ -152,7 +153,7 @@ func AgainIn(s *session.Session) (all []Everywhere, err error) {
 		case t.Void, t.Alters, t.Writes, t.Fails, t.Vague, t.Plain && t.Partial, e.Differ > 0:
 		case e.Again < fewEverywhere, float64(e.Again) < partAgain*float64(e.Calls), e.AgainTime < leastAgain, e.Time < leastKept*time.Duration(e.Calls):
 		default:
-			all = append(all, Everywhere{Entry: entry, Func: f, All: *e})
+			all = append(all, Everywhere{Entry: entry, Func: f, All: *e, Outer: repeats.Within{Call: i}, within: within})
 		}
 	}
 	slices.SortFunc(all, func(a, b Everywhere) int {
