@@ -51,10 +51,7 @@ func TestTouchedFiles(t *testing.T) {
 		{"written by others, too", write + "func (t *table) head() {\n\tfmt.Fprintln(t.f, \"x\")\n}\n\n" + end, ""},
 	} {
 		source := head + c.source
-		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
-		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
-		withProfile(r, recording.CPU, "cpu", column{stackAt(source, "main.main:/src/main.go:60 main.(*table).add@A") + " os.(*File).Write internal/poll.(*FD).Write syscall.write syscall.Syscall internal/runtime/syscall/linux.Syscall6", []int64{280}}, column{"main.main:/src/main.go:60 main.other:/src/other.go:3", []int64{120}})
-		f := answers(t, r, "CP04")[0]
+		f := answers(t, profiledSource(source, column{stackAt(source, "main.main:/src/main.go:60 main.(*table).add@A") + " os.(*File).Write internal/poll.(*FD).Write syscall.write syscall.Syscall internal/runtime/syscall/linux.Syscall6", []int64{280}}, column{"main.main:/src/main.go:60 main.other:/src/other.go:3", []int64{120}}), "CP04")[0]
 		if c.says == "" {
 			if !strings.HasPrefix(f.Advice, "Put a bufio.Writer in front of the file") {
 				t.Errorf("%s: %s", c.name, f.Advice)
@@ -65,4 +62,12 @@ func TestTouchedFiles(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.name, f.Advice, says)
 		}
 	}
+}
+
+// profiledSource is a recording of a program with one file, /src/main.go, and a CPU profile.
+func profiledSource(source string, columns ...column) *recordingtest.Recording {
+	r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
+	r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
+	withProfile(r, recording.CPU, "cpu", columns...)
+	return r
 }

@@ -3,9 +3,6 @@ package insight
 import (
 	"strings"
 	"testing"
-
-	"loupe/recording"
-	"loupe/recording/recordingtest"
 )
 
 // TestMovedFiles: the advice to keep files open begins with the line at which the sources rename, remove or replace the same file; other
@@ -30,10 +27,7 @@ func TestMovedFiles(t *testing.T) {
 		{"a method Rename of the program", read + "func (c *cache) Rename(a, b string) {}\n\nfunc main() {\n\tfor {\n\t\tnew(cache).Rename(new(store).path, \"\")\n\t}\n}\n", ""},
 	} {
 		source := head + c.source
-		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
-		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
-		withProfile(r, recording.CPU, "cpu", column{stackAt(source, "net/http.(*conn).serve main.serve@B main.(*store).read@A") + " os.Open os.OpenFile os.openFileNolog os.open syscall.openat syscall.Syscall6 internal/runtime/syscall/linux.Syscall6", []int64{280}}, column{"main.main:/src/main.go:40 main.other:/src/other.go:3", []int64{120}})
-		f := answers(t, r, "CP04")[0]
+		f := answers(t, profiledSource(source, column{stackAt(source, "net/http.(*conn).serve main.serve@B main.(*store).read@A") + " os.Open os.OpenFile os.openFileNolog os.open syscall.openat syscall.Syscall6 internal/runtime/syscall/linux.Syscall6", []int64{280}}, column{"main.main:/src/main.go:40 main.other:/src/other.go:3", []int64{120}}), "CP04")[0]
 		if c.says == "" {
 			if !strings.HasPrefix(f.Advice, "Open, stat and list less often") {
 				t.Errorf("%s: %s", c.name, f.Advice)
