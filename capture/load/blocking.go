@@ -301,6 +301,11 @@ func (s *slot) do(ctx context.Context, t turn) {
 		now = w.r.now()
 	}
 	c.start(w.r, t, now)
+	if w.like.due(now) {
+		w.mu.Lock()
+		w.like.begin(c, now)
+		w.mu.Unlock()
+	}
 	w.inFlight.Add(1)
 	end, err := s.carry(ctx, c)
 	w.inFlight.Add(-1)

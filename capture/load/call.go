@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"loupe/capture/load/internal/content"
 	"loupe/capture/load/internal/http1"
 	"loupe/capture/load/target"
 )
@@ -28,7 +29,8 @@ type call struct {
 	method  string
 	request []byte
 	parser  http1.Parser
-	first   int64 // when the first byte of the answer came, 0 before
+	look    *content.Reader // reads the answer as well; nil for most calls
+	first   int64           // when the first byte of the answer came, 0 before
 	// far is where a redirect leads that the connections of the target do
 	// not; nil while they do.
 	far *origin
@@ -85,6 +87,10 @@ func (c *call) start(r *run, t turn, now int64) {
 // ask begins a hop: the request is about to be written.
 func (c *call) ask(head *http1.Head) {
 	c.parser.Begin(head, c.method)
+	if c.look != nil {
+		c.look.Begin()
+		c.parser.Look = c.look.Take
+	}
 	c.first = 0
 }
 

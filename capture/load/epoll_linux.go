@@ -402,6 +402,7 @@ func (p *loop) send(ctx context.Context, s *seat, t turn) {
 	p.inFlight.Store(int64(p.busy))
 	s.sent = true
 	s.call.start(p.r, t, now)
+	p.like.begin(&s.call, now)
 	p.ask(ctx, s, now)
 }
 

@@ -128,7 +128,7 @@ func (s *stream) roundTrip(ctx context.Context, c *call) (end int64, more bool, 
 		c.first = r.now()
 	}
 	c.write += max(0, min(wrote.Load(), c.first)-asked)
-	n, err := s.drain(resp.Body)
+	n, err := s.drain(resp.Body, c.parser.Look)
 	end = r.now()
 	if err != nil {
 		return end, false, s.failure(within, err)
@@ -160,11 +160,14 @@ func wasClosed(err error) bool {
 }
 
 // drain reads the body to its end, so that the connection can be used again.
-func (s *stream) drain(body io.ReadCloser) (n int64, err error) {
+func (s *stream) drain(body io.ReadCloser, look func([]byte)) (n int64, err error) {
 	defer body.Close()
 	for {
 		got, err := body.Read(s.discard)
 		n += int64(got)
+		if look != nil {
+			look(s.discard[:got])
+		}
 		if errors.Is(err, io.EOF) {
 			return n, nil
 		}

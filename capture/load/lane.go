@@ -61,6 +61,7 @@ type lane struct {
 	// when the run was ended.
 	slowest   int64
 	abandoned []loadlog.Request
+	like      likeness
 	served    int64
 	closing   int64 // answers that said that the connection is to be closed
 
@@ -123,6 +124,7 @@ func (l *lane) giveUp() {
 // finish keeps what became of a request.
 func (l *lane) finish(c *call, end int64, err error) {
 	l.done++
+	l.like.end(c, err == nil)
 	if err != nil {
 		l.failed++
 	}
@@ -158,6 +160,7 @@ func (l *lane) finish(c *call, end int64, err error) {
 
 // abandon notes a request that was under way when the run was ended.
 func (l *lane) abandon(c *call, now int64) {
+	l.like.end(c, false)
 	if l.phase.keep {
 		q := l.row(c, now)
 		q.Status = 0

@@ -132,6 +132,7 @@ func Run(ctx context.Context, c Config) (*loadlog.Log, error) {
 	if r.Engine != engineHTTP2 { // there it is a frame of the connection
 		h.Closing = &closing
 	}
+	h.Likeness = likenesses(r.lanes)
 	log, err := r.builder.Log(h)
 	if err != nil {
 		log.Notes = append(log.Notes, err.Error())

@@ -67,6 +67,8 @@ type Header struct {
 	// Closing is how many answers said that their connection was to be closed, by a
 	// Connection header, by their version, or by a body without a length; nil where nobody knows.
 	Closing *int64 `json:"closing_answers,omitempty"`
+	// Likeness is how alike the answers were, for each target of which some were compared.
+	Likeness []Likeness `json:"likeness,omitempty"`
 	// ServiceCPU is the CPU time that the process which answered used from the first
 	// request to the last; 0 where that is not known.
 	ServiceCPU time.Duration `json:"service_cpu_ns,omitempty"`

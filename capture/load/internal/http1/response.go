@@ -63,7 +63,9 @@ const (
 type Parser struct {
 	head   *Head
 	noBody bool // the request was a HEAD
-	begun  bool
+	// Look is given the bytes of the body as they come, without what chunking adds; nil for nobody. Begin forgets it.
+	Look  func(b []byte)
+	begun bool
 	framing
 	held []byte // of a header block that is not whole yet
 	seen int    // where in held the last line begins
@@ -133,6 +135,9 @@ func (p *Parser) Feed(b []byte) (n int, done bool, err error) {
 			}
 		case toTheEnd:
 			p.bytes += int64(len(b) - n)
+			if p.Look != nil {
+				p.Look(b[n:])
+			}
 			return len(b), false, nil
 		case inChunkData:
 			if n += p.take(b[n:]); p.left == 0 {
@@ -172,6 +177,9 @@ func (p *Parser) take(b []byte) int {
 	n := int(min(uint64(len(b)), p.left))
 	p.left -= uint64(n)
 	p.bytes += int64(n)
+	if p.Look != nil {
+		p.Look(b[:n])
+	}
 	return n
 }
 
