@@ -84,9 +84,20 @@ var relationsApart = []relation{
 	// Settings that are looked up say why each of the calls that repeat is costly.
 	func(t two) verdict { return saysApart.given(t.a.Title == settingsTitle && t.b.Rule == cp26.ID) },
 	func(t two) verdict { return saysUnder.given(ofPreparing(t.a, t.b) || ofUnlimited(t.a, t.b)) },
+	// Why making the answer takes long, where that is most of it, before the advice to keep what is made.
+	func(t two) verdict { return saysUnder.given(ofAnswer(t)) },
+	func(t two) verdict { return saysApart.given(ofAnswer(two{t.c, t.j, t.i, t.b, t.a})) },
 	// What makes each of the calls take long.
 	func(t two) verdict { return saysUnder.given(ofLayers(t)) },
 	func(t two) verdict { return saysApart.given(ofLayers(two{t.c, t.j, t.i, t.b, t.a})) },
+}
+
+// madeAgain are rules about what is made for each call and could be kept.
+var madeAgain = []string{"AL12", "AL14", "AL22", "CP18", "CP25"}
+
+// ofAnswer tells of an answer that is made again for each request that the other finding says what is needless in most of its making.
+func ofAnswer(t two) bool {
+	return t.a.Rule == cp30.ID && t.warned() && (t.b.saves || slices.Contains(madeAgain, t.b.Rule)) && t.mostlyBelow()
 }
 
 // relationsTabled are those of the tables [follows] and [explains], with their exceptions.

@@ -249,7 +249,7 @@ func Rules() []*Rule {
 		fa01, fa02,
 		gc01, gc02, gc03, gc04, gc05, gc06, gc07, gc08, gc09, gc10, gc11, gc12, gc13, gc14, gc15, gc16, gc17, gc18,
 		al01, al02, al03, al04, al05, al06, al07, al08, al09, al10, al11, al12, al13, al14, al15, al16, al17, al18, al19, al20, al21, al22, al23,
-		cp01, cp02, cp03, cp04, cp05, cp06, cp07, cp08, cp09, cp10, cp11, cp12, cp13, cp14, cp15, cp16, cp17, cp18, cp19, cp20, cp21, cp22, cp23, cp24, cp25, cp26, cp27, cp28, cp29,
+		cp01, cp02, cp03, cp04, cp05, cp06, cp07, cp08, cp09, cp10, cp11, cp12, cp13, cp14, cp15, cp16, cp17, cp18, cp19, cp20, cp21, cp22, cp23, cp24, cp25, cp26, cp27, cp28, cp29, cp30,
 		sc01, sc02, sc03, sc04, sc05, sc06, sc07, sc08, sc09, sc10, sc11, sc12, sc13, sc14, sc15, sc16, sc17, sc18, sc19, lk01, lk02, lk03, lk04, lk05, lk06, lk07, lk08, wt01, wt02, wt03, wt04, wt05, wt06, wt07, wt08, wt09, wt10, wt11, be01, be02, be03, be04, be05, be06, be08, be09, be10, be11,
 		bm01, bm02, bm03, bm04,
 		ld01, ld02, ld03, ld04, ld05, ld06, ld07,

@@ -3,7 +3,7 @@ package loadlog
 import "time"
 
 // Likeness says how alike the answers to one target were, whose requests were the same to the byte. It is of a few
-// answers a second, and of the first 64 KiB of each body as it came over the wire. What repeats within one answer counts once.
+// answers a second, and of the first 64 KiB of each body, as it came over the wire, and pieces of the rest. What repeats within one answer counts once.
 type Likeness struct {
 	Target int `json:"target"` // index into [Header.Targets]; 0 where the log has none
 	// Compared is how many answers were compared with the one that was looked at before, at least a quarter of a second

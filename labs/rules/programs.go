@@ -50,7 +50,7 @@ var programs = map[string]func(){
 	"CP17": cp17,
 	"CP19": cp19,
 	"CP21": cp21,
-	"CP22": cp22, "CP23": cp23, "CP24": cp24, "CP25": cp25, "CP26": cp26, "CP27": cp27, "CP28": cp28, "CP29": cp29,
+	"CP22": cp22, "CP23": cp23, "CP24": cp24, "CP25": cp25, "CP26": cp26, "CP27": cp27, "CP28": cp28, "CP29": cp29, "CP30": cp30,
 	"FA02": fa02,
 	"GC01": gc01,
 	"GC02": gc02,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -95,5 +96,37 @@ func cp28() {
 			list = s.ranking()
 		}
 		io.WriteString(w, list[:int(count(100_000)&7)]+r.URL.Path)
+	})
+}
+
+// stock is what a shop has, and its list.
+type stock struct {
+	goods []string
+	list  func() []byte // made once
+}
+
+// write makes the list of all goods.
+func (s *stock) write(w io.Writer) {
+	for i, name := range s.goods {
+		fmt.Fprintf(w, "%d %-12s %8.2f %s\n", i, name, float64(i)/7, strings.ToUpper(name))
+	}
+}
+
+func cp30() {
+	s := &stock{}
+	for i := range 4000 {
+		s.goods = append(s.goods, fmt.Sprintf("article %d", i))
+	}
+	s.list = sync.OnceValue(func() []byte {
+		var b bytes.Buffer
+		s.write(&b)
+		return b.Bytes()
+	})
+	listen(func(w http.ResponseWriter, _ *http.Request) {
+		if fixed {
+			w.Write(s.list())
+		} else {
+			s.write(w)
+		}
 	})
 }

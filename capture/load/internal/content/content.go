@@ -11,8 +11,14 @@ import (
 	"slices"
 )
 
-// MaxBytes is how much of an answer is looked at, from its beginning.
-const MaxBytes = 64 << 10
+// An answer is looked at up to Whole, and behind that at a piece of every stretch: what is long has to cost no more
+// than some hundred microseconds.
+const (
+	Whole   = 64 << 10
+	piece   = 8 << 10
+	stretch = 128 << 10
+	most    = 4 << 20 // nothing is looked at behind it
+)
 
 // Chunks are shorter than maxChunk bytes and, but for the last, not shorter than minChunk.
 const (
@@ -40,12 +46,15 @@ type Chunk struct {
 	bytes int32
 }
 
-// Reader cuts one answer into chunks while it comes. The zero value is ready.
+// Reader cuts one answer into chunks while it comes. The zero value has to begin.
 type Reader struct {
 	chunks     []Chunk
-	seen       int
+	at         int // where in the answer the next byte is
 	roll, hash uint64
 	bytes      int32 // of the chunk that has begun
+	// skips tells that the bytes up to the next cut belong to no chunk: where a piece begins, it may have begun
+	// before.
+	skips bool
 }
 
 // Begin forgets what was read.
@@ -59,8 +68,26 @@ const (
 
 // Take reads the next bytes.
 func (r *Reader) Take(b []byte) {
-	b = b[:min(len(b), MaxBytes-r.seen)]
-	r.seen += len(b)
+	for len(b) > 0 && r.at < most {
+		n, looked := len(b), true
+		if r.at < Whole {
+			n = min(n, Whole-r.at)
+		} else if in := (r.at - Whole) % stretch; in < stretch-piece {
+			n, looked = min(n, stretch-piece-in), false
+		} else {
+			n = min(n, stretch-in)
+		}
+		r.at += n
+		if looked {
+			r.look(b[:n])
+		} else {
+			r.roll, r.hash, r.bytes, r.skips = 0, fnvOffset, 0, true
+		}
+		b = b[n:]
+	}
+}
+
+func (r *Reader) look(b []byte) {
 	for _, x := range b {
 		r.roll = r.roll<<1 + gear[x]
 		r.hash = (r.hash ^ uint64(x)) * fnvPrime
@@ -72,14 +99,16 @@ func (r *Reader) Take(b []byte) {
 }
 
 func (r *Reader) cut() {
-	r.chunks = append(r.chunks, Chunk{r.hash, r.bytes})
-	r.hash, r.bytes = fnvOffset, 0
+	if !r.skips {
+		r.chunks = append(r.chunks, Chunk{r.hash, r.bytes})
+	}
+	r.hash, r.bytes, r.skips = fnvOffset, 0, false
 }
 
 // End returns the chunks of the answer, each once, in an order that [Compare] wants. They are good until the
 // reader begins again.
 func (r *Reader) End() []Chunk {
-	if r.bytes > 0 {
+	if r.bytes > 0 && r.at <= Whole { // behind that, nobody knows whether the piece would have gone on
 		r.cut()
 	}
 	slices.SortFunc(r.chunks, func(a, b Chunk) int {

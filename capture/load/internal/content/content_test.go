@@ -27,7 +27,7 @@ func TestCompare(t *testing.T) {
 		}
 		return b.String()
 	}
-	text := rows(1, 1000, "pod")
+	text, long := rows(1, 1000, "pod"), rows(1, 60000, "pod")
 	for _, c := range []struct {
 		name        string
 		before, now string
@@ -41,9 +41,11 @@ func TestCompare(t *testing.T) {
 		{"other numbers", text, rows(2, 1000, "pod"), 0, 0.05},
 		{"other numbers in frames that are the same", rows(1, 300, strings.Repeat("<td class=\"wide and long\">", 8)), rows(2, 300, strings.Repeat("<td class=\"wide and long\">", 8)), 0, 0.3},
 		{"another order", text, strings.Join(reversed(strings.SplitAfter(text, "\n")), ""), 0, 0.5},
-		{"what comes behind the limit", text + strings.Repeat(text, 3), text + strings.Repeat(text, 3) + "more", 1, 1},
+		{"long ones, the same", long, long, 1, 1},
+		{"long ones, something in front", long, "a line that was not there before\n" + long, 0.97, 0.9999},
+		{"long ones, nothing but the beginning is the same", long, long[:Whole] + rows(3, 60000, "pod"), 0.1, 0.5},
 	} {
-		for _, part := range []int{1, 7, 4096, 1 << 20} {
+		for _, part := range []int{1, 4099, 1 << 20} {
 			same, all := Compare(read(c.before, 1<<20), read(c.now, part))
 			share := float64(same) / float64(max(1, all))
 			if share < c.from || share > c.to {
@@ -61,12 +63,12 @@ func reversed(list []string) (out []string) {
 }
 
 func BenchmarkTake(b *testing.B) {
-	text := make([]byte, MaxBytes)
+	text := make([]byte, Whole)
 	for i := range text {
 		text[i] = byte(rand.Uint32())
 	}
 	var r Reader
-	b.SetBytes(MaxBytes)
+	b.SetBytes(Whole)
 	b.ReportAllocs()
 	for b.Loop() {
 		r.Begin()

@@ -1,0 +1,230 @@
+package insight
+
+import (
+	"go/ast"
+	"go/types"
+	"regexp"
+	"slices"
+	"strings"
+
+	"loupe/value/stack"
+)
+
+// What of a request a part of the source reads. It is proved that it reads nothing: what is not understood counts as the request's.
+
+// requestFlow follows values to the request.
+type requestFlow struct {
+	d    *derivations
+	seen map[flowAt]bool // what is looked at already counts as free: it is decided where that began
+}
+
+// flowAt is a variable in a call that is so many callers deep.
+type flowAt struct {
+	v     types.Object
+	depth int
+}
+
+// flowDepth is how many callers a parameter is followed to. Chosen.
+const flowDepth = 8
+
+var (
+	// outTypes are types of what an answer is written to, and of what does not decide what is in it.
+	outTypes = regexp.MustCompile(`(?i)(writer|buffer|builder|encoder|flusher)$|^context\.Context$|logger$`)
+	// outMade are calls and literals that make one.
+	outMade = regexp.MustCompile(`(?i)(writer|buffer|builder|encoder)(\{\}|\(.*\))$|^new\(.*(buffer|builder)\)$|\.Context\(\)$`)
+	// ofOneUser are types of what one request says, contextOf those of frameworks that have the answer as well.
+	ofOneUser = regexp.MustCompile(`(?i)(request|params|cookie|session|claims|url|form)$`)
+	contextOf = regexp.MustCompile(`\.(Context|Ctx)$`)
+	// writesAnswer are the methods of such a context that write the answer, or say how long one waits for it.
+	writesAnswer = regexp.MustCompile(`^(JSON|JSONP|IndentedJSON|PureJSON|SecureJSON|AsciiJSON|JSONPretty|JSONBlob|XML|XMLPretty|YAML|TOML|ProtoBuf|String|HTML|HTMLBlob|Render|Data|Blob|Stream|SendString|SendStream|Send|SendStatus|NoContent|Status|Header|SetHeader|Set|Type|Write|WriteString|Writer|Response|Done|Err|Deadline|Abort.*)$`)
+)
+
+// free tells whether what a node of a function reads was there before the request. callers are the lines that call the function, the nearest first.
+func (q requestFlow) free(in frameCode, n ast.Node, callers []stack.Frame) bool {
+	ok := true
+	eachNode(n, func(x ast.Node, around []ast.Node) {
+		id, is := x.(*ast.Ident)
+		if !is || !ok {
+			return
+		}
+		v, is := q.d.t.info.Uses[id].(*types.Var)
+		if !is || v.IsField() || n.Pos() <= v.Pos() && v.Pos() < n.End() {
+			return
+		}
+		if field := parameterField(in.decl, v); field != nil && contextOf.MatchString(types.ExprString(field.Type)) && types.ExprString(field.Type) != "context.Context" {
+			sel, isSel := parent(around).(*ast.SelectorExpr)
+			ok = isSel && writesAnswer.MatchString(sel.Sel.Name)
+			return
+		}
+		ok = q.variable(in, v, callers)
+	})
+	return ok
+}
+
+// variable is free of a variable that the function has from outside of the node.
+func (q requestFlow) variable(in frameCode, v *types.Var, callers []stack.Frame) bool {
+	at := flowAt{v, len(callers)}
+	if q.seen[at] || ofPackage(v) || v.Type() != nil && types.TypeString(v.Type(), nil) == "error" {
+		return true
+	}
+	q.seen[at] = true
+	if field := parameterField(in.decl, v); field != nil {
+		return q.parameter(in, v, field, callers)
+	}
+	if !isLocal(in.decl, v) {
+		return false
+	}
+	if declaredToWrite(in.decl, v) {
+		return true
+	}
+	defs := q.d.definitions(in.decl)[v]
+	if len(defs) == 0 {
+		return false // what sets it is not seen
+	}
+	for _, def := range defs {
+		if def.x != nil && outMade.MatchString(types.ExprString(def.x)) {
+			return true
+		}
+		if def.x != nil && !q.free(in, def.x, callers) {
+			return false
+		}
+	}
+	return q.undecided(in, v, callers) && q.filled(in, v, callers)
+}
+
+// declaredToWrite tells of a local variable that it is declared with a type of what is written to.
+func declaredToWrite(decl *ast.FuncDecl, v *types.Var) (out bool) {
+	ast.Inspect(decl, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		out = out || ok && spec.Type != nil && slices.ContainsFunc(spec.Names, func(id *ast.Ident) bool { return id.Pos() == v.Pos() }) && outTypes.MatchString(types.ExprString(spec.Type))
+		return !out
+	})
+	return out
+}
+
+// undecided tells that nothing of the request decides which value a local variable has.
+func (q requestFlow) undecided(in frameCode, v *types.Var, callers []stack.Frame) bool {
+	free := true
+	eachNode(in.decl.Body, func(n ast.Node, around []ast.Node) {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || !free || !slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool { return q.d.variable(innermost(x)) == types.Object(v) }) {
+			return
+		}
+		for _, o := range around {
+			var cond ast.Expr
+			switch o := o.(type) {
+			case *ast.IfStmt:
+				cond = o.Cond
+			case *ast.SwitchStmt:
+				cond = o.Tag
+			case *ast.CaseClause:
+				free = free && !slices.ContainsFunc(o.List, func(x ast.Expr) bool { return !q.free(in, x, callers) })
+			}
+			if cond != nil && free {
+				free = q.free(in, cond, callers)
+			}
+		}
+	})
+	return free
+}
+
+// filled tells that no call in the function gives the variable something of the request.
+func (q requestFlow) filled(in frameCode, v *types.Var, callers []stack.Frame) bool {
+	free := true
+	ast.Inspect(in.decl.Body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || !free {
+			return free
+		}
+		given := slices.Clone(call.Args)
+		if sel, isMethod := call.Fun.(*ast.SelectorExpr); isMethod {
+			given = append(given, sel.X)
+		}
+		if !slices.ContainsFunc(given, func(x ast.Expr) bool { return q.d.variable(innermost(unrefer(x))) == types.Object(v) }) {
+			return true
+		}
+		for _, x := range given {
+			free = free && q.free(in, x, callers)
+		}
+		return free
+	})
+	return free
+}
+
+// parameter is free of what a function, or one without a name in it, is given.
+func (q requestFlow) parameter(in frameCode, v *types.Var, field *ast.Field, callers []stack.Frame) bool {
+	text := strings.TrimPrefix(types.ExprString(field.Type), "*")
+	switch {
+	case outTypes.MatchString(text):
+		return true
+	case ofOneUser.MatchString(text), len(callers) > flowDepth:
+		return false
+	case !isGiven(in.decl, v):
+		return q.callback(in, field, callers)
+	}
+	method := in.decl.Recv != nil && len(in.decl.Recv.List) > 0 && in.decl.Recv.List[0] == field
+	calls, caller := []*ast.CallExpr(nil), frameCode{}
+	if len(callers) > 0 {
+		var ok bool
+		if caller, ok = q.d.at(callers[0]); !ok {
+			return false
+		}
+		calls = q.d.callsOn(caller, callers[0], in.decl.Name.Name)
+	}
+	if len(calls) == 0 { // a library calls it: its receiver, and what a function around it has, were there before
+		return method || in.lit != nil
+	}
+	for _, call := range calls {
+		x := argumentFor(q.d, in.decl, call, v)
+		if sel, ok := call.Fun.(*ast.SelectorExpr); method && ok {
+			x = sel.X
+		}
+		if x == nil || !q.free(caller, x, callers[1:]) {
+			return false
+		}
+	}
+	return true
+}
+
+// callback is free of what a function without a name is given, by the other arguments of the call that it is given to.
+func (q requestFlow) callback(in frameCode, field *ast.Field, callers []stack.Frame) bool {
+	free := false
+	eachNode(in.decl.Body, func(n ast.Node, around []ast.Node) {
+		lit, ok := n.(*ast.FuncLit)
+		if !ok || !slices.Contains(lit.Type.Params.List, field) {
+			return
+		}
+		call, ok := parent(around).(*ast.CallExpr)
+		if !ok || call.Fun == ast.Expr(lit) || slices.ContainsFunc(lit.Type.Params.List, func(f *ast.Field) bool { return ofOneUser.MatchString(types.ExprString(f.Type)) }) {
+			return
+		}
+		free = q.free(in, call.Fun, callers)
+		for _, x := range call.Args {
+			free = free && (x == ast.Expr(lit) || q.free(in, x, callers))
+		}
+	})
+	return free
+}
+
+// parameterField is the field of a function's receiver or parameters, or of those of one without a name in it, that declares a
+// variable; nil where none does.
+func parameterField(decl *ast.FuncDecl, v *types.Var) (found *ast.Field) {
+	look := func(list *ast.FieldList) {
+		if list == nil {
+			return
+		}
+		for _, f := range list.List {
+			if slices.ContainsFunc(f.Names, func(id *ast.Ident) bool { return id.Pos() == v.Pos() }) {
+				found = f
+			}
+		}
+	}
+	look(decl.Recv)
+	ast.Inspect(decl, func(n ast.Node) bool {
+		if t, ok := n.(*ast.FuncType); ok && found == nil {
+			look(t.Params)
+		}
+		return found == nil
+	})
+	return found
+}

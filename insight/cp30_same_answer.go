@@ -1,0 +1,246 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/format/loadlog"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/unit"
+)
+
+var cp30 = &Rule{
+	ID: "CP30", Title: "Each request makes the same answer again",
+	About: "The load compares some answers with the one before, and the source shows what of the request the handler reads. " +
+		"An answer that takes much CPU time, depends on nothing in the request and hardly changes from one request to the next can be kept: as a whole, or by its parts, made again when what they show changes.",
+	Asks: []facts.Question{facts.CPU},
+	Params: []Param{
+		{"same", 0.95, "of an answer was in the one before", "chosen: changes of single objects are less"},
+		{"drift", 0.80, "of the last answer was in the first one", "chosen: what changes all the time is not worth keeping"},
+		{"compared", 3, "answers", "chosen"},
+		{"content", 2048, "bytes of different content", "chosen: a short answer may be the same whatever was done"},
+		{"through", 0.70, "of the samples of requests", "chosen: what makes the answer, and not what is around it"},
+		{"share", 0.10, "share of CPU time", "as CP03"},
+		{"warn", 0.25, "share of CPU time", "as CP03"},
+		{"cost", 0.0005, "CPU seconds a request", "chosen: less is that of a small answer"},
+		{"samples", 40, "samples of requests", "chosen"},
+	},
+	Check: checkSameAnswers,
+}
+
+func checkSameAnswers(r *Rule, in *Input) []Finding {
+	a, why := sameAnswersOf(r, in)
+	if why != "" {
+		return []Finding{r.answer(a.state, "%s", why)}
+	}
+	w, err := in.Facts.Weights(facts.CPU, "samples")
+	if err != nil {
+		return []Finding{r.answer(TooLittle, "%v", err)}
+	}
+	s := samplesServed(in, w)
+	if float64(s.total) < r.param("samples") {
+		return []Finding{r.short("the CPU profile has %s of requests; %g are needed", unit.Plural(s.total, "sample"), r.param("samples"))}
+	}
+	m := s.maker(in, r.param("through"))
+	if m == nil {
+		return []Finding{r.answer(Fine, "the answers are as before, but no part of the source makes most of them from nothing that the request says")}
+	}
+	share := stats.Wilson(float64(m.samples), float64(w.Total()), compare.Confidence)
+	cost := a.cost * share.Estimate
+	if share.Estimate < r.param("share") || a.cost > 0 && cost < r.param("cost") {
+		return []Finding{r.answer(Fine, "the answers are as before, and making them takes %s of the CPU time", unit.Percent(share.Estimate))}
+	}
+	return []Finding{a.finding(r, in, m, w, share, cost)}
+}
+
+// sameAnswers is what the loads say of the answers.
+type sameAnswers struct {
+	state  State // where they say that there is nothing to tell
+	load   loadRound
+	target string // "GET /metrics", or how many targets
+	loadlog.Likeness
+	cost float64 // CPU seconds of the process for each request; 0 is unknown
+}
+
+// sameAnswersOf reads the loads; why says why there is nothing to tell.
+func sameAnswersOf(r *Rule, in *Input) (a sameAnswers, why string) {
+	a.state = NotApplicable
+	n, cpu := int64(0), time.Duration(0)
+	for _, l := range in.Facts.Loads() {
+		load := loadRound{l}
+		if len(l.Log.Likeness) == 0 {
+			continue
+		}
+		whole, same := likenessOf(r, l.Log)
+		if !same {
+			a.state = Fine
+			return a, "answers to the same request differ, or the load asks for what changes"
+		}
+		if a.Compared == 0 {
+			a.load = load
+		}
+		a.Add(whole)
+		n, cpu = n+int64(l.Log.Len()), cpu+l.Log.ServiceCPU
+	}
+	switch {
+	case a.Compared == 0:
+		return a, "no load has compared answers"
+	case float64(a.Compared) < r.param("compared"):
+		a.state = TooLittle
+		return a, fmt.Sprintf("%s could be compared; %g are needed", unit.Plural(int64(a.Compared), "answer"), r.param("compared"))
+	case float64(a.LastBytes) < r.param("content"):
+		a.state = Fine
+		return a, fmt.Sprintf("the answers have %s of content: they may be the same whatever was done", unit.BytesOf(float64(a.LastBytes)))
+	}
+	if n > 0 {
+		a.cost = cpu.Seconds() / float64(n)
+	}
+	a.target = targetsOf(a.load.Log)
+	return a, ""
+}
+
+// rareTarget is the part of the requests below which a target does not matter.
+const rareTarget = 0.05
+
+// likenessOf joins the targets of a load, as far as they matter. same tells that all of these are asked for with GET, and that their answers are as
+// before.
+func likenessOf(r *Rule, log *loadlog.Log) (whole loadlog.Likeness, same bool) {
+	of := func(target int) *loadlog.Likeness {
+		for i := range log.Likeness {
+			if log.Likeness[i].Target == target {
+				return &log.Likeness[i]
+			}
+		}
+		return nil
+	}
+	asks := func(target int) bool {
+		method := log.Method
+		if target < len(log.Targets) {
+			method = log.Targets[target].Method
+		}
+		return method == "GET" || method == ""
+	}
+	counts, all := map[int]int{}, 0
+	for q := range log.All() {
+		counts[int(q.Target)]++
+		all++
+	}
+	for target, n := range counts {
+		if float64(n) < rareTarget*float64(all) {
+			continue
+		}
+		k := of(target)
+		if k == nil || !asks(target) || k.Share() < r.param("same") || k.ShareOfFirst() < r.param("drift") {
+			return whole, false
+		}
+		whole.Compared, whole.Bytes, whole.Same = whole.Compared+k.Compared, whole.Bytes+k.Bytes, whole.Same+k.Same
+		whole.SameAsFirst, whole.LastBytes = max(whole.SameAsFirst, k.SameAsFirst), max(whole.LastBytes, k.LastBytes)
+		whole.Between = max(whole.Between, k.Between)
+	}
+	return whole, len(counts) > 0
+}
+
+// targetsOf names what a load asks for.
+func targetsOf(log *loadlog.Log) string {
+	if len(log.Targets) > 1 {
+		return unit.Plural(int64(len(log.Targets)), "target")
+	}
+	url := log.URL
+	if _, rest, ok := strings.Cut(url, "://"); ok {
+		if i := strings.IndexByte(rest, '/'); i >= 0 {
+			url = rest[i:]
+		}
+	}
+	return url
+}
+
+func (a *sameAnswers) finding(r *Rule, in *Input, m *answerMaker, w *facts.Weights, share stats.Interval, cost float64) Finding {
+	each := ""
+	if a.cost > 0 {
+		each = fmt.Sprintf(", %s for each request", unit.Nanoseconds(cost*1e9))
+	}
+	f := r.answer(Found, "the answers to %s are made anew each time, and %s of what is in them was in the one before; %s makes them from nothing that the request says, in %s of the CPU time%s",
+		a.target, almostAll(a.Share()), m.name(), unit.Percent(share.Estimate), each)
+	f.Severity, f.Score = Info, score(share.Estimate, r.param("share"), 0.60)
+	f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
+	if share.Low >= r.param("warn") {
+		f.Severity = Warning
+	}
+	f.Evidence = append(f.Evidence, m.evidence(in, w)...)
+	f.Evidence = append(f.Evidence, a.load.seen(fmt.Sprintf("%s with the one before: %s the same; the last with the first, %s earlier: %s",
+		unit.Plural(int64(a.Compared), "comparison"), unit.Percent(a.Share()), unit.Duration(a.Between), unit.Percent(a.ShareOfFirst()))))
+	f.costs, f.saves = m.costs(), true
+	f.Advice = m.advice(a)
+	f.Verify = "Record again under the same load: CPU time per request, and the share of this line, should fall (loupe compare OLD NEW)."
+	f.Doubts = append(f.Doubts, fmt.Sprintf("the answers were compared for %s, long ones in part: what changes less often than that looks the same", unit.Duration(a.Between)))
+	if m.effect != "" {
+		f.Doubts = append(f.Doubts, m.effect+": if each request has to do that, it stays in front of what is kept")
+	}
+	if m.changes != "" {
+		f.Doubts = append(f.Doubts, m.changes+": what is kept has to be made again then")
+	}
+	return f
+}
+
+// almostAll is a share that is shown as all only where it is.
+func almostAll(share float64) string {
+	if share < 1 && share > 0.9995 {
+		return "more than 99.9%"
+	}
+	return unit.Percent(share)
+}
+
+// answerMaker is the part of the source that makes most of the answers, and reads nothing of the request.
+type answerMaker struct {
+	samples int64
+	// at is the line whose call, or whose loop, makes them; callee is what it calls, empty for a loop.
+	at     stack.Frame
+	callee string
+	// inner is the line of the innermost loop below that has most of it; zero where there is none.
+	inner stack.Frame
+	lines []stack.Frame // what the samples go through
+	// changes says what changes what the answers are made of, effect what the call does besides; empty for nothing that the source shows.
+	changes, effect string
+}
+
+// name says what makes the answers.
+func (m *answerMaker) name() string {
+	if m.callee != "" {
+		return stack.Short(m.callee)
+	}
+	return "the loop at " + fileLine(m.at.File, m.at.Line)
+}
+
+func (m *answerMaker) costs() (all []cost) {
+	for _, l := range m.lines {
+		all = append(all, cost{file: l.File, line: l.Line, callee: stack.FoldGenerics(m.callee)})
+	}
+	return all
+}
+
+func (m *answerMaker) evidence(in *Input, w *facts.Weights) (all []Evidence) {
+	all = []Evidence{in.code.shownAt(m.at.File, m.at.Line, "%d of %d samples go through this", m.samples, w.Total())}
+	all[0].Function, all[0].Path = m.at.Func, w.Entry.Path
+	if m.inner.Line > 0 {
+		e := in.code.shownAt(m.inner.File, m.inner.Line, "this loop goes through everything for each request")
+		e.Function = m.inner.Func
+		all = append(all, e)
+	}
+	return all
+}
+
+func (m *answerMaker) advice(a *sameAnswers) string {
+	again := "make it again when that changes, or after a time for which users may see the old one"
+	if m.changes == "" {
+		again = "if what it is made of can change, " + again
+	}
+	text := fmt.Sprintf("Keep what %s makes, and let requests write what is kept; %s, on one goroutine alone.", m.name(), again)
+	if m.inner.Line > 0 {
+		text += fmt.Sprintf(" Where single elements change, keep for each of them what the loop at %s makes of it, and make only that again when the element is added or changed.", fileLine(m.inner.File, m.inner.Line))
+	}
+	return text + " Users who may not see the same, or who ask for another format or encoding, each need one of their own."
+}

@@ -1,0 +1,122 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"loupe/format/loadlog"
+	"loupe/format/loadlog/loadlogtest"
+	"loupe/recording"
+)
+
+// alike is a log of 200 requests, of which 20 answers were compared: so much was the same.
+func alike(share float64) *loadlog.Log {
+	l := loadlogtest.Steady(200, 2*time.Second, time.Millisecond)
+	l.Method, l.ServiceCPU = "GET", time.Second
+	l.Likeness = []loadlog.Likeness{{Compared: 20, Bytes: 1e6, Same: int64(1e6 * share), LastBytes: 50000, SameAsFirst: int64(50000 * share), Between: 2 * time.Second}}
+	return l
+}
+
+// alikeBut is alike of nearly all, changed.
+func alikeBut(change func(l *loadlog.Log)) *loadlog.Log {
+	l := alike(0.999)
+	change(l)
+	return l
+}
+
+// TestCP30Request: what makes the answers is told where the source shows that it reads nothing of the request. A line with // H is that of
+// the handler, one with // R that of what it calls, which has 80 of 100 samples.
+func TestCP30Request(t *testing.T) {
+	const (
+		server = "type server struct{ items []item; by map[string]item }\ntype item struct{ name string; labels []string }\nfunc (s *server) write(w io.Writer, kind string) {\nfor _, it := range s.items {\nfmt.Fprint(w, kind, it) // R\n}\n}\nfunc one(w io.Writer, it item) {\nfmt.Fprint(w, it.name, it.labels)\n}\n"
+		handle = "func (s *server) handle(w http.ResponseWriter, r *http.Request) {\n"
+	)
+	for _, c := range []struct {
+		name, source, says string
+		frames             string // of the two lines; empty is main.(*server).handle and main.(*server).write
+	}{
+		{"what the server has", server + handle + "s.write(w, \"all\") // H\n}\n", "main.(*server).write makes them from nothing that the request says, in 80.0% of the CPU time, 4.00 ms for each request", ""},
+		{"by the request's context", server + handle + "ctx := r.Context()\nif ctx.Err() == nil {\ns.write(w, \"all\") // H\n}\n}\n", "main.(*server).write makes them", ""},
+		{"only who may ask is decided by the request", server + handle + "if r.Header.Get(\"Authorization\") == \"\" {\nreturn\n}\ns.write(w, \"all\") // H\n}\n", "main.(*server).write makes them", ""},
+		{"through a buffer that the request is written to", server + handle + "var b bytes.Buffer\nb.WriteString(r.Host)\ns.write(&b, \"all\") // H\nw.Write(b.Bytes())\n}\n", "main.(*server).write makes them", ""},
+		{"what it makes, encoded", server + "func (s *server) tree() []item { return s.items }\n" + handle + "all := s.tree()\njson.NewEncoder(w).Encode(all) // H R\n}\n", "the answers to / are made anew each time", "main.(*server).handle"},
+		{"in a loop of its own", server + handle + "for _, it := range s.items {\none(w, it) // H R\n}\n}\n", "the loop at main.go:", "main.(*server).handle"},
+		{"one element, where the request chooses which", server + handle + "ns := r.URL.Query().Get(\"ns\")\nfor _, it := range s.items {\nif it.name == ns {\ncontinue\n}\none(w, it) // H\n}\n}\nfunc two() {\nprint() // R\n}\n", "main.one makes them", "main.(*server).handle main.one"},
+		{"a handler without a name", server + "func main() {\ns := &server{}\nhttp.HandleFunc(\"/\", func(w http.ResponseWriter, r *http.Request) {\ns.write(w, \"all\") // H\n})\n}\n", "main.(*server).write makes them", "main.main.func1 main.(*server).write"},
+		{"a handler that is made for a store", server + "func serve(s *server) http.HandlerFunc {\nreturn func(w http.ResponseWriter, r *http.Request) {\ns.write(w, \"all\") // H\n}\n}\n", "main.(*server).write makes them", "main.serve.func1 main.(*server).write"},
+		{"of a framework", server + "func (s *server) tree() []item {\nreturn s.items // R\n}\nfunc (s *server) handle(c *gin.Context) {\nc.JSON(200, s.tree()) // H\n}\n", "main.(*server).tree makes them", "main.(*server).handle main.(*server).tree"},
+
+		{"by the query", server + handle + "kind := r.URL.Query().Get(\"kind\")\ns.write(w, kind) // H\n}\n", "", ""},
+		{"by a form, as an argument", server + handle + "s.write(w, r.FormValue(\"kind\")) // H\n}\n", "", ""},
+		{"the query decides", server + handle + "kind := \"some\"\nif r.FormValue(\"full\") == \"1\" {\nkind = \"all\"\n}\ns.write(w, kind) // H\n}\n", "", ""},
+		{"a case of the query", server + handle + "kind := \"some\"\nswitch r.FormValue(\"full\") {\ncase \"1\":\nkind = \"all\"\n}\ns.write(w, kind) // H\n}\n", "", ""},
+		{"by the body", server + handle + "var q item\njson.NewDecoder(r.Body).Decode(&q)\ns.write(w, q.name) // H\n}\n", "", ""},
+		{"by the body, read before", server + handle + "q := new(item)\nbody, _ := io.ReadAll(r.Body)\njson.Unmarshal(body, q)\ns.write(w, q.name) // H\n}\n", "", ""},
+		{"by who asks", server + "func (s *server) user(r *http.Request) string { return r.Header.Get(\"X-User\") }\n" + handle + "name := s.user(r)\ns.write(w, name) // H\n}\n", "", ""},
+		{"the request is handed on", server + "func (s *server) show(w http.ResponseWriter, r *http.Request) {\nfmt.Fprint(w, s.items, r.Host) // R\n}\n" + handle + "s.show(w, r) // H\n}\n", "", "main.(*server).handle main.(*server).show"},
+		{"through what it calls", server + "func (s *server) show(w http.ResponseWriter, path string) {\nfmt.Fprint(w, s.by[path]) // R\n}\n" + handle + "s.show(w, r.URL.Path) // H\n}\n", "", "main.(*server).handle main.(*server).show"},
+		{"a parameter of a framework", server + "func (s *server) handle(c *gin.Context) {\ns.write(c.Writer, c.Query(\"kind\")) // H\n}\n", "", ""},
+		{"the context of a framework handed on", server + "func (s *server) list(c *gin.Context) {\nfmt.Fprint(c.Writer, s.by[c.Param(\"id\")]) // R\n}\nfunc (s *server) handle(c *gin.Context) {\ns.list(c) // H\n}\n", "", "main.(*server).handle main.(*server).list"},
+		{"a list that the request is put into", server + handle + "kinds := []string{}\nkinds = append(kinds, r.Host)\ns.write(w, kinds[0]) // H\n}\n", "", ""},
+		{"a map that the request is put into", server + handle + "kinds := map[string]string{}\nkinds[\"a\"] = r.Host\ns.write(w, kinds[\"a\"]) // H\n}\n", "", ""},
+		{"a wrapper that gives who asks", server + "func wrap(f func(w http.ResponseWriter, name string)) http.HandlerFunc { return func(w http.ResponseWriter, r *http.Request) { f(w, r.Host) } }\nfunc routes(s *server, mux *http.ServeMux, auth *http.Request) {\nmux.Handle(\"/\", check(auth, func(w http.ResponseWriter, name string) {\ns.write(w, name) // H\n}))\n}\n", "", "main.routes.func1 main.(*server).write"},
+	} {
+		text := "package main\n\nimport (\n\"bytes\"\n\"encoding/json\"\n\"fmt\"\n\"io\"\n\"net/http\"\n)\n" + c.source
+		handler, callee := strings.Count(text[:strings.Index(text, "// H")], "\n")+1, strings.Count(text[:strings.Index(text, "R\n")], "\n")+1
+		frames := "main.(*server).handle main.(*server).write"
+		if c.frames != "" {
+			frames = c.frames
+		}
+		name, called, _ := strings.Cut(frames, " ")
+		way := fmt.Sprintf("net/http.serverHandler.ServeHTTP:/go/server.go:1 %s:/src/main.go:%d", name, handler)
+		if called != "" {
+			way += fmt.Sprintf(" %s:/src/main.go:%d", called, callee)
+		}
+		r := underLoad(alike(0.999))
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(text))
+		withProfile(r, recording.CPU, "cpu", column{way + " fmt.Fprint:/go/print.go:1", []int64{80}}, column{"net/http.(*conn).serve:/go/server.go:1", []int64{20}})
+		f := answers(t, r, "CP30")[0]
+		if c.says == "" && f.State != Fine || c.says != "" && (f.State != Found || f.Severity != Warning || !strings.Contains(f.Summary, c.says)) {
+			t.Errorf("%s: %s %s: %s", c.name, f.State, f.Severity, f.Summary)
+		}
+	}
+}
+
+// TestCP30Load: only answers that are nearly as before count, of requests that ask, and only the work of making them.
+func TestCP30Load(t *testing.T) {
+	const source = "package main\n\nfunc (s *server) handle(w http.ResponseWriter, r *http.Request) {\n\ts.write(w)\n}\n\nfunc (s *server) write(w io.Writer) {\n\tfor _, it := range s.items {\n\t\tfmt.Fprint(w, it)\n\t}\n}\n"
+	const way = "net/http.serverHandler.ServeHTTP:/go/server.go:1 main.(*server).handle:/src/main.go:4 main.(*server).write:/src/main.go:9 fmt.Fprint:/go/print.go:1"
+	two := []loadlog.Target{{Method: "GET", URL: "http://localhost/a"}, {Method: "GET", URL: "http://localhost/b"}}
+	for _, c := range []struct {
+		name  string
+		log   *loadlog.Log
+		way   string
+		state State
+		says  string
+	}{
+		{"as before", alike(0.999), "", Found, "99.9% of what is in them was in the one before"},
+		{"not quite as before", alike(0.99999), "", Found, "more than 99.9% of what is in them"},
+		{"different", alike(0.5), "", Fine, "differ"},
+		{"it drifts away", alikeBut(func(l *loadlog.Log) { l.Likeness[0].SameAsFirst = 30000 }), "", Fine, "differ"},
+		{"short answers", alikeBut(func(l *loadlog.Log) { l.Likeness[0].LastBytes, l.Likeness[0].SameAsFirst = 900, 900 }), "", Fine, "900 B of content"},
+		{"few answers", alikeBut(func(l *loadlog.Log) { l.Likeness[0].Compared = 2 }), "", TooLittle, "2 answers could be compared; 3 are needed"},
+		{"nothing compared", alikeBut(func(l *loadlog.Log) { l.Likeness = nil }), "", NotApplicable, "no load has compared answers"},
+		{"what it posts", alikeBut(func(l *loadlog.Log) { l.Method = "POST" }), "", Fine, "differ"},
+		{"another target differs", alikeBut(func(l *loadlog.Log) { l.Targets, l.Likeness[0].Target = two, 1 }), "", Fine, "differ"},
+		{"little work", alikeBut(func(l *loadlog.Log) { l.ServiceCPU = 40 * time.Millisecond }), "", Fine, "making them takes 80.0% of the CPU time"},
+		{"it is sent", alike(0.999), way + " net/http.(*response).Write:/go/server.go:2 net.(*conn).Write:/go/net.go:1", TooLittle, "0 samples of requests"},
+		{"a database makes it", alike(0.999), way + " database/sql.(*DB).Query:/go/sql.go:1", TooLittle, "0 samples of requests"},
+	} {
+		r := underLoad(c.log)
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
+		if c.way == "" {
+			c.way = way
+		}
+		withProfile(r, recording.CPU, "cpu", column{c.way, []int64{80}}, column{"net/http.(*conn).serve:/go/server.go:1", []int64{20}})
+		if f := answers(t, r, "CP30")[0]; f.State != c.state || !strings.Contains(f.Summary, c.says) {
+			t.Errorf("%s: %s %s: %s", c.name, f.State, f.Severity, f.Summary)
+		}
+	}
+}
