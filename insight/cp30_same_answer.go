@@ -27,7 +27,7 @@ var cp30 = &Rule{
 		{"share", 0.10, "share of CPU time", "as CP03"},
 		{"warn", 0.25, "share of CPU time", "as CP03"},
 		{"cost", 0.0005, "CPU seconds a request", "chosen: less is that of a small answer"},
-		{"samples", 40, "samples of requests", "chosen"},
+		{"samples", 20, "samples of requests", "chosen"},
 	},
 	Check: checkSameAnswers,
 }
@@ -83,7 +83,7 @@ func sameAnswersOf(r *Rule, in *Input) (a sameAnswers, why string) {
 		if a.Compared == 0 {
 			a.load = load
 		}
-		a.Add(whole)
+		a.Join(whole)
 		n, cpu = n+int64(l.Log.Len()), cpu+l.Log.ServiceCPU
 	}
 	switch {

@@ -54,6 +54,8 @@ func methodsOf(value any) map[string]any {
 		return map[string]any{"ErrorText": v.ErrorText}
 	case loadlog.Target:
 		return map[string]any{"String": v.String}
+	case loadlog.Likeness:
+		return map[string]any{"Share": v.Share, "ShareOfFirst": v.ShareOfFirst}
 	case loadlog.TargetFacts:
 		return map[string]any{"String": v.String}
 	case loadlog.Condition:

@@ -88,7 +88,7 @@ func likenesses(lanes []*lane) (all []loadlog.Likeness) {
 				all = append(all, t.Likeness)
 				continue
 			}
-			all[i].Add(t.Likeness)
+			all[i].Join(t.Likeness)
 		}
 	}
 	slices.SortFunc(all, func(a, b loadlog.Likeness) int { return a.Target - b.Target })

@@ -64,7 +64,7 @@ func TestLikeness(t *testing.T) {
 				}
 				var k loadlog.Likeness
 				for _, x := range log.Likeness {
-					k.Add(x)
+					k.Join(x)
 				}
 				if k.Compared != c.compared || k.Share() < c.from || k.Share() > c.to || k.ShareOfFirst() < c.from || k.ShareOfFirst() > c.to {
 					t.Errorf("%+v, %.4f and %.4f; want %d compared, %.4f to %.4f", k, k.Share(), k.ShareOfFirst(), c.compared, c.from, c.to)

@@ -18,8 +18,8 @@ type Likeness struct {
 	Between     time.Duration `json:"between_ns"`
 }
 
-// Add adds what another sender has seen of the same target.
-func (k *Likeness) Add(o Likeness) {
+// Join adds what another sender has seen of the same target.
+func (k *Likeness) Join(o Likeness) {
 	k.Compared += o.Compared
 	k.Bytes += o.Bytes
 	k.Same += o.Same
@@ -29,10 +29,10 @@ func (k *Likeness) Add(o Likeness) {
 }
 
 // Share is how much of the answers had been in the one before, from 0 to 1; 0 where none was compared.
-func (k *Likeness) Share() float64 { return part(k.Same, k.Bytes) }
+func (k Likeness) Share() float64 { return part(k.Same, k.Bytes) }
 
 // ShareOfFirst is how much of the last answer had been in the first one, from 0 to 1; 0 where none was compared.
-func (k *Likeness) ShareOfFirst() float64 { return part(k.SameAsFirst, k.LastBytes) }
+func (k Likeness) ShareOfFirst() float64 { return part(k.SameAsFirst, k.LastBytes) }
 
 func part(of, all int64) float64 {
 	if all <= 0 {

@@ -114,7 +114,7 @@ func (s *stock) write(w io.Writer) {
 
 func cp30() {
 	s := &stock{}
-	for i := range 4000 {
+	for i := range 8000 {
 		s.goods = append(s.goods, fmt.Sprintf("article %d", i))
 	}
 	s.list = sync.OnceValue(func() []byte {
