@@ -3,6 +3,8 @@ package insight
 import (
 	"fmt"
 	"go/ast"
+	"go/types"
+	"slices"
 	"strings"
 
 	"loupe/value/stack"
@@ -74,8 +76,9 @@ func growsBytes(h *hit, at stack.Frame) bool {
 	return all > 0 && float64(grows) >= halfOfAll*float64(all)
 }
 
-// givenBuffer finds the one variable with a buffer that a function makes and gives to a function of a library.
+// givenBuffer finds the one variable with a buffer that a function makes, without room for what comes, and gives to a function of a library.
 func givenBuffer(d *derivations, decl *ast.FuncDecl) (b growingBuffer, ok bool) {
+	var of types.Object
 	several := false
 	eachNode(decl, func(n ast.Node, _ []ast.Node) {
 		call, is := n.(*ast.CallExpr)
@@ -91,14 +94,25 @@ func givenBuffer(d *derivations, decl *ast.FuncDecl) (b growingBuffer, ok bool) 
 			if v == nil || !isLocal(decl, v) || isGiven(decl, v) || libraryTypeOf(d, id, 0).text() != "bytes.Buffer" {
 				continue
 			}
-			several = several || ok && b.name != v.Name()
-			if !ok {
-				b, ok = growingBuffer{name: v.Name(), made: d.placeOf(atPos(v.Pos())), given: d.placeOf(call)}, true
+			several = several || of != nil && of != v
+			if of == nil {
+				of, b = v, growingBuffer{name: v.Name(), made: d.placeOf(atPos(v.Pos())), given: d.placeOf(call)}
 			}
 		}
-		if sel, method := call.Fun.(*ast.SelectorExpr); method && ok && sel.Sel.Name == "Grow" && isNamed(sel.X, b.name) {
-			several = true // it has its room, as far as that is known
-		}
 	})
-	return b, ok && !several
+	return b, of != nil && !several && !hasRoom(d, decl, of)
+}
+
+// hasRoom tells of a buffer that a function gives it room, as far as what goes into it is known: by Grow, or by a slice with a capacity that it is made with.
+func hasRoom(d *derivations, decl *ast.FuncDecl, of types.Object) bool {
+	grows := hasNode(decl.Body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		return ok && calledName(call) == "Grow" && receiverOf(call) != nil && d.variable(receiverOf(call)) == of
+	})
+	return grows || slices.ContainsFunc(d.definitions(decl)[of], func(def definition) bool {
+		return def.x != nil && hasNode(def.x, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			return ok && isNamed(call.Fun, "make") && len(call.Args) == 3
+		})
+	})
 }

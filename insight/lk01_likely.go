@@ -43,11 +43,11 @@ func likelyHolderOf(in *Input, at stack.Frame) *likelyHolder {
 			}
 			h.marks[i] = true
 			f := lineOnly(frames[k])
-			if lines[f] += s.counts[i]; h.at.Func == "" || lines[f] > lines[h.at] {
+			if lines[f] += s.counts[i]; lines[f] > lines[h.at] {
 				h.at = f
 			}
 			if x := w.outermost(frames, k, part.from); x != nil {
-				if walks[x] += s.counts[i]; h.walk == nil || walks[x] > walks[h.walk] {
+				if walks[x] += s.counts[i]; walks[x] > walks[h.walk] {
 					h.walk = x
 				}
 			}
@@ -56,7 +56,7 @@ func likelyHolderOf(in *Input, at stack.Frame) *likelyHolder {
 		if s.weight(h.marks) < enoughHeld || h.share < halfOfAll || best != nil && best.share >= h.share {
 			continue
 		}
-		if h.walk != nil && float64(walks[h.walk]) < halfOfAll*float64(s.weight(h.marks)) {
+		if float64(walks[h.walk]) < halfOfAll*float64(s.weight(h.marks)) {
 			h.walk = nil
 		}
 		best = h
