@@ -20,6 +20,11 @@ func TestMovedFiles(t *testing.T) {
 		{"replaced by a new one", read + "func (s *store) save(b []byte) {\n\ttmp := s.path + \".tmp\"\n\tos.WriteFile(tmp, b, 0o600)\n\tos.Rename(tmp, s.path) // C\n}\n\nfunc main() {\n\tfor {\n\t\tnew(store).save(nil)\n\t}\n}\n", "is replaced at main.go:%C"},
 		{"by a name that is put together", joined + "func (s *store) cut() {\n\tos.Truncate(filepath.Join(s.dir, \"a.json\"), 0) // C\n}\n\nfunc main() {\n\tfor {\n\t\tnew(store).cut()\n\t}\n}\n", "is truncated at main.go:%C"},
 
+		{"deferred by what runs again", read + "func (s *store) rotate() {\n\tdefer os.Rename(s.path, s.path+\".1\") // C\n}\n\nfunc main() {\n\tfor {\n\t\tnew(store).rotate()\n\t}\n}\n", "is renamed at main.go:%C"},
+		{"renamed by main", read + "func main() {\n\ts := new(store)\n\tfor {\n\t\tos.Rename(s.path, \"last\") // C\n\t}\n}\n", "is renamed at main.go:%C"},
+
+		{"when the program begins", read + "func main() {\n\ts := new(store)\n\tos.Remove(s.path)\n\tserve(s)\n}\n", ""},
+		{"renamed when the program is over", read + "func main() {\n\ts := new(store)\n\tdefer os.Rename(s.path, \"last\")\n\tserve(s)\n}\n", ""},
 		{"another file", read + "func (s *store) rotate() {\n\tos.Rename(s.other, s.other+\".1\")\n}\n\nfunc main() {\n\tfor {\n\t\tnew(store).rotate()\n\t}\n}\n", ""},
 		{"the field of another type", read + "func (c *cache) drop() {\n\tos.Remove(c.path)\n}\n\nfunc main() {\n\tfor {\n\t\tnew(cache).drop()\n\t}\n}\n", ""},
 		{"another one in the folder", joined + "func (s *store) cut() {\n\tos.Remove(filepath.Join(s.dir, \"b.json\"))\n}\n\nfunc main() {\n\tfor {\n\t\tnew(store).cut()\n\t}\n}\n", ""},

@@ -17,6 +17,11 @@ func TestUnclosedRows(t *testing.T) {
 		{"left in the loop", query + "\tfor rows.Next() {\n\t\tif err := rows.Scan(&n); err != nil {\n\t\t\treturn 0, err\n\t\t}\n\t}\n\treturn n, nil\n", true},
 		{"without a context", "\trows, err := db.Query(\"SELECT 1\") // A\n\tif err == nil && rows.Next() {\n\t\trows.Scan(&n)\n\t}\n\treturn n, err\n", true},
 
+		{"behind a loop of something else", query + "\tfor n < 9 {\n\t\tn++\n\t}\n\tif rows.Next() {\n\t\terr = rows.Scan(&n)\n\t}\n\treturn n, err\n", true},
+		{"left by a break", query + "\tfor rows.Next() {\n\t\tif n > 9 {\n\t\t\tbreak\n\t\t}\n\t}\n\treturn n, nil\n", true},
+
+		{"another method", "\tv, err := l.All(\"q\") // A\n\tif err == nil && v.Next() {\n\t\tn++\n\t}\n\treturn n, err\n", false},
+		{"the rows of another one", query + "\tif l.rows.Next() {\n\t\tn++\n\t}\n\tprintln(rows == nil)\n\treturn n, err\n", false},
 		{"closed", query + "\tdefer rows.Close()\n\tif rows.Next() {\n\t\terr = rows.Scan(&n)\n\t}\n\treturn n, err\n", false},
 		{"read to the end", query + "\tfor rows.Next() {\n\t\trows.Scan(&n)\n\t}\n\treturn n, rows.Err()\n", false},
 		{"stored", query + "\trows.Next()\n\tl.rows = rows\n\treturn n, nil\n", false},

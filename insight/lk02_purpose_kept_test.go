@@ -27,6 +27,22 @@ func TestKeptByOthers(t *testing.T) {
 		{"a token that is refused", token + method("\ts.mu.Lock()\n\ts.token = \"\"\n\ts.mu.Unlock()\n"), "s.token is set at a.go:"},
 		{"what is kept is changed", boxes + box + "func (b *box) add(x string) { b.all = append(b.all, x) }\n\nfunc end() {\n", "change it (all is changed at a.go:"},
 
+		{"by the time of something else", look + method("\tfor _, x := range s.list() {\n\t\tif time.Now().After(until(x)) {\n\t\t\tdelete(s.m, x)\n\t\t}\n\t}\n"), "an entry is deleted"},
+		{"one entry, at a time", look + method("\tif time.Now().After(until(v)) {\n\t\tdelete(s.m, k)\n\t}\n"), "an entry is deleted"},
+		{"by another condition than the time", look + method("\tfor x, y := range s.m {\n\t\tif y == v {\n\t\t\tdelete(s.m, x)\n\t\t}\n\t}\n"), "an entry is deleted"},
+		{"one that looks up, and stores anyway", look + method("\tif _, ok := s.m[k]; ok {\n\t\tprintln(k)\n\t}\n\tx, _ := get(k)\n\ts.m[k] = x\n"), "s.m[k] is set at a.go:"},
+		{"one that looks something else up", look + method("\tif _, ok := names[k]; ok {\n\t\treturn\n\t}\n\tx, _ := get(k)\n\ts.m[k] = x\n}\n\nvar names = map[string]bool{}\n\nfunc end() {\n"), "s.m[k] is set at a.go:"},
+		{"one that looks up afterwards", look + method("\tx, _ := get(k)\n\ts.m[k] = x\n\tif _, ok := s.m[v]; ok {\n\t\treturn\n\t}\n"), "s.m[k] is set at a.go:"},
+		{"one that leaves where there is none", look + method("\tif _, ok := s.m[k]; !ok {\n\t\treturn\n\t}\n\ts.m[k] = v\n"), "s.m[k] is set at a.go:"},
+		{"the program begins, with others", boxes + box + "func main() {\n\tgo end()\n\tkept = map[string]*box{}\n}\n\nfunc end() {\n", "kept is set at a.go:"},
+		{"the program begins, in a loop", boxes + box + "func main() {\n\tfor {\n\t\tkept = map[string]*box{}\n\t}\n}\n\nfunc end() {\n", "kept is set at a.go:"},
+		{"the program begins, in a literal", boxes + box + "func main() {\n\ttime.AfterFunc(9, func() { kept = map[string]*box{} })\n}\n\nfunc end() {\n", "kept is set at a.go:"},
+		{"a method that is called elsewhere, too", "\tif v, ok := s.m[k]; ok {\n\t\treturn v, nil\n\t}\n\ts.room()\n\tv, err := get(k) // call\n\ts.m[k] = v\n\treturn v, err\n}\n\nfunc (s *svc) room() { clear(s.m) }\n\nfunc (s *svc) other() {\n\ts.room()\n", "clear(s.m) is called at a.go:"},
+
+		{"the program begins", boxes + box + "func main() {\n\tkept = map[string]*box{}\n\tgo end()\n}\n\nfunc end() {\n", proven},
+		{"old ones are deleted, by Before", look + method("\tnow := time.Now()\n\tfor x, y := range s.m {\n\t\tif until(y).Before(now) {\n\t\t\tdelete(s.m, x)\n\t\t}\n\t}\n"), proven},
+		{"old ones are deleted, by Since", look + method("\tfor x, y := range s.m {\n\t\tif time.Since(until(y)) > 0 {\n\t\t\tdelete(s.m, x)\n\t\t}\n\t}\n"), proven},
+		{"old ones are deleted, by After", look + method("\tnow := time.Now()\n\tfor x, y := range s.m {\n\t\tif now.After(until(y)) {\n\t\t\tdelete(s.m, x)\n\t\t}\n\t}\n"), proven},
 		{"nobody else", look + method("\tprintln(len(s.m), s.m[k])\n"), proven},
 		{"it is gone through", look + method("\tfor x, y := range s.m {\n\t\tprintln(x, y)\n\t}\n"), proven},
 		{"another map", look + method("\to := &other{}\n\tdelete(o.m, k)\n}\n\ntype other struct{ m map[string]string }\n\nfunc end() {\n"), proven},
@@ -44,6 +60,20 @@ func TestKeptByOthers(t *testing.T) {
 		if !strings.Contains(got, c.want) || strings.HasPrefix(got, proven) != (c.want == proven) || c.want != proven && !strings.Contains(got, "If ") {
 			t.Errorf("%s: %s", c.name, got)
 		}
+		if strings.Contains(got, "change it (") != strings.HasPrefix(c.want, "change it") {
+			t.Errorf("%s: what is kept is changed: %s", c.name, got)
+		}
+	}
+	const before = "}\n\nfunc (s *svc) load(k string) (string, error) {\n\tBEFORE\ts.mu.Lock() // take\n\tdefer s.mu.Unlock()\n\tif v, ok := s.m[k]; ok {\n\t\treturn v, nil\n\t}\n\tWITHIN\tv, err := get(k) // work\n\ts.m[k] = v\n\treturn v, err\n"
+	const line = "delete(s.m, \"old\")\n"
+	for body, want := range map[string]string{
+		strings.NewReplacer("BEFORE", line, "WITHIN", "").Replace(before): "an entry is deleted",
+		strings.NewReplacer("BEFORE", "", "WITHIN", line).Replace(before): proven,
+	} {
+		code, waiter, holder := lockCodeIn(body, "main.(*svc).load", "// take", "// work")
+		if got := purposeOf(code, waiter, holder).advice(doingCall); !strings.Contains(got, want) {
+			t.Errorf("in the same function: %s, want %s", got, want)
+		}
 	}
 }
 
@@ -58,6 +88,14 @@ func TestKnownUnderLock(t *testing.T) {
 		{"a count behind the call", handler + "\tget(r.URL.Path) // work\n\ts.hits++\n", "Find out first", plain},
 		{"nothing but the answer", handler + "\tv, _ := get(r.FormValue(\"k\")) // work\n\tw.Header().Set(\"A\", \"b\")\n\tw.Write([]byte(v))\n", plain + "nothing under it is shared", ""},
 		{"a helper answers", handler + "\tv, _ := get(r.FormValue(\"k\")) // work\n\tanswer(w, v)\n}\n\nfunc answer(w http.ResponseWriter, v string) {\n\tfmt.Fprint(w, v)\n", plain, ""},
+		{"an encoder answers", handler + "\tv, _ := get(r.FormValue(\"k\")) // work\n\tjson.NewEncoder(w).Encode(v)\n", plain, ""},
+		{"a text answers", handler + "\tv, _ := get(r.FormValue(\"k\")) // work\n\tio.WriteString(w, v)\n", plain, ""},
+		{"a helper that is given a request, and something else to write to", handler + "\tv, _ := get(r.FormValue(\"k\")) // work\n\tnote(kept, r, v)\n}\n\nvar kept io.Writer\n\nfunc note(out io.Writer, r *http.Request, v string) {\n\tfmt.Fprint(out, r.URL.Path, v)\n", "something is written (fmt.Fprint)", plain},
+		{"a helper that answers one that is kept, by another name", handler + "\tv, _ := get(r.FormValue(\"k\")) // work\n\tto := s.follower\n\tanswer(to, v)\n}\n\nfunc answer(w http.ResponseWriter, v string) {\n\tfmt.Fprint(w, v)\n", "something is written (fmt.Fprint)", plain},
+		{"what is set before the call", handler + "\ts.token = r.URL.Path\n\tget(r.URL.Path) // work\n", "Find out first", plain},
+		{"two counts before the call", handler + "\ts.hits++\n\ts.left++\n\tget(r.URL.Path) // work\n", "Find out first", plain},
+		{"a count by a method in front", "}\n\nfunc (s *svc) tick() { s.hits++ }\n" + strings.TrimPrefix(handler, "}\n") + "\ts.tick()\n\tget(r.URL.Path) // work\n", "Find out first", plain},
+		{"a count, and what is not seen", handler + "\ts.hits++\n\tpeerlib.Exchange(r.URL.Path) // work\n", "", plain},
 		{"a client that is kept", handler + "\tv, _ := get(r.FormValue(\"k\")) // work\n\tfmt.Fprint(s.follower, v)\n}\n\nfunc end() {\n", "something is written (fmt.Fprint)", plain},
 		{"all that follow", handler + "\tv, _ := get(r.FormValue(\"k\")) // work\n\tfor f := range followers {\n\t\tfmt.Fprint(f, v)\n\t}\n}\n\nvar followers = map[http.ResponseWriter]bool{}\n\nfunc end() {\n", "something is written (fmt.Fprint)", plain},
 		{"a helper that answers one that is kept", handler + "\tv, _ := get(r.FormValue(\"k\")) // work\n\tanswer(s.follower, v)\n}\n\nfunc answer(w http.ResponseWriter, v string) {\n\tfmt.Fprint(w, v)\n", "something is written (fmt.Fprint)", plain},

@@ -16,7 +16,7 @@ func lockCode(body string) (c *code, waiter, holder []stack.Frame) {
 
 // lockCodeIn is that of a function that has other marks.
 func lockCodeIn(body, function, lock, call string) (c *code, waiter, holder []stack.Frame) {
-	const head = "package main\n\nimport (\n\t\"io\"\n\t\"net/http\"\n\t\"os\"\n\t\"os/exec\"\n\t\"sync\"\n\t\"log\"\n\t\"fmt\"\n\t\"bytes\"\n\t\"database/sql\"\n\t\"compress/flate\"\n\t\"crypto/cipher\"\n\t\"path/filepath\"\n\t\"strings\"\n\t\"time\"\n)\n\n" +
+	const head = "package main\n\nimport (\n\t\"encoding/json\"\n\t\"io\"\n\t\"net/http\"\n\t\"os\"\n\t\"os/exec\"\n\t\"sync\"\n\t\"log\"\n\t\"fmt\"\n\t\"bytes\"\n\t\"database/sql\"\n\t\"compress/flate\"\n\t\"crypto/cipher\"\n\t\"path/filepath\"\n\t\"strings\"\n\t\"time\"\n)\n\n" +
 		"type svc struct {\n\tmu sync.Mutex\n\tm map[string]string\n\ttoken string\n\tleft, hits int\n\tout chan string\n\tsubs []func(string)\n\tdir string\n\tzw *flate.Writer\n\tbuf bytes.Buffer\n\tenc cipher.Stream\n\tdb *sql.DB\n\tf *os.File\n}\n\n" +
 		"var hc = &http.Client{}\n\nfunc get(path string) (string, error) {\n\tresp, err := hc.Get(\"http://peer\" + path)\n\tif err != nil {\n\t\treturn \"\", err\n\t}\n\tdefer resp.Body.Close()\n\tb, err := io.ReadAll(resp.Body)\n\treturn string(b), err\n}\n\n" +
 		"func createAccount(user string) (string, error) { return get(\"/account?k=\" + user) }\n" +

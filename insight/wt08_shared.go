@@ -60,9 +60,7 @@ func tellTaken(c *code, path []stack.Frame, f *Finding) bool {
 func keptForOthers(d *derivations, way []stack.Frame, caller frameCode, name string) bool {
 	k := keptResults{d: d, around: []*ast.FuncDecl{caller.decl}, fields: true}
 	for decl := range d.reached(caller.decl, caller.decl.Body) {
-		if decl != caller.decl {
-			k.around = append(k.around, decl)
-		}
+		k.around = append(k.around, decl)
 	}
 	if slices.ContainsFunc(k.around, func(decl *ast.FuncDecl) bool { return k.putsResult(decl, name) }) {
 		return true
