@@ -73,3 +73,16 @@ func TestProcessAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestProcessOfRequests: where requests start the same process again and again, it is the load that asks for the same.
+func TestProcessOfRequests(t *testing.T) {
+	const source = "package main\n\nfunc handle(w http.ResponseWriter, r *http.Request) {\n\tfetch(r.URL.Path, token()) // asks\n}\n\nfunc token() string {\n\tout, _ := exec.Command(\"ssh\", \"auth\").Output() // start\n\treturn string(out)\n}\n"
+	r := served(t, 20, func(p *accounttest.Program) {
+		p.Call(40*time.Millisecond, accounttest.In("internal/syscall/unix.Waitid@w.go:1", "os.(*Process).pidfdWait@exec.go:1", "os/exec.(*Cmd).Run@exec.go:2", markedFrame("main.token", source, " // start\n"), markedFrame("main.handle", source, " // asks\n")))
+	})
+	withSource(r, "main.go", source)
+	r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, []byte(`{"schema":"loupe.repeats/1","ns":16000000000,"functions":[{"name":"main.token","file":"main.go","line":7,"calls":40,"time_ns":16000000000,"everywhere":{"calls":40,"time_ns":16000000000,"distinct":1,"again":39,"again_ns":15000000000}}],"within":[]}`))
+	if f := answers(t, r, "WT01")[0]; f.State != Found || strings.Contains(f.Title, "same process") || !strings.HasPrefix(f.Advice, "Do not start a process for each request") {
+		t.Errorf("%s %q: %s", f.State, f.Title, f.Advice)
+	}
+}
