@@ -94,7 +94,7 @@ func isCall(n ast.Node) bool { _, ok := n.(*ast.CallExpr); return ok }
 // onlyLocks tells of a call that it locks or unlocks something.
 func onlyLocks(x ast.Expr) bool {
 	call, ok := x.(*ast.CallExpr)
-	return ok && len(call.Args) == 0 && slices.Contains([]string{"Lock", "RLock", "Unlock", "RUnlock"}, calledName(call))
+	return ok && len(call.Args) == 0 && isMethodCall(call) && slices.Contains([]string{"Lock", "RLock", "Unlock", "RUnlock"}, calledName(call))
 }
 
 // askedIn is what a condition asks directly: the call of has(x), !has(x) and get(x) != nil.

@@ -119,12 +119,6 @@ func bodyStart(n ast.Node) token.Pos {
 // changes notes what a place that is written to is.
 func (x *carriedOver) changes(decl *ast.FuncDecl, place ast.Expr) {
 	place = elementsOf(place)
-	if sel, ok := place.(*ast.SelectorExpr); ok {
-		if v := x.d.field(sel); v != nil {
-			x.changed[v] = true
-			return
-		}
-	}
 	if v := placeObject(x.d, place); v != nil {
 		if x.stays(decl, v) {
 			x.changed[v] = true

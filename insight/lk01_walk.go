@@ -290,14 +290,13 @@ func (w *walkFinder) answer(cond ast.Expr) ast.Expr {
 
 // locksOnly tells of a statement that it takes a lock or lets it go, at once or at the end.
 func locksOnly(s ast.Stmt) bool {
-	var call *ast.CallExpr
 	switch s := s.(type) {
 	case *ast.ExprStmt:
-		call, _ = s.X.(*ast.CallExpr)
+		return onlyLocks(s.X)
 	case *ast.DeferStmt:
-		call = s.Call
+		return onlyLocks(s.Call)
 	}
-	return call != nil && len(call.Args) == 0 && isMethodCall(call) && slices.Contains([]string{"Lock", "Unlock", "RLock", "RUnlock"}, calledName(call))
+	return false
 }
 
 // asked is what a condition asks of an element; of a call of a function that returns one, that one.
