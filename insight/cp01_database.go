@@ -48,12 +48,10 @@ const (
 
 // queryCost are the samples of a statement.
 type queryCost struct {
-	own                   []stack.Frame // of the program, on its heaviest stack
 	call                  *ast.CallExpr // that gives the statement; nil where the source does not show it
 	text                  string        // it begins with
 	all, steps, walks     int64
 	machine               bool // what the engine does is seen
-	heaviest              int64
 	line                  stack.Frame
 	perCall, turns, calls int64 // rows, by the run that counts
 }
@@ -144,7 +142,7 @@ func heaviestQuery(in *Input, w *facts.Weights, h *hotFunction) *queryCost {
 		}
 		q := by[key]
 		if q == nil {
-			q = &queryCost{call: call, text: text}
+			q = &queryCost{call: call, text: text, line: own[0]}
 			by[key] = q
 		}
 		q.all += n
@@ -155,9 +153,6 @@ func heaviestQuery(in *Input, w *facts.Weights, h *hotFunction) *queryCost {
 			q.walks += n
 		}
 		q.machine = q.machine || machine
-		if n > q.heaviest || q.own == nil {
-			q.heaviest, q.own, q.line = n, own, own[0]
-		}
 		if most == nil || cmp.Or(cmp.Compare(q.all, most.all), cmp.Compare(most.line.Line, q.line.Line)) > 0 {
 			most = q
 		}
