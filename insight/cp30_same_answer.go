@@ -17,7 +17,7 @@ var cp30 = &Rule{
 	ID: "CP30", Title: "Each request makes the same answer again",
 	About: "The load compares some answers with the one before, and the source shows what of the request the handler reads. " +
 		"An answer that takes much CPU time, depends on nothing in the request and hardly changes from one request to the next can be kept: as a whole, or by its parts, made again when what they show changes.",
-	Asks: []facts.Question{facts.CPU},
+	Asks: []facts.Question{facts.CPU, facts.Requests},
 	Params: []Param{
 		{"same", 0.95, "of an answer was in the one before", "chosen: changes of single objects are less"},
 		{"drift", 0.80, "of the last answer was in the first one", "chosen: what changes all the time is not worth keeping"},
@@ -70,7 +70,8 @@ type sameAnswers struct {
 func sameAnswersOf(r *Rule, in *Input) (a sameAnswers, why string) {
 	a.state = NotApplicable
 	n, cpu := int64(0), time.Duration(0)
-	for _, l := range in.Facts.Loads() {
+	loads := in.Facts.Loads()
+	for _, l := range loads {
 		load := loadRound{l}
 		if len(l.Log.Likeness) == 0 {
 			continue
@@ -87,8 +88,11 @@ func sameAnswersOf(r *Rule, in *Input) (a sameAnswers, why string) {
 		n, cpu = n+int64(l.Log.Len()), cpu+l.Log.ServiceCPU
 	}
 	switch {
+	case a.Compared == 0 && (len(loads) == 0 || loads[0].Log.Len() < minRequests):
+		a.state = TooLittle
+		return a, "the load was too short to compare answers"
 	case a.Compared == 0:
-		return a, "no load has compared answers"
+		return a, "the load compared no answers: its requests differ, or another version of loupe recorded it"
 	case float64(a.Compared) < r.param("compared"):
 		a.state = TooLittle
 		return a, fmt.Sprintf("%s could be compared; %g are needed", unit.Plural(int64(a.Compared), "answer"), r.param("compared"))

@@ -102,7 +102,7 @@ func TestCP30Load(t *testing.T) {
 		{"it drifts away", alikeBut(func(l *loadlog.Log) { l.Likeness[0].SameAsFirst = 30000 }), "", Fine, "differ"},
 		{"short answers", alikeBut(func(l *loadlog.Log) { l.Likeness[0].LastBytes, l.Likeness[0].SameAsFirst = 900, 900 }), "", Fine, "900 B of content"},
 		{"few answers", alikeBut(func(l *loadlog.Log) { l.Likeness[0].Compared = 2 }), "", TooLittle, "2 answers could be compared; 3 are needed"},
-		{"nothing compared", alikeBut(func(l *loadlog.Log) { l.Likeness = nil }), "", NotApplicable, "no load has compared answers"},
+		{"nothing compared", alikeBut(func(l *loadlog.Log) { l.Likeness = nil }), "", NotApplicable, "its requests differ"},
 		{"what it posts", alikeBut(func(l *loadlog.Log) { l.Method = "POST" }), "", Fine, "differ"},
 		{"another target differs", alikeBut(func(l *loadlog.Log) { l.Targets, l.Likeness[0].Target = two, 1 }), "", Fine, "differ"},
 		{"little work", alikeBut(func(l *loadlog.Log) { l.ServiceCPU = 40 * time.Millisecond }), "", Fine, "making them takes 80.0% of the CPU time"},
