@@ -125,7 +125,7 @@ func (p answerPart) maker(in *Input, d *derivations, fn frameCode, depth int, le
 			m.lines = append(m.lines, f)
 		}
 	}
-	if isLoop(p.node) {
+	if m.loop = isLoop(p.node); m.loop {
 		_, m.at.Line, _ = d.t.at(p.node.Pos())
 	} else if below := mostIn(p.ways, depth+1); samplesOf(below) >= least && len(m.lines) == 1 {
 		m.callee = below[0].frames[depth+1].Func

@@ -47,7 +47,7 @@ func checkSameAnswers(r *Rule, in *Input) []Finding {
 	}
 	m := s.maker(in, r.param("through"))
 	if m == nil {
-		return []Finding{r.answer(Fine, "the answers are as before, but no part of the source makes most of them from nothing that the request says")}
+		return []Finding{r.answer(Fine, "the answers are as before, but no part of the source that reads nothing of the request makes most of them")}
 	}
 	share := stats.Wilson(float64(m.samples), float64(w.Total()), compare.Confidence)
 	cost := a.cost * share.Estimate
@@ -165,10 +165,10 @@ func targetsOf(log *loadlog.Log) string {
 func (a *sameAnswers) finding(r *Rule, in *Input, m *answerMaker, w *facts.Weights, share stats.Interval, cost float64) Finding {
 	each := ""
 	if a.cost > 0 {
-		each = fmt.Sprintf(", %s for each request", unit.Nanoseconds(cost*1e9))
+		each = fmt.Sprintf(", %s per request", unit.Nanoseconds(cost*1e9))
 	}
-	f := r.answer(Found, "the answers to %s are made anew each time, and %s of what is in them was in the one before; %s makes them from nothing that the request says, in %s of the CPU time%s",
-		a.target, almostAll(a.Share()), m.name(), unit.Percent(share.Estimate), each)
+	f := r.answer(Found, "%s rebuilds the answer to %s for each request: it reads nothing of the request, and %s of the content was in the previous answer; that takes %s of the CPU time%s",
+		m.name(), a.target, almostAll(a.Share()), unit.Percent(share.Estimate), each)
 	f.Severity, f.Score = Info, score(share.Estimate, r.param("share"), 0.60)
 	f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
 	if share.Low >= r.param("warn") {
@@ -178,7 +178,7 @@ func (a *sameAnswers) finding(r *Rule, in *Input, m *answerMaker, w *facts.Weigh
 	f.Evidence = append(f.Evidence, a.load.seen(fmt.Sprintf("%s with the one before: %s the same; the last with the first, %s earlier: %s",
 		unit.Plural(int64(a.Compared), "comparison"), unit.Percent(a.Share()), unit.Duration(a.Between), unit.Percent(a.ShareOfFirst()))))
 	f.costs, f.saves = m.costs(), true
-	f.Advice = m.advice(a)
+	f.Advice = m.advice()
 	f.Verify = "Record again under the same load: CPU time per request, and the share of this line, should fall (loupe compare OLD NEW)."
 	f.Doubts = append(f.Doubts, fmt.Sprintf("the answers were compared for %s, long ones in part: what changes less often than that looks the same", unit.Duration(a.Between)))
 	if m.effect != "" {
@@ -201,9 +201,10 @@ func almostAll(share float64) string {
 // answerMaker is the part of the source that makes most of the answers, and reads nothing of the request.
 type answerMaker struct {
 	samples int64
-	// at is the line whose call, or whose loop, makes them; callee is what it calls, empty for a loop.
+	// at is the line that makes them; callee is the function of the program that it calls, empty for none, and loop tells that it is a loop.
 	at     stack.Frame
 	callee string
+	loop   bool
 	// inner is the line of the innermost loop below that has most of it; zero where there is none.
 	inner stack.Frame
 	lines []stack.Frame // what the samples go through
@@ -213,10 +214,14 @@ type answerMaker struct {
 
 // name says what makes the answers.
 func (m *answerMaker) name() string {
-	if m.callee != "" {
+	switch at := fileLine(m.at.File, m.at.Line); {
+	case m.callee != "":
 		return stack.Short(m.callee)
+	case m.loop:
+		return "the loop at " + at
+	default:
+		return at
 	}
-	return "the loop at " + fileLine(m.at.File, m.at.Line)
 }
 
 func (m *answerMaker) costs() (all []cost) {
@@ -230,21 +235,21 @@ func (m *answerMaker) evidence(in *Input, w *facts.Weights) (all []Evidence) {
 	all = []Evidence{in.code.shownAt(m.at.File, m.at.Line, "%d of %d samples go through this", m.samples, w.Total())}
 	all[0].Function, all[0].Path = m.at.Func, w.Entry.Path
 	if m.inner.Line > 0 {
-		e := in.code.shownAt(m.inner.File, m.inner.Line, "this loop goes through everything for each request")
+		e := in.code.shownAt(m.inner.File, m.inner.Line, "for each request, this loop goes through all elements")
 		e.Function = m.inner.Func
 		all = append(all, e)
 	}
 	return all
 }
 
-func (m *answerMaker) advice(a *sameAnswers) string {
-	again := "make it again when that changes, or after a time for which users may see the old one"
+func (m *answerMaker) advice() string {
+	again := "rebuild it when the data changes, or after a time for which a stale answer is acceptable"
 	if m.changes == "" {
-		again = "if what it is made of can change, " + again
+		again = "if the data can change, " + again
 	}
-	text := fmt.Sprintf("Keep what %s makes, and let requests write what is kept; %s, on one goroutine alone.", m.name(), again)
+	text := fmt.Sprintf("Keep what %s builds, and let requests write that copy; %s, on one goroutine only.", m.name(), again)
 	if m.inner.Line > 0 {
-		text += fmt.Sprintf(" Where single elements change, keep for each of them what the loop at %s makes of it, and make only that again when the element is added or changed.", fileLine(m.inner.File, m.inner.Line))
+		text += fmt.Sprintf(" If only single elements change, keep what the loop at %s builds for each element, and rebuild that part when the element is added or changed.", fileLine(m.inner.File, m.inner.Line))
 	}
-	return text + " Users who may not see the same, or who ask for another format or encoding, each need one of their own."
+	return text + " Keep separate copies for users who may see different data, and for each format and encoding."
 }
