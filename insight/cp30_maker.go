@@ -1,7 +1,6 @@
 package insight
 
 import (
-	"fmt"
 	"go/ast"
 	"slices"
 	"strings"
@@ -72,9 +71,20 @@ func (s *servedSamples) maker(in *Input, through float64) *answerMaker {
 			return nil
 		}
 		for _, part := range partsWith(d, fn, ways, depth, least) {
-			if flow := (requestFlow{d: d, seen: map[flowAt]bool{}}); flow.free(fn, part.node, callers) {
-				return part.maker(in, d, fn, depth, least)
+			flow := requestFlow{d: d, seen: map[flowAt]bool{}, handlers: new([]string), owner: new(string), shared: new(bool)}
+			if !flow.free(fn, part.node, callers) {
+				continue
 			}
+			if *flow.shared {
+				return nil // the place to keep it is with those who call the function
+			}
+			b := besidesAnswer(d, fn, part.node, callers)
+			if b.tells {
+				return nil
+			}
+			m := part.maker(in, d, fn, depth, least)
+			m.besides, m.handlers, m.owner = b, *flow.handlers, *flow.owner
+			return m
 		}
 		callers = append([]stack.Frame{heaviestLine(ways, depth)}, callers...)
 	}
@@ -82,7 +92,7 @@ func (s *servedSamples) maker(in *Input, through float64) *answerMaker {
 
 // answerPart is a statement of a function, and the ways that go through it.
 type answerPart struct {
-	node ast.Node
+	node ast.Stmt
 	ways []servedWay
 }
 
@@ -133,9 +143,6 @@ func (p answerPart) maker(in *Input, d *derivations, fn frameCode, depth int, le
 			_, line, _ := d.t.at(decl.decl.Pos())
 			at := stack.Frame{Func: m.callee, File: decl.file, Line: line}
 			m.changes = changedMeanwhile(in.code, m.at, at)
-			if where, what := effectOfCall(in.code, at, false); what != "" {
-				m.effect = fmt.Sprintf("it %s at %s", what, where.text())
-			}
 		}
 	}
 	m.inner = elementLoop(d, p, fn, depth, least)
@@ -153,7 +160,7 @@ func elementLoop(d *derivations, p answerPart, fn frameCode, depth int, least in
 			if !isLoop(q.node) {
 				continue
 			}
-			if len(around) == 0 || !readsOf(d, loopHead(q.node), around) {
+			if goesThroughElements(d, q.node) && (len(around) == 0 || !readsOf(d, loopHead(q.node), around)) {
 				at = q.ways[0].frames[depth]
 				_, at.Line, _ = d.t.at(q.node.Pos())
 			}
@@ -173,7 +180,7 @@ func elementLoop(d *derivations, p answerPart, fn frameCode, depth int, least in
 	}
 }
 
-// loopHead is what says how often a loop turns.
+// loopHead is what a loop goes through, or what ends it.
 func loopHead(n ast.Node) ast.Node {
 	if r, ok := n.(*ast.RangeStmt); ok {
 		return r.X
@@ -182,6 +189,16 @@ func loopHead(n ast.Node) ast.Node {
 		return f.Cond
 	}
 	return nil
+}
+
+// goesThroughElements tells of a loop that each turn is about another element, and not about what the turn before has left.
+func goesThroughElements(d *derivations, n ast.Node) bool {
+	r, ok := n.(*ast.RangeStmt)
+	if !ok {
+		return false
+	}
+	of := d.t.typeOf(r.X)
+	return of == nil || !isBasic(of)
 }
 
 // readsOf tells whether a node reads a variable that is declared within one of the others.

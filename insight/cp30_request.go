@@ -16,6 +16,12 @@ import (
 type requestFlow struct {
 	d    *derivations
 	seen map[flowAt]bool // what is looked at already counts as free: it is decided where that began
+	// handlers are what a handler without a name has from the function around it: another one may have another.
+	handlers *[]string
+	// owner is the type whose method serves the request; each of its values may have other data.
+	owner *string
+	// shared tells that a function is given by others as well what it is given on the way.
+	shared *bool
 }
 
 // flowAt is a variable in a call that is so many callers deep.
@@ -51,6 +57,9 @@ func (q requestFlow) free(in frameCode, n ast.Node, callers []stack.Frame) bool 
 		if !is || v.IsField() || n.Pos() <= v.Pos() && v.Pos() < n.End() {
 			return
 		}
+		if sel, isSel := parent(around).(*ast.SelectorExpr); isSel && sel.Sel.Name == "Context" {
+			return // what is asked of it is looked for
+		}
 		if field := parameterField(in.decl, v); field != nil && contextOf.MatchString(types.ExprString(field.Type)) && types.ExprString(field.Type) != "context.Context" {
 			sel, isSel := parent(around).(*ast.SelectorExpr)
 			ok = isSel && writesAnswer.MatchString(sel.Sel.Name)
@@ -77,6 +86,9 @@ func (q requestFlow) variable(in frameCode, v *types.Var, callers []stack.Frame)
 	if declaredToWrite(in.decl, v) {
 		return true
 	}
+	if in.lit != nil && v.Pos() < in.lit.Pos() && madeInTurn(in.decl, v) {
+		q.ofHandler(v)
+	}
 	defs := q.d.definitions(in.decl)[v]
 	if len(defs) == 0 {
 		return false // what sets it is not seen
@@ -90,6 +102,15 @@ func (q requestFlow) variable(in frameCode, v *types.Var, callers []stack.Frame)
 		}
 	}
 	return q.undecided(in, v, callers) && q.filled(in, v, callers)
+}
+
+// madeInTurn tells of a local variable that each turn of a loop has one of its own.
+func madeInTurn(decl *ast.FuncDecl, v *types.Var) (in bool) {
+	ast.Inspect(decl.Body, func(n ast.Node) bool {
+		in = in || n != nil && isLoop(n) && n.Pos() < v.Pos() && v.Pos() < n.End()
+		return !in
+	})
+	return in
 }
 
 // declaredToWrite tells of a local variable that it is declared with a type of what is written to.
@@ -172,8 +193,15 @@ func (q requestFlow) parameter(in frameCode, v *types.Var, field *ast.Field, cal
 		calls = q.d.callsOn(caller, callers[0], in.decl.Name.Name)
 	}
 	if len(calls) == 0 { // a library calls it: its receiver, and what a function around it has, were there before
+		switch {
+		case method:
+			*q.owner = text
+		case in.lit != nil:
+			q.ofHandler(v)
+		}
 		return method || in.lit != nil
 	}
+	*q.shared = *q.shared || !method && len(callsTo(q.d, in.decl)) > 1
 	for _, call := range calls {
 		x := argumentFor(q.d, in.decl, call, v)
 		if sel, ok := call.Fun.(*ast.SelectorExpr); method && ok {
@@ -184,6 +212,13 @@ func (q requestFlow) parameter(in frameCode, v *types.Var, field *ast.Field, cal
 		}
 	}
 	return true
+}
+
+// ofHandler notes a variable that was there before the request, and that may be another one for another handler.
+func (q requestFlow) ofHandler(v *types.Var) {
+	if !slices.Contains(*q.handlers, v.Name()) {
+		*q.handlers = append(*q.handlers, v.Name())
+	}
 }
 
 // callback is free of what a function without a name is given, by the other arguments of the call that it is given to.

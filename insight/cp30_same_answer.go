@@ -181,8 +181,12 @@ func (a *sameAnswers) finding(r *Rule, in *Input, m *answerMaker, w *facts.Weigh
 	f.Advice = m.advice()
 	f.Verify = "Record again under the same load: CPU time per request, and the share of this line, should fall (loupe compare OLD NEW)."
 	f.Doubts = append(f.Doubts, fmt.Sprintf("the answers were compared for %s, long ones in part: what changes less often than that looks the same", unit.Duration(a.Between)))
-	if m.effect != "" {
-		f.Doubts = append(f.Doubts, m.effect+": if each request has to do that, it stays in front of what is kept")
+	if len(m.besides.doubts) > 0 {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, m.besides.doubts[:min(3, len(m.besides.doubts))]...)
+	}
+	if m.besides.system != "" {
+		f.Doubts = append(f.Doubts, fmt.Sprintf("it asks the system at %s: a copy has what it said then", m.besides.system))
 	}
 	if m.changes != "" {
 		f.Doubts = append(f.Doubts, m.changes+": what is kept has to be made again then")
@@ -206,10 +210,14 @@ type answerMaker struct {
 	callee string
 	loop   bool
 	// inner is the line of the innermost loop below that has most of it; zero where there is none.
-	inner stack.Frame
-	lines []stack.Frame // what the samples go through
-	// changes says what changes what the answers are made of, effect what the call does besides; empty for nothing that the source shows.
-	changes, effect string
+	inner   stack.Frame
+	lines   []stack.Frame // what the samples go through
+	changes string        // what changes what the answers are made of; empty for nothing that the source shows
+	besides answerBesides
+	// handlers are variables of which each handler may have its own.
+	handlers []string
+	// owner is the type whose method serves the requests; empty where it is no method.
+	owner string
 }
 
 // name says what makes the answers.
@@ -247,9 +255,16 @@ func (m *answerMaker) advice() string {
 	if m.changes == "" {
 		again = "if the data can change, " + again
 	}
-	text := fmt.Sprintf("Keep what %s builds, and let requests write that copy; %s, on one goroutine only.", m.name(), again)
+	where := ""
+	if m.owner != "" {
+		where = fmt.Sprintf(" in the %s that serves the requests (each has its own)", m.owner)
+	}
+	text := fmt.Sprintf("Keep what %s builds%s, and let requests write that copy; %s, on one goroutine only.", m.name(), where, again)
 	if m.inner.Line > 0 {
 		text += fmt.Sprintf(" If only single elements change, keep what the loop at %s builds for each element, and rebuild that part when the element is added or changed.", fileLine(m.inner.File, m.inner.Line))
+	}
+	if len(m.handlers) > 0 {
+		text += fmt.Sprintf(" Each handler has its own %s, so keep one copy for each.", strings.Join(m.handlers, " and "))
 	}
 	return text + " Keep separate copies for users who may see different data, and for each format and encoding."
 }

@@ -120,3 +120,57 @@ func TestCP30Load(t *testing.T) {
 		}
 	}
 }
+
+// TestCP30Besides: what belongs to one request though it is not given to what makes the answer is no warning, and is named. The line with // H is
+// that of the handler.
+func TestCP30Besides(t *testing.T) {
+	const (
+		pages  = "type rw struct {\nhttp.ResponseWriter\nuser string\n}\nvar lang atomic.Value\nvar names []string\nvar shown int\n"
+		handle = "func handle(w http.ResponseWriter, r *http.Request) {\npage(w) // H\n}\n"
+	)
+	for _, c := range []struct {
+		name, source string
+		severity     Severity // empty for nothing found
+		says         string   // in the advice or the doubts
+	}{
+		{"names", pages + "func page(w io.Writer) {\nfor _, n := range names {\nfmt.Fprint(w, n)\n}\n}\n" + handle, Warning, "Keep what main.page builds"},
+		{"a method of what is made for each", pages + "type tenant struct{ names []string }\nfunc page(w io.Writer, n []string) {\nfmt.Fprint(w, n)\n}\nfunc (t *tenant) ServeHTTP(w http.ResponseWriter, r *http.Request) {\npage(w, t.names) // H\n}\n", Warning, "in the tenant that serves the requests (each has its own)"},
+		{"with the context, which ends it", pages + "func page(ctx context.Context, w io.Writer) {\nfor _, n := range names {\nif ctx.Err() != nil {\nreturn\n}\nfmt.Fprint(w, n)\n}\n}\nfunc handle(w http.ResponseWriter, r *http.Request) {\npage(r.Context(), w) // H\n}\n", Warning, "Keep what main.page builds"},
+		{"it flushes", pages + "func page(w http.ResponseWriter) {\nfmt.Fprint(w, names)\nif f, ok := w.(http.Flusher); ok {\nf.Flush()\n}\n}\n" + handle, Warning, "Keep what main.page builds"},
+		{"it sets a header", pages + "func page(w http.ResponseWriter) {\nw.Header().Set(\"Content-Type\", \"text/plain\")\nfmt.Fprint(w, names)\n}\n" + handle, Warning, "Keep what main.page builds"},
+		{"what others set", pages + "func page(w io.Writer) {\nfmt.Fprint(w, names)\n}\nfunc post(w http.ResponseWriter, r *http.Request) { names = append(names, r.Host) }\n" + handle, Warning, "may be changed at main.go"},
+		{"files", pages + "func page(w io.Writer) {\nb, _ := os.ReadFile(\"page\")\nfmt.Fprint(w, names, b)\n}\n" + handle, Warning, "it asks the system at main.go:20"},
+		{"a handler for each", pages + "func page(w io.Writer, n string) {\nfmt.Fprint(w, n)\n}\nfunc handle() {\nfor _, n := range names {\nhttp.HandleFunc(\"/\"+n, func(w http.ResponseWriter, r *http.Request) {\npage(w, n) // H\n})\n}\n}\n", Warning, "Each handler has its own n"},
+		{"a handler that is made", pages + "func page(w io.Writer, n string) {\nfmt.Fprint(w, n)\n}\nfunc handle(n string) http.HandlerFunc {\nreturn func(w http.ResponseWriter, r *http.Request) {\npage(w, n) // H\n}\n}\n", Warning, "Each handler has its own n"},
+
+		{"a writer that has the user", pages + "func page(w http.ResponseWriter) {\nfmt.Fprint(w, names, w.(*rw).user)\n}\n" + handle, "", ""},
+		{"the context says who asks", pages + "func page(ctx context.Context, w io.Writer) {\nfor _, n := range names {\nif ctx.Value(\"user\") != n {\nfmt.Fprint(w, n)\n}\n}\n}\nfunc handle(w http.ResponseWriter, r *http.Request) {\npage(r.Context(), w) // H\n}\n", "", ""},
+		{"the context says it in what is called", pages + "func hidden(ctx context.Context, n string) bool { return ctx.Value(\"user\") != n }\nfunc page(ctx context.Context, w io.Writer) {\nfor _, n := range names {\nif hidden(ctx, n) {\ncontinue\n}\nfmt.Fprint(w, n)\n}\n}\nfunc handle(w http.ResponseWriter, r *http.Request) {\npage(r.Context(), w) // H\n}\n", "", ""},
+		{"others give the same function something else, and this handler the request as well", pages + "func page(w io.Writer, n []string, r *http.Request) {\nfor _, x := range n {\nfmt.Fprint(w, x)\n}\n}\nfunc other(w http.ResponseWriter, r *http.Request) { page(w, nil, r) }\nfunc handle(w http.ResponseWriter, r *http.Request) {\npage(w, names, r) // H\n}\n", "", ""},
+		{"a header of the answer that says who asks", pages + "func page(w http.ResponseWriter) {\nfmt.Fprint(w, names, w.Header().Get(\"X-User\"))\n}\n" + handle, "", ""},
+		{"a variable that is set for each request", pages + "func page(w io.Writer) {\nfmt.Fprint(w, names, lang.Load())\n}\nfunc handle(w http.ResponseWriter, r *http.Request) {\nlang.Store(r.Header.Get(\"Accept-Language\"))\npage(w) // H\n}\n", Info, "it reads lang, which is set on the way to it"},
+		{"it counts", pages + "func page(w io.Writer) {\nshown++\nfmt.Fprint(w, names)\n}\n" + handle, Info, "it changes shown"},
+		{"what it calls takes turns", pages + "func pick() string {\nshown = (shown + 1) % len(names)\nreturn names[shown]\n}\nfunc page(w io.Writer) {\nfmt.Fprint(w, names, pick())\n}\n" + handle, Info, "it changes shown"},
+		{"it draws", pages + "func page(w io.Writer) {\nfmt.Fprint(w, names, rand.Text())\n}\n" + handle, Info, "page draws a random number"},
+	} {
+		text := "package main\n\nimport (\n\"context\"\n\"crypto/rand\"\n\"fmt\"\n\"io\"\n\"net/http\"\n\"os\"\n\"sync/atomic\"\n)\n" + c.source
+		line := strings.Count(text[:strings.Index(text, "// H")], "\n") + 1
+		name := "main.handle"
+		if strings.Contains(c.source, "(t *tenant)") {
+			name = "main.(*tenant).ServeHTTP"
+		}
+		if strings.Contains(c.source, "func(w http") {
+			name += ".func1"
+		}
+		page := strings.Count(text[:strings.Index(text, "fmt.Fprint(w")], "\n") + 1
+		r := underLoad(alike(0.999))
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(text))
+		withProfile(r, recording.CPU, "cpu", column{fmt.Sprintf("net/http.serverHandler.ServeHTTP:/go/server.go:1 %s:/src/main.go:%d main.page:/src/main.go:%d fmt.Fprint:/go/print.go:1", name, line, page), []int64{80}},
+			column{"net/http.(*conn).serve:/go/server.go:1", []int64{20}})
+		f := answers(t, r, "CP30")[0]
+		told := f.Advice + "\n" + strings.Join(f.Doubts, "\n")
+		if f.Severity != c.severity || !strings.Contains(told, c.says) {
+			t.Errorf("%s: %s %s: %s\n%s", c.name, f.State, f.Severity, f.Summary, told)
+		}
+	}
+}
