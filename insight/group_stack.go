@@ -1,6 +1,8 @@
 package insight
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -37,6 +39,45 @@ func stackIn(in *Input, t *traced, g facts.UnitGroup, site facts.UnitSite) stack
 		return 0
 	}
 	return site.Stack
+}
+
+// causeStack is a way to a line at which a goroutine was that ended a wait of the units, or held it up: one that was seen of those
+// who end waits at the line of w. The unit itself may come by the same line another time, by another way, which main,
+// as it is one goroutine, cannot do while it waits; 0 where only such a way is known.
+func causeStack(in *Input, t *traced, w *waiting, at facts.UnitSite) stack.ID {
+	enders, _ := endersOf(t, w.site.Frame)
+	own, alone := userRoot(t, w.site.Stack), w.group.Unit.String() == "main"
+	waited, other := map[stack.ID]time.Duration{}, map[stack.ID]time.Duration{}
+	for _, b := range t.Blocks {
+		if t.Site(b.Stack) != at.Frame {
+			continue
+		}
+		root := userRoot(t, b.Stack)
+		if alone && root == own {
+			continue
+		}
+		if other[b.Stack] += b.Wait.Sum; root != "" && enders[root] > 0 {
+			waited[b.Stack] += b.Wait.Sum
+		}
+	}
+	if len(waited) == 0 && alone {
+		waited = other
+	}
+	best := stack.ID(0)
+	for _, id := range slices.Sorted(maps.Keys(waited)) {
+		if best == 0 || waited[id] > waited[best] {
+			best = id
+		}
+	}
+	switch {
+	case best != 0:
+		return best
+	case !alone:
+		return cmp.Or(stackIn(in, t, w.group, at), at.Stack)
+	case userRoot(t, at.Stack) == own:
+		return 0
+	}
+	return at.Stack
 }
 
 // usualStack is the stack of a site, or that of another way to its line where goroutines wait there at

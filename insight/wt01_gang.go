@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -62,8 +63,8 @@ func gangOf(w *waiting, t *traced) {
 		site := t.Site(b.Stack)
 		d := b.Wait.Sum
 		for _, by := range b.Wakers {
-			if by.Stack != 0 && t.Site(by.Stack) == w.site.Frame {
-				d -= by.Time // they had nothing to do
+			if by.Stack != 0 && (t.Site(by.Stack) == w.site.Frame || slices.Contains(handsSlots, b.Reason) && userRoot(t, by.Stack) == root) {
+				d -= by.Time // they had nothing to do, or stood in a queue for each other
 			}
 		}
 		at[site] += d
@@ -123,25 +124,91 @@ func kindOf(key string) (k facts.UnitKind) {
 // gangHeld are the kinds of waits that are a cause by themselves.
 var gangHeld = map[string]bool{"sleep": true, "timer": true, "time_limit": true, "lock": true, "network": true, "dial": true, "dns": true, "tls": true, "network_write": true, "file_call": true, "process": true}
 
+// handsSlots are the reasons of waits in which goroutines hand each other something: an item, or a slot.
+var handsSlots = []exectrace.NameID{exectrace.NameChanSend, exectrace.NameChanReceive, exectrace.NameSelect}
+
 // gangRoot is the function that nearly all goroutines begin with which end waits on a channel at the line; empty where they are
 // of several kinds.
 func gangRoot(w *waiting, t *traced) (root string) {
-	by, sum := map[string]time.Duration{}, time.Duration(0)
+	by, sum := endersOf(t, w.site.Frame, handsSlots...)
+	for _, r := range slices.Sorted(maps.Keys(by)) {
+		if by[r] > by[root] || root == "" {
+			root = r
+		}
+	}
+	if root == userRoot(t, w.site.Stack) || float64(by[root]) < gangOne*float64(sum) {
+		return ""
+	}
+	return root
+}
+
+// endersOf is how long waits at a line took which goroutines have ended that begin with a function of the program, by that
+// function. With reasons, only waits for these count.
+func endersOf(t *traced, at stack.Frame, reasons ...exectrace.NameID) (by map[string]time.Duration, sum time.Duration) {
+	by = map[string]time.Duration{}
+	libraries := map[string]string{}
 	for _, b := range t.OwnBlocks(func(b *sched.Block) bool {
-		return slices.Contains([]exectrace.NameID{exectrace.NameChanSend, exectrace.NameChanReceive, exectrace.NameSelect}, b.Reason) && t.Site(b.Stack) == w.site.Frame
+		return (len(reasons) == 0 || slices.Contains(reasons, b.Reason)) && t.Site(b.Stack) == at
 	}) {
 		for _, x := range b.Wakers {
 			if x.Stack == 0 {
 				continue
 			}
 			r := userRoot(t, x.Stack)
-			by[r] += x.Time
-			if sum += x.Time; by[r] > by[root] || root == "" {
-				root = r
+			if first := outermost(t, x.Stack); r == "" && first != "" {
+				known, ok := libraries[first]
+				if !ok {
+					known = startedThrough(t, first, at)
+					libraries[first] = known
+				}
+				r = known
 			}
+			by[r] += x.Time
+			sum += x.Time
 		}
 	}
-	if root == userRoot(t, w.site.Stack) || float64(by[root]) < gangOne*float64(sum) {
+	return by, sum
+}
+
+// outermost is the function that the goroutine of a stack begins with.
+func outermost(t *traced, id stack.ID) string {
+	for _, f := range slices.Backward(t.Frames(id)) {
+		if f.Func != "" && f.Func != "runtime.goexit" {
+			return f.Func
+		}
+	}
+	return ""
+}
+
+// startedThrough is the function of the program that nearly all goroutines run which begin with one of a library. The
+// library frees the slot, or takes the next function, when that of the program has returned (errgroup with SetLimit, pools of
+// goroutines): no stack of such a moment has code of the program. Of several functions it is that in a literal of the function
+// which starts goroutines at the line; empty where that does not tell.
+func startedThrough(t *traced, library string, at stack.Frame) (root string) {
+	by, near, sum, nearSum := map[string]time.Duration{}, map[string]time.Duration{}, time.Duration(0), time.Duration(0)
+	starts := slices.ContainsFunc(t.Creators, func(g *sched.Group) bool {
+		return g.Creator != 0 && t.Reader.Name(g.Name) == library && t.Site(g.Creator) == at
+	})
+	for _, b := range t.OwnBlocks(func(b *sched.Block) bool { return outermost(t, b.Stack) == library }) {
+		r := userRoot(t, b.Stack)
+		if r == "" {
+			continue
+		}
+		by[r] += b.Wait.Sum
+		if sum += b.Wait.Sum; starts && strings.HasPrefix(r, at.Func+".") {
+			near[r] += b.Wait.Sum
+			nearSum += b.Wait.Sum
+		}
+	}
+	if nearSum > 0 {
+		by, sum = near, nearSum
+	}
+	for _, r := range slices.Sorted(maps.Keys(by)) {
+		if by[r] > by[root] || root == "" {
+			root = r
+		}
+	}
+	if float64(by[root]) < gangOne*float64(sum) {
 		return ""
 	}
 	return root

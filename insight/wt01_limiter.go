@@ -19,15 +19,18 @@ import (
 // limiter finds what keeps a rate while the units wait, by its name: in the stack of the wait, or
 // of the goroutine that ends it. own tells whether a client of something else asks it, so that
 // what it limits is the program's own calls and not what others ask of the program.
-func (w *waiting) limiter(t *traced) (name string, own bool) {
-	frames := t.Frames(w.site.Stack)
-	if w.kind != "sleep" && w.kind != "timer" {
-		if len(w.causes) == 0 || !w.ofAnother(w.reason()) {
-			return "", false
-		}
-		frames = t.Frames(w.causes[0].Cause.Site.Stack)
+func (w *waiting) limiter(t *traced) (name string, own bool) { return limits(limiterFrames(w, t)) }
+
+// limiterFrames is the stack in which a limiter may be: that of a wait for a timer, or of the goroutine that ends another one; nil where
+// nothing waits for a timer.
+func limiterFrames(w *waiting, t *traced) []stack.Frame {
+	switch {
+	case w.kind == "sleep" || w.kind == "timer":
+		return t.Frames(w.site.Stack)
+	case len(w.causes) == 0 || !w.ofAnother(w.reason()):
+		return nil
 	}
-	return limits(frames)
+	return t.Frames(w.causes[0].Cause.Site.Stack)
 }
 
 // limits finds a function among frames that keeps a rate, by its name or that of its package,
@@ -103,12 +106,16 @@ func tellLimiter(w *waiting, in *Input, t *traced, f *Finding) bool {
 		w.pace = nil // others may have taken what it permits, or it was changed
 	}
 	made := limiterMade(in.code, limiter)
+	spent := limiterBurst(w, in, t, limiter)
 	switch name := stack.Short(limiter); {
 	case w.pace.bursts():
 		f.Summary += fmt.Sprintf("; %s lets a call through every %s where calls follow each other (%s per second), but on average one comes in %s (%s per second): they come in bursts, and the limiter's burst makes them wait, not its rate",
 			name, unit.Duration(w.pace.every), paceSecond(w.pace.every), unit.Duration(w.pace.between), paceSecond(w.pace.between))
 		f.Advice = "Give the limiter a larger burst" + atMade(made) + ", as many calls as come at once, as far as the peer's own limit permits that: the rate can stay as it is. Otherwise spread the calls, or make fewer (one that asks for more at once)."
 		f.Evidence = append(f.Evidence, made...)
+	case spent.hasBurst():
+		w.spent = true
+		spent.tell(limiter, made, f)
 	case own:
 		f.Advice = limiterAdvice
 		f.Summary += fmt.Sprintf("; %s limits the rate of the program's own calls, going by its name", name)

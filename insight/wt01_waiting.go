@@ -47,6 +47,7 @@ type waiting struct {
 	more   []facts.UnitSite // further lines of it
 	rows   []*facts.UnitRow // what is added up
 	causes []facts.UnitRow  // what it was for, the largest first; of one goroutine itself none
+	spent  bool             // it is for a limiter whose burst a run has spent
 	pace   *pace            // of a limiter that makes it wait; nil where that is unknown
 	vain   *vain            // tries that fail again, whose pauses it is; else nil
 	gang   *gang            // those that end it, where they are held up elsewhere than the last of them; else nil
@@ -374,6 +375,9 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	tellSerial(in, t, w, reason, many, asks, &f)
 	tellSource(in, t, w, reason, &f)
 	tellLibrary(in, r, t, w, &f)
+	if many && w.outside() {
+		tellLimiterBeside(in, t, []stack.Frame{w.site.Frame}, w.count, &f)
+	}
 	namelessDoubt(in, g, &f)
 	cutDoubt(in, g, &f)
 	return f
@@ -387,7 +391,7 @@ func ownStacks(in *Input, t *traced, w *waiting) {
 	w.site.Stack = stackIn(in, t, w.group, w.site)
 	for i := range w.causes {
 		if at := &w.causes[i].Cause.Site; at.Frame.Func != "" {
-			at.Stack = cmp.Or(stackIn(in, t, w.group, *at), at.Stack)
+			at.Stack = causeStack(in, t, w, *at)
 		}
 	}
 	w.servers = serversWait(in, t, w)
@@ -521,12 +525,15 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 		} else if fails {
 			w.tellTries(in, t, tries, f, info)
 		} else if limiter, own := w.limiter(t); limiter != "" {
-			if !own && !w.pace.bursts() {
+			if !own && !w.pace.bursts() && !w.spent {
 				info(w.pace.doubt(limiter))
 			}
 		} else if paces(in.code, w.site.Frame) {
 			info("the pause is in a loop that only its items, a count or the time ends: it may keep an intended rate")
 		}
+	}
+	if limiter, own := w.limiter(t); limiter != "" && w.ofAnother(reason) && !own && !w.spent {
+		info(w.pace.doubt(limiter))
 	}
 	if w.vain == nil && w.ofAnother(reason) && paces(in.code, w.causes[0].Cause.Site.Frame) && w.causes[0].Cause.Kind.Key() == "sleep" {
 		info("the pause of the other goroutine is in a loop that only its items, a count or the time ends: it may keep an intended rate")
@@ -606,6 +613,9 @@ func (w *waiting) inItsPlace(t *traced, reason string) string {
 	text := "other goroutines wait for the peer in its place"
 	if sum > 0 && at.Func != "" {
 		text += fmt.Sprintf(": %s of them on average in %s", unit.Number(t.Share(sum)), place(at))
+		if other, also := elsewhereOf(w, t, at); also >= sum/2 && also > 0 {
+			text += fmt.Sprintf("; %s more wait in %s meanwhile", unit.Number(t.Share(also)), place(other))
+		}
 	}
 	return text
 }
@@ -658,9 +668,9 @@ func (w *waiting) evidence(in *Input, t *traced) []Evidence {
 		if cause.Site.Frame.Func == "" || cause.Kind.Key() == "unknown" {
 			continue
 		}
-		e := t.seen(cause.Site.Stack, "meanwhile the goroutine it waits for is %s here: %s%s", cause.Kind.Clause(), unit.Duration(row.Time/n), inEach(w.group))
+		e := t.seenAt(t.Frames(cause.Site.Stack), cause.Site.Frame, "meanwhile the goroutine it waits for is %s here: %s%s", cause.Kind.Clause(), unit.Duration(row.Time/n), inEach(w.group))
 		if i == 0 && w.gang != nil {
-			e = t.seen(cause.Site.Stack, "%s", w.gang.shown(cause.Kind.Clause()))
+			e = t.seenAt(t.Frames(cause.Site.Stack), cause.Site.Frame, "%s", w.gang.shown(cause.Kind.Clause()))
 		}
 		if list = append(list, e); i == 0 && w.ofAnother(w.reason()) { // the line to change comes first
 			list[0], list[1] = list[1], list[0]
@@ -727,7 +737,7 @@ const (
 
 // namesNoFault tells of a finding that it says only that units wait, and for whom.
 func namesNoFault(f *Finding) bool {
-	return f.Rule == wt01.ID && (strings.HasSuffix(f.Advice, limitAdvice) || slices.Contains([]string{lookAtOther, peersOfOthers, waitAdvices["network"], waitAdvices["wait_group"], fileMakes.advice()}, f.Advice))
+	return f.Rule == wt01.ID && (strings.HasSuffix(f.Advice, limitAdvice) || slices.Contains([]string{lookAtOther, peersOfOthers, allAtOnce, waitAdvices["network"], waitAdvices["wait_group"], fileMakes.advice()}, f.Advice))
 }
 
 // waitAdvice is what to do.
@@ -764,6 +774,9 @@ func waitAdvice(in *Input, reason string, w *waiting, many bool, t *traced) stri
 		text = groupedAdvice
 	case !w.outside() && w.kind != "lock" && reason == "network":
 		text = peersOfOthers
+		if askAtOnce(w, in, t) {
+			text = allAtOnce
+		}
 	}
 	if w.queues() && w.kind != "lock" {
 		return "What they wait for here (a semaphore, a channel, a pool) lets in fewer at once than the load asks for. Let in more, as far as what is behind it can handle that. If it protects something else, or what is done inside needs the CPUs, this is where the limit is."

@@ -167,6 +167,9 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward, ways []callWay,
 			f.Advice = asking{seeks: true}.advice()
 		}
 	}
+	if o.kind == "network" {
+		tellLimiterBeside(in, t, o.path, o.calls, &f)
+	}
 	if o.kind == "file_call" && syncs(t.Frames(o.stack)) {
 		weighSync(in.code, o.path, &f)
 	}
