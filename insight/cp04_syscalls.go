@@ -117,6 +117,11 @@ func tellKernel(h *hit, f *Finding) {
 		f.Advice = "Send and receive more in each call: a bufio.Writer flushed once per response, net.Buffers for several pieces, several messages in one packet, reused connections."
 		f.Doubts = append(f.Doubts, "a proxy or a small service naturally spends its time in network calls")
 	case "connect":
+		if len(h.lines) > 0 && relaysAt(h.in.code, h.lines[0].Caller) {
+			f.Severity, f.Advice = Info, relayAdvice
+			f.Doubts = append(f.Doubts, relayDoubtConnects)
+			return
+		}
 		f.Advice = "Connect less often: one client for all requests, reused connections (keep-alive). If a peer refuses, pause before the next attempt, longer each time, and give up eventually: " +
 			"a loop that retries at once does nothing else."
 	case "walk":
