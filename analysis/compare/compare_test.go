@@ -301,6 +301,40 @@ func TestPhaseCostsWithoutLoad(t *testing.T) {
 	f("100ms", "400ms", math.NaN()) // an idle program: the ratio says nothing
 }
 
+// TestPhaseCostsOfChildren: the CPU time of a process that has ended includes its children, that of a part of a run does not: only what
+// the process used itself is compared, and where the samples do not tell that, nothing is.
+func TestPhaseCostsOfChildren(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		bareEnd, cpuEnd string
+		samples         string
+		want            float64
+	}{
+		{"a part of a run", "exit=0", "stopped exit=x", "0s 1 0s 0s\n10s 1 2s 8s\n10.5s 2 0s 0s\n20.5s 2 2.2s 8s\n", 1.1},
+		{"the last sample comes early", "exit=0", "stopped exit=x", "0s 1 0s 0s\n9s 1 1.8s 7.2s\n10.5s 2 0s 0s\n20.5s 2 2.2s 8s\n", 1.1},
+		{"no children", "exit=0", "stopped exit=x", "0s 1 0s 0s\n10s 1 10s 0s\n10.5s 2 0s 0s\n20.5s 2 2.2s 0s\n", 0.22},
+		{"both ran to their ends", "exit=0", "exit=0", "0s 1 0s 0s\n10s 1 2s 8s\n10.5s 2 0s 0s\n20.5s 2 2.2s 8s\n", 1.1},
+	} {
+		used := "user=2200ms"
+		if c.cpuEnd == "exit=0" {
+			used = "user=11s"
+		}
+		text := "title x\nrun 0s..10s pid=1 user=10s " + c.bareEnd + "\nrun 10500ms..20500ms pid=2 " + used + " " + c.cpuEnd +
+			"\nphase bare 0s..10s run=0 user=10s\nphase cpu 10500ms..20500ms run=1 profiler=cpu " + used + "\n-- os.ndjson os --\n"
+		for line := range strings.Lines(c.samples) {
+			var at, user, family float64
+			var pid int
+			if _, err := fmt.Sscanf(line, "%gs %d %gs %gs", &at, &pid, &user, &family); err != nil {
+				t.Fatal(err)
+			}
+			text += fmt.Sprintf("{\"t_ns\":%.0f,\"pid\":%d,\"user_ns\":%.0f,\"family_ns\":%.0f}\n", at*1e9, pid, user*1e9, family*1e9)
+		}
+		if got := float64(compare.PhaseCosts(session.New(recordingtest.New(text).Open()))[1].Cost); math.Abs(got-c.want) > 0.01 {
+			t.Errorf("%s: cost %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
 // TestAttached has no gctrace: collections and bytes come from /debug/vars.
 func TestAttached(t *testing.T) {
 	r := recordingtest.New(`

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"loupe/analysis/facts"
 	"loupe/analysis/gc"
 	"loupe/recording"
 	"loupe/session"
@@ -16,7 +17,7 @@ type PhaseCost struct {
 	Profiler string        `json:"profiler,omitempty"`
 	Length   time.Duration `json:"length_ns"`
 	Requests int           `json:"requests,omitempty"`
-	// RPS is in requests a second, CPU in CPUs used.
+	// RPS is in requests a second, CPU in CPUs used: by the process itself where it has children, see [phaseCPU].
 	RPS gc.Figure `json:"rps"`
 	CPU gc.Figure `json:"cpus"`
 	// PerRequest is the CPU time of one request in ns.
@@ -81,21 +82,37 @@ func wholeRun(m *recording.Manifest, p recording.Phase) time.Duration {
 	return run.User + run.System
 }
 
+// manyChildren is the part of a phase's CPU time from which on that of child processes changes a comparison. Chosen: less is
+// within what the samples of the system can tell.
+const manyChildren = 0.05
+
+// phaseCPU is the CPU time of a phase's process itself; 0 where it is not known. The figures of a process that has ended
+// include the children that it waited for, those of one that is only seen between two moments do not: of phases with
+// children, only what the process used itself is the same in both.
+func phaseCPU(s *session.Session, p recording.Phase) time.Duration {
+	all := p.User + p.System
+	if wholeRun(s.Manifest(), p) == 0 || float64(facts.ChildrenCPU(s, p)) < manyChildren*float64(all) {
+		return all
+	}
+	return min(all, facts.OwnCPU(s, p))
+}
+
 func phaseCost(s *session.Session, p recording.Phase) PhaseCost {
 	c := PhaseCost{
 		Name: p.Name, Profiler: p.Profiler, Length: p.Span.Len(), Error: p.Error,
 		RPS: gc.Unknown(), CPU: gc.Unknown(), PerRequest: gc.Unknown(), Cost: gc.Unknown(),
 	}
-	if c.Length >= minCostLength && p.User+p.System > 0 {
-		c.CPU = gc.Figure((p.User + p.System).Seconds() / c.Length.Seconds())
+	cpu := phaseCPU(s, p)
+	if c.Length >= minCostLength && cpu > 0 {
+		c.CPU = gc.Figure(cpu.Seconds() / c.Length.Seconds())
 	}
 	l, err := s.Load(p.Name)
 	switch {
 	case err == nil:
 		sum := l.Summary()
 		c.Requests, c.RPS = sum.Responses, gc.Figure(sum.RPS)
-		if sum.Responses > 0 && p.User+p.System > 0 {
-			c.PerRequest = gc.Figure(float64(p.User+p.System) / float64(sum.Responses))
+		if sum.Responses > 0 && cpu > 0 {
+			c.PerRequest = gc.Figure(float64(cpu) / float64(sum.Responses))
 		}
 	case !errors.Is(err, session.ErrNone) && c.Error == "" && !p.Bare():
 		c.Error = err.Error() // of a bare phase the figures tell it

@@ -198,6 +198,24 @@ func (r *Round) ofRequests() *Round {
 	return r
 }
 
+// OwnCPU is the CPU time that the process of a phase used itself, without its children, by the samples of the system. It is 0
+// where these do not tell. The phase has that of the children as well if its process ended by itself: only then has it waited
+// for them all.
+func OwnCPU(s *session.Session, p recording.Phase) time.Duration {
+	runs := s.Manifest().Target.Runs
+	if p.Run < 0 || p.Run >= len(runs) {
+		return 0
+	}
+	cpu, _ := used(s, cmp.Or(runs[p.Run].Server, runs[p.Run].PID), p.Span)
+	return cpu
+}
+
+// ChildrenCPU is the CPU time of the other processes of the run during a phase, by the samples of the system.
+func ChildrenCPU(s *session.Session, p recording.Phase) time.Duration {
+	cpu, _ := familyIn(s, p.Span)
+	return cpu
+}
+
 // used is the CPU time of a process in a span, by the samples of the system:
 // between two of them it is taken to have used the CPU evenly. The memory is the
 // largest of a sample.
