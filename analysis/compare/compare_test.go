@@ -312,6 +312,7 @@ func TestPhaseCostsOfChildren(t *testing.T) {
 	}{
 		{"a part of a run", "exit=0", "stopped exit=x", "0s 1 0s 0s\n10s 1 2s 8s\n10.5s 2 0s 0s\n20.5s 2 2.2s 8s\n", 1.1},
 		{"the last sample comes early", "exit=0", "stopped exit=x", "0s 1 0s 0s\n9s 1 1.8s 7.2s\n10.5s 2 0s 0s\n20.5s 2 2.2s 8s\n", 1.1},
+		{"a sample after the end", "exit=0", "stopped exit=x", "0s 1 0s 0s\n9.8s 1 1.96s 7.2s\n9.9s 1 0s 8s\n10.5s 2 0s 0s\n20.5s 2 2.2s 8s\n", 1.1},
 		{"no children", "exit=0", "stopped exit=x", "0s 1 0s 0s\n10s 1 10s 0s\n10.5s 2 0s 0s\n20.5s 2 2.2s 0s\n", 0.22},
 		{"both ran to their ends", "exit=0", "exit=0", "0s 1 0s 0s\n10s 1 2s 8s\n10.5s 2 0s 0s\n20.5s 2 2.2s 8s\n", 1.1},
 	} {

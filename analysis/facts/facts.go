@@ -227,8 +227,8 @@ func used(s *session.Session, pid int, span timeline.Span) (cpu time.Duration, r
 	before := -1
 	sum, covered := 0.0, time.Duration(0)
 	for i, o := range samples {
-		if o.PID != pid {
-			continue
+		if o.PID != pid || before >= 0 && o.User+o.System < samples[before].User+samples[before].System {
+			continue // of another process, or of one that has ended, which shows nothing any more
 		}
 		if span.Contains(o.At) {
 			rss = max(rss, o.RSS)
