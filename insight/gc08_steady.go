@@ -35,7 +35,11 @@ func checkLeakSteady(r *Rule, in *Input) (Finding, bool) {
 	}
 	f := r.answer(Found, "%s; after a collection %s were in use", text, unit.BytesOf(float64(kept.Bytes)))
 	grade(r, &f, rise/max(first, 1), slope)
-	f.Doubts = append(in.doubts(), "a cache that is still filling also grows, up to its bound: record for several times as long (-for), or with -phases growth")
+	longer := "record for several times as long (-for)"
+	if heapGrowth(r, in) == nil {
+		longer += ", or with -phases growth"
+	}
+	f.Doubts = append(in.doubts(), "a cache that is still filling also grows, up to its bound: "+longer)
 	if !keptAt(r, &f, in, kept) && !tellRising(r, in, &f) || in.public().computes() {
 		f.Severity = Info
 	}

@@ -105,6 +105,8 @@ func (t heapTeller) ofLine(f *Finding, s holders.Share, bytes int64) {
 	// Where the source speaks of the same, it says more.
 	if advice := t.advice(s.Keeper, p); advice != "" && (p.Expr == "" || !strings.Contains(f.Advice, lastName(p.Expr)+",")) {
 		f.Advice = advice
+	} else if p.Expr != "" && strings.HasPrefix(f.Advice, heldBy) {
+		f.Advice = ofCore(p.Expr, p.Type)
 	}
 	if s.Shared {
 		f.Doubts = append(f.Doubts, p.Name+" is one of several references to it: cutting only that one frees nothing")

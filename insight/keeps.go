@@ -438,7 +438,7 @@ func (k *keeper) pass(file string, call *ast.CallExpr, arg int, t taint) (stored
 		k.add(intoSlice, file, unrefer(call.Args[0]), call.Pos(), t)
 		return true
 	}
-	if f, ok := call.Fun.(*ast.SelectorExpr); ok && len(call.Args) == 2 && (f.Sel.Name == "Store" || f.Sel.Name == "LoadOrStore") && len(k.fitting(call, arg)) == 0 {
+	if storesInSyncMap(k, call, arg) {
 		addToSyncMap(k, file, call, arg, t)
 		return true
 	}

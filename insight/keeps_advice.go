@@ -77,7 +77,7 @@ func (c sourceHolders) holder(at stack.Frame, frames []stack.Frame) (holding, bo
 			return h, true
 		}
 	}
-	for _, look := range []func([]stack.Frame) (holding, bool){c.byContext, c.byTimer, c.byFinalizer, c.bySized, c.byPart, c.byMap, c.byPool, c.byStore} {
+	for _, look := range []func([]stack.Frame) (holding, bool){c.byContext, c.byTimer, c.byFinalizer, c.bySized, c.byPart, c.byMap, c.byPool, func(own []stack.Frame) (holding, bool) { return bySyncMap(c.code, own) }, c.byStore} {
 		if h, ok := look(own); ok {
 			return h, true
 		}
@@ -423,7 +423,7 @@ func (c sourceHolders) stored(s keepsAt) (h holding, ok bool) {
 		}
 		h, kind = c.mapHolds(s, shows), "map "
 	case intoSyncMap:
-		h, kind = c.syncMapHolds(s.container, shows), "sync.Map "
+		h, kind = c.syncMapHolds(s, shows), "sync.Map "
 	case intoSlice:
 		h = holding{advice: fmt.Sprintf("It is appended to %s: check whether that is ever shortened. Bound it, write it out in parts, or keep only the most recent elements in a ring buffer.", s.container), shows: shows}
 	case intoLinked:
@@ -440,7 +440,7 @@ func (c sourceHolders) stored(s keepsAt) (h holding, ok bool) {
 	if s.among > 1 {
 		h.says += fmt.Sprintf(" (one of %d implementations that may be called)", s.among)
 	}
-	if bare := s.container == lastName(s.container); kind != "" && (!bare || h.lets.File != "") {
+	if bare := s.container == lastName(s.container); kind != "" && (!bare || h.lets.File != "" || s.kind == intoSyncMap && packageHas(c.code, s.file, s.container)) {
 		c.tellLeft(s, &h)
 	}
 	return h, true
@@ -509,18 +509,6 @@ func mayTakeOut(c *code, name string) bool {
 	return len(all) == 0 || slices.ContainsFunc(all, func(d declaration) bool {
 		return setsPointed(d.Body) || anyCall(d.Body, func(called string) bool { return called == "delete" || called == "clear" || removes(called) })
 	})
-}
-
-// syncMapHolds is what to do about a sync.Map that holds memory, by whether anything is deleted
-// from one of its name.
-func (c sourceHolders) syncMapHolds(name string, shows []Evidence) holding {
-	const kept = "It goes into %s, a sync.Map or similar, which keeps it until it is deleted: "
-	all := c.removalsFrom(lastName(name))
-	if len(all) == 0 {
-		return holding{advice: fmt.Sprintf(kept+"nothing in the source deletes from one of this name. Give it a bound, or delete entries.", name), shows: shows}
-	}
-	first := c.shownAt(all[0].in.file, all[0].line, "entries are deleted from it here")
-	return holding{advice: fmt.Sprintf(kept+"check whether that happens for each key, and bound it.", name), shows: append(shows, first), lets: first}
 }
 
 // tellHolder says of a finding about memory that a line keeps what holds it, as far as the
