@@ -294,7 +294,7 @@ func (r *repeatedCall) holdResults(in *Input, decl stack.Frame, f *Finding, rema
 	switch w := r.Inner; {
 	case w.Changed > 0:
 		remark("what it returned was changed afterwards, by its users or by its own methods: whoever changes it needs a value of his own")
-	case w.Handles:
+	case w.Handles && !returnsAddresses(in.code.function(decl)):
 		remark("what it returns has a connection, a file, a channel or a function in it: only one may be able to use that at a time")
 	case w.Maps && w.Vague && computesAlone(in.code, decl):
 		f.Doubts = append(f.Doubts, "what it returns has maps, whose entries were not compared: by the source it makes all of what it is given and reads, and changes nothing")

@@ -31,7 +31,7 @@ func checkSameForAll(r *Rule, in *Input) []Finding {
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
 	told, _, _ := repetition.In(in.Session)
-	var parts []repetition.Everywhere // what was told, or repeats within a request
+	var parts, open []repetition.Everywhere // what was told, or repeats within a request; what could not be judged
 	found := computedByEach(r, in)
 	for _, x := range all {
 		if x.Share < r.param("share") || slices.ContainsFunc(parts, x.PartOf) {
@@ -44,12 +44,38 @@ func checkSameForAll(r *Rule, in *Input) []Finding {
 		if k, ok := newKeepable(in, x); ok && len(found) < 3 {
 			parts = append(parts, x)
 			found = append(found, k.finding(r, in))
+		} else {
+			open = append(open, x)
 		}
 	}
 	if len(found) == 0 {
-		return []Finding{r.answer(Fine, "no function that takes much of the time of requests returned the same for all of them, from arguments that are no request's by the source")}
+		return []Finding{r.answer(Fine, "of no function that takes much of the time of requests the source shows that it returned the same for all of them, from arguments that are no request's%s", notFollowed(open))}
 	}
 	return found
+}
+
+// sameForRequests tells of a line that what it calls is told to return the same for each request, as a warning.
+func sameForRequests(in *Input, at stack.Frame) bool {
+	return slices.ContainsFunc(checkSameForAll(cp28, in), func(f Finding) bool {
+		return f.State == Found && f.Severity == Warning && len(f.Evidence) > 0 && f.Evidence[0].File == at.File && f.Evidence[0].Line == at.Line
+	})
+}
+
+// notFollowed names the functions that returned the same for all requests, of which the source leaves open what they are given: at most two, those
+// that take most.
+func notFollowed(open []repetition.Everywhere) string {
+	if len(open) == 0 {
+		return ""
+	}
+	var names []string
+	for _, x := range open[:min(2, len(open))] {
+		names = append(names, fmt.Sprintf("%s (%s of the time of %s)", stack.Short(x.Func.Name), unit.Percent(x.Share), stack.Short(x.Unit.Name)))
+	}
+	which := "its arguments are"
+	if len(names) > 1 {
+		which = "their arguments are"
+	}
+	return fmt.Sprintf("; %s returned the same for the same arguments, but the source does not show whether %s a request's", andList(names), which)
 }
 
 // keepable is a function whose result could be kept from one request to the next.

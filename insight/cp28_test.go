@@ -34,7 +34,7 @@ func TestCP28(t *testing.T) {
 		{"what the results hold was not seen", handler + ranks, `,"vague":true`, true, Found, Warning, "returned what looks the same"},
 		{"what the arguments hold was not seen", handler + ranks, `,"partial":true`, true, Found, Warning, "had arguments that look the same"},
 		{"more than was looked at of the arguments", handler + ranks, `,"partial":true,"large":true`, true, Found, Info, "had arguments that look the same"},
-		{"by the request", strings.Replace(handler, "s.goods", "r.URL.Path", 1) + ranks, "", true, Fine, "", ""},
+		{"by the request", strings.Replace(handler, "s.goods", "r.URL.Path", 1) + ranks, "", true, Fine, "", "main.(*server).rank (69.0% of the time of main.(*server).handle) returned the same for the same arguments, but the source does not show whether its arguments are a request's"},
 		{"by what is made of the request", strings.Replace(strings.Replace(handler, "s.goods", "key", 1), "do(r)", "key := r.URL.Query().Get(\"q\")", 1) + ranks, "", true, Fine, "", ""},
 		{"a constant", strings.Replace(handler, "s.goods", "\"all\"", 1) + ranks, "", true, Found, Warning, "main.(*server).rank"},
 		{"a field that another request sets", handler + ranks + "\nfunc (s *server) put(w http.ResponseWriter, r *http.Request) {\n\ts.goods = append(s.goods, r.URL.Path)\n}\n", "", true, Found, Info, "main.(*server).rank"},
@@ -47,6 +47,8 @@ func TestCP28(t *testing.T) {
 		{"one result differs", handler + ranks, `,"differ":1`, true, Fine, "", ""},
 		{"it fails", handler + ranks, `,"fails":true`, true, Fine, "", ""},
 		{"a connection", handler + ranks, `,"handles":true`, true, Found, Info, "main.(*server).rank"},
+		{"networks", handler + strings.NewReplacer(") string", ") []*net.IPNet", "return sum(goods)", "_, n, _ := net.ParseCIDR(goods[0])\n\treturn []*net.IPNet{n}").Replace(ranks), `,"handles":true`, true, Found, Warning, "main.(*server).rank"},
+		{"a listener", handler + strings.NewReplacer(") string", ") net.Listener", "return sum(goods)", "l, _ := net.Listen(goods[0], goods[1])\n\treturn l").Replace(ranks), `,"handles":true`, true, Found, Info, "main.(*server).rank"},
 		{"in a run", handler + ranks, "", false, Fine, "", ""},
 		{"without the source", "", "", true, Fine, "", ""},
 		{"a helper changes an element by its address", handler + ranks + "\nfunc (s *server) put(w http.ResponseWriter, r *http.Request) {\n\tset(&s.goods[0], r.URL.Path)\n}\n\nfunc set(at *string, to string) { *at = to }\n", "", true, Found, Info, "main.(*server).rank"},
@@ -78,7 +80,7 @@ func TestCP28(t *testing.T) {
 		{"it is done for its time", strings.Replace(handler, "list := s.rank(s.goods)", "_ = s.rank(s.goods)", 1) + ranks, "", true, Found, Info, "main.(*server).rank"},
 	} {
 		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\nphase cpu 5s..9s profiler=cpu\n")
-		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte("package main; import (\"net/http\"; \"strings\"; \"sync\")\n\n"+c.source+rest))
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte("package main; import (\"net\"; \"net/http\"; \"strings\"; \"sync\")\n\n"+c.source+rest))
 		way := "main.(*server).handle:/src/main.go:5"
 		if strings.Contains(c.source, ") via(") {
 			way = "main.(*server).handle:/src/main.go:14 main.(*server).via:/src/main.go:5"

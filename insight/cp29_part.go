@@ -194,6 +194,10 @@ func (c *partCost) finding(r *Rule, in *Input, cpu *facts.Weights, told map[code
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, fmt.Sprintf("%s %s as well: what that is needed for has to be done all the same", c.by, c.effects))
 	}
+	if sameForRequests(in, c.at) {
+		f.Severity, f.saves = Info, false
+		f.Advice = "Keep the list first, as it is the same for each request (CP28): then it is made once, and hardly anything is left to save here. Where it has to be made anew: " + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
+	}
 	f.costs = slices.SortedFunc(maps.Keys(c.costs), func(a, b cost) int { return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.callee, b.callee)) })
 	tellMissed(in, c.heavy, &f)
 	return f, true

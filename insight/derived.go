@@ -666,7 +666,48 @@ func computes(pkg, name string) bool {
 	case "time":
 		return name == "Date" || name == "Unix" || name == "Duration" || name == "UnixMilli"
 	}
-	return hashing(pkg) || drawing(pkg) && strings.HasPrefix(name, "New")
+	return ofAddresses(pkg, name) || hashing(pkg) || drawing(pkg) && strings.HasPrefix(name, "New")
+}
+
+// ofAddresses tells of a function that it makes network addresses of what it is given, and asks nobody.
+func ofAddresses(pkg, name string) bool {
+	return pkg == "net/netip" || pkg == "net" && addressMakers.MatchString(name)
+}
+
+// addressMakers are those of package net, addressTypes its types that are addresses and nothing of the system's.
+var (
+	addressMakers = regexp.MustCompile(`^(Parse(IP|CIDR|MAC)|IPv4(Mask)?|CIDRMask|(Join|Split)HostPort)$`)
+	addressTypes  = regexp.MustCompile(`^net\.(IP|IPMask|IPNet|IPAddr|TCPAddr|UDPAddr|UnixAddr|HardwareAddr)$`)
+)
+
+// returnsAddresses tells of a function that all it returns are addresses, lists and maps of them, texts, numbers and errors.
+func returnsAddresses(fn *ast.FuncDecl) bool {
+	if fn == nil || fn.Type.Results == nil {
+		return false
+	}
+	any := false
+	var plain func(x ast.Expr) bool
+	plain = func(x ast.Expr) bool {
+		switch x := x.(type) {
+		case *ast.StarExpr:
+			return plain(x.X)
+		case *ast.ArrayType:
+			return plain(x.Elt)
+		case *ast.MapType:
+			return plain(x.Key) && plain(x.Value)
+		case *ast.Ident:
+			return types.Universe.Lookup(x.Name) != nil && x.Name != "any"
+		}
+		is := addressTypes.MatchString(types.ExprString(x))
+		any = any || is
+		return is
+	}
+	for _, field := range fn.Type.Results.List {
+		if !plain(field.Type) {
+			return false
+		}
+	}
+	return any
 }
 
 // lockNames are methods that take a lock or let it go.

@@ -193,11 +193,13 @@ func fixedCall(c *code, way []stack.Frame, callee string) (found *ast.CallExpr, 
 		if calledName(call) != name {
 			continue
 		}
-		if sel, ok := call.Fun.(*ast.SelectorExpr); ok && !newOrigins(c).fixed(sel.X, fn, way) {
+		sel, method := call.Fun.(*ast.SelectorExpr)
+		if method && !newOrigins(c).fixed(sel.X, fn, way) {
 			return nil, nil
 		}
+		same := method && sharedField(c, sel.X, fn) // whichever of them it is called on
 		given := slices.DeleteFunc(slices.Clone(call.Args), isContext)
-		if slices.ContainsFunc(given, func(a ast.Expr) bool { return !o.fixed(a, fn, way) }) || !sameReceiver(c, fn, way) || o.ofOthers() {
+		if slices.ContainsFunc(given, func(a ast.Expr) bool { return !o.fixed(a, fn, way) }) || !same && !sameReceiver(c, fn, way) || o.ofOthers() {
 			return nil, nil
 		}
 		if found == nil {

@@ -206,7 +206,7 @@ func (o *origins) fixed(x ast.Expr, fn *scope, way []stack.Frame) (known bool) {
 	case *ast.SelectorExpr:
 		root := rootName(x)
 		o.from = append(o.from, given{x, fn, way})
-		return root != "" && (root == fn.receiver || !fn.declares(root) && o.outside(root, fn, way)) && !fn.sets(types.ExprString(x)) &&
+		return root != "" && (root == fn.receiver || !fn.declares(root) && o.outside(root, fn, way) || sharedField(o.c, x, fn)) && !fn.sets(types.ExprString(x)) &&
 			!hasNode(x, func(n ast.Node) bool {
 				i, ok := n.(*ast.IndexExpr)
 				return ok && !o.fixed(i.Index, fn, way)
@@ -298,7 +298,7 @@ func runsCommand(params *ast.FieldList) bool {
 // time.
 func (o *origins) ofOthers() bool {
 	return slices.ContainsFunc(o.from, func(g given) bool {
-		return g.fn.receiver != "" && rootName(g.x) == g.fn.receiver && !sameReceiver(o.c, g.fn, g.way)
+		return g.fn.receiver != "" && rootName(g.x) == g.fn.receiver && !sameReceiver(o.c, g.fn, g.way) && !sharedField(o.c, g.x, g.fn)
 	})
 }
 

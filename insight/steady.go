@@ -163,7 +163,7 @@ var (
 	unsteadyCalls  = regexp.MustCompile(`^(fmt\.(Print|Scan).*|time\.(Now|Since|Until|After|AfterFunc|Tick|NewTimer|NewTicker|Sleep|LoadLocation)|path/filepath\.(Abs|EvalSymlinks)|os\..*)$`)
 	readsFiles     = regexp.MustCompile(`^(os\.(ReadFile|ReadDir|Open|Stat|Lstat)|path/filepath\.(Walk|WalkDir|Glob))$`)
 	// steadyMethods are names of methods of libraries that only tell.
-	steadyMethods = regexp.MustCompile(`^(String|Len|Cap|Match.*|Find.*|Replace.*|Split|Execute.*|Lookup|Before|After|Equal|Compare|Cmp|Format|Unix.*|Year.*|Month|Day|Hour|Error|Is[A-Z].*|Has.*|Contains|Index|Name|Path|Type|Kind|Size|Mode|R?Lock|R?Unlock|Bytes|Sub|Add|Truncate|Seconds|Minutes|Hours|Milliseconds|In|UTC|Info|Query|Get|Hostname|Port)$`)
+	steadyMethods = regexp.MustCompile(`^(String|Len|Cap|Match.*|Find.*|Replace.*|Split|Execute.*|Lookup|Before|After|Equal|Compare|Cmp|Format|Unix.*|Year.*|Month|Day|Hour|Error|Is[A-Z].*|Has.*|Contains|Index|Name|Path|Type|Kind|Size|Mode|R?Lock|R?Unlock|Bytes|Sub|Add|Truncate|Seconds|Minutes|Hours|Milliseconds|In|UTC|Info|Query|Get|Hostname|Port|To4|To16|Mask|DefaultMask)$`)
 )
 
 // call looks at a call in a function.
@@ -201,6 +201,7 @@ func (s *steadiness) call(d *ast.FuncDecl, n *ast.CallExpr, depth int) {
 		switch {
 		case readsFiles.MatchString(name):
 			s.files = true
+		case ofAddresses(pkg, lastName(text)):
 		case !steadyPackages.MatchString(pkg) || unsteadyCalls.MatchString(name):
 			s.note(n, "it calls %s, which may give something else", text)
 		}
