@@ -169,7 +169,7 @@ func (r *Recording) verdict(shown int) string {
 		ended = e + " "
 	}
 	if !serious && insight.OfTiming(f.Rule) { // these come last
-		if text := cmp.Or(holdsMost(r), unseen(r)); text != "" {
+		if text := cmp.Or(holdsMost(r), unseen(r), inFirstPart(r)); text != "" {
 			return ended + text + " What stands out depends on when threads ran."
 		}
 		return ended + "Nothing serious was found: what stands out depends on when threads ran."
@@ -208,7 +208,7 @@ func (r *Recording) verdict(shown int) string {
 	if !serious {
 		begin := remarkable(card.Most)
 		if begin == nothingSerious {
-			begin = cmp.Or(holdsMost(r), mostlyWaits(r), keepsGrowing(r), unseen(r), begin)
+			begin = cmp.Or(holdsMost(r), mostlyWaits(r), keepsGrowing(r), unseen(r), inFirstPart(r), begin)
 		}
 		text = begin + " " + text
 	}
@@ -429,10 +429,15 @@ func (r *Recording) phaseNames() string {
 
 // notes are those of the recording and of its figures.
 func (r *Recording) notes() []string {
-	if r.Figures == nil {
-		return r.Manifest.Notes
+	var notes []string
+	if r.Figures != nil {
+		notes = r.Figures.Notes
 	}
-	return slices.Concat(r.Figures.Notes, r.Manifest.Notes)
+	notes = slices.Concat(notes, r.Manifest.Notes)
+	if part := partNote(r); part != "" {
+		notes = append(notes, part)
+	}
+	return notes
 }
 
 // measurement are the findings about the measurement itself.
