@@ -46,6 +46,7 @@ const (
 	scanOrder            // whether something of the element is less than, or before, something else
 	scanState            // something of the element alone
 	scanSums             // whether the place is come to up to which turns add something up
+	scanFailed           // whether it is what is looked for, from a place on, which nearly never comes
 )
 
 // Limits of what is told: chosen. Below them a map or an order gains little, or the list may be another one.
@@ -148,6 +149,9 @@ func (s *scanFinder) scan(in frameCode, stmt ast.Stmt) *countedScan {
 		return nil
 	}
 	if x := s.fromStart(in, stmt, over); x != nil {
+		return x
+	}
+	if x := s.fails(in, stmt, over); x != nil {
 		return x
 	}
 	t, ok := s.c.of(in, stmt)
@@ -287,6 +291,9 @@ func (s *countedScan) finding(r *Rule, in *Input, w *facts.Weights, blocks *repe
 	if s.kind == scanSums {
 		f.Title, f.Summary = sumsTitle, s.sumsText(share)
 	}
+	if s.kind == scanFailed {
+		f.Title, f.Summary = failedTitle, s.failedText(share)
+	}
 	f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
 	f.Severity, f.Score = Info, score(share.Estimate, r.param("share"), 0.6)
 	f.Evidence = []Evidence{in.lineAt(w.Entry, s.at, "%d of %d samples", s.samples, w.Total()),
@@ -324,6 +331,8 @@ func (s *countedScan) advise(f *Finding) {
 		f.Advice = "Keep the elements in the order of what the condition compares, a heap (container/heap) or a sorted slice: then those for which it is true stand together, and the rest is not looked at."
 	case s.kind == scanSums:
 		f.Advice = "Add it up once, when the list is complete: keep a table with what there is to know at each place (the sums so far), and find the place by a binary search (sort.Search, slices.BinarySearchFunc). Where places are asked for in their order, go on from the last one instead."
+	case s.kind == scanFailed:
+		s.adviseFailed(f)
 	case s.kind == scanState:
 		f.Advice = "Keep the elements for which the condition is true in a list or a map of their own, to which they are added where that becomes true and from which they are removed where it ends; or, where few change, a count of them that tells when there are none."
 	default:

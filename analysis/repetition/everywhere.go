@@ -111,6 +111,22 @@ func AskedAgain(s *session.Session, file string, line int) (calls, distinct int6
 	return calls, distinct, ok
 }
 
+// DifferentIn is how many different arguments the calls of the function that is declared on a line had in the whole run, its receiver aside where that
+// was not compared as a whole. It is false where that was not counted, or where other arguments were not compared as a whole.
+func DifferentIn(s *session.Session, file string, line int) (calls, distinct int64, ok bool) {
+	set, err := countsOf(s)
+	if err != nil {
+		return 0, 0, false
+	}
+	for _, f := range set.Functions {
+		e := f.Everywhere
+		if f.Caller == "" && f.File == file && f.Line == line && !f.Cut && e != nil && !e.Sampled && !e.Large && (!e.Partial || e.First && !e.Others) {
+			return e.Calls, e.Distinct, true
+		}
+	}
+	return 0, 0, false
+}
+
 // fewCalls is how many calls have to be counted to say of a function that it is never asked the same. Chosen.
 const fewCalls = 20
 
