@@ -326,7 +326,8 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 			writer = pendingBefore(c.in, t, p.At, done, p.By[0].Stack)
 		}
 	}
-	if !doesItself(c.in, t, p.At, p.Frames, cause.Site) {
+	follows := waitsForOne(top.most)
+	if follows || !doesItself(c.in, t, p.At, p.Frames, cause.Site) {
 		who = "its holder waits for a goroutine that is"
 	}
 	var holder *lockHolder
@@ -344,6 +345,9 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 			seen.Text += "; it let go here"
 		}
 	}
+	if follows {
+		seen = t.seen(cause.Site.Stack, "what the holder waits for: %s, %s of the waits", cause.Kind.Clause(), part)
+	}
 	f.Evidence = slices.Insert(f.Evidence, 1, seen)
 	switch {
 	case writer != nil:
@@ -356,7 +360,8 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 	default:
 		f.Summary += fmt.Sprintf("; meanwhile %s %s%s", who, cause.Kind.Clause(), where)
 	}
-	holders := [][]stack.Frame{t.Frames(cause.Site.Stack)}
+	did := holderDoes(top.most)
+	holders := [][]stack.Frame{t.Frames(did.Site.Stack)}
 	if marks := spentOf(c.in).keptBy(c.in, p.At); marks != nil && cause.Kind.Key() == "running" {
 		holders = append(holders, spentOf(c.in).mostUnder(c.in.code, p.At, marks))
 	}
@@ -364,9 +369,9 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 		return
 	}
 	switch {
-	case waitsItself(cause.Kind):
-		work := t.Frames(cause.Site.Stack)
-		told := tellLock(c.in, heldAcrossCall{at: p.At, waiter: p.Frames, work: work, kind: cause.Kind, syncs: syncs(work)})
+	case waitsItself(did.Kind):
+		work := t.Frames(did.Site.Stack)
+		told := tellLock(c.in, heldAcrossCall{at: p.At, waiter: p.Frames, work: work, kind: did.Kind, syncs: syncs(work)})
 		if writer != nil {
 			f.Advice = writer.advice(told.says())
 			return
@@ -381,6 +386,11 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 			}
 		}
 		if p.Shared {
+			if holder != nil {
+				if reads := holder.forReading(c.in.code, p.Frames); reads != "" {
+					f.Advice = reads + " " + f.Advice
+				}
+			}
 			return
 		}
 		if does != "" {
@@ -501,6 +511,9 @@ func (c *contention) evidence(p *facts.Place) (out []Evidence) {
 // goroutines has them all: whether one is in that function is known.
 func (c *contention) unseen(file string, o taker) string {
 	if c.Precision != facts.Glimpsed {
+		if n := c.waitsAt(file, o.line); n > 0 {
+			return unit.Plural(n, "wait") + " for it here, too"
+		}
 		return "a goroutine that never waits for it is in no " + c.What + ", and may hold it"
 	}
 	var beyond int64
@@ -522,6 +535,16 @@ func (c *contention) unseen(file string, o taker) string {
 		return "1 goroutine is past this line of the function, and may hold it"
 	}
 	return unit.Count(beyond) + " goroutines are past this line of the function, and may hold it"
+}
+
+// waitsAt is how many waits for a lock a line has.
+func (c *contention) waitsAt(file string, line int) (n int64) {
+	for i := range c.All {
+		if at, ok := facts.LockedBy(c.All[i].Frames, false); ok && at.File == file && at.Line == line {
+			n += c.All[i].Count
+		}
+	}
+	return n
 }
 
 // mostTakers is how many other lines that take the lock a finding names.

@@ -19,6 +19,7 @@ type lockHolder struct {
 	at     stack.Frame      // its line under the lock from which what it does is reached
 	taken  int              // the line that takes the lock, in the same file; 0 where the source does not show it
 	does   facts.UnitCause  // what it does for most of that time
+	ends   facts.UnitCause  // what the goroutine does that it waits for then; of the kind none where it waits for nobody
 	frames []stack.Frame    // the stack of that
 	below  int              // the frame of at among them
 	time   time.Duration    // that others wait meanwhile
@@ -37,8 +38,12 @@ func holderOf(in *Input, t *traced, site stack.Frame, waiter []stack.Frame, rows
 		if !tellsOfHolder(row.Cause) {
 			continue
 		}
-		frames := t.Frames(row.Cause.Site.Stack)
-		h, ok := holderAlong(in.code, waiter, row.Cause.Site, frames, lets)
+		does, ends := holderDoes(row), facts.UnitCause{}
+		if does != row.Cause {
+			ends = row.Cause
+		}
+		frames := t.Frames(does.Site.Stack)
+		h, ok := holderAlong(in.code, waiter, does.Site, frames, lets)
 		if !ok || slices.ContainsFunc(waiter, func(f stack.Frame) bool { return f.Func == h.at.Func }) {
 			continue
 		}
@@ -48,7 +53,7 @@ func holderOf(in *Input, t *traced, site stack.Frame, waiter []stack.Frame, rows
 		}
 		o := all[i]
 		if o.time += row.Time; row.Time > o.most {
-			o.at, o.taken, o.does, o.frames, o.below, o.most = h.at, h.taken, row.Cause, frames, h.below, row.Time
+			o.at, o.taken, o.does, o.ends, o.frames, o.below, o.most = h.at, h.taken, does, ends, frames, h.below, row.Time
 		}
 		o.rows = append(o.rows, row)
 	}
@@ -66,6 +71,17 @@ func holderOf(in *Input, t *traced, site stack.Frame, waiter []stack.Frame, rows
 	return h
 }
 
+// holderDoes is what the holder of a lock does itself in a row of waits for it, whose cause may be what another goroutine does that it waits for.
+func holderDoes(row *facts.UnitRow) facts.UnitCause {
+	if row.By.Kind.Key() != "none" {
+		return row.By
+	}
+	return row.Cause
+}
+
+// waitsForOne tells of a row of waits for a lock that its holder waits for another goroutine, whose doing is the cause.
+func waitsForOne(row *facts.UnitRow) bool { return row.By.Kind.Key() != "none" }
+
 // holderAlong finds on a stack the function that holds a lock which others wait for: by the source, by the account of units, or since it lets it
 // go there. Readers of a RWMutex do not keep each other out.
 func holderAlong(c *code, waiter []stack.Frame, site facts.UnitSite, frames, lets []stack.Frame) (h lockHolder, ok bool) {
@@ -75,6 +91,9 @@ func holderAlong(c *code, waiter []stack.Frame, site facts.UnitSite, frames, let
 	for i, f := range frames {
 		switch {
 		case site.Holder != "" && f.Func == site.Holder:
+			if holdsOther(c, waiter, f) {
+				return h, false
+			}
 			return lockHolder{at: f, below: i}, true
 		case slices.ContainsFunc(lets, func(l stack.Frame) bool { return l.Func == f.Func && l.File == f.File && l.Line == f.Line }):
 			h = lockHolder{at: f, below: i}
@@ -88,6 +107,28 @@ func holderAlong(c *code, waiter []stack.Frame, site facts.UnitSite, frames, let
 		}
 	}
 	return h, false
+}
+
+// holdsOther tells of a line that it is under a lock, by the source, and not under the one that a stack waits for: in a chain of locks, who holds
+// the last of them need not hold the first.
+func holdsOther(c *code, waiter []stack.Frame, f stack.Frame) bool {
+	for _, w := range waiter {
+		at, ok := c.takerAt(w)
+		if !ok {
+			continue
+		}
+		others := false
+		for _, h := range c.heldIn(f) {
+			if by, ok := c.takerAt(stack.Frame{File: f.File, Line: h.from}); ok && h.has(f.Line) {
+				if by.name == at.name {
+					return false
+				}
+				others = true
+			}
+		}
+		return others
+	}
+	return false
 }
 
 // waitsToRead tells of a stack that it waits to hold a lock for reading, by the source.
@@ -134,7 +175,11 @@ func (h *lockHolder) says(where string) string {
 	if float64(h.most) < allSeen*float64(h.time) {
 		mostly, where = "mostly ", strings.Replace(where, ", mostly at ", " at ", 1)
 	}
-	return fmt.Sprintf("%s holds %s%s for %s of the time that others wait for it, %s%s%s", who, h.lock, taken, unit.Percent(h.share), mostly, h.does.Kind.Clause(), where)
+	text := fmt.Sprintf("%s holds %s%s for %s of the time that others wait for it, %s%s%s", who, h.lock, taken, unit.Percent(h.share), mostly, h.does.Kind.Clause(), where)
+	if h.ends.Kind.Key() != "none" {
+		text += fmt.Sprintf(", for a goroutine that is %s%s", h.ends.Kind.Clause(), whileHeld(h.ends))
+	}
+	return text
 }
 
 // shown is its line.

@@ -140,16 +140,22 @@ func TestLockHolder(t *testing.T) {
 func TestHolderWaits(t *testing.T) {
 	source := sweptSource + "func (s *store) sweep(now time.Time) {\n\ts.mu.Lock() // take\n\t<-s.todo // at\n\ts.mu.Unlock() // let\n}\n\nfunc (s *store) serve() {\n\tfor {\n\t\tuse(s.n) // serves\n\t\ts.todo <- nil\n\t}\n}\n"
 	at := markedLines(source)
+	serve := "runtime.chansend1@chan.go:1;main.(*store).serve@store.go:" + at("serves")
+	// All but the first of those that wait are let go by one that waited itself: the holder is still the one that the first waited for.
+	holds := "main.(*store).sweep holds store.mu, taken at store.go:" + at("take") + ", for 99.0% of the time that others wait for it, waiting for a channel in main.(*store).sweep at store.go:" + at("at") + ", for a goroutine that is running in main.(*store).serve;"
 	for _, c := range []struct {
-		name, below string
-		waits       bool
+		name, source, below string
+		says                string
+		holds               bool
 	}{
-		{"it does it itself", "", false},
-		{"another goroutine does", "runtime.chansend1@chan.go:1;main.(*store).serve@store.go:" + at("serves"), true},
+		{"it does it itself", source, "", "", true},
+		{"another goroutine does", source, serve, holds, true},
+		{"under another lock", strings.NewReplacer("s.mu.Lock() // take", "s.other.Lock() // take", "s.mu.Unlock() // let", "s.other.Unlock() // let", "\tn int\n}\n\ntype query", "\tn int\n\tother sync.Mutex\n}\n\ntype query").Replace(source), serve, "its holder waits for a goroutine that is running in main.(*store).serve", false},
 	} {
+		at, source := markedLines(c.source), c.source
 		r := traceOfProgram(t, swept(at, "main.use@store.go:"+at("use")+";main.(*store).sweep@store.go:"+at("at"), c.below))
 		withSource(r, "store.go", source)
-		if f := answers(t, r, "LK01")[0]; f.State != Found || strings.Contains(f.Summary, "its holder waits for a goroutine that is running in main.(*store).serve") != c.waits {
+		if f := answers(t, r, "LK01")[0]; f.State != Found || !strings.Contains(f.Summary, c.says) || strings.HasPrefix(f.Summary, "main.(*store).sweep holds store.mu") != c.holds {
 			t.Errorf("%s: %s: %s", c.name, f.State, f.Summary)
 		}
 	}
@@ -158,4 +164,33 @@ func TestHolderWaits(t *testing.T) {
 // markedLines finds the lines of a source that end with a comment.
 func markedLines(source string) func(mark string) string {
 	return func(mark string) string { return strconv.Itoa(lineOfMark(source, mark)) }
+}
+
+// TestOtherTakers: of another line that takes the lock, LK01 says that it waits for it, where the trace has it waiting; only of one that it has not, that
+// it may hold the lock unseen.
+func TestOtherTakers(t *testing.T) {
+	source := sweptSource + "func (s *store) sweep(now time.Time) {\n\ts.mu.Lock() // take\n\tuse(s.n) // at\n\ts.mu.Unlock() // let\n}\n\nfunc (s *store) put(i *item) {\n\ts.mu.Lock() // put\n\ts.list = append(s.list, i)\n\ts.mu.Unlock()\n}\n"
+	at := markedLines(source)
+	for _, puts := range []bool{false, true} {
+		p := swept(at, "main.use@store.go:"+at("use")+";main.(*store).sweep@store.go:"+at("at"), "")
+		if puts {
+			p.Connect(300)
+			p.Arrive(300)
+			p.Block("sync", accounttest.In("sync.(*Mutex).Lock@mutex.go:1", "main.(*store).put@store.go:"+at("put"), "main.handle@main.go:8"))
+			p.Pass(time.Millisecond)
+			p.Wake(300, "")
+			p.Start(300)
+			p.Respond(300)
+		}
+		r := traceOfProgram(t, p)
+		withSource(r, "store.go", source)
+		f := answers(t, r, "LK01")[0]
+		want, found := map[bool]string{false: "put: locked here too (Lock): a goroutine that never waits for it", true: "put: locked here too (Lock): 1 wait for it here, too"}[puts], false
+		for _, e := range f.Evidence {
+			found = found || strings.Contains(e.Text, want)
+		}
+		if !found {
+			t.Errorf("waits there %v: %+v", puts, f.Evidence)
+		}
+	}
 }

@@ -1,8 +1,10 @@
 package insight
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
+	"go/types"
 	"slices"
 	"strings"
 
@@ -36,6 +38,94 @@ func mayOnlyRead(c *code, at stack.Frame) bool {
 		return h.has(first)
 	}
 	return readsOnly{c, s, fn.body}.all(under, maxReads)
+}
+
+// onlyReads tells whether all that is seen of what the holder of a lock does under it, by the types, leaves alone what the lock guards; files are what it
+// does to files of its own meanwhile. A call whose effect is not known is enough for no.
+func (h *lockHolder) onlyReads(c *code, waiter []stack.Frame) (files []lockSign, ok bool) {
+	p := purposeOf(c, waiter, h.frames)
+	if p.unseen || p.reads || callsFromBefore(p) {
+		return nil, false
+	}
+	for _, s := range p.signs {
+		switch s.rank {
+		case signChecks:
+		case signFile:
+			files = append(files, s)
+		case signWrites:
+			if !writesOwnFile(c, s) {
+				return nil, false
+			}
+			files = append(files, s)
+		default:
+			return nil, false
+		}
+	}
+	return files, true
+}
+
+// writesOwnFile tells of what is written that it goes to a file which its function opens itself.
+func writesOwnFile(c *code, s lockSign) bool {
+	decl := c.function(stack.Frame{File: s.at.file, Line: s.at.line})
+	return decl != nil && slices.ContainsFunc(c.lineCalls(stack.Frame{File: s.at.file, Line: s.at.line}), func(call *ast.CallExpr) bool {
+		of := receiverOf(call)
+		return of != nil && isIdent(ast.Unparen(of)) && opensVariable(decl.Body, rootName(of))
+	})
+}
+
+// callsFromBefore tells of what is under a lock that a function is called there which a variable has, and whose body does not stand under the lock itself:
+// what it does was not looked at.
+func callsFromBefore(p *lockPurpose) bool {
+	return slices.ContainsFunc(p.calls, func(call *ast.CallExpr) bool {
+		id, ok := ast.Unparen(call.Fun).(*ast.Ident)
+		if !ok {
+			return false
+		}
+		v, ok := p.d.variable(id).(*types.Var)
+		if !ok {
+			return false
+		}
+		for _, decl := range p.d.t.decls {
+			if isLocal(decl, v) && !isGiven(decl, v) {
+				return !literalUnder(p, decl, v)
+			}
+		}
+		return true
+	})
+}
+
+// literalUnder tells of a variable of a function that all it is set to are function literals which stand under the lock, or are of a function that is
+// called there.
+func literalUnder(p *lockPurpose, decl *ast.FuncDecl, v types.Object) bool {
+	all := p.d.definitions(decl)[v]
+	return len(all) > 0 && !slices.ContainsFunc(all, func(def definition) bool {
+		lit, ok := def.x.(*ast.FuncLit)
+		if !ok {
+			return true
+		}
+		at, first := p.d.placeOf(lit), p.d.placeOf(decl).line
+		_, last, _ := p.d.t.at(decl.End())
+		holds := at.file == p.u.file && first <= p.u.lock && p.u.lock <= last
+		return holds && !p.u.under(at.line)
+	})
+}
+
+// forReading is what to do about a lock that a function holds which only reads what it guards, where those who wait for it are readers, too; empty where
+// that is not so.
+func (h *lockHolder) forReading(c *code, waiter []stack.Frame) string {
+	if h.taken == 0 || !waitsToRead(c, waiter) {
+		return ""
+	}
+	files, ok := h.onlyReads(c, waiter)
+	if !ok {
+		return ""
+	}
+	text := fmt.Sprintf("By the source, %s changes nothing that the lock guards: take it for reading at %s:%d (RLock, and RUnlock). Those who read then do not wait for it; where one who writes waits meanwhile, those who come to read after it still do, so that it helps as well to hold it for a shorter time.",
+		stack.Short(h.at.Func), baseName(h.at.File), h.taken)
+	if len(files) > 0 {
+		text += fmt.Sprintf(" Two may then do what is done to files there at once (%s): if several call it, give that a mutex of its own, around the whole of it.", fileLine(files[0].at.file, files[0].at.line))
+	}
+	return text
 }
 
 // readsOnly looks at the body of a function.

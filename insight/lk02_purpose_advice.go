@@ -164,7 +164,7 @@ func tellLock(in *Input, h heldAcrossCall) (told lockTold) {
 
 // across is what the account of units has seen.
 func (l *underLock) across(in *Input, t *traced) heldAcrossCall {
-	return heldAcrossCall{at: l.site.Frame, waiter: t.Frames(stackIn(in, t, l.group, l.site)), work: t.Frames(workAt(l.group, &l.does)), kind: l.does.Cause.Kind,
+	return heldAcrossCall{at: l.site.Frame, waiter: t.Frames(stackIn(in, t, l.group, l.site)), work: t.Frames(workAt(l.group, &l.does)), kind: holderDoes(&l.does).Kind,
 		syncs: l.syncs(t), background: l.inBackground(t)}
 }
 

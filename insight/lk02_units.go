@@ -119,6 +119,7 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	g, share := l.group, l.group.All.Share(l.all())
 	cause := l.does.Cause
 	holder, other := letGo(in, t, l)
+	follows := waitsForOne(&l.does)
 	of := fmt.Sprintf("%s of %s", unit.Duration(l.all()/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g))) + overUnits(g)
 	lets := ""
 	var writer *pendingWriter
@@ -132,8 +133,11 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	if elsewhere && lets == "" {
 		by += ", " + place(from) + ","
 	}
+	if follows {
+		lets = " waits" + atPlace(l.does.By.Site) + " for a goroutine that is"
+	}
 	var h *lockHolder
-	if writer == nil && lets == "" {
+	if writer == nil && (lets == "" || follows) {
 		h = holderOf(in, t, l.site.Frame, t.Frames(stackIn(in, t, g, l.site)), l.rows)
 	}
 	switch seen := float64(l.time) / float64(max(1, l.all())); {
@@ -202,7 +206,7 @@ func (l *underLock) advise(in *Input, t *traced, f *Finding) {
 // shown is what the holder does: at its own line in the function that takes the lock, as far as the units that wait hold it
 // as well, since that is the one to change; and the line where it waits.
 func (l *underLock) shown(c *code, t *traced) (all []Evidence) {
-	id, doing := workAt(l.group, &l.does), l.does.Cause.Kind.Clause()
+	id, doing := workAt(l.group, &l.does), holderDoes(&l.does).Kind.Clause()
 	frames := t.Frames(id)
 	own := slices.IndexFunc(frames, func(f stack.Frame) bool { return sameFunction(f, l.site.Frame) })
 	if at, ok := l.heldIn(t); ok {
@@ -211,10 +215,14 @@ func (l *underLock) shown(c *code, t *traced) (all []Evidence) {
 			taken = fmt.Sprintf(", which is taken at line %d", line)
 		}
 		all = append(all, t.seenAt(frames, at, "called under the lock%s: %s", taken, doing))
-	} else if own > 0 && l.does.Cause.Site.Frame.Func != l.site.Frame.Func {
+	} else if own > 0 && holderDoes(&l.does).Site.Frame.Func != l.site.Frame.Func {
 		all = append(all, t.seenAt(frames, frames[own], "called under the lock: %s", doing))
 	}
-	return append(all, t.seen(id, "under the lock: %s", doing))
+	all = append(all, t.seen(id, "under the lock: %s", doing))
+	if waitsForOne(&l.does) {
+		all = append(all, t.seen(l.does.Cause.Site.Stack, "the goroutine that it waits for: %s", l.does.Cause.Kind.Clause()))
+	}
+	return all
 }
 
 // takenAbove is the line at which a lock that one line takes is taken for another line of its file; 0 where the source does not show that.
@@ -254,7 +262,7 @@ func (l *underLock) mainWaits(in *Input) (share float64) {
 // heldIn is the line of the function that holds the lock from which what it waits for is reached, where that is another
 // function than the one that the units wait in.
 func (l *underLock) heldIn(t *traced) (at stack.Frame, elsewhere bool) {
-	site := l.does.Cause.Site
+	site := holderDoes(&l.does).Site
 	if site.Holder == "" || slices.ContainsFunc(t.Frames(l.site.Stack), func(f stack.Frame) bool { return f.Func == site.Holder }) {
 		return stack.Frame{}, false
 	}
@@ -270,6 +278,9 @@ func (l *underLock) heldIn(t *traced) (at stack.Frame, elsewhere bool) {
 // its first function, than the one that the waits were followed to: the holder waited for that
 // one itself.
 func letGo(in *Input, t *traced, l *underLock) (at stack.ID, other bool) {
+	if waitsForOne(&l.does) {
+		return 0, false // who holds it is known, and is not who lets go most often: in a queue, that is those who wait most often
+	}
 	counts := map[stack.ID]int64{}
 	for _, b := range t.Blocks {
 		if t.Site(b.Stack) != l.site.Frame {
@@ -305,6 +316,9 @@ func letGo(in *Input, t *traced, l *underLock) (at stack.ID, other bool) {
 // workAt is the stack of the call that the cause of a row is, where units make it themselves:
 // the line alone may be that of a deferred Unlock, too.
 func workAt(g facts.UnitGroup, of *facts.UnitRow) stack.ID {
+	if waitsForOne(of) {
+		return of.By.Site.Stack
+	}
 	if of.Cause.Site.Holder != "" {
 		return of.Cause.Site.Stack // it leads through the function that has the lock
 	}
@@ -322,7 +336,7 @@ const syncAdvice = "Let one sync serve all waiting writers (group commit): colle
 // inBackground tells whether the holder is a goroutine of another kind than those that wait, by
 // its first function, which works beside the units.
 func (l *underLock) inBackground(t *traced) bool {
-	holder, waiter := t.Frames(l.does.Cause.Site.Stack), t.Frames(l.site.Stack)
+	holder, waiter := t.Frames(holderDoes(&l.does).Site.Stack), t.Frames(l.site.Stack)
 	return len(holder) > 0 && len(waiter) > 0 && holder[len(holder)-1].Func != waiter[len(waiter)-1].Func
 }
 

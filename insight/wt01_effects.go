@@ -44,7 +44,7 @@ const groupedAdvice = "They wait until another goroutine has made a file reach t
 // lockWaitedFor is what to do about the lock of a wait, by what its holder does.
 func lockWaitedFor(in *Input, t *traced, w *waiting) lockTold {
 	work := t.Frames(workAt(w.group, &w.causes[0]))
-	return tellLock(in, heldAcrossCall{at: w.site.Frame, waiter: t.Frames(w.site.Stack), work: work, kind: w.causes[0].Cause.Kind, syncs: syncs(work)})
+	return tellLock(in, heldAcrossCall{at: w.site.Frame, waiter: t.Frames(w.site.Stack), work: work, kind: holderDoes(&w.causes[0]).Kind, syncs: syncs(work)})
 }
 
 // ownAnswers are functions through which a server writes to its own client.

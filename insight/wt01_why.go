@@ -297,6 +297,9 @@ func (w *waiting) meanwhile(c *code) string {
 	case w.queues():
 		return ", behind others that are " + cause.Kind.Clause() + atPlace(cause.Site)
 	}
+	if w.kind == "lock" && waitsForOne(&w.causes[0]) {
+		return ", while the one that holds it waits" + atPlace(w.causes[0].By.Site) + " for a goroutine that is " + cause.Kind.Clause() + whileHeld(cause)
+	}
 	if w.kind == "lock" {
 		return ", while " + holder + cause.Kind.Clause() + whileHeld(cause)
 	}

@@ -87,6 +87,10 @@ type Row struct {
 	// Cause is what the time passed with in the goroutine that was waited for; its
 	// Kind is None where nobody was, or where it is no code of the user.
 	Cause Cause
+	// By is, of a wait for a lock, what the goroutine that held it did, where that waited for another one itself: Cause is what that other one
+	// did. In a queue, it is not who ended the wait, which may have waited just as long, but the one before them all. Its Kind is None where the
+	// holder did it by itself.
+	By Cause
 	// What names a stop of the world: "GC mark termination".
 	What string
 	// Time is how long it took together, Count how often it began, Units in how many

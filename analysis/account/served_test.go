@@ -171,6 +171,62 @@ func TestLockHolder(t *testing.T) {
 		"lock main.handle:7 for network main.update:24 6ms", "lock main.handle:7 for unknown main.update:25 4ms")
 }
 
+// TestLockChain: who waits for a lock whose holder waits for another goroutine is told both, also where the lock was let go by one that waited for it as
+// long; what that one waits for when it has let the lock go, or does itself, is not.
+func TestLockChain(t *testing.T) {
+	const holder, worker = 20, 21
+	up := ";main.up@main.go:30"
+	for _, x := range []struct {
+		name, waits, want string
+	}{
+		{"it waits under the lock", "runtime.selectgo@select.go:1;main.wait@main.go:24" + up, "main.up main.wait:24 channel"},
+		{"it waits elsewhere", "runtime.selectgo@select.go:1;main.wait@main.go:24;main.before@main.go:40", ""},
+		{"it works", "", ""},
+	} {
+		p := accounttest.New()
+		for g := 5; g < 9; g++ {
+			p.Connect(g)
+		}
+		for g := 5; g < 9; g++ {
+			p.Arrive(g)
+			if g == 5 {
+				p.Create(holder, "main.serve", accounttest.In("main.handle@main.go:5"))
+				p.Create(worker, "main.work", accounttest.In("main.handle@main.go:6"))
+			}
+			p.Block("sync", accounttest.In("sync.(*Mutex).Lock@mutex.go:1", "main.handle@main.go:7"))
+		}
+		p.Start(holder)
+		if x.waits == "" {
+			p.Pass(20 * ms)
+		} else {
+			p.Block("select", x.waits)
+			p.Start(worker)
+			p.Pass(20 * ms)
+			p.Wake(holder, "runtime.chansend1@chan.go:2;main.work@main.go:50")
+			p.End()
+			p.Start(holder)
+		}
+		p.Wake(5, "sync.(*Mutex).Unlock@mutex.go:2;main.up@main.go:31")
+		p.Block("sleep", "time.Sleep@sleep.go:1;main.serve@main.go:60")
+		for g := 5; g < 9; g++ {
+			p.Start(g)
+			if g < 8 {
+				p.Wake(g+1, accounttest.In("sync.(*Mutex).Unlock@mutex.go:2", "main.handle@main.go:9"))
+			}
+			p.Respond(g)
+		}
+		by := map[string]int64{}
+		for _, r := range accountOf(t, p, account.Options{}).Groups[0].All.Rows {
+			if r.Kind == account.Lock && r.By.Kind != account.None {
+				by[fmt.Sprintf("%s %s:%d %s", r.By.Site.Holder, r.By.Site.Frame.Func, r.By.Site.Frame.Line, r.By.Kind.Key())] += r.Units
+			}
+		}
+		if x.want == "" && len(by) > 0 || x.want != "" && (len(by) != 1 || by[x.want] < 4) {
+			t.Errorf("%s: the holder of the lock waits at %v", x.name, by)
+		}
+	}
+}
+
 // TestLockQueue: in a queue for a lock that one function takes and another lets go, each waits for what those before it do
 // under the lock, also where that is many pieces, and where one comes back and takes it out of turn.
 func TestLockQueue(t *testing.T) {

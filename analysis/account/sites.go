@@ -20,6 +20,8 @@ type key struct {
 	kind, cause Kind
 	site, at    siteID // at is where the cause is
 	what        exectrace.NameID
+	by          Kind // see [Row.By]
+	byAt        siteID
 }
 
 // keyID names a key; 0 is none.
@@ -380,7 +382,7 @@ func (w *words) root(id stack.ID) string {
 // row is a key in words.
 func (w *words) row(id keyID) Row {
 	k := w.keys[id]
-	out := Row{Kind: k.kind, Site: w.sites[k.site], Cause: Cause{Kind: k.cause, Site: w.sites[k.at]}}
+	out := Row{Kind: k.kind, Site: w.sites[k.site], Cause: Cause{Kind: k.cause, Site: w.sites[k.at]}, By: Cause{Kind: k.by, Site: w.sites[k.byAt]}}
 	if k.what != exectrace.NameNone {
 		out.What = exectrace.StopReason(w.r.Name(k.what))
 	}
