@@ -42,6 +42,9 @@ func checkSameForAll(r *Rule, in *Input) []Finding {
 			continue
 		}
 		if k, ok := newKeepable(in, x); ok && len(found) < 3 {
+			if withoutLocks(&k); k.all.Share < r.param("share") {
+				continue
+			}
 			parts = append(parts, x)
 			found = append(found, k.finding(r, in))
 		} else {
@@ -113,6 +116,12 @@ func newKeepable(in *Input, x repetition.Everywhere) (k keepable, ok bool) {
 	k.site = way[1]
 	k.call = sameCall{at: way[1], callee: way[0].Func}
 	return k, k.call.judge(in.code, call, from, way, 1)
+}
+
+// withoutLocks takes from the share of a function what it waits for locks, by the trace: that is what others do under them, and takes as long
+// however little the function computes.
+func withoutLocks(k *keepable) {
+	k.all.Share *= 1 - partOfRows(k.rows, func(row *facts.UnitRow) bool { return row.Kind.Key() == "lock" })
 }
 
 // calledOtherwise tells of a function whose call on a line is made of constants alone, and which had more than one argument, that other lines call it as
