@@ -82,7 +82,7 @@ func (u atPeer) writesBack(holder []stack.Frame, calls [][]stack.Frame) *protect
 // of the first.
 func (u atPeer) changedAtPeer(read, write int) *protected {
 	reads, writes := u.callAt(read), u.callAt(write)
-	if reads == nil || writes == nil {
+	if reads == nil || writes == nil || onlyMakes(reads) {
 		return nil
 	}
 	w := u.s.flow(u.fn.body, write, "\x00")
@@ -147,6 +147,37 @@ func argumentsOf(call *ast.CallExpr) []ast.Expr {
 
 // writesByName are beginnings of names of functions that change something.
 var writesByName = regexp.MustCompile(`(?i)^(post|put|patch|set|write|save|store|update|exec|insert|upsert|delete|push|commit|replace|cas\b|compareand)`)
+
+// makesByName are beginnings of names of functions that make something new: what they return is of what they have made, and says nothing of what was
+// there. Names that say that they look as well are not among them.
+var (
+	makesByName = regexp.MustCompile(`^(Create|Make|Mk|New|Insert|Add|Append|Register|Open|Dial|Connect|Listen|Begin|Start|Enqueue|Publish|Upload)([^a-z]|$|temp|dir|all)`)
+	looksToo    = regexp.MustCompile(`(Get|Load|Read|Find|Fetch|Exist|Or|And)([^a-z]|$)`)
+)
+
+// onlyMakes tells of a call, by the names in its chain, that it makes something and reads nothing that was there: a new file, a row, a connection. Two that
+// do so do not get the same.
+func onlyMakes(call *ast.CallExpr) bool {
+	for {
+		text, name := types.ExprString(call.Fun), calledName(call)
+		if name != "" {
+			name = strings.ToUpper(name[:1]) + name[1:]
+		}
+		if text == "os.OpenFile" {
+			return opensForWrites(call) != ""
+		}
+		if makesByName.MatchString(name) && !looksToo.MatchString(name) && text != "os.Open" {
+			return true
+		}
+		f, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return false
+		}
+		if call, ok = ast.Unparen(f.X).(*ast.CallExpr); !ok {
+			return false
+		}
+	}
+}
 
 // onlyWrites tells of a call that it changes something: by its name, or by what is made of what it
 // gives, which is no more than an error.
