@@ -59,6 +59,9 @@ func (s *spent) holds(marks []bool) bool { return marks != nil && s.cpus*s.share
 // that, by what its holder does while others wait; nil where no work keeps it. By the latter it may be the work of those who hold it for reading, whom a
 // writer waits for, and readers behind that one.
 func (s *spent) keptBy(in *Input, at stack.Frame) []bool {
+	if m := s.underReaders(in.code, at); s.holds(m) || m != nil && s.weight(m) >= enoughHeld && holderRuns(in, at) {
+		return m
+	}
 	marks := s.underLock(in.code, at, false)
 	if s.holds(marks) {
 		return marks
@@ -69,6 +72,37 @@ func (s *spent) keptBy(in *Input, at stack.Frame) []bool {
 		}
 	}
 	return nil
+}
+
+// underReaders marks the CPU samples of what is done under a lock that a line takes for reading, where others take it for writing: who comes to read waits
+// for one of these that waits for the readers before it, and so for what they do. It is nil where nobody takes the lock for writing, by the source.
+func (s *spent) underReaders(c *code, at stack.Frame) []bool {
+	h, ok := c.heldAt(at)
+	if s == nil || !ok || !h.isShared() {
+		return nil
+	}
+	all, written := []held{h}, false
+	for _, o := range c.otherTakers(at) {
+		written = written || o.call == "Lock"
+		if h, ok := c.heldAt(stack.Frame{File: at.File, Line: o.line}); ok {
+			all = append(all, h)
+		}
+	}
+	if !written {
+		return nil
+	}
+	marks, some := make([]bool, len(s.stacks)), false
+	for i, id := range s.stacks {
+		marks[i] = slices.ContainsFunc(s.v.t.Frames(id), func(x stack.FrameID) bool {
+			f := s.v.t.Frame(x)
+			return f.File == at.File && !inClosure(f.Func) && slices.ContainsFunc(all, func(o held) bool { return o.has(f.Line) })
+		})
+		some = some || marks[i]
+	}
+	if !some {
+		return nil
+	}
+	return marks
 }
 
 // enoughHeld is how many samples under a lock show what is done there: chosen.

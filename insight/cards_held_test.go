@@ -16,6 +16,7 @@ import (
 // readers, or takes little.
 func TestWorkUnderLock(t *testing.T) {
 	const source = "package main\n\nfunc (t *table) allow(k string) { // 3\n\tt.mu.Lock() // 4\n\tdefer t.mu.Unlock()\n\tt.evict() // 6\n}\n\nfunc (t *table) evict() { // 9\n\tfor k := range t.all { // 10\n\t\tuse(k)\n\t}\n}\n"
+	const written = "\nfunc (t *table) put(k string) {\n\tt.mu.Lock()\n\tt.all[k] = true\n\tt.mu.Unlock()\n}\n"
 	for _, c := range []struct {
 		name, source string
 		samples      int64 // of 100 that are in evict
@@ -31,6 +32,12 @@ func TestWorkUnderLock(t *testing.T) {
 		{"at another line of the lock", strings.NewReplacer("\tt.evict() // 6\n", "\tuse(k) // 6\n").Replace(source) + "\nfunc (t *table) sweep() { // 15\n\tt.mu.Lock() // 16\n\tt.evict() // 17\n\tt.mu.Unlock()\n}\n", 80, 1, Warning, true},
 		{"at a line of another lock", strings.NewReplacer("\tt.evict() // 6\n", "\tuse(k) // 6\n").Replace(source) + "\nfunc (t *table) sweep() { // 15\n\tt.other.Lock() // 16\n\tt.evict() // 17\n\tt.other.Unlock()\n}\n", 80, 1, Warning, false},
 		{"readers at another line", strings.NewReplacer("\tt.evict() // 6\n", "\tuse(k) // 6\n").Replace(source) + "\nfunc (t *table) sweep() { // 15\n\tt.mu.RLock() // 16\n\tt.evict() // 17\n\tt.mu.RUnlock()\n}\n", 80, 1, Warning, false},
+		{"readers, and one who writes", strings.ReplaceAll(strings.ReplaceAll(source, ".Lock", ".RLock"), ".Unlock", ".RUnlock") + written, 80, 1, Warning, true},
+		{"readers that do little, and one who writes", strings.ReplaceAll(strings.ReplaceAll(source, ".Lock", ".RLock"), ".Unlock", ".RUnlock") + written, 20, 1, Warning, false},
+		{"readers and one who writes, and the lock is mostly free", strings.ReplaceAll(strings.ReplaceAll(source, ".Lock", ".RLock"), ".Unlock", ".RUnlock") + written, 80, 0.3, Warning, false},
+		{"readers, and one who writes under another lock", strings.ReplaceAll(strings.ReplaceAll(source, ".Lock", ".RLock"), ".Unlock", ".RUnlock") + strings.ReplaceAll(written, "t.mu", "t.other"), 80, 1, Warning, false},
+		{"other readers, and one who writes", strings.NewReplacer("\tt.evict() // 6\n", "\tuse(k) // 6\n", ".Lock", ".RLock", ".Unlock", ".RUnlock").Replace(source) + "\nfunc (t *table) sweep() { // 15\n\tt.mu.RLock() // 16\n\tt.evict() // 17\n\tt.mu.RUnlock()\n}\n" + written, 80, 1, Warning, true},
+		{"readers, and one who writes, and the work is done before", strings.NewReplacer("t.mu.Lock() // 4\n\tdefer t.mu.Unlock()", "t.evict() // 4\n", "t.evict() // 6", "t.mu.RLock(); defer t.mu.RUnlock()").Replace(source) + written, 80, 1, Warning, false},
 		{"readers", strings.ReplaceAll(strings.ReplaceAll(source, ".Lock", ".RLock"), ".Unlock", ".RUnlock"), 80, 1, Warning, false},
 	} {
 		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
