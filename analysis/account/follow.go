@@ -285,7 +285,7 @@ func (f *follower) caused(own key, did keyID, fn string, holds bool, ended stack
 		}
 	}
 	if own.kind == Lock {
-		out.by, out.byAt = f.holder(d, fn, holds, ended)
+		out.by, out.byAt = heldBy(f.w, d, fn, holds, ended)
 	}
 	switch {
 	case own.kind == Lock && !holds && kind != Unknown && d.cause == None && through == 0:
@@ -304,16 +304,16 @@ func (f *follower) caused(own key, did keyID, fn string, holds bool, ended stack
 	return f.w.id(out)
 }
 
-// holder is what the one that holds a lock does that others wait for, where it waits for another goroutine: by what the goroutine did, meanwhile,
+// heldBy is what the one that holds a lock does that others wait for, where it waits for another goroutine: by what the goroutine did, meanwhile,
 // that let the lock go. If that waited for a lock, it was one of the queue, and knows from its own wait who held it.
-func (f *follower) holder(did key, fn string, holds bool, ended stack.ID) (Kind, siteID) {
+func heldBy(w *words, did key, fn string, holds bool, ended stack.ID) (Kind, siteID) {
 	switch {
 	case did.kind == Lock:
 		return did.by, did.byAt
 	case did.cause == None || !did.kind.followed():
 		return None, 0
 	}
-	if at := f.w.through(did.site, fn, ended); at != 0 {
+	if at := w.through(did.site, fn, ended); at != 0 {
 		return did.kind, at
 	}
 	if holds {
