@@ -39,7 +39,7 @@ func besidesAnswer(d *derivations, in frameCode, part ast.Stmt, callers []stack.
 		case strings.HasSuffix(says, "value of the context"):
 			b.tells = true
 		case says != "":
-			b.doubts = append(b.doubts, fmt.Sprintf("%s %s at %s: a copy would give all requests the same", decl.Name.Name, says, d.t.lineOf(at)))
+			b.doubts = append(b.doubts, fmt.Sprintf("%s %s at %s: a copy would give all requests the same", decl.Name.Name, says, lineAt(d.t, at)))
 		}
 	}
 	b.doubts = append(b.doubts, b.changes(d, in, part, within)...)
@@ -63,7 +63,7 @@ func (b *answerBesides) look(d *derivations, decl *ast.FuncDecl, n ast.Node) {
 				b.tells = true
 			}
 			if b.system == "" && systemPackages.MatchString(d.t.fromPackage(uninstantiated(n))) {
-				b.system = d.t.lineOf(n.Pos())
+				b.system = lineAt(d.t, n.Pos())
 			}
 		}
 		return true
@@ -95,7 +95,7 @@ func (b *answerBesides) changes(d *derivations, in frameCode, part ast.Stmt, wit
 		_, called := within[x.in]
 		return called || x.in == in.decl && part.Pos() <= x.at && x.at < part.End()
 	}) {
-		doubts = append(doubts, fmt.Sprintf("it changes %s at %s: a copy would leave that out", x.of.Name(), d.t.lineOf(x.at)))
+		doubts = append(doubts, fmt.Sprintf("it changes %s at %s: a copy would leave that out", x.of.Name(), lineAt(d.t, x.at)))
 	}
 	return doubts
 }
@@ -130,7 +130,7 @@ func setOnWay(d *derivations, in frameCode, part ast.Stmt, within map[*ast.FuncD
 		_, way := before[x.in]
 		return reads[x.of] && way && !called && !(part.Pos() <= x.at && x.at < part.End()) && !beginsProgram(x.in)
 	}) {
-		doubts = append(doubts, fmt.Sprintf("it reads %s, which is set on the way to it at %s: if that is done for each request, a copy for each value is needed", x.of.Name(), d.t.lineOf(x.at)))
+		doubts = append(doubts, fmt.Sprintf("it reads %s, which is set on the way to it at %s: if that is done for each request, a copy for each value is needed", x.of.Name(), lineAt(d.t, x.at)))
 	}
 	return doubts
 }
@@ -156,8 +156,8 @@ func funcsInOrder(decls map[*ast.FuncDecl]bool) []*ast.FuncDecl {
 	return slices.SortedFunc(maps.Keys(decls), func(a, b *ast.FuncDecl) int { return cmp.Compare(a.Pos(), b.Pos()) })
 }
 
-// lineOf is a position as people read it: "main.go:12".
-func (t *typed) lineOf(at token.Pos) string {
+// lineAt is a position as people read it: "main.go:12".
+func lineAt(t *typed, at token.Pos) string {
 	file, line, _ := t.at(at)
 	return fileLine(file, line)
 }

@@ -56,7 +56,7 @@ func hubHolds() *accounttest.Program {
 // that does the waiting itself is not taken for somebody who let go once.
 func TestLetGo(t *testing.T) {
 	f := answers(t, traceOfProgram(t, hubHolds()), "LK02")[0]
-	if f.State != Found || !strings.Contains(f.Summary, "whose holder (it lets go in main.hub at hub.go:9) waits for a goroutine that is waiting for a peer's answer in main.send at send.go:4") {
+	if f.State != Found || !strings.Contains(f.Summary, "whose holder waits in main.hub at hub.go:6 for a goroutine that is waiting for a peer's answer in main.send at send.go:4") {
 		t.Errorf("%s: %s", f.State, f.Summary)
 	}
 	p := oneByOne("sync", accounttest.In("sync.(*RWMutex).Lock@rw.go:1", "main.handle@main.go:7"), accounttest.In("sync.(*RWMutex).Unlock@rw.go:2", "main.handle@main.go:9"))
