@@ -62,6 +62,8 @@ func (b *answerBesides) look(d *derivations, decl *ast.FuncDecl, n ast.Node) {
 			if sel, ok := n.Fun.(*ast.SelectorExpr); ok && (sel.Sel.Name == "Get" || sel.Sel.Name == "Values") && strings.HasSuffix(types.ExprString(sel.X), ".Header()") {
 				b.tells = true
 			}
+			name := calledName(n)
+			b.tells = b.tells || name == "Hijack" || name == "RemoteAddr" || name == "Sleep" // a stream, or who asks
 			if b.system == "" && systemPackages.MatchString(d.t.fromPackage(uninstantiated(n))) {
 				b.system = lineAt(d.t, n.Pos())
 			}
@@ -117,27 +119,24 @@ func setOnWay(d *derivations, in frameCode, part ast.Stmt, within map[*ast.FuncD
 	for decl := range within {
 		note(decl.Body)
 	}
-	before := d.reached(in.decl, in.decl.Body)
-	before[in.decl] = true
+	before, way := map[*ast.FuncDecl]bool{}, []ast.Node{in.body()}
+	maps.Copy(before, d.reached(in.decl, in.body()))
 	for _, f := range callers {
 		if caller, ok := d.at(f); ok {
-			maps.Copy(before, d.reached(caller.decl, caller.decl.Body))
-			before[caller.decl] = true
+			maps.Copy(before, d.reached(caller.decl, caller.body()))
+			way = append(way, caller.body())
 		}
 	}
+	inside := func(n ast.Node, x changing) bool { return n.Pos() <= x.at && x.at < n.End() }
 	for _, x := range writesIn(d, func(x changing) bool {
 		_, called := within[x.in]
-		_, way := before[x.in]
-		return reads[x.of] && way && !called && !(part.Pos() <= x.at && x.at < part.End()) && !beginsProgram(x.in)
+		_, reached := before[x.in]
+		reached = reached || slices.ContainsFunc(way, func(n ast.Node) bool { return inside(n, x) })
+		return reads[x.of] && reached && !called && !inside(part, x)
 	}) {
 		doubts = append(doubts, fmt.Sprintf("it reads %s, which is set on the way to it at %s: if that is done for each request, a copy for each value is needed", x.of.Name(), lineAt(d.t, x.at)))
 	}
 	return doubts
-}
-
-// beginsProgram tells of a function that it runs at the start of the program, by its name.
-func beginsProgram(decl *ast.FuncDecl) bool {
-	return decl.Recv == nil && (decl.Name.Name == "main" || decl.Name.Name == "init")
 }
 
 // writesIn are places that change what outlives a call, one for each of what is changed.

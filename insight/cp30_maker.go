@@ -61,6 +61,7 @@ func samplesServed(in *Input, w *facts.Weights) *servedSamples {
 func (s *servedSamples) maker(in *Input, through float64) *answerMaker {
 	d, least := derivationsOf(in.code), int64(max(1, through*float64(s.total)))
 	var callers []stack.Frame // the nearest first
+	insideLoop := false       // what follows makes a part of the answer in each turn
 	for depth, ways := 0, s.ways; ; depth++ {
 		ways = mostIn(ways, depth)
 		if len(ways) == 0 || samplesOf(ways) < least {
@@ -71,12 +72,16 @@ func (s *servedSamples) maker(in *Input, through float64) *answerMaker {
 			return nil
 		}
 		for _, part := range partsWith(d, fn, ways, depth, least) {
+			if insideLoop {
+				break
+			}
+			insideLoop = isLoop(part.node)
 			flow := requestFlow{d: d, seen: map[flowAt]bool{}, handlers: new([]string), owner: new(string), shared: new(bool)}
 			if !flow.free(fn, part.node, callers) {
 				continue
 			}
-			if *flow.shared {
-				return nil // the place to keep it is with those who call the function
+			if *flow.shared || !writesSomething(d, fn, part.node) {
+				return nil // the place to keep it is with those who call the function; or it makes nothing
 			}
 			b := besidesAnswer(d, fn, part.node, callers)
 			if b.tells {
@@ -96,26 +101,51 @@ type answerPart struct {
 	ways []servedWay
 }
 
-// partsWith are the statements of a function that hold enough samples, the outermost first.
+// partsWith are the statements of a function that hold enough samples, the outermost first. Of several on one line it is the one that calls what
+// the samples are in; where that is not one, nobody knows. What stands in a turn of a loop makes a part of the answer, and is none.
 func partsWith(d *derivations, fn frameCode, ways []servedWay, depth int, least int64) (parts []answerPart) {
-	for body := ast.Node(fn.body()); body != nil; {
-		var next ast.Node
+	below := mostIn(ways, depth+1)
+	for body := ast.Stmt(fn.body()); ; {
+		var found []ast.Stmt
 		ast.Inspect(body, func(n ast.Node) bool {
 			s, ok := n.(ast.Stmt)
-			if !ok || n == body || next != nil {
-				return next == nil
+			if !ok || n == body {
+				return true
 			}
-			if within := waysWithin(d, s, ways, depth); samplesOf(within) >= least {
-				next = s
-				if _, block := s.(*ast.BlockStmt); !block {
-					parts = append(parts, answerPart{s, within})
-				}
+			if samplesOf(waysWithin(d, s, ways, depth)) >= least {
+				found = append(found, s)
 			}
 			return false
 		})
-		body = next
+		if len(found) > 1 && samplesOf(below) >= least {
+			name := ownName(below[0].frames[depth+1].Func)
+			found = slices.DeleteFunc(found, func(s ast.Stmt) bool {
+				return !hasCall(s, func(call *ast.CallExpr) bool { return calledName(call) == name })
+			})
+		}
+		if len(found) != 1 {
+			return parts
+		}
+		body = found[0]
+		if _, block := body.(*ast.BlockStmt); !block {
+			parts = append(parts, answerPart{body, waysWithin(d, body, ways, depth)})
+		}
 	}
-	return parts
+}
+
+// writesSomething tells of a part that it has a variable from outside of it: what it writes to, or what it sets.
+func writesSomething(d *derivations, fn frameCode, part ast.Stmt) (found bool) {
+	if !isLoop(part) {
+		return true
+	}
+	ast.Inspect(bodyOfLoop(part), func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			v := d.t.info.Uses[id]
+			found = found || v != nil && isLocal(fn.decl, v) && (v.Pos() < part.Pos() || v.Pos() >= part.End())
+		}
+		return !found
+	})
+	return found
 }
 
 // waysWithin are the ways that are on the lines of a node.
@@ -191,14 +221,38 @@ func loopHead(n ast.Node) ast.Node {
 	return nil
 }
 
-// goesThroughElements tells of a loop that each turn is about another element, and not about what the turn before has left.
+// goesThroughElements tells of a loop that each turn is about an element of its own: it sets nothing that the next turn has, and looks at no
+// neighbour.
 func goesThroughElements(d *derivations, n ast.Node) bool {
 	r, ok := n.(*ast.RangeStmt)
 	if !ok {
 		return false
 	}
-	of := d.t.typeOf(r.X)
-	return of == nil || !isBasic(of)
+	if of := d.t.typeOf(r.X); of != nil && isBasic(of) {
+		return false
+	}
+	apart := true
+	ast.Inspect(r.Body, func(n ast.Node) bool {
+		set := func(x ast.Expr) {
+			if v := d.variable(innermost(x)); v != nil && (v.Pos() < r.Pos() || v.Pos() >= r.End()) {
+				apart = false
+			}
+		}
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, x := range n.Lhs {
+				set(x)
+			}
+		case *ast.IncDecStmt:
+			set(n.X)
+		case *ast.IndexExpr:
+			if _, computed := n.Index.(*ast.BinaryExpr); computed {
+				apart = false
+			}
+		}
+		return apart
+	})
+	return apart
 }
 
 // readsOf tells whether a node reads a variable that is declared within one of the others.

@@ -66,9 +66,15 @@ func (q requestFlow) free(in frameCode, n ast.Node, callers []stack.Frame) bool 
 			return
 		}
 		ok = q.variable(in, v, callers)
+		if sel, isSel := parent(around).(*ast.SelectorExpr); ok && isSel && readsBuffer[sel.Sel.Name] && isLocal(in.decl, v) {
+			ok = q.filled(in, v, callers) // what was written to it is read
+		}
 	})
 	return ok
 }
+
+// readsBuffer are methods that give what was written to a buffer.
+var readsBuffer = map[string]bool{"String": true, "Bytes": true, "Next": true, "Read": true, "ReadString": true, "ReadBytes": true, "ReadAll": true, "WriteTo": true, "Buffered": true, "AvailableBuffer": true}
 
 // variable is free of a variable that the function has from outside of the node.
 func (q requestFlow) variable(in frameCode, v *types.Var, callers []stack.Frame) bool {
@@ -84,7 +90,7 @@ func (q requestFlow) variable(in frameCode, v *types.Var, callers []stack.Frame)
 		return false
 	}
 	if declaredToWrite(in.decl, v) {
-		return true
+		return q.undecided(in, v, callers)
 	}
 	if in.lit != nil && v.Pos() < in.lit.Pos() && madeInTurn(in.decl, v) {
 		q.ofHandler(v)
@@ -95,7 +101,7 @@ func (q requestFlow) variable(in frameCode, v *types.Var, callers []stack.Frame)
 	}
 	for _, def := range defs {
 		if def.x != nil && outMade.MatchString(types.ExprString(def.x)) {
-			return true
+			return q.undecided(in, v, callers)
 		}
 		if def.x != nil && !q.free(in, def.x, callers) {
 			return false
@@ -123,12 +129,20 @@ func declaredToWrite(decl *ast.FuncDecl, v *types.Var) (out bool) {
 	return out
 }
 
-// undecided tells that nothing of the request decides which value a local variable has.
+// undecided tells that nothing of the request decides which value a local variable has, or what is called on it.
 func (q requestFlow) undecided(in frameCode, v *types.Var, callers []stack.Frame) bool {
 	free := true
 	eachNode(in.decl.Body, func(n ast.Node, around []ast.Node) {
-		a, ok := n.(*ast.AssignStmt)
-		if !ok || !free || !slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool { return q.d.variable(innermost(x)) == types.Object(v) }) {
+		is := func(x ast.Expr) bool { return q.d.variable(innermost(x)) == types.Object(v) }
+		sets := false
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			sets = slices.ContainsFunc(n.Lhs, is)
+		case *ast.CallExpr: // a setting of an encoder, a text for a buffer
+			sel, method := n.Fun.(*ast.SelectorExpr)
+			sets = method && is(sel.X) && sel.Sel.Name != "Encode" && sel.Sel.Name != "Close" && sel.Sel.Name != "Flush"
+		}
+		if !sets || !free {
 			return
 		}
 		for _, o := range around {

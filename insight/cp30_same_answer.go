@@ -79,7 +79,7 @@ func sameAnswersOf(r *Rule, in *Input) (a sameAnswers, why string) {
 		whole, same := likenessOf(r, l.Log)
 		if !same {
 			a.state = Fine
-			return a, "answers to the same request differ, or the load asks for what changes"
+			return a, "answers to the same request differ, or the load asks for several targets or for what changes"
 		}
 		if a.Compared == 0 {
 			a.load = load
@@ -137,6 +137,9 @@ func likenessOf(r *Rule, log *loadlog.Log) (whole loadlog.Likeness, same bool) {
 		if float64(n) < rareTarget*float64(all) {
 			continue
 		}
+		if float64(n) < (1-rareTarget)*float64(all) {
+			return whole, false // of several, nobody knows whose answers the CPU time makes
+		}
 		k := of(target)
 		if k == nil || !asks(target) || k.Share() < r.param("same") || k.ShareOfFirst() < r.param("drift") {
 			return whole, false
@@ -180,7 +183,6 @@ func (a *sameAnswers) finding(r *Rule, in *Input, m *answerMaker, w *facts.Weigh
 	f.costs, f.saves = m.costs(), true
 	f.Advice = m.advice()
 	f.Verify = "Record again under the same load: CPU time per request, and the share of this line, should fall (loupe compare OLD NEW)."
-	f.Doubts = append(f.Doubts, fmt.Sprintf("the answers were compared for %s, long ones in part: what changes less often than that looks the same", unit.Duration(a.Between)))
 	if len(m.besides.doubts) > 0 {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, m.besides.doubts[:min(3, len(m.besides.doubts))]...)
@@ -191,6 +193,7 @@ func (a *sameAnswers) finding(r *Rule, in *Input, m *answerMaker, w *facts.Weigh
 	if m.changes != "" {
 		f.Doubts = append(f.Doubts, m.changes+": what is kept has to be made again then")
 	}
+	f.Doubts = append(f.Doubts, fmt.Sprintf("the answers were compared for %s, long ones in part: what changes less often than that looks the same", unit.Duration(a.Between)))
 	return f
 }
 
