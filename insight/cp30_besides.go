@@ -50,6 +50,9 @@ func besidesAnswer(d *derivations, in frameCode, part ast.Stmt, callers []stack.
 // systemPackages are packages whose functions say how things are now.
 var systemPackages = regexp.MustCompile(`^(os|runtime(/.*)?|syscall|net|os/(user|exec)|io/ioutil|golang\.org/x/sys/.*)$`)
 
+// drawsValues are packages that give another value each time.
+var drawsValues = regexp.MustCompile(`^(math/rand|math/rand/v2|crypto/rand)$|/(uuid|ulid|xid|ksuid|nanoid)$`)
+
 // look finds what a node asks the writer, and where it asks the system.
 func (b *answerBesides) look(d *derivations, decl *ast.FuncDecl, n ast.Node) {
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -58,13 +61,24 @@ func (b *answerBesides) look(d *derivations, decl *ast.FuncDecl, n ast.Node) {
 			if id, ok := n.X.(*ast.Ident); ok && isWriter(d, decl, id) && (n.Type == nil || ownType(n.Type)) {
 				b.tells = true
 			}
+		case *ast.UnaryExpr:
+			b.tells = b.tells || n.Op == token.ARROW // what is received may be a request's
 		case *ast.CallExpr:
 			if sel, ok := n.Fun.(*ast.SelectorExpr); ok && (sel.Sel.Name == "Get" || sel.Sel.Name == "Values") && strings.HasSuffix(types.ExprString(sel.X), ".Header()") {
 				b.tells = true
 			}
 			name := calledName(n)
 			b.tells = b.tells || name == "Hijack" || name == "RemoteAddr" || name == "Sleep" // a stream, or who asks
-			if b.system == "" && systemPackages.MatchString(d.t.fromPackage(uninstantiated(n))) {
+			pkg := d.t.fromPackage(uninstantiated(n))
+			if drawsValues.MatchString(pkg) && name != "New" && name != "NewSource" {
+				b.doubts = append(b.doubts, fmt.Sprintf("it draws a random value at %s: a copy would give all requests the same", lineAt(d.t, n.Pos())))
+			}
+			if id, ok := n.Fun.(*ast.Ident); ok {
+				if v, isVar := d.t.info.Uses[id].(*types.Var); isVar && ofPackage(v) {
+					b.doubts = append(b.doubts, fmt.Sprintf("it calls %s at %s, which may be any function", id.Name, lineAt(d.t, n.Pos())))
+				}
+			}
+			if b.system == "" && systemPackages.MatchString(pkg) {
 				b.system = lineAt(d.t, n.Pos())
 			}
 		}

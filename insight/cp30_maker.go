@@ -76,7 +76,7 @@ func (s *servedSamples) maker(in *Input, through float64) *answerMaker {
 				break
 			}
 			insideLoop = isLoop(part.node)
-			flow := requestFlow{d: d, seen: map[flowAt]bool{}, handlers: new([]string), owner: new(string), shared: new(bool)}
+			flow := newRequestFlow(d)
 			if !flow.free(fn, part.node, callers) {
 				continue
 			}

@@ -2,6 +2,7 @@ package insight
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"regexp"
 	"slices"
@@ -24,6 +25,10 @@ type requestFlow struct {
 	shared *bool
 }
 
+func newRequestFlow(d *derivations) requestFlow {
+	return requestFlow{d: d, seen: map[flowAt]bool{}, handlers: new([]string), owner: new(string), shared: new(bool)}
+}
+
 // flowAt is a variable in a call that is so many callers deep.
 type flowAt struct {
 	v     types.Object
@@ -35,7 +40,7 @@ const flowDepth = 8
 
 var (
 	// outTypes are types of what an answer is written to, and of what does not decide what is in it.
-	outTypes = regexp.MustCompile(`(?i)(writer|buffer|builder|encoder|flusher)$|^context\.Context$|logger$`)
+	outTypes = regexp.MustCompile(`(?i)(writer|buffer|builder|encoder|flusher)$|logger$`)
 	// outMade are calls and literals that make one.
 	outMade = regexp.MustCompile(`(?i)(writer|buffer|builder|encoder)(\{\}|\(.*\))$|^new\(.*(buffer|builder)\)$|\.Context\(\)$`)
 	// ofOneUser are types of what one request says, contextOf those of frameworks that have the answer as well.
@@ -49,6 +54,12 @@ var (
 func (q requestFlow) free(in frameCode, n ast.Node, callers []stack.Frame) bool {
 	ok := true
 	eachNode(n, func(x ast.Node, around []ast.Node) {
+		if u, is := x.(*ast.UnaryExpr); is && u.Op == token.ARROW {
+			ok = false // who has sent it is not looked for
+		}
+		if sel, is := x.(*ast.SelectorExpr); is && ok {
+			ok = q.fieldSet(in, sel, callers)
+		}
 		id, is := x.(*ast.Ident)
 		if !is || !ok {
 			return
@@ -58,9 +69,10 @@ func (q requestFlow) free(in frameCode, n ast.Node, callers []stack.Frame) bool 
 			return
 		}
 		if sel, isSel := parent(around).(*ast.SelectorExpr); isSel && sel.Sel.Name == "Context" {
-			return // what is asked of it is looked for
+			ok = !asksContexts(q.d)
+			return
 		}
-		if field := parameterField(in.decl, v); field != nil && contextOf.MatchString(types.ExprString(field.Type)) && types.ExprString(field.Type) != "context.Context" {
+		if field := parameterField(in.decl, v); field != nil && contextOf.MatchString(types.ExprString(field.Type)) && types.ExprString(field.Type) != contextType {
 			sel, isSel := parent(around).(*ast.SelectorExpr)
 			ok = isSel && writesAnswer.MatchString(sel.Sel.Name)
 			return
@@ -75,6 +87,50 @@ func (q requestFlow) free(in frameCode, n ast.Node, callers []stack.Frame) bool 
 
 // readsBuffer are methods that give what was written to a buffer.
 var readsBuffer = map[string]bool{"String": true, "Bytes": true, "Next": true, "Read": true, "ReadString": true, "ReadBytes": true, "ReadAll": true, "WriteTo": true, "Buffered": true, "AvailableBuffer": true}
+
+// contextType is a context in the source.
+const contextType = "context.Context"
+
+// asksContexts tells whether the program asks any context for a value: then one may say who asks.
+func asksContexts(d *derivations) bool {
+	return slices.ContainsFunc(declsInOrder(d), func(decl *ast.FuncDecl) bool {
+		return hasCall(decl.Body, func(call *ast.CallExpr) bool {
+			sel, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok || sel.Sel.Name != "Value" || len(call.Args) != 1 {
+				return false
+			}
+			if v, isVar := d.variable(sel.X).(*types.Var); isVar {
+				field := parameterField(decl, v)
+				return isContext(sel.X) || field != nil && types.ExprString(field.Type) == contextType
+			}
+			return isContext(sel.X) || strings.HasSuffix(types.ExprString(sel.X), "Context()")
+		})
+	})
+}
+
+// fieldSet tells of a field that nothing of the request is put into it in the function, by whatever name.
+func (q requestFlow) fieldSet(in frameCode, sel *ast.SelectorExpr, callers []stack.Frame) bool {
+	v, ok := q.d.t.info.Uses[sel.Sel].(*types.Var)
+	if !ok || !v.IsField() || q.seen[flowAt{v, len(callers)}] {
+		return true
+	}
+	q.seen[flowAt{v, len(callers)}] = true
+	free := true
+	ast.Inspect(in.body(), func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || !free {
+			return free
+		}
+		for i, x := range a.Lhs {
+			to, isSel := ast.Unparen(x).(*ast.SelectorExpr)
+			if isSel && q.d.t.info.Uses[to.Sel] == types.Object(v) {
+				free = free && q.free(in, a.Rhs[min(i, len(a.Rhs)-1)], callers)
+			}
+		}
+		return free
+	})
+	return free
+}
 
 // variable is free of a variable that the function has from outside of the node.
 func (q requestFlow) variable(in frameCode, v *types.Var, callers []stack.Frame) bool {
@@ -190,6 +246,8 @@ func (q requestFlow) filled(in frameCode, v *types.Var, callers []stack.Frame) b
 func (q requestFlow) parameter(in frameCode, v *types.Var, field *ast.Field, callers []stack.Frame) bool {
 	text := strings.TrimPrefix(types.ExprString(field.Type), "*")
 	switch {
+	case text == contextType:
+		return !asksContexts(q.d)
 	case outTypes.MatchString(text):
 		return true
 	case ofOneUser.MatchString(text), len(callers) > flowDepth:

@@ -188,6 +188,7 @@ func (a *sameAnswers) finding(r *Rule, in *Input, m *answerMaker, w *facts.Weigh
 		f.Doubts = append(f.Doubts, m.besides.doubts[:min(3, len(m.besides.doubts))]...)
 	}
 	if m.besides.system != "" {
+		f.Severity = Info
 		f.Doubts = append(f.Doubts, fmt.Sprintf("it asks the system at %s: a copy has what it said then", m.besides.system))
 	}
 	if m.changes != "" {

@@ -51,6 +51,9 @@ func TestCP30Request(t *testing.T) {
 		{"a buffer that the request is read into", server + handle + "var b bytes.Buffer\nio.Copy(&b, r.Body)\ns.write(w, b.String()) // H\n}\n", "", ""},
 		{"a value that fills itself", server + "func (it *item) fill(r *http.Request) { it.name = r.Host }\n" + handle + "var q item\nq.fill(r)\ns.write(w, q.name) // H\n}\n", "", ""},
 		{"a value that is filled, on one line", server + "func fill(r *http.Request, it *item) { it.name = r.Host }\n" + handle + "var q item; fill(r, &q); s.write(w, q.name) // H\n}\n", "", ""},
+		{"through a channel", server + handle + "c := make(chan string, 1)\nc <- r.Host\ns.write(w, <-c) // H\n}\n", "", ""},
+		{"through a field, by another name", server + "type box struct{ next *box; v string }\n" + handle + "a := &box{}\nb := &box{next: a}\nb.next.v = r.Host\ns.write(w, a.v) // H\n}\n", "", ""},
+		{"by a list that the context decides", server + "func (s *server) list(ctx context.Context) []item { return s.lists[ctx.Value(\"tenant\").(string)] }\nfunc all(w io.Writer, its []item) {\nfmt.Fprint(w, its) // R\n}\n" + handle + "its := s.list(r.Context())\nall(w, its) // H\n}\n", "", "main.(*server).handle main.all"},
 		{"a setting of the encoder", server + handle + "enc := json.NewEncoder(w)\nif r.FormValue(\"pretty\") != \"\" {\nenc.SetIndent(\"\", \" \")\n}\nenc.Encode(s.items) // H R\n}\n", "", "main.(*server).handle"},
 		{"by the query", server + handle + "kind := r.URL.Query().Get(\"kind\")\ns.write(w, kind) // H\n}\n", "", ""},
 		{"by a form, as an argument", server + handle + "s.write(w, r.FormValue(\"kind\")) // H\n}\n", "", ""},
@@ -143,7 +146,7 @@ func TestCP30Besides(t *testing.T) {
 		{"it flushes", pages + "func page(w http.ResponseWriter) {\nfmt.Fprint(w, names)\nif f, ok := w.(http.Flusher); ok {\nf.Flush()\n}\n}\n" + handle, Warning, "Keep what main.page builds"},
 		{"it sets a header", pages + "func page(w http.ResponseWriter) {\nw.Header().Set(\"Content-Type\", \"text/plain\")\nfmt.Fprint(w, names)\n}\n" + handle, Warning, "Keep what main.page builds"},
 		{"what others set", pages + "func page(w io.Writer) {\nfmt.Fprint(w, names)\n}\nfunc post(w http.ResponseWriter, r *http.Request) { names = append(names, r.Host) }\n" + handle, Warning, "may be changed at main.go"},
-		{"files", pages + "func page(w io.Writer) {\nb, _ := os.ReadFile(\"page\")\nfmt.Fprint(w, names, b)\n}\n" + handle, Warning, "it asks the system at main.go:20"},
+		{"files", pages + "func page(w io.Writer) {\nb, _ := os.ReadFile(\"page\")\nfmt.Fprint(w, names, b)\n}\n" + handle, Info, "it asks the system at main.go:20"},
 		{"a handler for each", pages + "func page(w io.Writer, n string) {\nfmt.Fprint(w, n)\n}\nfunc handle() {\nfor _, n := range names {\nhttp.HandleFunc(\"/\"+n, func(w http.ResponseWriter, r *http.Request) {\npage(w, n) // H\n})\n}\n}\n", Warning, "Each handler has its own n"},
 		{"a handler that is made", pages + "func page(w io.Writer, n string) {\nfmt.Fprint(w, n)\n}\nfunc handle(n string) http.HandlerFunc {\nreturn func(w http.ResponseWriter, r *http.Request) {\npage(w, n) // H\n}\n}\n", Warning, "Each handler has its own n"},
 
@@ -153,9 +156,10 @@ func TestCP30Besides(t *testing.T) {
 		{"others give the same function something else, and this handler the request as well", pages + "func page(w io.Writer, n []string, r *http.Request) {\nfor _, x := range n {\nfmt.Fprint(w, x)\n}\n}\nfunc other(w http.ResponseWriter, r *http.Request) { page(w, nil, r) }\nfunc handle(w http.ResponseWriter, r *http.Request) {\npage(w, names, r) // H\n}\n", "", ""},
 		{"a header of the answer that says who asks", pages + "func page(w http.ResponseWriter) {\nfmt.Fprint(w, names, w.Header().Get(\"X-User\"))\n}\n" + handle, "", ""},
 		{"a variable that is set for each request", pages + "func page(w io.Writer) {\nfmt.Fprint(w, names, lang.Load())\n}\nfunc handle(w http.ResponseWriter, r *http.Request) {\nlang.Store(r.Header.Get(\"Accept-Language\"))\npage(w) // H\n}\n", Info, "it reads lang, which is set on the way to it"},
+		{"a variable of the program is a function", pages + "var now = time.Now\nfunc page(w io.Writer) {\nfmt.Fprint(w, names, now())\n}\n" + handle, Info, "it calls now at"},
 		{"it counts", pages + "func page(w io.Writer) {\nshown++\nfmt.Fprint(w, names)\n}\n" + handle, Info, "it changes shown"},
 		{"what it calls takes turns", pages + "func pick() string {\nshown = (shown + 1) % len(names)\nreturn names[shown]\n}\nfunc page(w io.Writer) {\nfmt.Fprint(w, names, pick())\n}\n" + handle, Info, "it changes shown"},
-		{"it draws", pages + "func page(w io.Writer) {\nfmt.Fprint(w, names, rand.Text())\n}\n" + handle, Info, "page draws a random number"},
+		{"it draws", pages + "func page(w io.Writer) {\nfmt.Fprint(w, names, rand.Text())\n}\n" + handle, Info, "draws a random"},
 	} {
 		text := "package main\n\nimport (\n\"context\"\n\"crypto/rand\"\n\"fmt\"\n\"io\"\n\"net/http\"\n\"os\"\n\"sync/atomic\"\n)\n" + c.source
 		line := strings.Count(text[:strings.Index(text, "// H")], "\n") + 1

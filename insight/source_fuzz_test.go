@@ -248,6 +248,25 @@ func askHanded(c *code, way []stack.Frame, text string) {
 	}
 }
 
+// askAnswer asks what of the statements on a way makes an answer, and what of a request they read; and who relays there.
+func askAnswer(c *code, way []stack.Frame) {
+	d := newDerivations(c)
+	relaysAt(c, way[0])
+	for i, f := range way {
+		in, ok := d.at(f)
+		if !ok {
+			continue
+		}
+		ways := []servedWay{{frames: way[i:], n: 1}}
+		for _, part := range partsWith(d, in, ways, 0, 1) {
+			newRequestFlow(d).free(in, part.node, way[i+1:])
+			besidesAnswer(d, in, part.node, way[i+1:])
+			elementLoop(d, part, in, 0, 1)
+			writesSomething(d, in, part.node)
+		}
+	}
+}
+
 // askSteady asks of a line whether what it calls stays the same, which lists are cut, and whether goroutines there are meant to stay.
 func askSteady(c *code, f stack.Frame) {
 	d := newDerivations(c)
@@ -371,6 +390,7 @@ func askSource(c *code, f, caller stack.Frame) {
 	askResults(c, way)
 	askWays(c, way)
 	askHanded(c, way, c.text(f.File, f.Line))
+	askAnswer(c, way)
 	askSteady(c, f)
 	askWork(c, f)
 	lineInLoop(c, f)
