@@ -171,6 +171,7 @@ func (p answerPart) maker(in *Input, d *derivations, fn frameCode, depth int, le
 		m.callee = below[0].frames[depth+1].Func
 		if decl, ok := d.at(below[0].frames[depth+1]); ok {
 			_, line, _ := d.t.at(decl.decl.Pos())
+			m.shared = len(callsTo(d, decl.decl)) > 1
 			at := stack.Frame{Func: m.callee, File: decl.file, Line: line}
 			m.changes = changedMeanwhile(in.code, m.at, at)
 		}

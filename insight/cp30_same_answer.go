@@ -213,6 +213,7 @@ type answerMaker struct {
 	at     stack.Frame
 	callee string
 	loop   bool
+	shared bool // the function is called elsewhere, too
 	// inner is the line of the innermost loop below that has most of it; zero where there is none.
 	inner   stack.Frame
 	lines   []stack.Frame // what the samples go through
@@ -260,8 +261,11 @@ func (m *answerMaker) advice() string {
 		again = "if the data can change, " + again
 	}
 	where := ""
+	if m.shared {
+		where = " for the call at " + fileLine(m.at.File, m.at.Line)
+	}
 	if m.owner != "" {
-		where = fmt.Sprintf(" in the %s that serves the requests (each has its own)", m.owner)
+		where += fmt.Sprintf(" in the %s that serves the requests (each has its own)", m.owner)
 	}
 	text := fmt.Sprintf("Keep what %s builds%s, and let requests write that copy; %s, on one goroutine only.", m.name(), where, again)
 	if m.inner.Line > 0 {

@@ -142,6 +142,7 @@ func TestCP30Besides(t *testing.T) {
 	}{
 		{"names", pages + "func page(w io.Writer) {\nfor _, n := range names {\nfmt.Fprint(w, n)\n}\n}\n" + handle, Warning, "Keep what main.page builds"},
 		{"a method of what is made for each", pages + "type tenant struct{ names []string }\nfunc page(w io.Writer, n []string) {\nfmt.Fprint(w, n)\n}\nfunc (t *tenant) ServeHTTP(w http.ResponseWriter, r *http.Request) {\npage(w, t.names) // H\n}\n", Warning, "in the tenant that serves the requests (each has its own)"},
+		{"others call it, too", pages + "func page(w io.Writer, n []string) {\nfmt.Fprint(w, n)\n}\nfunc other(w http.ResponseWriter, r *http.Request) { page(w, names[1:]) }\nfunc handle(w http.ResponseWriter, r *http.Request) {\npage(w, names) // H\n}\n", Warning, "Keep what main.page builds for the call at main.go:24"},
 		{"with the context, which ends it", pages + "func page(ctx context.Context, w io.Writer) {\nfor _, n := range names {\nif ctx.Err() != nil {\nreturn\n}\nfmt.Fprint(w, n)\n}\n}\nfunc handle(w http.ResponseWriter, r *http.Request) {\npage(r.Context(), w) // H\n}\n", Warning, "Keep what main.page builds"},
 		{"it flushes", pages + "func page(w http.ResponseWriter) {\nfmt.Fprint(w, names)\nif f, ok := w.(http.Flusher); ok {\nf.Flush()\n}\n}\n" + handle, Warning, "Keep what main.page builds"},
 		{"it sets a header", pages + "func page(w http.ResponseWriter) {\nw.Header().Set(\"Content-Type\", \"text/plain\")\nfmt.Fprint(w, names)\n}\n" + handle, Warning, "Keep what main.page builds"},

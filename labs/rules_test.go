@@ -328,6 +328,9 @@ func rates(f fired) string {
 	if f.fixed+f.healthy == 0 {
 		return "How often it reports something in the [corpus](../diagnosis.md) has not been measured yet.\n"
 	}
+	if f.healthy == 0 {
+		return fmt.Sprintf("In the fixed forms of %d bugs of the [corpus](../diagnosis.md), it reported %s. With healthy programs it has not been measured yet.\n", f.fixed, said(f.fixedWarned, f.fixedNoted))
+	}
 	return fmt.Sprintf("In the fixed forms of the %d bugs of the [corpus](../diagnosis.md), it reported %s; in %d healthy public\nprograms, %s.\n", f.fixed, said(f.fixedWarned, f.fixedNoted), f.healthy, said(f.healthyWarned, f.healthyNoted))
 }
 
