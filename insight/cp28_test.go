@@ -15,7 +15,7 @@ func TestCP28(t *testing.T) {
 	const (
 		handler  = "func (s *server) handle(w http.ResponseWriter, r *http.Request) { // 3\n\tdo(r)\n\tlist := s.rank(s.goods) // 5\n\tshow(w, list)\n}\n"
 		ranks    = "\nfunc (s *server) rank(goods []string) string { // 9\n\treturn sum(goods)\n}\n"
-		rest     = "\nfunc sum(goods []string) (all string) {\n\tfor _, g := range goods {\n\t\tall += strings.ToUpper(g)\n\t}\n\treturn all\n}\n\ntype server struct {\n\tmu sync.RWMutex\n\tonce sync.Once\n\tgoods []string\n}\n\nfunc do(any) {}\n\nfunc show(http.ResponseWriter, string) {}\n"
+		rest     = "\nfunc sum(goods []string) (all string) {\n\tfor _, g := range goods {\n\t\tall += strings.ToUpper(g)\n\t}\n\treturn all\n}\n\ntype server struct {\n\tlang string\n\tmu sync.RWMutex\n\tonce sync.Once\n\tgoods []string\n}\n\nfunc do(any) {}\n\nfunc show(http.ResponseWriter, string) {}\n"
 		function = `{"name":"main.(*server).rank","file":"/src/main.go","line":9,"calls":200,"time_ns":700000000,"everywhere":{"calls":200,"time_ns":700000000,"distinct":1,"again":199,"again_ns":690000000%s}}`
 	)
 	// between is the handler that calls another function, which calls rank on line 5 and has a literal there.
@@ -49,6 +49,7 @@ func TestCP28(t *testing.T) {
 		{"a connection", handler + ranks, `,"handles":true`, true, Found, Info, "main.(*server).rank"},
 		{"networks", handler + strings.NewReplacer(") string", ") []*net.IPNet", "return sum(goods)", "_, n, _ := net.ParseCIDR(goods[0])\n\treturn []*net.IPNet{n}").Replace(ranks), `,"handles":true`, true, Found, Warning, "main.(*server).rank"},
 		{"a listener", handler + strings.NewReplacer(") string", ") net.Listener", "return sum(goods)", "l, _ := net.Listen(goods[0], goods[1])\n\treturn l").Replace(ranks), `,"handles":true`, true, Found, Info, "main.(*server).rank"},
+		{"a copy of the receiver, set by the request", "func (s server) handle(w http.ResponseWriter, r *http.Request) { // 3\n\ts.lang = r.Host\n\tlist := s.rank(s.goods) // 5\n\tshow(w, list)\n}\n" + strings.Replace(ranks, "(s *server)", "(s server)", 1), "", true, Fine, "", ""},
 		{"in a run", handler + ranks, "", false, Fine, "", ""},
 		{"without the source", "", "", true, Fine, "", ""},
 		{"a helper changes an element by its address", handler + ranks + "\nfunc (s *server) put(w http.ResponseWriter, r *http.Request) {\n\tset(&s.goods[0], r.URL.Path)\n}\n\nfunc set(at *string, to string) { *at = to }\n", "", true, Found, Info, "main.(*server).rank"},

@@ -120,8 +120,12 @@ func (h *lockHolder) forReading(c *code, waiter []stack.Frame) string {
 	if !ok {
 		return ""
 	}
-	text := fmt.Sprintf("By the source, %s changes nothing that the lock guards: take it for reading at %s:%d (RLock, and RUnlock). Those who read then do not wait for it; where one who writes waits meanwhile, those who come to read after it still do, so that it helps as well to hold it for a shorter time.",
-		stack.Short(h.at.Func), baseName(h.at.File), h.taken)
+	at := fileLine(h.at.File, h.taken)
+	text := fmt.Sprintf("By the source, %s changes nothing that the lock guards: take it for reading at %s (RLock, and RUnlock).", stack.Short(h.at.Func), at)
+	if !mayOnlyRead(c, stack.Frame{Func: h.at.Func, File: h.at.File, Line: h.taken}) {
+		text = fmt.Sprintf("As far as the source was followed, %s only reads what the lock guards. If it changes none of that by another name either, nor by a method of a library (go test -race, with the change, tells), take it for reading at %s (RLock, and RUnlock).", stack.Short(h.at.Func), at)
+	}
+	text += " Those who read then do not wait for it; where one who writes waits meanwhile, those who come to read after it still do, so that it helps as well to hold it for a shorter time."
 	if len(files) > 0 {
 		text += fmt.Sprintf(" Two may then do what is done to files there at once (%s): if several call it, give that a mutex of its own, around the whole of it.", fileLine(files[0].at.file, files[0].at.line))
 	}
@@ -190,6 +194,35 @@ func (r readsOnly) own(x ast.Expr) bool {
 	return found || whole && !r.global(name)
 }
 
+// appendsToOwn tells of a list that the function has made it: what is appended to another one may be written where others look.
+func (r readsOnly) appendsToOwn(x ast.Expr) bool {
+	x = ast.Unparen(x)
+	if isNamed(x, "nil") || makes(x) {
+		return true
+	}
+	if conv, ok := x.(*ast.CallExpr); ok {
+		_, list := conv.Fun.(*ast.ArrayType)
+		return list && len(conv.Args) == 1 && isNamed(conv.Args[0], "nil")
+	}
+	id, ok := x.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	made := false
+	ast.Inspect(r.body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ValueSpec:
+			made = made || isAmong(n.Names, id.Name) && len(n.Values) == 0
+		case *ast.AssignStmt:
+			for i, left := range n.Lhs {
+				made = made || n.Tok == token.DEFINE && isNamed(left, id.Name) && len(n.Lhs) == len(n.Rhs) && makes(n.Rhs[i])
+			}
+		}
+		return !made
+	})
+	return made
+}
+
 // makes tells of an expression that it gives something new.
 func makes(x ast.Expr) bool {
 	switch x := x.(type) {
@@ -221,8 +254,11 @@ func (r readsOnly) reads(call *ast.CallExpr, depth int) bool {
 	case *ast.ArrayType, *ast.MapType, *ast.ParenExpr, *ast.InterfaceType, *ast.FuncLit:
 		return true // a conversion, or its body is looked at, too
 	case *ast.Ident:
-		if slices.Contains([]string{"len", "cap", "min", "max", "make", "new", "append", "string", "int", "int64", "int32", "uint", "uint64", "uint32", "byte", "rune", "float64", "float32", "bool", "panic", "complex", "real", "imag"}, f.Name) {
-			return true // what append gives is stored by an assignment
+		if slices.Contains([]string{"len", "cap", "min", "max", "make", "new", "string", "int", "int64", "int32", "uint", "uint64", "uint32", "byte", "rune", "float64", "float32", "bool", "panic", "complex", "real", "imag"}, f.Name) {
+			return true
+		}
+		if f.Name == "append" && len(call.Args) > 0 { // what it gives is stored by an assignment
+			return r.appendsToOwn(call.Args[0])
 		}
 		return r.declared(f.Name, false, depth)
 	case *ast.SelectorExpr:
@@ -232,6 +268,9 @@ func (r readsOnly) reads(call *ast.CallExpr, depth int) bool {
 		if id, ok := f.X.(*ast.Ident); ok {
 			for _, pkg := range readOnlyPackages {
 				if importedAs(r.s.file, pkg) == id.Name && id.Name != "" {
+					if (pkg == "fmt" || pkg == "encoding/json") && formatsItself(r.c) {
+						return false
+					}
 					return !slices.ContainsFunc(butThese, func(w string) bool {
 						return strings.HasPrefix(f.Sel.Name, w) || w == "Func" && strings.HasSuffix(f.Sel.Name, w)
 					})
@@ -244,6 +283,17 @@ func (r readsOnly) reads(call *ast.CallExpr, depth int) bool {
 		return r.declared(f.Sel.Name, true, depth)
 	}
 	return false
+}
+
+// formatsItself tells whether a type of the program says itself how it is printed or encoded: that may change something.
+func formatsItself(c *code) (found bool) {
+	c.eachSource(func(_ string, s *syntax) {
+		for _, d := range s.file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			found = found || ok && f.Recv != nil && slices.Contains([]string{"String", "Error", "GoString", "Format", "MarshalJSON", "MarshalText"}, f.Name.Name)
+		}
+	})
+	return found
 }
 
 // lockMethods are the methods of locks themselves.

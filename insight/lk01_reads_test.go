@@ -25,11 +25,15 @@ func TestMayOnlyRead(t *testing.T) {
 		"h := s.h\nh.Reset()":                  false,
 		"l := s.list\nsort.Slice(l, func(i, j int) bool { return l[i] < l[j] })": false,
 		"for i, r := range s.rows {\ns.each(i, r)\n}":                            false,
-		"s.n++":             false,
-		"s.m[p] = &entry{}": false,
-		"total += len(s.m)": false,
-		"delete(s.m, p)":    false,
-		"out <- s.n":        false,
+		"l := s.list[:0]\nl = append(l, p)\nreturn l":                            false,
+		"a := s.arr[:]\na[0] = 1\nreturn a[0]":                                   false,
+		"*s.at(p) += 1":                                                          false,
+		"return s.sum.Mul(s.sum, s.sum)":                                         false,
+		"s.n++":                                                                  false,
+		"s.m[p] = &entry{}":                                                      false,
+		"total += len(s.m)":                                                      false,
+		"delete(s.m, p)":                                                         false,
+		"out <- s.n":                                                             false,
 	} {
 		c := sourceOf(head + "func (s *store) do(p string) any {\ns.mu.Lock()\ndefer s.mu.Unlock()\n" + body + "\nreturn nil\n}\n" + more)
 		if got := mayOnlyRead(c, stack.Frame{Func: "main.(*store).do", File: "a.go", Line: 12}); got != want {
@@ -97,6 +101,33 @@ func TestHolderOnlyReads(t *testing.T) {
 		waiter[1].Line++
 		if got := h.forReading(code, waiter); got != "" {
 			t.Errorf("%s: for one that does not wait to read: %q", c.name, got)
+		}
+	}
+}
+
+// TestReadingProved: that a lock can be taken for reading is said without a condition only where each statement is known to read.
+func TestReadingProved(t *testing.T) {
+	const head = "package main\n\nimport (\n\t\"fmt\"\n\t\"sync\"\n)\n\ntype store struct {\n\tmu sync.RWMutex\n\tlist []int\n\tarr [16]int\n}\n\nfunc (s *store) get(i int) int {\n\ts.mu.RLock() // wait\n\tdefer s.mu.RUnlock()\n\treturn s.list[i]\n}\n\n"
+	for _, c := range []struct {
+		name, body string
+		proved     bool
+	}{
+		{"a sum", "", true},
+		{"a list of its own", "\tvar l []int\n\tl = append(l, n)\n\tn += len(l)\n", true},
+		{"what is appended lies behind a part of what others have", "\tl := s.list[:0]\n\tl = append(l, n)\n\tn += len(l)\n", false},
+		{"it is printed by a method of its own", "\tn += len(fmt.Sprint(s.arr))\n\treturn n\n}\n\ntype kind int\n\nfunc (k *kind) String() string {\n\t*k++\n\treturn \"\"\n}\n\nfunc none() (n int) {\n", false},
+		{"it is printed", "\tn += len(fmt.Sprint(s.arr))\n", true},
+		{"an element by another name", "\ta := s.arr[:]\n\ta[1] = n\n\tn += a[2]\n", false},
+	} {
+		text := head + "func (s *store) total() int {\n\ts.mu.Lock() // take\n\tdefer s.mu.Unlock()\n\tn := 0\n\tfor _, x := range s.list {\n\t\tn += x // at\n\t}\n" + c.body + "\treturn n\n}\n"
+		r := recordingtest.New("title x")
+		withSource(r, "a.go", text)
+		code := NewInput(session.New(r.Open())).code
+		at := stack.Frame{Func: "main.(*store).total", File: "a.go", Line: lineOfMark(text, "at")}
+		waiter := []stack.Frame{{Func: "sync.(*RWMutex).RLock"}, {Func: "main.(*store).get", File: "a.go", Line: lineOfMark(text, "wait")}}
+		h := &lockHolder{at: at, taken: lineOfMark(text, "take"), frames: []stack.Frame{at}}
+		if got := h.forReading(code, waiter); strings.HasPrefix(got, "By the source") != c.proved {
+			t.Errorf("%s: %q", c.name, got)
 		}
 	}
 }

@@ -16,6 +16,7 @@ type scope struct {
 	name     string // empty where it has none
 	receiver string
 	of       string // the type of the receiver
+	copied   bool   // the receiver is a value, which each call has for itself
 	params   *ast.FieldList
 	results  *ast.FieldList // nil where there are none
 	body     *ast.BlockStmt
@@ -27,6 +28,8 @@ func scopeOf(d *ast.FuncDecl) *scope {
 	fn := &scope{name: d.Name.Name, of: receiverType(d), params: d.Type.Params, results: d.Type.Results, body: d.Body}
 	if d.Recv != nil && len(d.Recv.List) == 1 && len(d.Recv.List[0].Names) == 1 {
 		fn.receiver = d.Recv.List[0].Names[0].Name
+		_, pointer := d.Recv.List[0].Type.(*ast.StarExpr)
+		fn.copied = !pointer
 	}
 	return fn
 }
@@ -97,6 +100,35 @@ func (fn *scope) made(name string) (x ast.Expr) {
 // sets tells whether the function gives a variable or a field another value than it began
 // with: it assigns one, counts, or gives away its address.
 func (fn *scope) sets(text string) bool { return givenIn(fn.body, text) }
+
+// setsFieldOfCopy tells of a value that the function has for itself, its receiver or a parameter, that it sets a field of it: then it is not what the
+// caller has.
+func (fn *scope) setsFieldOfCopy(name string) (found bool) {
+	if copied := fn.copied && name == fn.receiver || fn.isValue(name); !copied {
+		return false
+	}
+	ast.Inspect(fn.body, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok {
+			found = found || slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool {
+				sel, ok := ast.Unparen(x).(*ast.SelectorExpr)
+				return ok && isNamed(sel.X, name)
+			})
+		}
+		return !found
+	})
+	return found
+}
+
+// isValue tells of a parameter that its type is written as a name: no pointer, list or map.
+func (fn *scope) isValue(name string) bool {
+	return slices.ContainsFunc(fn.params.List, func(f *ast.Field) bool {
+		switch f.Type.(type) {
+		case *ast.Ident, *ast.SelectorExpr:
+			return isAmong(f.Names, name)
+		}
+		return false
+	})
+}
 
 func givenIn(body ast.Node, text string) (found bool) {
 	is := func(x ast.Expr) bool { return x != nil && types.ExprString(x) == text }
@@ -222,7 +254,7 @@ func (o *origins) fixed(x ast.Expr, fn *scope, way []stack.Frame) (known bool) {
 
 // variable is fixed of a variable.
 func (o *origins) variable(name string, fn *scope, way []stack.Frame) bool {
-	if fn.sets(name) {
+	if fn.sets(name) || fn.setsFieldOfCopy(name) {
 		return false
 	}
 	if i := fn.parameter(name); i >= 0 {
