@@ -34,7 +34,8 @@ func besidesAnswer(d *derivations, in frameCode, part ast.Stmt, callers []stack.
 	own := &ast.FuncDecl{Name: in.decl.Name, Recv: in.decl.Recv, Type: in.decl.Type, Body: &ast.BlockStmt{List: []ast.Stmt{part}}}
 	for _, decl := range append([]*ast.FuncDecl{own}, funcsInOrder(within)...) {
 		b.look(d, decl, decl.Body)
-		at, says := otherIn(d.c, declaration{decl, in.file})
+		file, _, _ := d.t.at(decl.Name.Pos())
+		at, says := otherIn(d.c, declaration{decl, file})
 		switch {
 		case strings.HasSuffix(says, "value of the context"):
 			b.tells = true
@@ -42,7 +43,7 @@ func besidesAnswer(d *derivations, in frameCode, part ast.Stmt, callers []stack.
 			b.doubts = append(b.doubts, fmt.Sprintf("%s %s at %s: a copy would give all requests the same", decl.Name.Name, says, lineAt(d.t, at)))
 		}
 	}
-	b.doubts = append(b.doubts, b.changes(d, in, part, within)...)
+	b.doubts = append(b.doubts, changesWithin(d, in, part, within)...)
 	b.doubts = append(b.doubts, setOnWay(d, in, part, within, callers)...)
 	return b
 }
@@ -105,8 +106,8 @@ func ownType(x ast.Expr) bool {
 	return ok
 }
 
-// changes are what the part changes that outlives the request: a count, a turn, a log.
-func (b *answerBesides) changes(d *derivations, in frameCode, part ast.Stmt, within map[*ast.FuncDecl]bool) (doubts []string) {
+// changesWithin are what the part changes that outlives the request: a count, a turn, a log.
+func changesWithin(d *derivations, in frameCode, part ast.Stmt, within map[*ast.FuncDecl]bool) (doubts []string) {
 	for _, x := range writesIn(d, func(x changing) bool {
 		_, called := within[x.in]
 		return called || x.in == in.decl && part.Pos() <= x.at && x.at < part.End()

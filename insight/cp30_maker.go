@@ -80,7 +80,7 @@ func (s *servedSamples) maker(in *Input, through float64) *answerMaker {
 			if !flow.free(fn, part.node, callers) {
 				continue
 			}
-			if *flow.shared || !writesSomething(d, fn, part.node) {
+			if flow.shared || !writesSomething(d, fn, part.node) {
 				return nil // the place to keep it is with those who call the function; or it makes nothing
 			}
 			b := besidesAnswer(d, fn, part.node, callers)
@@ -88,7 +88,7 @@ func (s *servedSamples) maker(in *Input, through float64) *answerMaker {
 				return nil
 			}
 			m := part.maker(in, d, fn, depth, least)
-			m.besides, m.handlers, m.owner = b, *flow.handlers, *flow.owner
+			m.besides, m.handlers, m.owner = b, flow.handlers, flow.owner
 			return m
 		}
 		callers = append([]stack.Frame{heaviestLine(ways, depth)}, callers...)

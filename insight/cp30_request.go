@@ -7,26 +7,29 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"loupe/value/stack"
 )
 
 // What of a request a part of the source reads. It is proved that it reads nothing: what is not understood counts as the request's.
 
-// requestFlow follows values to the request.
+// requestFlow follows values to the request, and notes on the way what the advice depends on.
 type requestFlow struct {
 	d    *derivations
 	seen map[flowAt]bool // what is looked at already counts as free: it is decided where that began
+	// contexts tells whether the program asks any context for a value.
+	contexts func() bool
 	// handlers are what a handler without a name has from the function around it: another one may have another.
-	handlers *[]string
+	handlers []string
 	// owner is the type whose method serves the request; each of its values may have other data.
-	owner *string
+	owner string
 	// shared tells that a function is given by others as well what it is given on the way.
-	shared *bool
+	shared bool
 }
 
-func newRequestFlow(d *derivations) requestFlow {
-	return requestFlow{d: d, seen: map[flowAt]bool{}, handlers: new([]string), owner: new(string), shared: new(bool)}
+func newRequestFlow(d *derivations) *requestFlow {
+	return &requestFlow{d: d, seen: map[flowAt]bool{}, contexts: sync.OnceValue(func() bool { return asksContexts(d) })}
 }
 
 // flowAt is a variable in a call that is so many callers deep.
@@ -39,10 +42,10 @@ type flowAt struct {
 const flowDepth = 8
 
 var (
-	// outTypes are types of what an answer is written to, and of what does not decide what is in it.
-	outTypes = regexp.MustCompile(`(?i)(writer|buffer|builder|encoder|flusher)$|logger$`)
-	// outMade are calls and literals that make one.
-	outMade = regexp.MustCompile(`(?i)(writer|buffer|builder|encoder)(\{\}|\(.*\))$|^new\(.*(buffer|builder)\)$|\.Context\(\)$`)
+	// outTypes are types of what an answer is written to, and of loggers: they do not decide what is in it. A type of the program may hold anything.
+	outTypes = regexp.MustCompile(`^(http\.(ResponseWriter|Flusher)|io\.\w*Writer|bytes\.Buffer|strings\.Builder|(json|xml|gob)\.Encoder|(bufio|csv|gzip|flate|zlib|tabwriter)\.Writer|(log|slog|zap|zerolog)\.\w*Logger)$`)
+	// outMade are calls and literals that make one with nothing in it.
+	outMade = regexp.MustCompile(`^&?(bytes\.Buffer|strings\.Builder)\{\}$|^new\((bytes\.Buffer|strings\.Builder)\)$|^((json|xml|gob)\.NewEncoder|(bufio|csv|gzip|flate|zlib|tabwriter)\.NewWriter\w*)\(`)
 	// ofOneUser are types of what one request says, contextOf those of frameworks that have the answer as well.
 	ofOneUser = regexp.MustCompile(`(?i)(request|params|cookie|session|claims|url|form)$`)
 	contextOf = regexp.MustCompile(`\.(Context|Ctx)$`)
@@ -51,7 +54,7 @@ var (
 )
 
 // free tells whether what a node of a function reads was there before the request. callers are the lines that call the function, the nearest first.
-func (q requestFlow) free(in frameCode, n ast.Node, callers []stack.Frame) bool {
+func (q *requestFlow) free(in frameCode, n ast.Node, callers []stack.Frame) bool {
 	ok := true
 	eachNode(n, func(x ast.Node, around []ast.Node) {
 		if u, is := x.(*ast.UnaryExpr); is && u.Op == token.ARROW {
@@ -69,7 +72,7 @@ func (q requestFlow) free(in frameCode, n ast.Node, callers []stack.Frame) bool 
 			return
 		}
 		if sel, isSel := parent(around).(*ast.SelectorExpr); isSel && sel.Sel.Name == "Context" {
-			ok = !asksContexts(q.d)
+			ok = !q.contexts()
 			return
 		}
 		if field := parameterField(in.decl, v); field != nil && contextOf.MatchString(types.ExprString(field.Type)) && types.ExprString(field.Type) != contextType {
@@ -109,7 +112,7 @@ func asksContexts(d *derivations) bool {
 }
 
 // fieldSet tells of a field that nothing of the request is put into it in the function, by whatever name.
-func (q requestFlow) fieldSet(in frameCode, sel *ast.SelectorExpr, callers []stack.Frame) bool {
+func (q *requestFlow) fieldSet(in frameCode, sel *ast.SelectorExpr, callers []stack.Frame) bool {
 	v, ok := q.d.t.info.Uses[sel.Sel].(*types.Var)
 	if !ok || !v.IsField() || q.seen[flowAt{v, len(callers)}] {
 		return true
@@ -133,7 +136,7 @@ func (q requestFlow) fieldSet(in frameCode, sel *ast.SelectorExpr, callers []sta
 }
 
 // variable is free of a variable that the function has from outside of the node.
-func (q requestFlow) variable(in frameCode, v *types.Var, callers []stack.Frame) bool {
+func (q *requestFlow) variable(in frameCode, v *types.Var, callers []stack.Frame) bool {
 	at := flowAt{v, len(callers)}
 	if q.seen[at] || ofPackage(v) || v.Type() != nil && types.TypeString(v.Type(), nil) == "error" {
 		return true
@@ -186,7 +189,7 @@ func declaredToWrite(decl *ast.FuncDecl, v *types.Var) (out bool) {
 }
 
 // undecided tells that nothing of the request decides which value a local variable has, or what is called on it.
-func (q requestFlow) undecided(in frameCode, v *types.Var, callers []stack.Frame) bool {
+func (q *requestFlow) undecided(in frameCode, v *types.Var, callers []stack.Frame) bool {
 	free := true
 	eachNode(in.decl.Body, func(n ast.Node, around []ast.Node) {
 		is := func(x ast.Expr) bool { return q.d.variable(innermost(x)) == types.Object(v) }
@@ -220,7 +223,7 @@ func (q requestFlow) undecided(in frameCode, v *types.Var, callers []stack.Frame
 }
 
 // filled tells that no call in the function gives the variable something of the request.
-func (q requestFlow) filled(in frameCode, v *types.Var, callers []stack.Frame) bool {
+func (q *requestFlow) filled(in frameCode, v *types.Var, callers []stack.Frame) bool {
 	free := true
 	ast.Inspect(in.decl.Body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
@@ -243,11 +246,11 @@ func (q requestFlow) filled(in frameCode, v *types.Var, callers []stack.Frame) b
 }
 
 // parameter is free of what a function, or one without a name in it, is given.
-func (q requestFlow) parameter(in frameCode, v *types.Var, field *ast.Field, callers []stack.Frame) bool {
+func (q *requestFlow) parameter(in frameCode, v *types.Var, field *ast.Field, callers []stack.Frame) bool {
 	text := strings.TrimPrefix(types.ExprString(field.Type), "*")
 	switch {
 	case text == contextType:
-		return !asksContexts(q.d)
+		return !q.contexts()
 	case outTypes.MatchString(text):
 		return true
 	case ofOneUser.MatchString(text), len(callers) > flowDepth:
@@ -267,13 +270,13 @@ func (q requestFlow) parameter(in frameCode, v *types.Var, field *ast.Field, cal
 	if len(calls) == 0 { // a library calls it: its receiver, and what a function around it has, were there before
 		switch {
 		case method:
-			*q.owner = text
+			q.owner = text
 		case in.lit != nil:
 			q.ofHandler(v)
 		}
 		return method || in.lit != nil
 	}
-	*q.shared = *q.shared || !method && len(callsTo(q.d, in.decl)) > 1
+	q.shared = q.shared || !method && len(callsTo(q.d, in.decl)) > 1
 	for _, call := range calls {
 		x := argumentFor(q.d, in.decl, call, v)
 		if sel, ok := call.Fun.(*ast.SelectorExpr); method && ok {
@@ -287,15 +290,18 @@ func (q requestFlow) parameter(in frameCode, v *types.Var, field *ast.Field, cal
 }
 
 // ofHandler notes a variable that was there before the request, and that may be another one for another handler.
-func (q requestFlow) ofHandler(v *types.Var) {
-	if !slices.Contains(*q.handlers, v.Name()) {
-		*q.handlers = append(*q.handlers, v.Name())
+func (q *requestFlow) ofHandler(v *types.Var) {
+	if !slices.Contains(q.handlers, v.Name()) {
+		q.handlers = append(q.handlers, v.Name())
 	}
 }
 
 // callback is free of what a function without a name is given, by the other arguments of the call that it is given to.
-func (q requestFlow) callback(in frameCode, field *ast.Field, callers []stack.Frame) bool {
+func (q *requestFlow) callback(in frameCode, field *ast.Field, callers []stack.Frame) bool {
 	free := false
+	if !slices.ContainsFunc(callers, func(f stack.Frame) bool { around, ok := q.d.at(f); return ok && around.decl == in.decl }) {
+		return false // it was handed on, to who calls it for a request
+	}
 	eachNode(in.decl.Body, func(n ast.Node, around []ast.Node) {
 		lit, ok := n.(*ast.FuncLit)
 		if !ok || !slices.Contains(lit.Type.Params.List, field) {

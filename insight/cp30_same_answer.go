@@ -59,9 +59,9 @@ func checkSameAnswers(r *Rule, in *Input) []Finding {
 
 // sameAnswers is what the loads say of the answers.
 type sameAnswers struct {
-	state  State // where they say that there is nothing to tell
-	load   loadRound
-	target string // "GET /metrics", or how many targets
+	state State // where they say that there is nothing to tell
+	load  loadRound
+	path  string // "/metrics"
 	loadlog.Likeness
 	cost float64 // CPU seconds of the process for each request; 0 is unknown
 }
@@ -76,15 +76,15 @@ func sameAnswersOf(r *Rule, in *Input) (a sameAnswers, why string) {
 		if len(l.Log.Likeness) == 0 {
 			continue
 		}
-		whole, same := likenessOf(r, l.Log)
-		if !same {
+		k := likenessOf(r, l.Log)
+		if k == nil {
 			a.state = Fine
 			return a, "answers to the same request differ, or the load asks for several targets or for what changes"
 		}
 		if a.Compared == 0 {
-			a.load = load
+			a.load, a.path = load, pathOf(l.Log, k.Target)
 		}
-		a.Join(whole)
+		a.Join(*k)
 		n, cpu = n+int64(l.Log.Len()), cpu+l.Log.ServiceCPU
 	}
 	switch {
@@ -96,67 +96,46 @@ func sameAnswersOf(r *Rule, in *Input) (a sameAnswers, why string) {
 	case float64(a.Compared) < r.param("compared"):
 		a.state = TooLittle
 		return a, fmt.Sprintf("%s could be compared; %g are needed", unit.Plural(int64(a.Compared), "answer"), r.param("compared"))
-	case float64(a.LastBytes) < r.param("content"):
+	case float64(a.Bytes) < r.param("content")*float64(a.Compared):
 		a.state = Fine
-		return a, fmt.Sprintf("the answers have %s of content: they may be the same whatever was done", unit.BytesOf(float64(a.LastBytes)))
+		return a, fmt.Sprintf("the answers have %s of content: they may be the same whatever was done", unit.BytesOf(float64(a.Bytes)/float64(a.Compared)))
 	}
 	if n > 0 {
 		a.cost = cpu.Seconds() / float64(n)
 	}
-	a.target = targetsOf(a.load.Log)
 	return a, ""
 }
 
-// rareTarget is the part of the requests below which a target does not matter.
-const rareTarget = 0.05
+// nearlyOnly is the part of the requests that one target has to have: of several, nobody knows whose answers the CPU time makes.
+const nearlyOnly = 0.95
 
-// likenessOf joins the targets of a load, as far as they matter. same tells that all of these are asked for with GET, and that their answers are as
-// before.
-func likenessOf(r *Rule, log *loadlog.Log) (whole loadlog.Likeness, same bool) {
-	of := func(target int) *loadlog.Likeness {
-		for i := range log.Likeness {
-			if log.Likeness[i].Target == target {
-				return &log.Likeness[i]
-			}
-		}
-		return nil
-	}
-	asks := func(target int) bool {
-		method := log.Method
-		if target < len(log.Targets) {
-			method = log.Targets[target].Method
-		}
-		return method == "GET" || method == ""
-	}
+// likenessOf is how alike the answers to the one target of a load were; nil where there are several, it is not asked for with GET, or the
+// answers differ.
+func likenessOf(r *Rule, log *loadlog.Log) *loadlog.Likeness {
 	counts, all := map[int]int{}, 0
 	for q := range log.All() {
 		counts[int(q.Target)]++
 		all++
 	}
-	for target, n := range counts {
-		if float64(n) < rareTarget*float64(all) {
-			continue
+	for i := range log.Likeness {
+		k := &log.Likeness[i]
+		method := log.Method
+		if k.Target < len(log.Targets) {
+			method = log.Targets[k.Target].Method
 		}
-		if float64(n) < (1-rareTarget)*float64(all) {
-			return whole, false // of several, nobody knows whose answers the CPU time makes
+		if float64(counts[k.Target]) >= nearlyOnly*float64(all) && (method == "GET" || method == "") && k.Share() >= r.param("same") && k.ShareOfFirst() >= r.param("drift") {
+			return k
 		}
-		k := of(target)
-		if k == nil || !asks(target) || k.Share() < r.param("same") || k.ShareOfFirst() < r.param("drift") {
-			return whole, false
-		}
-		whole.Compared, whole.Bytes, whole.Same = whole.Compared+k.Compared, whole.Bytes+k.Bytes, whole.Same+k.Same
-		whole.SameAsFirst, whole.LastBytes = max(whole.SameAsFirst, k.SameAsFirst), max(whole.LastBytes, k.LastBytes)
-		whole.Between = max(whole.Between, k.Between)
 	}
-	return whole, len(counts) > 0
+	return nil
 }
 
-// targetsOf names what a load asks for.
-func targetsOf(log *loadlog.Log) string {
-	if len(log.Targets) > 1 {
-		return unit.Plural(int64(len(log.Targets)), "target")
-	}
+// pathOf is the path that a load asks a target for.
+func pathOf(log *loadlog.Log, target int) string {
 	url := log.URL
+	if target < len(log.Targets) {
+		url = log.Targets[target].URL
+	}
 	if _, rest, ok := strings.Cut(url, "://"); ok {
 		if i := strings.IndexByte(rest, '/'); i >= 0 {
 			url = rest[i:]
@@ -171,7 +150,7 @@ func (a *sameAnswers) finding(r *Rule, in *Input, m *answerMaker, w *facts.Weigh
 		each = fmt.Sprintf(", %s per request", unit.Nanoseconds(cost*1e9))
 	}
 	f := r.answer(Found, "%s rebuilds the answer to %s for each request: it reads nothing of the request, and %s of the content was in the previous answer; that takes %s of the CPU time%s",
-		m.name(), a.target, almostAll(a.Share()), unit.Percent(share.Estimate), each)
+		m.name(), a.path, almostAll(a.Share()), unit.Percent(share.Estimate), each)
 	f.Severity, f.Score = Info, score(share.Estimate, r.param("share"), 0.60)
 	f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
 	if share.Low >= r.param("warn") {
