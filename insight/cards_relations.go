@@ -87,6 +87,9 @@ var relationsApart = []relation{
 	// Why making the answer takes long, where that is most of it, before the advice to keep what is made.
 	func(t two) verdict { return saysUnder.given(ofAnswer(t)) },
 	func(t two) verdict { return saysApart.given(ofAnswer(two{t.c, t.j, t.i, t.b, t.a})) },
+	// What is costly in making the answer, before it is known that it need not be made.
+	func(t two) verdict { return saysUnder.given(withinAnswer(t)) },
+	func(t two) verdict { return saysApart.given(withinAnswer(two{t.c, t.j, t.i, t.b, t.a})) },
 	// What makes each of the calls take long.
 	func(t two) verdict { return saysUnder.given(ofLayers(t)) },
 	func(t two) verdict { return saysApart.given(ofLayers(two{t.c, t.j, t.i, t.b, t.a})) },
@@ -97,7 +100,15 @@ var madeAgain = []string{"AL12", "AL14", "AL22", "CP18", "CP25"}
 
 // ofAnswer tells of an answer that is made again for each request that the other finding says what is needless in most of its making.
 func ofAnswer(t two) bool {
-	return t.a.Rule == cp30.ID && t.warned() && (t.b.saves || slices.Contains(madeAgain, t.b.Rule)) && t.mostlyBelow()
+	return t.a.Rule == cp30.ID && t.warned() && isNeedless(t.b) && t.mostlyBelow()
+}
+
+// isNeedless tells of a finding about work that it says what of it need not be done.
+func isNeedless(f *Finding) bool { return f.saves || slices.Contains(madeAgain, f.Rule) }
+
+// withinAnswer tells of a finding that it is about how an answer is made which the other finding says to keep.
+func withinAnswer(t two) bool {
+	return t.b.Rule == cp30.ID && t.warned() && t.notLess() && family(t.a.Rule) == "work" && !isNeedless(t.a) && t.mostlyBelow()
 }
 
 // relationsTabled are those of the tables [follows] and [explains], with their exceptions.

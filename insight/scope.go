@@ -296,7 +296,12 @@ func (o *origins) outside(name string, fn *scope, way []stack.Frame) bool {
 
 // runsBeforeRequests tells of a function that the source shows it to run when the program starts: main, an initialiser, what a command line
 // runs, and what only such call. One without a name that is given something may be called back for each request.
-func runsBeforeRequests(c *code, fn *scope, depth int) bool {
+func runsBeforeRequests(c *code, fn *scope, depth int) bool { return runsAtBegin(c, fn, depth, false) }
+
+// runsOnceAtStart is the same of a function that no loop on the way to it repeats.
+func runsOnceAtStart(c *code, fn *scope) bool { return runsAtBegin(c, fn, 0, true) }
+
+func runsAtBegin(c *code, fn *scope, depth int, once bool) bool {
 	for ; fn.name == ""; fn = fn.outer {
 		if runsCommand(fn.params) {
 			return true
@@ -308,13 +313,12 @@ func runsBeforeRequests(c *code, fn *scope, depth int) bool {
 	if runsCommand(fn.params) || fn.of == "" && (fn.name == "main" || fn.name == "init") {
 		return true
 	}
-	calls := callsNamed(c, fn.name)
+	calls := ownCalls(c, fn.name)
 	return depth < startDepth && len(calls) > 0 && len(calls) <= mostCallers && !slices.ContainsFunc(calls, func(from callFrom) bool {
-		calledBack := slices.ContainsFunc(from.around, func(n ast.Node) bool {
-			lit, ok := n.(*ast.FuncLit)
-			return ok && lit.Type.Params.NumFields() > 0 && !runsCommand(lit.Type.Params)
-		})
-		return calledBack || !runsBeforeRequests(c, scopeOf(from.in.FuncDecl), depth+1)
+		if once && slices.ContainsFunc(from.around, isLoop) {
+			return true
+		}
+		return !runsAtBegin(c, scopeWithin(from.in.FuncDecl, from.around), depth+1, once)
 	})
 }
 

@@ -129,7 +129,7 @@ func sharedValue(c *code, x ast.Expr, fn *scope, depth int) bool {
 		return true
 	case fn.sets(root):
 		return false
-	case runsFirst(c, fn, 0):
+	case runsOnceAtStart(c, fn):
 		return true
 	case fn.receiver == root:
 		calls := ownCalls(c, fn.name)
@@ -147,28 +147,6 @@ func sharedValue(c *code, x ast.Expr, fn *scope, depth int) bool {
 		return sharedValue(c, unrefer(from), fn, depth+1)
 	}
 	return false
-}
-
-// runsFirst is [runsBeforeRequests] of a function's own calls: a New of the program is not called where errors.New is.
-func runsFirst(c *code, fn *scope, depth int) bool {
-	for ; fn.outer != nil; fn = fn.outer {
-		if fn.params.NumFields() > 0 {
-			return false
-		}
-	}
-	if fn.of == "" && (fn.name == "main" || fn.name == "init") || runsCommand(fn.params) {
-		return true
-	}
-	calls := ownCalls(c, fn.name)
-	return depth < startDepth && len(calls) > 0 && len(calls) <= mostCallers && !slices.ContainsFunc(calls, func(from callFrom) bool {
-		in := scopeWithin(from.in.FuncDecl, from.around)
-		return bodyOfLoopAround(from.around) || !runsFirst(c, in, depth+1)
-	})
-}
-
-// bodyOfLoopAround tells whether one of the nodes around is a loop.
-func bodyOfLoopAround(around []ast.Node) bool {
-	return slices.ContainsFunc(around, func(n ast.Node) bool { return bodyOfLoop(n) != nil })
 }
 
 // ownCalls are the calls of functions of a name, without those of packages whose source is not there.

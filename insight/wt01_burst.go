@@ -36,7 +36,11 @@ func (b burstSpent) hasBurst() bool {
 // for, of main and all its goroutines.
 func limiterBurst(w *waiting, in *Input, t *traced, limiter string) (b burstSpent) {
 	u := in.Facts.Units()
-	asks, ok := asksLimiter(t, limiterFrames(w, t))
+	frames := limiterFrames(w, t)
+	asks, ok := asksLimiter(t, frames)
+	if ok && takesSeveral(t, frames) {
+		return b // its burst is no number of calls
+	}
 	if w.group.Unit.String() != "main" || !facts.EndsByItself(in.Session) || u.Err != nil || !ok {
 		return b
 	}
@@ -65,6 +69,12 @@ func asksLimiter(t *traced, frames []stack.Frame) (at stack.Frame, ok bool) {
 		return at, false
 	}
 	return frames[n], true
+}
+
+// takesSeveral tells of a call of a limiter that it may take several of its tokens: the program says how many.
+func takesSeveral(t *traced, frames []stack.Frame) bool {
+	n := slices.IndexFunc(frames, t.Scope.IsUser)
+	return n > 0 && strings.HasSuffix(frames[n-1].Func, "N")
 }
 
 // limiterWaits are the waits for a limiter that a function of the program asks.
