@@ -95,16 +95,18 @@ var relationsApart = []relation{
 	func(t two) verdict { return saysApart.given(ofLayers(two{t.c, t.j, t.i, t.b, t.a})) },
 }
 
-// madeAgain are rules about what is made for each call and could be kept.
-var madeAgain = []string{"AL12", "AL14", "AL22", "CP18", "CP25"}
+// namesNeedless are rules that say of work what of it need not be done: it is done again, for nothing, or could be done at once.
+var namesNeedless = []string{"AL12", "AL14", "AL22", "CP18", "CP19", "CP20", "CP21", "CP24", "CP25", "CP26", "CP27", "CP28", "CP29"}
 
 // ofAnswer tells of an answer that is made again for each request that the other finding says what is needless in most of its making.
 func ofAnswer(t two) bool {
 	return t.a.Rule == cp30.ID && t.warned() && isNeedless(t.b) && t.mostlyBelow()
 }
 
-// isNeedless tells of a finding about work that it says what of it need not be done.
-func isNeedless(f *Finding) bool { return f.saves || slices.Contains(madeAgain, f.Rule) }
+// isNeedless tells of a finding about work that it says what of it need not be done, and not only that a kind of call is costly.
+func isNeedless(f *Finding) bool {
+	return slices.Contains(namesNeedless, f.Rule) || f.saves && (f.Rule == cp01.ID || f.Rule == cp03.ID && f.Title != cp03.Title)
+}
 
 // withinAnswer tells of a finding that it is about how an answer is made which the other finding says to keep.
 func withinAnswer(t two) bool {

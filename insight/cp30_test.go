@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"loupe/format/loadlog"
 	"loupe/format/loadlog/loadlogtest"
 	"loupe/recording"
+	"loupe/session"
 )
 
 // alike is a log of 200 requests, of which 20 answers were compared: so much was the same.
@@ -145,12 +147,13 @@ func TestCP30Besides(t *testing.T) {
 	}{
 		{"names", pages + "func page(w io.Writer) {\nfor _, n := range names {\nfmt.Fprint(w, n)\n}\n}\n" + handle, Warning, "Keep what main.page builds"},
 		{"a method of what is made for each", pages + "type tenant struct{ names []string }\nfunc page(w io.Writer, n []string) {\nfmt.Fprint(w, n)\n}\nfunc (t *tenant) ServeHTTP(w http.ResponseWriter, r *http.Request) {\npage(w, t.names) // H\n}\n", Warning, "in the tenant that serves the requests (each has its own)"},
-		{"others call it, too", pages + "func page(w io.Writer, n []string) {\nfmt.Fprint(w, n)\n}\nfunc other(w http.ResponseWriter, r *http.Request) { page(w, names[1:]) }\nfunc handle(w http.ResponseWriter, r *http.Request) {\npage(w, names) // H\n}\n", Warning, "Keep what main.page builds for the call at main.go:24"},
+		{"others call it, too", pages + "func page(w io.Writer, n []string) {\nfmt.Fprint(w, n)\n}\nfunc other(w http.ResponseWriter, r *http.Request) { page(w, names[1:]) }\nfunc handle(w http.ResponseWriter, r *http.Request) {\npage(w, names) // H\n}\n", Warning, "Keep what main.page builds for the call at main.go:25"},
+		{"a replacer of the program", pages + "var escaper = strings.NewReplacer(\"a\", \"b\")\nfunc page(w io.Writer) {\nfmt.Fprint(w, escaper.Replace(names[0]))\n}\n" + handle, Warning, "Keep what main.page builds"},
 		{"with the context, which ends it", pages + "func page(ctx context.Context, w io.Writer) {\nfor _, n := range names {\nif ctx.Err() != nil {\nreturn\n}\nfmt.Fprint(w, n)\n}\n}\nfunc handle(w http.ResponseWriter, r *http.Request) {\npage(r.Context(), w) // H\n}\n", Warning, "Keep what main.page builds"},
 		{"it flushes", pages + "func page(w http.ResponseWriter) {\nfmt.Fprint(w, names)\nif f, ok := w.(http.Flusher); ok {\nf.Flush()\n}\n}\n" + handle, Warning, "Keep what main.page builds"},
 		{"it sets a header", pages + "func page(w http.ResponseWriter) {\nw.Header().Set(\"Content-Type\", \"text/plain\")\nfmt.Fprint(w, names)\n}\n" + handle, Warning, "Keep what main.page builds"},
 		{"what others set", pages + "func page(w io.Writer) {\nfmt.Fprint(w, names)\n}\nfunc post(w http.ResponseWriter, r *http.Request) { names = append(names, r.Host) }\n" + handle, Warning, "may be changed at main.go"},
-		{"files", pages + "func page(w io.Writer) {\nb, _ := os.ReadFile(\"page\")\nfmt.Fprint(w, names, b)\n}\n" + handle, Info, "it asks the system at main.go:20"},
+		{"files", pages + "func page(w io.Writer) {\nb, _ := os.ReadFile(\"page\")\nfmt.Fprint(w, names, b)\n}\n" + handle, Info, "it asks the system at main.go:21"},
 		{"a handler for each", pages + "func page(w io.Writer, n string) {\nfmt.Fprint(w, n)\n}\nfunc handle() {\nfor _, n := range names {\nhttp.HandleFunc(\"/\"+n, func(w http.ResponseWriter, r *http.Request) {\npage(w, n) // H\n})\n}\n}\n", Warning, "Each handler has its own n"},
 		{"a handler that is made", pages + "func page(w io.Writer, n string) {\nfmt.Fprint(w, n)\n}\nfunc handle(n string) http.HandlerFunc {\nreturn func(w http.ResponseWriter, r *http.Request) {\npage(w, n) // H\n}\n}\n", Warning, "Each handler has its own n"},
 
@@ -165,7 +168,7 @@ func TestCP30Besides(t *testing.T) {
 		{"what it calls takes turns", pages + "func pick() string {\nshown = (shown + 1) % len(names)\nreturn names[shown]\n}\nfunc page(w io.Writer) {\nfmt.Fprint(w, names, pick())\n}\n" + handle, Info, "it changes shown"},
 		{"it draws", pages + "func page(w io.Writer) {\nfmt.Fprint(w, names, rand.Text())\n}\n" + handle, Info, "draws a random"},
 	} {
-		text := "package main\n\nimport (\n\"context\"\n\"crypto/rand\"\n\"fmt\"\n\"io\"\n\"net/http\"\n\"os\"\n\"sync/atomic\"\n)\n" + c.source
+		text := "package main\n\nimport (\n\"context\"\n\"crypto/rand\"\n\"fmt\"\n\"io\"\n\"net/http\"\n\"os\"\n\"strings\"\n\"sync/atomic\"\n)\n" + c.source
 		line := strings.Count(text[:strings.Index(text, "// H")], "\n") + 1
 		name := "main.handle"
 		if strings.Contains(c.source, "(t *tenant)") {
@@ -183,6 +186,30 @@ func TestCP30Besides(t *testing.T) {
 		told := f.Advice + "\n" + strings.Join(f.Doubts, "\n")
 		if f.Severity != c.severity || !strings.Contains(told, c.says) {
 			t.Errorf("%s: %s %s: %s\n%s", c.name, f.State, f.Severity, f.Summary, told)
+		}
+	}
+}
+
+// TestCP30Cards: that an answer need not be made comes before what is costly in making it, and behind what of that need not be done.
+func TestCP30Cards(t *testing.T) {
+	const head = "package main\n\nimport (\n\"encoding/json\"\n\"net/http\"\n\"regexp\"\n)\n\nvar items []string\n\nfunc handle(w http.ResponseWriter, r *http.Request) {\n"
+	for _, c := range []struct{ name, source, library, first string }{
+		{"how it is encoded", "json.NewEncoder(w).Encode(items)\n}\n", "encoding/json.(*Encoder).Encode:/go/encode.go:1", "CP30"},
+		{"an expression that is compiled for each element", "for _, x := range items {\nw.Write(regexp.MustCompile(`a+`).Find([]byte(x)))\n}\n}\n", "regexp.MustCompile:/go/regexp.go:1 regexp.compile:/go/regexp.go:2", "AL14"},
+	} {
+		text := head + c.source
+		line := strings.Count(text[:max(strings.Index(text, "json.New"), strings.Index(text, "w.Write"))], "\n") + 1
+		r := underLoad(alike(0.999))
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(text))
+		withProfile(r, recording.CPU, "cpu", column{fmt.Sprintf("net/http.serverHandler.ServeHTTP:/go/server.go:1 main.handle:/src/main.go:%d %s", line, c.library), []int64{160}},
+			column{"net/http.(*conn).serve:/go/server.go:1", []int64{40}})
+		in := NewInput(session.New(r.Open()))
+		all := Run(in)
+		if !slices.ContainsFunc(all, func(f Finding) bool { return f.Rule == "CP30" && f.State == Found }) {
+			t.Errorf("%s: CP30 found nothing", c.name)
+		}
+		if cards := Cards(in, all); len(cards) == 0 || all[cards[0].Finding].Rule != c.first {
+			t.Errorf("%s: %+v", c.name, cards)
 		}
 	}
 }
