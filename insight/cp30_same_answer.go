@@ -82,7 +82,7 @@ func sameAnswersOf(r *Rule, in *Input) (a sameAnswers, why string) {
 			return a, "answers to the same request differ, or the load asks for several targets or for what changes"
 		}
 		if a.Compared == 0 {
-			a.load, a.path = load, pathOf(l.Log, k.Target)
+			a.load, a.path = load, pathOf(comparedTarget(l.Log, k))
 		}
 		a.Join(*k)
 		n, cpu = n+int64(l.Log.Len()), cpu+l.Log.ServiceCPU
@@ -112,17 +112,14 @@ const nearlyOnly = 0.95
 // likenessOf is how alike the answers to the one target of a load were; nil where there are several, it is not asked for with GET, or the
 // answers differ.
 func likenessOf(r *Rule, log *loadlog.Log) *loadlog.Likeness {
-	counts, all := map[int]int{}, 0
+	counts, all := map[uint16]int{}, 0
 	for q := range log.All() {
-		counts[int(q.Target)]++
+		counts[q.Target]++
 		all++
 	}
 	for i := range log.Likeness {
 		k := &log.Likeness[i]
-		method := log.Method
-		if k.Target < len(log.Targets) {
-			method = log.Targets[k.Target].Method
-		}
+		method := comparedTarget(log, k).Method
 		if float64(counts[k.Target]) >= nearlyOnly*float64(all) && (method == "GET" || method == "") && k.Share() >= r.param("same") && k.ShareOfFirst() >= r.param("drift") {
 			return k
 		}
@@ -130,18 +127,20 @@ func likenessOf(r *Rule, log *loadlog.Log) *loadlog.Likeness {
 	return nil
 }
 
-// pathOf is the path that a load asks a target for.
-func pathOf(log *loadlog.Log, target int) string {
-	url := log.URL
-	if target < len(log.Targets) {
-		url = log.Targets[target].URL
-	}
-	if _, rest, ok := strings.Cut(url, "://"); ok {
+// comparedTarget is what was asked for where answers were compared.
+func comparedTarget(log *loadlog.Log, k *loadlog.Likeness) loadlog.Target {
+	return log.TargetOf(&loadlog.Request{Target: k.Target})
+}
+
+// pathOf is the path of a target.
+func pathOf(t loadlog.Target) string {
+	if _, rest, ok := strings.Cut(t.URL, "://"); ok {
 		if i := strings.IndexByte(rest, '/'); i >= 0 {
-			url = rest[i:]
+			return rest[i:]
 		}
+		return "/"
 	}
-	return url
+	return t.URL
 }
 
 func (a *sameAnswers) finding(r *Rule, in *Input, m *answerMaker, w *facts.Weights, share stats.Interval, cost float64) Finding {

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -44,7 +45,7 @@ func (k *likeness) begin(c *call, now int64) {
 	if k.of != nil || !k.due(now) || c.m.varies() {
 		return
 	}
-	if len(k.targets) == likenessTargets && !slices.ContainsFunc(k.targets, func(t *likeTarget) bool { return t.Target == c.target }) {
+	if len(k.targets) == likenessTargets && !slices.ContainsFunc(k.targets, func(t *likeTarget) bool { return int(t.Target) == c.target }) {
 		return
 	}
 	k.next.Store(now + int64(lookEvery))
@@ -61,10 +62,10 @@ func (k *likeness) end(c *call, ok bool) {
 		return
 	}
 	chunks := k.reader.End()
-	i := slices.IndexFunc(k.targets, func(t *likeTarget) bool { return t.Target == c.target })
+	i := slices.IndexFunc(k.targets, func(t *likeTarget) bool { return int(t.Target) == c.target })
 	if i < 0 {
 		first := slices.Clone(chunks)
-		k.targets = append(k.targets, &likeTarget{Likeness: loadlog.Likeness{Target: c.target}, first: first, last: slices.Clone(first), firstAt: c.sent})
+		k.targets = append(k.targets, &likeTarget{Likeness: loadlog.Likeness{Target: uint16(c.target)}, first: first, last: slices.Clone(first), firstAt: c.sent})
 		return
 	}
 	t := k.targets[i]
@@ -91,6 +92,6 @@ func likenesses(lanes []*lane) (all []loadlog.Likeness) {
 			all[i].Join(t.Likeness)
 		}
 	}
-	slices.SortFunc(all, func(a, b loadlog.Likeness) int { return a.Target - b.Target })
+	slices.SortFunc(all, func(a, b loadlog.Likeness) int { return cmp.Compare(a.Target, b.Target) })
 	return all
 }

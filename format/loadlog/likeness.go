@@ -5,7 +5,7 @@ import "time"
 // Likeness says how alike the answers to one target were, whose requests were the same to the byte. It is of a few
 // answers a second, and of the first 64 KiB of each body, as it came over the wire, and pieces of the rest. What repeats within one answer counts once.
 type Likeness struct {
-	Target int `json:"target"` // index into [Header.Targets]; 0 where the log has none
+	Target uint16 `json:"target"` // as [Request.Target]
 	// Compared is how many answers were compared with the one that was looked at before, at least a quarter of a second
 	// earlier; Bytes is how long they were, and Same how much of that the one before had as well.
 	Compared int   `json:"compared"`
