@@ -23,7 +23,7 @@ var cp19 = &Rule{
 			if sortsStably(h.lines[0].Callee) {
 				f.Advice = strings.Replace(f.Advice, "at the position found by binary search (slices.BinarySearchFunc, slices.Insert)", "behind all that compare equal to it, as the sort is stable ("+behindEqual+")", 1)
 			}
-			if tellSortKeys(h, f) || tellSortAppended(h, f) || tellSortOnce(h, f) || tellSortKeysChange(h, f) {
+			if tellSortKeys(h, f) || tellSortAppended(h, f) || tellSortOnce(h, f) || tellSortKeysChange(h, f) || tellSortInOrder(h, f) {
 				return
 			}
 			if v, frames, at := stackOf(h, h.lines[0]); at >= 0 {

@@ -179,7 +179,7 @@ func secondLife(ctx context.Context, r *Recorder, plan Plan) error {
 		return order(phaseKinds[a.Name].snapshot) - order(phaseKinds[b.Name].snapshot)
 	})
 	first := r.lastRun()
-	plan.Phases = traceWaits(phases, first)
+	plan.Phases = traceWaits(profileMore(phases, first), first)
 	if err := r.start(ctx, "", ""); err != nil {
 		return err
 	}

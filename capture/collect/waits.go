@@ -33,6 +33,36 @@ func traceWaits(phases []Phase, first recording.Run) []Phase {
 	return append(slices.Delete(slices.Clone(phases), i, i+1), trace)
 }
 
+// What a tool does changes as its data grows: the first seconds of a longer run may show nothing of what takes most of it.
+const (
+	// profiledShare is the part of a tool's life that its CPU profile is of. Chosen: a second life may be as much shorter as
+	// the machine has become less busy, and the trace still has to come.
+	profiledShare = 0.7
+	// roomLeft is the part by which all phases that take time are to have ended. Chosen.
+	roomLeft = 0.85
+	// longestProfile bounds it. Chosen.
+	longestProfile = 30 * time.Second
+)
+
+// profileMore are the phases of the second life of a tool with a CPU profile of most of it, as far as those that come after
+// have room. A length that the user chose stays.
+func profileMore(phases []Phase, first recording.Run) []Phase {
+	life := first.Span.Len()
+	i := slices.IndexFunc(phases, func(p Phase) bool { return p.Name == "cpu" && p.For == phaseKinds["cpu"].length })
+	if i < 0 {
+		return phases
+	}
+	room := time.Duration(roomLeft * float64(life))
+	for j, p := range phases {
+		if j != i && p.Name != "bare" && p.Name != repeatsPhase && !phaseKinds[p.Name].snapshot {
+			room -= p.For
+		}
+	}
+	phases = slices.Clone(phases)
+	phases[i].For = max(phases[i].For, min(room, time.Duration(profiledShare*float64(life)), longestProfile))
+	return phases
+}
+
 // captureFor takes a profile for the time of its phase. A trace that is longer than usual ends when it has become too large.
 func captureFor(ctx context.Context, src source, p Phase, w io.Writer) error {
 	if p.Name != "trace" || p.For <= phaseKinds["trace"].length {

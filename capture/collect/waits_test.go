@@ -53,3 +53,31 @@ func TestFullWriter(t *testing.T) {
 		t.Errorf("%d bytes", b.Len())
 	}
 }
+
+// TestProfileMore: the CPU profile of a tool is of most of its life, and what comes after it still has its time; a length
+// that was chosen stays.
+func TestProfileMore(t *testing.T) {
+	for _, x := range []struct {
+		name      string
+		life      time.Duration
+		phases    []Phase
+		cpu, want time.Duration
+	}{
+		{"most of its life", 20 * time.Second, []Phase{{"trace", 2 * time.Second}, {"heap", 0}, {repeatsPhase, 4 * time.Second}}, 5 * time.Second, 14 * time.Second},
+		{"a short life", 5 * time.Second, nil, 5 * time.Second, 5 * time.Second},
+		{"a long life", 300 * time.Second, nil, 5 * time.Second, longestProfile},
+		{"others need their time", 20 * time.Second, []Phase{{"block", 5 * time.Second}, {"mutex", 5 * time.Second}}, 5 * time.Second, 7 * time.Second},
+		{"a length that was chosen", 20 * time.Second, nil, 8 * time.Second, 8 * time.Second},
+	} {
+		before := append([]Phase{{"bare", 10 * time.Second}, {"cpu", x.cpu}}, x.phases...)
+		want := slices.Clone(before)
+		want[1].For = x.want
+		given := slices.Clone(before)
+		if got := profileMore(given, recording.Run{Span: timeline.Span{End: timeline.Time(x.life)}}); !slices.Equal(got, want) || !slices.Equal(given, before) {
+			t.Errorf("%s: %v, want %v", x.name, got, want)
+		}
+	}
+	if got := profileMore([]Phase{{"bare", 0}, {"trace", 0}}, recording.Run{}); len(got) != 2 {
+		t.Errorf("without a CPU profile: %v", got)
+	}
+}
