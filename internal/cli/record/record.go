@@ -67,7 +67,13 @@ func (f *Flags) declare(fs *command.FlagSet, starts bool) {
 	if starts {
 		f.lengthGiven = func() bool { return fs.Given("for") || strings.Contains(f.Phases, "bare:") }
 	}
-	fs.StringVar(&f.Load, "load", "", "load this `URL` in every phase, with the flags of loupe load")
+	fs.Func("load", "load this `URL` in every phase, with the flags of loupe load", func(url string) error {
+		if f.Load != "" {
+			return errors.New("there is one URL already; several are sent in turn from a file (-targets)")
+		}
+		f.Load = url
+		return nil
+	})
 	f.Wait = "30s"
 	if starts {
 		fs.StringVar(&f.Wait, "wait", f.Wait, "with -load: how `long` to wait until the target listens")
