@@ -135,6 +135,19 @@ func (v stackView) has(prefixes ...string) bool {
 	})
 }
 
+// nearest is the first of several beginnings of names that a function has, from the one that waits on: a file that is written
+// what comes from a connection waits for the connection.
+func (v stackView) nearest(prefixes ...string) string {
+	for _, f := range v.frames {
+		for _, p := range prefixes {
+			if strings.HasPrefix(f.Func, p) {
+				return p
+			}
+		}
+	}
+	return ""
+}
+
 // The functions of the standard library by which kinds are told.
 var (
 	resolvers  = []string{"net.(*Resolver).", "net.cgoLookup", "net.cgoResolve", "net.(*resolverConfig).", "net.doBlockingWithCtx", "net._C_getaddrinfo", "internal/singleflight."}
@@ -222,7 +235,7 @@ func networkKind(v stackView) Kind {
 		return Accept
 	case v.has(processes...):
 		return Child
-	case v.has("os.(*File)."):
+	case v.nearest("os.(*File).", "net.", "internal/poll.SendFile", "internal/poll.Splice") == "os.(*File).":
 		return Pipe
 	case v.has(resolvers...):
 		return Resolve
@@ -232,7 +245,7 @@ func networkKind(v stackView) Kind {
 		return Dial
 	case v.has(ownClients...) && !v.has("net/http.(*persistConn)."):
 		return Client
-	case v.has("internal/poll.(*FD).Write", "net.(*conn).Write", "internal/poll.(*FD).waitWrite"):
+	case v.has("internal/poll.(*FD).Write", "net.(*conn).Write", "internal/poll.(*FD).waitWrite", "internal/poll.SendFile"):
 		return Send
 	}
 	return Answer
@@ -245,7 +258,7 @@ func callKind(v stackView) Kind {
 		return Child
 	case v.has(resolvers...):
 		return Resolve
-	case v.has("net.(*"):
+	case v.nearest("net.", "os.(*File).") == "net.":
 		return Socket
 	case v.has("os.", "io/ioutil.", "path/filepath."), v.has(fileCalls...), v.has(fileTransfers...):
 		return File
