@@ -17,6 +17,7 @@ import (
 
 	"loupe/capture/live/livetest"
 	"loupe/format/dump"
+	"loupe/internal/long"
 )
 
 // build builds the program that is looked into.
@@ -167,8 +168,13 @@ func differences(t *testing.T, pid int, address string) (wrong []string) {
 // itself.
 func TestGoroutines(t *testing.T) {
 	t.Run("plain", func(t *testing.T) { look(t, build(t), 700) })
-	t.Run("PIE", func(t *testing.T) { look(t, build(t, "-buildmode=pie"), 70) })
 	t.Run("without DWARF", func(t *testing.T) { look(t, build(t, "-ldflags=-w"), 70) })
+}
+
+// TestGoroutinesPIE does the same with programs that can be loaded anywhere.
+func TestGoroutinesPIE(t *testing.T) {
+	long.Only(t, "it builds the standard library")
+	t.Run("PIE", func(t *testing.T) { look(t, build(t, "-buildmode=pie"), 70) })
 	if runtime.GOARCH == "amd64" {
 		t.Run("stripped", func(t *testing.T) { look(t, build(t, "-ldflags=-s -w", "-buildmode=pie"), 70) })
 	}

@@ -7,14 +7,25 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"loupe/internal/long"
 )
 
 // TestC finds functions in C, their lines and what is inlined into them.
-func TestC(t *testing.T) {
+func TestC(t *testing.T) { besideC(t, "", "-ldflags=-s") }
+
+// TestCPIE is the same of programs that can be loaded anywhere.
+func TestCPIE(t *testing.T) {
+	long.Only(t, "it builds the standard library")
+	besideC(t, "-buildmode=pie", `-buildmode=pie -ldflags="-s"`)
+}
+
+// besideC builds a program with C, once with each of several flags, and looks at both parts.
+func besideC(t *testing.T, builds ...string) {
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("there is no C compiler on this machine")
 	}
-	for _, flags := range []string{"", "-ldflags=-s", "-buildmode=pie", `-buildmode=pie -ldflags="-s"`} {
+	for _, flags := range builds {
 		g := target{goos: "linux", goarch: "amd64", pkg: "./testdata/cgo", cgo: true, flags: flags}
 		t.Run(g.String(), func(t *testing.T) {
 			t.Parallel()

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"loupe/internal/long"
 )
 
 func TestOpenOther(t *testing.T) {
@@ -61,6 +63,7 @@ func TestTiny(t *testing.T) {
 
 // TestFat opens the parts of a fat Mach-O file.
 func TestFat(t *testing.T) {
+	long.Only(t, "it builds for other systems")
 	hello := "./testdata/hello"
 	parts := [][]byte{}
 	for _, arch := range []string{"amd64", "arm64"} {
@@ -102,7 +105,18 @@ func TestFat(t *testing.T) {
 
 // TestCut opens real binaries that end too early, at many places.
 func TestCut(t *testing.T) {
-	for _, goos := range []string{"linux", "darwin", "windows"} {
+	cutShort(t, "linux")
+}
+
+// TestCutElsewhere is the same of programs for other systems.
+func TestCutElsewhere(t *testing.T) {
+	long.Only(t, "it builds for other systems")
+	cutShort(t, "darwin", "windows")
+}
+
+// cutShort asks what is left of programs that are cut off.
+func cutShort(t *testing.T, systems ...string) {
+	for _, goos := range systems {
 		data, err := os.ReadFile(target{goos: goos, goarch: "amd64", pkg: "./testdata/hello"}.build(t))
 		if err != nil {
 			t.Fatal(err)

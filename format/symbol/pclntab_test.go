@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"loupe/internal/long"
 )
 
 // toolchains returns those of the older Go installations Go 1.x that the go
@@ -54,7 +56,18 @@ func (g target) minor() int {
 // TestGosym holds names, files and lines against the standard library's reader
 // for every layout of the tables.
 func TestGosym(t *testing.T) {
-	for _, g := range append(toolchains(t, 5, 10, 15, 14, 16, 18, 19, 20, 23), linux, target{goos: "linux", goarch: "arm64"}, target{goos: "linux", goarch: "386"}) {
+	likeGosym(t, append(toolchains(t, 5, 10, 15, 14, 16, 18, 19, 20, 23), linux))
+}
+
+// TestGosymElsewhere is the same of programs for other processors.
+func TestGosymElsewhere(t *testing.T) {
+	long.Only(t, "it builds for other systems")
+	likeGosym(t, []target{{goos: "linux", goarch: "arm64"}, {goos: "linux", goarch: "386"}})
+}
+
+// likeGosym compares the functions and lines of programs with what debug/gosym finds.
+func likeGosym(t *testing.T, targets []target) {
+	for _, g := range targets {
 		t.Run(g.String(), func(t *testing.T) {
 			t.Parallel()
 			name := g.build(t)
@@ -115,11 +128,7 @@ func gosymTable(t testing.TB, name string) *gosym.Table {
 // included, against what the runtime of the very program says.
 func TestFrames(t *testing.T) {
 	const names = "-checklinkname=0"
-	targets := []target{
-		{goos: "linux", goarch: "amd64", flags: `-ldflags=` + names},
-		{goos: "linux", goarch: "amd64", flags: `-buildmode=pie -ldflags=` + names},
-		{goos: "linux", goarch: "amd64", flags: `-trimpath -ldflags="-s -w ` + names + `"`},
-	}
+	targets := []target{{goos: "linux", goarch: "amd64", flags: `-ldflags=` + names}}
 	for _, g := range toolchains(t, 18, 19, 20, 21, 23, 25) {
 		switch minor := g.minor(); {
 		case minor >= 23:
@@ -129,6 +138,20 @@ func TestFrames(t *testing.T) {
 			targets = append(targets, g)
 		}
 	}
+	framesOf(t, targets)
+}
+
+// TestFramesOtherwise is the same of programs that are built otherwise, the standard library as well.
+func TestFramesOtherwise(t *testing.T) {
+	long.Only(t, "it builds the standard library twice")
+	framesOf(t, []target{
+		{goos: "linux", goarch: "amd64", flags: `-buildmode=pie -ldflags=-checklinkname=0`},
+		{goos: "linux", goarch: "amd64", flags: `-trimpath -ldflags="-s -w -checklinkname=0"`},
+	})
+}
+
+// framesOf checks the frames of a program that is built in several ways.
+func framesOf(t *testing.T, targets []target) {
 	for _, g := range targets {
 		g.pkg = "./testdata/frames"
 		t.Run(g.String(), func(t *testing.T) {
