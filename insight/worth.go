@@ -34,6 +34,8 @@ func little(g stats.Interval, least float64) bool {
 // to nothing.
 func byWorth(in *Input, all []Finding) {
 	c := newCausal(in, all)
+	ran, alone := runningPart(in)
+	alone = alone && byItself(in)
 	for _, i := range c.found {
 		f := &all[i]
 		if !f.saves || !f.Severity.AtLeast(Warning) || f.Rule == wt08.ID { // what a stampede costs is waiting
@@ -54,6 +56,9 @@ func byWorth(in *Input, all []Finding) {
 		switch collecting := collectors(in); {
 		case ok && f.waitsInside && little(g, least): // what its calls wait for is no CPU time of their own
 			f.Doubts = append(f.Doubts, fmt.Sprintf("its own lines take %s of the CPU time: for most of its time it waits, be it for goroutines that it starts", unit.Percent(g.Estimate)))
+		case ok && ofCPUAlone(f) && alone && g.Estimate*ran < leastGain && g.Estimate >= least:
+			f.Severity = Info
+			f.Doubts = append(f.Doubts, fmt.Sprintf("the program was running for %s of the trace, and waited for the rest: all of it is %s of the run", unit.Percent(ran), unit.Percent(g.Estimate*ran)))
 		case ok && !allocatesMuch(f) && scattered(g) && c.spent.total < enoughOfCPU: // of what is allocated another profile tells
 			f.Severity = Info
 			f.Doubts = append(f.Doubts, fmt.Sprintf("%s tell of the CPU time: all of it may take as little as %s", unit.Plural(c.spent.total, "sample"), unit.Percent(g.Low)))
@@ -123,26 +128,33 @@ const (
 // leisureOf is the part of one CPU that the program used, where it ran by itself, without anybody who waits for each answer,
 // and spent most of the run waiting for something else than a CPU; else 0.
 func leisureOf(in *Input, s *spent) float64 {
-	m := in.Session.Manifest()
-	if s == nil || s.cpus <= 0 || s.cpus >= littleCPU || len(m.Of(recording.Load)) > 0 ||
-		!slices.ContainsFunc(m.Target.Runs, func(r recording.Run) bool { return r.Exit != "" && !r.Stopped }) {
+	if s == nil || s.cpus <= 0 || s.cpus >= littleCPU || !byItself(in) {
 		return 0
 	}
+	ran, ok := runningPart(in)
+	if ok && ran >= mostRunning || !ok && in.Facts.Noise().Full() {
+		return 0
+	}
+	return s.cpus
+}
+
+// byItself tells of a program that it ran to its end without a load.
+func byItself(in *Input) bool {
+	m := in.Session.Manifest()
+	return len(m.Of(recording.Load)) == 0 && slices.ContainsFunc(m.Target.Runs, func(r recording.Run) bool { return r.Exit != "" && !r.Stopped })
+}
+
+// runningPart is the part of the trace in which any goroutine of the program was running, be it that its thread waited for a CPU.
+func runningPart(in *Input) (part float64, ok bool) {
 	t := traceIfAny(in)
-	if t == nil || t.Parallel.Procs == 0 {
-		if in.Facts.Noise().Full() {
-			return 0
-		}
-		return s.cpus
+	if t == nil || t.Parallel.Procs == 0 || t.Length() <= 0 {
+		return 0, false
 	}
 	ran := time.Duration(0)
 	for _, d := range t.Parallel.Running[min(1, len(t.Parallel.Running)):] {
 		ran += d
 	}
-	if ran.Seconds() >= mostRunning*t.Length().Seconds() {
-		return 0
-	}
-	return s.cpus
+	return ran.Seconds() / t.Length().Seconds(), true
 }
 
 // besideCPU are rules about work whose time is not CPU time alone: it waits for the kernel, for processes, for files.
