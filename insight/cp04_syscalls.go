@@ -150,6 +150,10 @@ func tellKernel(h *hit, f *Finding) {
 		f.Doubts = append(f.Doubts, "what is kept in memory is lost if the program dies before it is written")
 	case "whole":
 		tellWhole(h, f)
+		if makesFiles(h.in, userWay(h, h.lines[0]), h.lines[0].Callee) {
+			f.Severity = Info
+			f.Doubts = append(f.Doubts, ownFileDoubt)
+		}
 	case "read":
 		if tellSmall(h, f, "file") {
 			return

@@ -6,10 +6,21 @@ import (
 	"go/types"
 	"slices"
 	"strings"
+
+	"loupe/value/stack"
 )
 
 // Whole files that are written, created and renamed again and again: which of the lines append to one, and which replace one so that a crash leaves the old or the
 // new one.
+
+// ownFileDoubt is said of files that a program makes as its work.
+const ownFileDoubt = "nothing shows that it is the same file each time: to make as many files as there are items may be what the program is for"
+
+// makesFiles tells of calls that make files that, by the source, each may be for a file of its own, in a program that runs to its end by
+// itself: its output may be just these files.
+func makesFiles(in *Input, way []stack.Frame, inner string) bool {
+	return byItself(in) && (len(way) == 0 || !writesSameFile(in.code, way, inner))
+}
 
 // wholeLines is how many of the heaviest lines are looked at: as many as a finding shows.
 const wholeLines = 3

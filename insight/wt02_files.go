@@ -32,7 +32,7 @@ func tellWholeFiles(in *Input, t *traced, o *outward, f *Finding) {
 	}
 	f.Severity = Info
 	f.Advice += " If each of them has to be there, make several at once, with a limit (errgroup with SetLimit)."
-	f.Doubts = append(f.Doubts, "nothing shows that it is the same file each time: to make as many files as there are items may be what the loop is for")
+	f.Doubts = append(f.Doubts, ownFileDoubt)
 }
 
 // writesSameFile tells of the call of a library on the first line of a way that its path is the same in each turn of the loop around it.
