@@ -9,6 +9,7 @@
 package recording
 
 import (
+	"path"
 	"strings"
 	"time"
 
@@ -52,6 +53,7 @@ const (
 	OS             Kind = "os"              // samples of the machine and the process, NDJSON
 	Load           Kind = "load"            // every request of a load run
 	Source         Kind = "source"          // a source file that profiles point into
+	Dependency     Kind = "dependency"      // a source file of a package that the program imports, which makes HTTP clients
 	BuildInfo      Kind = "buildinfo"       // text of `go version -m`
 	Compiler       Kind = "compiler"        // what the compiler says about a package
 	PGO            Kind = "pgo"             // the profile that the compiler went by
@@ -286,14 +288,28 @@ const TestFlag = "go test "
 // sourceSuffix: a recording may lie anywhere in a module, and neither the go
 // command nor an editor or a linter must take its copies for packages.
 const (
-	sourceFolder = "source/"
-	sourceSuffix = ".txt"
+	sourceFolder     = "source/"
+	dependencyFolder = "dependency/"
+	sourceSuffix     = ".txt"
 )
 
 // SourcePath returns the path of the entry that keeps a source file; name is
 // slash-separated, and begins with "abs/" where the file lies outside the
 // module.
 func SourcePath(name string) string { return sourceFolder + name + sourceSuffix }
+
+// DependencyPath returns the path of the entry that keeps a source file of a package that the program
+// imports: pkg is the path by which it is imported, file the name without a folder.
+func DependencyPath(pkg, file string) string {
+	return dependencyFolder + pkg + "/" + file + sourceSuffix
+}
+
+// DependencyName returns the import path of a package and the name of the file that
+// [DependencyPath] was given.
+func (e Entry) DependencyName() (pkg, file string) {
+	name := strings.TrimSuffix(strings.TrimPrefix(e.Path, dependencyFolder), sourceSuffix)
+	return path.Dir(name), path.Base(name)
+}
 
 // SourceName returns the name that [SourcePath] was given. Recordings of loupe
 // before 2026-11-22 have sources without the suffix.

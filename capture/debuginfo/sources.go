@@ -32,6 +32,9 @@ const MaxProfile = 512 << 20
 // Of the module's files that are compiled into the program, those that make settings come
 // behind, and those of the same packages and of those that they import: what is set once, what seldom
 // runs, and what returns at once, as a logger whose level is off, is in no profile. program is the file of the program, empty where it is not there.
+//
+// Of the packages of other modules that these files import, the few files are copied too by which HTTP clients are made, see
+// [recording.Dependency]: what they set decides whether connections are used again, and stands nowhere else.
 func Sources(w *recording.Writer, root, program string, local []string) error {
 	m := w.Manifest()
 	var scope stack.Scope
@@ -67,9 +70,9 @@ func Sources(w *recording.Writer, root, program string, local []string) error {
 	if root != "" {
 		allowed.Roots = []string{root}
 	}
-	kept := 0
+	var kept []string
 	for _, file := range files {
-		if kept >= maxSources {
+		if len(kept) >= maxSources {
 			break
 		}
 		text, err := allowed.Read(file)
@@ -80,9 +83,9 @@ func Sources(w *recording.Writer, root, program string, local []string) error {
 		if err != nil {
 			return err
 		}
-		kept++
+		kept = append(kept, file)
 	}
-	return nil
+	return dependencies(w, root, program, kept)
 }
 
 // countFiles adds how many samples of a profile go through each file of the
