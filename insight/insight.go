@@ -359,6 +359,10 @@ func shorten(in *Input, all []Finding) {
 			short[e.Source] = rel
 		}
 	}
+	for _, e := range in.Session.Manifest().Of(recording.Dependency) {
+		pkg, name := e.DependencyName()
+		short[e.Source] = pkg + "/" + name
+	}
 	for _, f := range all {
 		for i := range f.Evidence {
 			if s, ok := short[f.Evidence[i].File]; ok {

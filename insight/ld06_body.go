@@ -26,6 +26,11 @@ type bodyWays struct {
 	closed []int  // lines at which it is closed
 	unread []int  // lines at which the function returns before it has read the body, which is closed then
 	drains bool   // what is deferred to close it reads it to its end
+
+	deferred bool // it is closed by the first statement that follows the check for an error, by defer
+	whole    int  // how often it is read to its end
+	other    int  // how often something else is done with it
+	limited  int  // the line at which no more than a limit is read; 0 without one
 }
 
 // bodyWaysOf looks at the call on the line of a frame; ok is false where the source does not show it, or does something else than
@@ -56,6 +61,12 @@ func bodyWaysOf(c *code, at stack.Frame) (b bodyWays, ok bool) {
 				rest = rest[1:]
 			}
 		}
+		if len(rest) > 0 {
+			if s, ok := rest[0].(*ast.DeferStmt); ok {
+				b.deferred, _ = b.closes(s.Call)
+			}
+		}
+		b.countReaders(rest)
 		b.walk(rest, false)
 		if b.drains {
 			b.unread = nil
@@ -170,6 +181,55 @@ func releasesBody(c *code, name string) (closes, drains bool) {
 		drains = drains && hasCall(body, func(call *ast.CallExpr) bool { return bodyReaders.MatchString(calledName(call)) })
 	}
 	return closes, drains
+}
+
+// kept tells that each way out of the function has read the body to its end and closed it: it is closed by defer, before anything else is done with it, and is given
+// to nothing but what reads all of it, or as much as a limit allows on the way of an error.
+func (b *bodyWays) kept() bool {
+	return b.deferred && len(b.unread) == 0 && b.handed == 0 && b.whole > 0 && b.other == 0
+}
+
+// endReaders read to the end what they are given.
+var endReaders = []string{"io.ReadAll", "ioutil.ReadAll", "io.Copy"}
+
+// countReaders counts, of what comes behind the call, what reads all of the body, what reads no more than a limit, and what else is done with it.
+func (b *bodyWays) countReaders(rest []ast.Stmt) {
+	for _, x := range rest {
+		eachNode(x, func(n ast.Node, around []ast.Node) {
+			e, ok := n.(ast.Expr)
+			if !ok || types.ExprString(e) != b.body() && !isNamed(e, b.name) || len(around) == 0 {
+				return
+			}
+			switch p := around[len(around)-1].(type) {
+			case *ast.SelectorExpr: // resp.Body of resp, resp.StatusCode, resp.Body.Close
+				return
+			case *ast.CallExpr:
+				name := types.ExprString(p.Fun)
+				switch {
+				case slices.Contains(endReaders, name):
+					b.whole++
+					return
+				case name == "io.LimitReader":
+					b.limited, _ = b.s.lines(p)
+					return
+				}
+			}
+			b.other++
+		})
+	}
+}
+
+// tellEnded says that the bodies are not why.
+func tellEnded(f *Finding, b *bodyWays, sources connSources, at stack.Frame) {
+	others := sources.others(at)
+	if others == "" {
+		others = "set its Transport's MaxIdleConnsPerHost to at least the number of concurrent requests to one host."
+	}
+	f.Advice = "By the source, the body is read and closed on every path there. " + strings.ToUpper(others[:1]) + others[1:]
+	f.Doubts = slices.DeleteFunc(f.Doubts, func(s string) bool { return s == restDoubt })
+	if b.limited > 0 {
+		f.Doubts = append(f.Doubts, fmt.Sprintf("a body that is longer than the limit at %s is not read to its end, which costs the connection", fileLine(b.file, b.limited)))
+	}
 }
 
 // bodyless are statuses whose answers have no body.
@@ -362,7 +422,7 @@ func (c connSources) others(at stack.Frame) string {
 		parts = append(parts, "use one http.Client for all requests")
 	}
 	if !c.setsPerHost() {
-		parts = append(parts, "set its Transport's MaxIdleConnsPerHost (2 unless the program sets it) to at least the number of concurrent requests to one host")
+		parts = append(parts, "set its Transport's MaxIdleConnsPerHost "+perHostDefault+" to at least the number of concurrent requests to one host")
 	}
 	if len(parts) == 0 {
 		return ""

@@ -200,9 +200,9 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	f.Severity, f.Score = Warning, score(share, 0.3, 1)
 	f.Impact = exactly(share, impact)
 	f.Evidence = []Evidence{t.seen(top.Stack, "here it waited for %s", unit.Plural(most, "answer"))}
-	f.Advice = "Read each response to its end and close it (io.Copy(io.Discard, resp.Body), then resp.Body.Close()); use one http.Client for all requests; and set its Transport's MaxIdleConnsPerHost (2 unless the program sets it) to at least the number of concurrent requests to one host."
+	f.Advice = "Read each response to its end and close it (io.Copy(io.Discard, resp.Body), then resp.Body.Close()); use one http.Client for all requests; and set its Transport's MaxIdleConnsPerHost " + perHostDefault + " to at least the number of concurrent requests to one host."
 	if in.code.closesBodies(t.Site(top.Stack)) {
-		f.Advice = "The body is closed there: check that this happens on every path, including error statuses, and read each response to its end first (io.Copy(io.Discard, resp.Body)), or the connection is discarded; use one http.Client for all requests; and set its Transport's MaxIdleConnsPerHost (2 unless the program sets it) to at least the number of concurrent requests to one host."
+		f.Advice = "The body is closed there: check that this happens on every path, including error statuses, and read each response to its end first (io.Copy(io.Discard, resp.Body)), or the connection is discarded; use one http.Client for all requests; and set its Transport's MaxIdleConnsPerHost " + perHostDefault + " to at least the number of concurrent requests to one host."
 	}
 	if 2*lost >= opened {
 		if float64(stopped) > allSeen*float64(lost) {
@@ -223,8 +223,10 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 		tellWays(&f, &ways, sources, t.Site(top.Stack), float64(opened)/float64(max(1, answers)))
 	}
 	if readsBodies(in.code, t.Site(top.Stack)) {
-		f.Advice = "By the source, the body is read to its end there. Use one http.Client for all requests, and set its Transport's MaxIdleConnsPerHost (2 unless the program sets it) to at least the number of concurrent requests to one host."
+		f.Advice = "By the source, the body is read to its end there. Use one http.Client for all requests, and set its Transport's MaxIdleConnsPerHost " + perHostDefault + " to at least the number of concurrent requests to one host."
 		f.Doubts = in.traceDoubts(t)
+	} else if ways, ok := bodyWaysOf(in.code, t.Site(top.Stack)); ok && ways.kept() && !mostOpen(leftOpenBodies(t), opened) {
+		tellEnded(&f, &ways, sources, t.Site(top.Stack))
 	}
 	tellSettings(&f, sources, t.Frames(top.Stack), append(sources.unsetPerHost(), sources.httpSettings()...))
 	tellKept(&f, in.code, t.Site(top.Stack))
@@ -234,6 +236,7 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	if f.Severity.AtLeast(Warning) {
 		tellTransport(&f, in.code, t.Frames(top.Stack), in.Session.Scope().IsUser)
 	}
+	tellDependency(&f, in.code, t.Frames(top.Stack), in.Session.Scope().IsUser)
 	if served == 0 && !mostOpen(leftOpenBodies(t), opened) { // those of a load are not its own
 		tellOwnServer(&f, t, sources, opened)
 	}

@@ -170,20 +170,7 @@ func partOfReceiver(d *derivations, decl *ast.FuncDecl, x ast.Expr) bool {
 
 // transportFor finds on the way of a request to package net/http what makes a Transport for it.
 func transportFor(d *derivations, frames []stack.Frame, user func(stack.Frame) bool) (found ownTransport, ok bool) {
-	inner := slices.IndexFunc(frames, user)
-	if inner < 1 {
-		return found, false
-	}
-	at, ok := d.at(frames[inner])
-	if !ok {
-		return found, false
-	}
-	var client ast.Expr
-	for _, name := range []string{"Do", "Get", "Post", "PostForm", "Head", "RoundTrip"} {
-		for _, call := range d.callsOn(at, frames[inner], name) {
-			client = receiverOf(call)
-		}
-	}
+	at, client, inner := requestClient(d, frames, user)
 	if client == nil {
 		return found, false
 	}
@@ -225,6 +212,25 @@ func transportFor(d *derivations, frames []stack.Frame, user func(stack.Frame) b
 		}
 	}
 	return found, false
+}
+
+// requestClient is what the request of a stack is made with, on the line of the program that is nearest to package net/http, with
+// the function there and the place of its frame; nil where the source does not show it.
+func requestClient(d *derivations, frames []stack.Frame, user func(stack.Frame) bool) (at frameCode, client ast.Expr, inner int) {
+	inner = slices.IndexFunc(frames, user)
+	if inner < 1 {
+		return at, nil, inner
+	}
+	at, ok := d.at(frames[inner])
+	if !ok {
+		return at, nil, inner
+	}
+	for _, name := range []string{"Do", "Get", "Post", "PostForm", "Head", "RoundTrip"} {
+		for _, call := range d.callsOn(at, frames[inner], name) {
+			client = receiverOf(call)
+		}
+	}
+	return at, client, inner
 }
 
 // transportLoop is the innermost loop of a function around a line.

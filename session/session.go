@@ -194,6 +194,17 @@ func (s *Session) Source(file string) ([]byte, error) {
 	return nil, fmt.Errorf("source of %s: %w", file, ErrNone)
 }
 
+// Dependency returns the text of a source file of a package that the program imports, by the
+// path that profiles give it: of those that make HTTP clients. None of them is code of the program's own.
+func Dependency(s *Session, file string) ([]byte, error) {
+	for _, e := range s.rec.Of(recording.Dependency) {
+		if e.Source == file {
+			return decoded(s, e.Path, func(s *Session) ([]byte, error) { return s.rec.ReadFile(e.Path, 16<<20) })
+		}
+	}
+	return nil, fmt.Errorf("source of %s: %w", file, ErrNone)
+}
+
 // OtherRun is one more process in a log.
 type OtherRun struct {
 	Name   string // "" where the log does not name it
