@@ -285,9 +285,9 @@ var relationsOfCalls = []relation{
 	func(t two) verdict {
 		return saysUnder.given(family(t.a.Rule) == "work" && t.b.Rule == ld06.ID && t.b.saves && t.c.marks[t.i] == nil && t.warned() && shows(t.b, firstLine(t.a)))
 	},
-	// Why each connection is made anew.
+	// Why each connection is made anew: what sets that may come before the line of the calls.
 	func(t two) verdict {
-		return decided(t.notLess()).given(t.rules(wt06.ID, ld06.ID) && t.a.connects && t.atLine())
+		return decided(t.notLess()).given(t.rules(wt06.ID, ld06.ID) && t.a.connects && shows(t.b, firstLine(t.a)))
 	},
 	// The waits for connections that are made anew, and the CPU time of that.
 	func(t two) verdict {

@@ -80,6 +80,8 @@ func TestCards(t *testing.T) {
 	files.waitsFor, files.Advice = "file_call", fileMakes.advice()
 	again.saves, again.Impact = true, &Impact{Value: 0.4, Unit: "share of the time of main"}
 	shakes, kept := seenAt("WT06", Warning, 50, "/src/client.go", 30), seenAt("LD06", Warning, 30, "/src/client.go", 30)
+	madeElsewhere := seenAt("LD06", Warning, 30, "/src/make.go", 9)
+	madeElsewhere.Evidence = append(madeElsewhere.Evidence, kept.Evidence...)
 	shakes.connects = true
 	queued := pause
 	queued.waitsFor = "lock"
@@ -105,6 +107,7 @@ func TestCards(t *testing.T) {
 		{"and before a wait of which no fault is named", []Finding{plain, leak}, "GC08 WT01"},
 		{"work that need not be done before files that may have to be written", []Finding{files, again}, "CP26 WT01"},
 		{"handshakes, and why connections are not kept", []Finding{shakes, kept}, "LD06(WT06)"},
+		{"handshakes, and what makes the Transport", []Finding{shakes, madeElsewhere}, "LD06(WT06)"},
 		{"handshakes at another line", []Finding{shakes, seenAt("LD06", Warning, 30, "/src/other.go", 3)}, "WT06 LD06"},
 		{"descriptors that leak, and a remark about goroutines", []Finding{seenAt("LD07", Warning, 30, "", 0), seenAt("SC10", Info, 30, "/src/client.go", 105)}, "LD07 SC10"},
 		{"and not before calls that are too many, either", []Finding{many, again}, "WT01 CP26"},

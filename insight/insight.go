@@ -74,7 +74,7 @@ type Evidence struct {
 	Path  string `json:"path,omitempty"`
 	Phase string `json:"phase,omitempty"`
 	File  string `json:"file,omitempty"`
-	// Short is File as the module has it: "search/rss.go".
+	// Short is File as the module has it: "search/rss.go"; of a dependency it is behind the path that is imported.
 	Short    string `json:"short,omitempty"`
 	Line     int    `json:"line,omitempty"`
 	Function string `json:"function,omitempty"`

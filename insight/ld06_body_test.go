@@ -138,3 +138,35 @@ func TestWaitsForDial(t *testing.T) {
 		t.Error("a tenth of the CPU time is enough")
 	}
 }
+
+// TestBodyKept: the source shows that a body is read to its end and closed on every path; what is read in part, closed late, decoded or given away is not.
+func TestBodyKept(t *testing.T) {
+	for _, c := range []struct {
+		name, rest string
+		kept       bool
+		limited    int
+	}{
+		{"read", "defer resp.Body.Close()\nb, err := io.ReadAll(resp.Body)\nreturn b, err\n", true, 0},
+		{"an error with a limit", "defer resp.Body.Close()\nif resp.StatusCode != 200 {\nb, _ := io.ReadAll(io.LimitReader(resp.Body, 4096))\nreturn nil, fmt.Errorf(\"%s %s\", resp.Status, b)\n}\nb, err := io.ReadAll(resp.Body)\nreturn b, err\n", true, 13},
+		{"copied", "defer resp.Body.Close()\n_, err = io.Copy(w, resp.Body)\nreturn nil, err\n", true, 0},
+		{"an error unread", "defer resp.Body.Close()\nif resp.StatusCode != 200 {\nreturn nil, errStatus\n}\nb, err := io.ReadAll(resp.Body)\nreturn b, err\n", false, 0},
+		{"only as far as a limit", "defer resp.Body.Close()\nb, err := io.ReadAll(io.LimitReader(resp.Body, 4096))\nreturn b, err\n", false, 12},
+		{"decoded", "defer resp.Body.Close()\nerr = json.NewDecoder(resp.Body).Decode(&v)\nreturn nil, err\n", false, 0},
+		{"closed late", "b, err := io.ReadAll(resp.Body)\nif err != nil {\nreturn nil, err\n}\nresp.Body.Close()\nreturn b, nil\n", false, 0},
+		{"not closed", "b, err := io.ReadAll(resp.Body)\nreturn b, err\n", false, 0},
+		{"the answer is given away", "defer resp.Body.Close()\ncheck(resp)\nb, err := io.ReadAll(resp.Body)\nreturn b, err\n", false, 0},
+	} {
+		code := sourceOf("package main\n\nimport \"net/http\"\n\nfunc (c *client) get(r *http.Request) ([]byte, error) {\n// asks\nresp, err := c.http.Do(r)\nif err != nil {\nreturn nil, err\n}\n" + c.rest + "}\n")
+		at := stack.Frame{Func: "main.(*client).get", File: "a.go", Line: 7}
+		b, ok := bodyWaysOf(code, at)
+		if !ok || b.kept() != c.kept || b.limited != c.limited {
+			t.Errorf("%s: %v, kept %v, limit %d", c.name, ok, b.kept(), b.limited)
+			continue
+		}
+		f := Finding{Doubts: []string{restDoubt}}
+		tellEnded(&f, &b, connSources{code}, at)
+		if want := "By the source, the body is read and closed on every path there. Set its Transport's MaxIdleConnsPerHost " + perHostDefault; c.kept && (!strings.HasPrefix(f.Advice, want) || len(f.Doubts) != min(1, c.limited)) {
+			t.Errorf("%s: %s; %q", c.name, f.Advice, f.Doubts)
+		}
+	}
+}

@@ -126,6 +126,10 @@ func (w *originTrail) tellOnly(f *Finding, o httpOrigin) {
 	}
 	switch {
 	case t.closes() && !w.ofDependency(&t): // told as a setting of the program
+	case t.closes() && !f.Severity.AtLeast(Warning): // what makes it a remark comes first
+		f.Evidence = append(f.Evidence, w.shown(o, &t)...)
+		remedy := w.remedy(o, &t)
+		f.Advice += " " + comes + ", which " + t.says() + ": no connection is used again with that, whatever else is done. If they are to be, " + remedy
 	case t.closes():
 		f.Evidence = append(w.shown(o, &t), f.Evidence...)
 		f.Doubts = slices.DeleteFunc(f.Doubts, func(s string) bool { return s == restDoubt || strings.Contains(s, "MaxIdleConns") })

@@ -106,6 +106,7 @@ func TestTellDependency(t *testing.T) {
 		{"by a function of the program", get + "func transport() http.RoundTripper { return clean.Plain() }\n\nfunc newAPI() *api {\n\tc := &http.Client{}\n\tc.Transport = transport()\n\treturn &api{hc: c}\n}\n", []string{plain, sibling}, ""},
 		{"by a parameter", "func get(c *http.Client, r *http.Request) {\n\tc.Do(r) // 1\n}\n\nfunc main() {\n\tc := &http.Client{Transport: clean.Plain()}\n\tget(c, nil)\n}\n", []string{plain}, ""},
 		{"behind the program's own RoundTripper", "type logging struct {\n\tnext http.RoundTripper\n\tname string\n}\n\n" + get + "func newAPI() *api {\n\treturn &api{hc: &http.Client{Transport: &logging{next: clean.Plain(), name: name()}}}\n}\n", []string{plain, sibling}, ""},
+		{"in the place of the default one", "func main() { http.DefaultTransport = clean.Plain() }\n\nfunc get() {\n\thttp.Get(name()) // 1\n}\n", []string{base + " One Transport that may be in use here comes from clean.Plain at a.go:10", plain}, ""},
 		{"with an error", get + "func newAPI() (*api, error) {\n\tc, err := clean.Only(1, 2)\n\treturn &api{hc: c}, err\n}\n", []string{"turns keep-alive off (DisableKeepAlives at clean.go:", "Set DisableKeepAlives to false on the Transport"}, "MaxIdleConnsPerHost to"},
 		{"a variable of its package", get + "func newAPI() *api { return &api{hc: clean.Shared(1)} }\n", []string{"turns keep-alive off (DisableKeepAlives at clean.go:"}, ""},
 		{"half undone", get + make1 + "\ttr.DisableKeepAlives = false\n" + made1, []string{idle}, "turns keep-alive off"},
@@ -141,7 +142,7 @@ func TestTellDependency(t *testing.T) {
 		r.Put(recording.Entry{Path: recording.DependencyPath("example.com/go-clean", "clean.go"), Kind: recording.Dependency, Source: "/cache/clean.go"}, []byte(cleanSource))
 		before, _, _ := strings.Cut(text, "// 1\n")
 		frames := []stack.Frame{{Func: "net/http.(*Client).Do", File: "client.go", Line: 1}, {Func: "main.(*api).get", File: "a.go", Line: 1 + strings.Count(before, "\n")}}
-		f := Finding{Advice: base}
+		f := Finding{Advice: base, Severity: Warning}
 		tellDependency(&f, NewInput(session.New(r.Open())).code, frames, func(f stack.Frame) bool { return f.File == "a.go" })
 		for _, want := range c.says {
 			if !strings.Contains(f.Advice, want) {

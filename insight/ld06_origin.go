@@ -64,7 +64,7 @@ func (w *originTrail) of(in *ast.FuncDecl, x ast.Expr) []httpOrigin {
 		v := w.d.variable(n)
 		switch {
 		case v == nil && w.packageOf(n) == "net/http": // http.Get
-			return []httpOrigin{{at: x, in: in, plain: true}}
+			return w.ofDefault(in, x)
 		case v == nil:
 			return unknown
 		case ofPackage(v):
@@ -84,13 +84,27 @@ func (w *originTrail) of(in *ast.FuncDecl, x ast.Expr) []httpOrigin {
 			}, nil)
 		}
 		if id, ok := n.X.(*ast.Ident); ok && w.packageOf(id) == "net/http" {
-			return []httpOrigin{{at: x, in: in, plain: true}}
+			return w.ofDefault(in, x)
 		}
 		if n.Sel.Name == "Transport" { // of a client
 			return w.of(in, n.X)
 		}
 	}
 	return unknown
+}
+
+// ofDefault are those of what package net/http has, which the program may replace.
+func (w *originTrail) ofDefault(in *ast.FuncDecl, x ast.Expr) []httpOrigin {
+	all := []httpOrigin{{at: x, in: in, plain: true}}
+	for _, n := range flowNodes(w.d) {
+		assigned(n.n, func(lhs, rhs ast.Expr) {
+			switch types.ExprString(lhs) {
+			case "http.DefaultTransport", "http.DefaultClient", "http.DefaultClient.Transport":
+				all = append(all, w.of(n.in, rhs)...)
+			}
+		})
+	}
+	return all
 }
 
 // originOf is a field as its type declares it.
