@@ -143,6 +143,8 @@ func (w *originTrail) tellOnly(f *Finding, o httpOrigin) {
 		if t.perHost != "" || shown && t.idleAt.file == "" {
 			f.Advice = strings.ReplaceAll(f.Advice, perHostDefault, known)
 		}
+	case t.off == setOff && t.perHost != "" && t.idleAt.file != "": // to what the source does not show
+		f.Advice = strings.ReplaceAll(f.Advice, perHostDefault, fmt.Sprintf("(%s, set at %s)", t.perHost, t.idleAt.place()))
 	case shown:
 		var depends []string
 		if t.off == setUnsure && t.offAt.file != "" {
@@ -151,7 +153,7 @@ func (w *originTrail) tellOnly(f *Finding, o httpOrigin) {
 		if t.idle == setUnsure && t.idleAt.file != "" {
 			depends = append(depends, "MaxIdleConnsPerHost at "+t.idleAt.place())
 		}
-		w.look(f, o, comes+", and on something else depends what that sets ("+andList(depends)+"): look at it first")
+		w.look(f, o, comes+", and what it sets depends on something else ("+andList(depends)+"): look at that first")
 	case len(w.p.files[o.pkg]) > 0:
 		w.look(f, o, comes+", and its source does not show all that it sets: look there first")
 	default:

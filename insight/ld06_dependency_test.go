@@ -59,6 +59,13 @@ func Sometimes(n int) *http.Transport {
 	return t
 }
 
+func Either(n int8) *http.Client {
+	if n > 3 {
+		return http.DefaultClient
+	}
+	return PlainClient()
+}
+
 func Tuned(opts ...func(*http.Transport)) *http.Transport {
 	t := &http.Transport{DisableKeepAlives: true}
 	for _, o := range opts {
@@ -116,7 +123,7 @@ func TestTellDependency(t *testing.T) {
 		{"undone", get + make1 + "\ttr.DisableKeepAlives, tr.MaxIdleConnsPerHost = false, 16\n" + made1, []string{"Use one http.Client (16, set at a.go:20) for all."}, "comes from"},
 		{"undone on the client", get + "func newAPI() *api {\n\tc := clean.PlainClient()\n\tt := c.Transport.(*http.Transport)\n\tt.DisableKeepAlives = false\n\tt.MaxIdleConnsPerHost = 8\n\treturn &api{hc: c}\n}\n", []string{"Use one http.Client (8, set at"}, "comes from"},
 		{"undone by a function", get + make1 + "\ttune(tr)\n" + made1 + "\nfunc tune(t *http.Transport) {\n\tt.DisableKeepAlives = false\n\tt.MaxIdleConnsPerHost = 8\n}\n", []string{"Use one http.Client (8, set at"}, "comes from"},
-		{"undone on a condition", get + make1 + "\tif len(name()) > 1 {\n\t\ttr.DisableKeepAlives, tr.MaxIdleConnsPerHost = false, 16\n\t}\n" + made1, []string{"on something else depends what that sets (DisableKeepAlives at a.go:21 and MaxIdleConnsPerHost at a.go:21)", "Otherwise: use one"}, ""},
+		{"undone on a condition", get + make1 + "\tif len(name()) > 1 {\n\t\ttr.DisableKeepAlives, tr.MaxIdleConnsPerHost = false, 16\n\t}\n" + made1, []string{"what it sets depends on something else (DisableKeepAlives at a.go:21 and MaxIdleConnsPerHost at a.go:21)", "Otherwise: use one"}, ""},
 		{"replaced", get + "func newAPI() *api {\n\tc := clean.PlainClient()\n\tc.Transport = clean.Pooled()\n\treturn &api{hc: c}\n}\n", []string{"(runtime.GOMAXPROCS(0) + 1, set at clean.go:16)"}, "comes from"},
 		{"replaced by one of the program", get + "func newAPI() *api {\n\tc := clean.PlainClient()\n\tc.Transport = &http.Transport{}\n\treturn &api{hc: c}\n}\n", nil, ""},
 		{"set by the program itself", get + "func newAPI() *api {\n\ttr := clean.Pooled()\n\ttr.DisableKeepAlives = true\n" + made1, nil, ""},
@@ -126,8 +133,13 @@ func TestTellDependency(t *testing.T) {
 		{"that undoes it itself", get + "func newAPI() *api { return &api{hc: &http.Client{Transport: clean.Undone(1)}} }\n", []string{"(4, set at clean.go:"}, "comes from"},
 		{"not called for these", get + "var unused = clean.PlainClient()\n\nfunc newAPI() *api { return &api{hc: &http.Client{}} }\n", nil, ""},
 		{"the default client", "var unused = clean.PlainClient()\n\nfunc get(r *http.Request) {\n\thttp.Get(name()) // 1\n}\n", nil, ""},
-		{"as it is asked", get + "func newAPI() *api { return &api{hc: &http.Client{Transport: clean.Asked(no())}} }\n", []string{"on something else depends what that sets (DisableKeepAlives at clean.go:"}, "opens a connection of its own"},
-		{"sometimes", get + "func newAPI() *api { return &api{hc: &http.Client{Transport: clean.Sometimes(n)}} }\n", []string{"on something else depends what that sets (DisableKeepAlives at clean.go:"}, "opens a connection of its own"},
+		{"as it is asked", get + "func newAPI() *api { return &api{hc: &http.Client{Transport: clean.Asked(no())}} }\n", []string{"what it sets depends on something else (DisableKeepAlives at clean.go:"}, "opens a connection of its own"},
+		{"sometimes", get + "func newAPI() *api { return &api{hc: &http.Client{Transport: clean.Sometimes(n)}} }\n", []string{"what it sets depends on something else (DisableKeepAlives at clean.go:"}, "opens a connection of its own"},
+		{"one of two that it returns", get + "func newAPI() *api { return &api{hc: clean.Either(n)} }\n", []string{"what it sets depends on something else (DisableKeepAlives at clean.go:10 and MaxIdleConnsPerHost at clean.go:11)"}, "opens a connection of its own"},
+		{"a pool of the library", "var pool sync.Pool\n\nfunc get(r *http.Request) {\n\tpool.Get().(*http.Client).Do(r) // 1\n}\n", nil, ""},
+		{"a number that is not known", get + make1 + "\ttr.DisableKeepAlives, tr.MaxIdleConnsPerHost = false, conf.idle\n" + made1, []string{"(conf.idle, set at a.go:20)"}, "comes from"},
+		{"set where it may not be called", get + "func newAPI() *api { return &api{hc: clean.PlainClient()} }\n\nfunc (a *api) pooled() { a.hc.Transport = clean.Pooled() }\n", []string{"One Transport that may be in use here comes from clean.PlainClient", plain}, ""},
+		{"an option that nobody uses", get + "func newAPI() *api { return &api{hc: clean.PlainClient()} }\n\nfunc with(hc *http.Client) func(*api) { return func(a *api) { a.hc = hc } }\n", []string{"One Transport that may be in use here comes from clean.PlainClient", plain}, ""},
 		{"given to others there", get + "func newAPI() *api { return &api{hc: &http.Client{Transport: clean.Tuned()}} }\n", []string{"its source does not show all that it sets: look there first"}, "opens a connection of its own"},
 		{"changed in its package", get + "func newAPI() *api { return &api{hc: clean.Later(1)} }\n", []string{"its source does not show all that it sets"}, "opens a connection of its own"},
 		{"without source", get + "func newAPI() *api { return &api{hc: other.New()} }\n", []string{"the Transport comes from other.New at a.go:18, whose source the recording does not have: look there first. With DisableKeepAlives, or a MaxIdleConnsPerHost below 0", "Otherwise: use one"}, "opens a connection of its own"},

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/types"
 	"slices"
+	"strings"
 )
 
 // What a request is made with is followed back through variables, fields and functions to what makes its Transport, which may be
@@ -208,7 +209,7 @@ func (w *originTrail) ofCall(in *ast.FuncDecl, call *ast.CallExpr) (all []httpOr
 		return unknown
 	case pkg == "" && f.Sel.Name == "Clone" && len(call.Args) == 0:
 		return w.of(in, f.X)
-	case pkg == "" && of && w.d.variable(id) == nil:
+	case pkg == "" && !(of && w.ofAnother(in, id)) || pkg != "" && !isModulePath(pkg):
 		return unknown
 	}
 	for _, arg := range call.Args { // it wraps what it is given
@@ -221,6 +222,32 @@ func (w *originTrail) ofCall(in *ast.FuncDecl, call *ast.CallExpr) (all []httpOr
 		return all
 	}
 	return []httpOrigin{{at: call, in: in, call: call, pkg: pkg, name: f.Sel.Name}}
+}
+
+// ofAnother tells of a variable that a function of another module made it: one of the library, such as a pool, holds what the program puts there.
+func (w *originTrail) ofAnother(in *ast.FuncDecl, id *ast.Ident) bool {
+	v := w.d.variable(id)
+	if in == nil || !isLocal(in, v) || in.Body == nil {
+		return false
+	}
+	return slices.ContainsFunc(w.d.definitions(in)[v], func(def definition) bool {
+		call, ok := def.x.(*ast.CallExpr)
+		if !ok || def.part {
+			return false
+		}
+		f, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return false
+		}
+		pkg, ok := f.X.(*ast.Ident)
+		return ok && isModulePath(w.packageOf(pkg))
+	})
+}
+
+// isModulePath tells the path of a package of a module from one of the library: it begins with the name of a host.
+func isModulePath(pkg string) bool {
+	host, _, _ := strings.Cut(pkg, "/")
+	return strings.Contains(host, ".")
 }
 
 // ofParameter are those of what the callers of a function give for a parameter.
@@ -245,7 +272,7 @@ func (w *originTrail) ofParameter(decl *ast.FuncDecl, v types.Object, unknown []
 // A Transport that is set without a condition where the client was made takes the place of that which the client had.
 func (w *originTrail) assigned(x ast.Expr, is func(lhs ast.Expr) bool, within *ast.FuncDecl) (all []httpOrigin) {
 	var transports []httpOrigin
-	always := false
+	always := map[*ast.FuncDecl]bool{}
 	for _, n := range flowNodes(w.d) {
 		if within != nil && n.in != within {
 			continue
@@ -257,7 +284,9 @@ func (w *originTrail) assigned(x ast.Expr, is func(lhs ast.Expr) bool, within *a
 			}
 			if sel, ok := lhs.(*ast.SelectorExpr); ok && sel.Sel.Name == "Transport" && w.d.field(sel) == nil && is(ast.Unparen(sel.X)) {
 				transports = append(transports, w.of(n.in, rhs)...)
-				always = always || !n.guards && !n.lit && !n.looped
+				if !n.guards && !n.lit && !n.looped {
+					always[n.in] = true
+				}
 			}
 		}
 		switch s := n.n.(type) {
@@ -283,9 +312,7 @@ func (w *originTrail) assigned(x ast.Expr, is func(lhs ast.Expr) bool, within *a
 			}
 		}
 	}
-	if always {
-		all = nil
-	}
+	all = slices.DeleteFunc(all, func(o httpOrigin) bool { return o.in != nil && always[o.in] })
 	all = append(all, transports...)
 	if len(all) == 0 {
 		return []httpOrigin{{at: x, in: within}}

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"cmp"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -180,9 +181,11 @@ func (p *clientPackages) made(fn *pkgFunc, depth int) (t madeTransport, ok bool)
 	for _, other := range r.returned[1:] {
 		if other.off != t.off {
 			t.off = setUnsure
+			t.offAt = cmp.Or(t.offAt, other.offAt)
 		}
 		if other.idle != t.idle {
 			t.idle = setUnsure
+			t.idleAt = cmp.Or(t.idleAt, other.idleAt)
 		}
 		if other.perHost != t.perHost {
 			t.perHost = ""
