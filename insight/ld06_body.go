@@ -219,6 +219,9 @@ func (b *bodyWays) countReaders(rest []ast.Stmt) {
 	}
 }
 
+// limitDoubt begins what speaks against a body being read to its end.
+const limitDoubt = "a body that is longer than the limit"
+
 // tellEnded says that the bodies are not why.
 func tellEnded(f *Finding, b *bodyWays, sources connSources, at stack.Frame) {
 	others := sources.others(at)
@@ -228,7 +231,7 @@ func tellEnded(f *Finding, b *bodyWays, sources connSources, at stack.Frame) {
 	f.Advice = "By the source, the body is read and closed on every path there. " + strings.ToUpper(others[:1]) + others[1:]
 	f.Doubts = slices.DeleteFunc(f.Doubts, func(s string) bool { return s == restDoubt })
 	if b.limited > 0 {
-		f.Doubts = append(f.Doubts, fmt.Sprintf("a body that is longer than the limit at %s is not read to its end, which costs the connection", fileLine(b.file, b.limited)))
+		f.Doubts = append(f.Doubts, fmt.Sprintf(limitDoubt+" at %s is not read to its end, which costs the connection", fileLine(b.file, b.limited)))
 	}
 }
 
