@@ -132,7 +132,9 @@ func (w *originTrail) tellOnly(f *Finding, o httpOrigin) {
 		f.Advice += " " + comes + ", which " + t.says() + ": no connection is used again with that, whatever else is done. If they are to be, " + remedy
 	case t.closes():
 		f.Evidence = append(w.shown(o, &t), f.Evidence...)
-		f.Doubts = slices.DeleteFunc(f.Doubts, func(s string) bool { return s == restDoubt || strings.HasPrefix(s, limitDoubt) || strings.Contains(s, "MaxIdleConns") })
+		f.Doubts = slices.DeleteFunc(f.Doubts, func(s string) bool {
+			return s == restDoubt || strings.HasPrefix(s, limitDoubt) || strings.Contains(s, "MaxIdleConns")
+		})
 		remedy := w.remedy(o, &t)
 		f.Advice = comes + ", which " + t.says() + ": each request opens a connection of its own, whatever becomes of the bodies. " + strings.ToUpper(remedy[:1]) + remedy[1:]
 	case t.keeps():
