@@ -24,10 +24,10 @@ func TestDependencies(t *testing.T) {
 		"cache/example.com/!app/clean@v1.2.0/far.go":      "package x\n\nimport (\n\t\"net/http\"\n\n\t\"example.com/far\"\n)\n\nvar shared = &http.Client{Transport: far.New()}\n",
 		"cache/example.com/far@v0.1.0/far.go":             client,
 		"cache/example.com/nobody@v0.1.0/nobody.go":       client,
-		"web/web.go":                                      client,
-		"app/vendor/example.com/vendored/v.go":            "package v\n\nimport \"net/http\"\n\nfunc Wrap(next http.RoundTripper) http.RoundTripper { return next }\n",
-		"app/vendor/example.com/vendored/plain.go":        "package v\n",
-		"app/own/own.go":                                  client,
+		"web/web.go":                               client,
+		"app/vendor/example.com/vendored/v.go":     "package v\n\nimport \"net/http\"\n\nfunc Wrap(next http.RoundTripper) http.RoundTripper { return next }\n",
+		"app/vendor/example.com/vendored/plain.go": "package v\n",
+		"app/own/own.go":                           client,
 	}
 	folders := map[string][]string{}
 	for name, text := range files {
