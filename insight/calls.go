@@ -31,6 +31,10 @@ type outward struct {
 	pieces int64
 	// statement is its part in a query that package database/sql prepares by itself; none where it has several.
 	statement facts.UnitStatement
+	// parts are, of queries, the parts of the group's time that theirs is of.
+	parts []*facts.UnitRow
+	// reads are the waits in which the answers of its calls are read elsewhere, of which time has its part: see [answerReads].
+	reads []*outward
 }
 
 // each is how often a unit makes it that does.

@@ -273,6 +273,15 @@ var relationsOfCalls = []relation{
 	func(t two) verdict {
 		return saysApart.given(withinRepeated(two{t.c, t.j, t.i, t.b, t.a}))
 	},
+	// What is costly in calls that need not be made.
+	func(t two) verdict { return saysUnder.given(withinNeedless(t)) },
+	func(t two) verdict {
+		return saysApart.given(withinNeedless(two{t.c, t.j, t.i, t.b, t.a}))
+	},
+	// The same calls for the units of another kind, which come to them by the loop that the other finding has further out.
+	func(t two) verdict {
+		return saysUnder.given(t.rules(wt02.ID, wt02.ID) && t.notLess() && t.b.outer && !t.a.outer && costLine(t.a) == costLine(t.b))
+	},
 	// The system calls that read the table.
 	func(t two) verdict {
 		return decided(t.mostlyBelow()).given(t.a.Rule == cp04.ID && t.b.Title == tablesTitle && t.b.saves && t.c.marks[t.i] != nil && t.c.marks[t.j] != nil)

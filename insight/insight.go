@@ -175,6 +175,8 @@ type Finding struct {
 	bounds Evidence
 	// waits are the parts of the time of units that it is about.
 	waits []*facts.UnitRow
+	// outer tells of calls that a loop makes one after another that the line to change is that of a loop around it.
+	outer bool
 	// waitsInside tells of counted calls that each takes long: their time is that of the clock, which the count hardly changes.
 	waitsInside bool
 	// again tells of calls that repeat that these are most of the calls: who waits for all of them waits less without them.

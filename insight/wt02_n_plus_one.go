@@ -62,13 +62,15 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 			continue
 		}
 		if all, ways := withOtherWays(in, t, o, calls); all.isMany(r) {
-			return []Finding{manyCallsFinding(r, in, t, all, ways, besidesOf(all, ways, calls))}, ""
+			f := manyCallsFinding(r, in, t, all, ways, besidesOf(all, ways, calls))
+			withOuter(r, in, t, all, ways, calls, &f)
+			return []Finding{f}, ""
 		}
 		if most == nil || o.each() > most.each() {
 			most = o
 		}
 	}
-	asked := queries(t, g)
+	asked := queries(in, t, g)
 	for _, o := range asked {
 		_, asks := askingAround(in.code, o.path)
 		_, chained := chainedAround(in.code, o.path, innerOf(t.Frames(o.stack), o.path))
@@ -77,7 +79,9 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 			continue
 		}
 		if all, ways := withOtherWays(in, t, o, asked); all.isMany(r) {
-			return []Finding{manyCallsFinding(r, in, t, all, ways, besides{})}, ""
+			f := manyCallsFinding(r, in, t, all, ways, besides{})
+			withOuter(r, in, t, all, ways, asked, &f)
+			return []Finding{f}, ""
 		}
 	}
 	if fine != "" {
@@ -110,10 +114,15 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward, ways []callWay,
 		times = fmt.Sprintf("about %.0f", o.each())
 	}
 	text := manyCallsText(o, ways, at, looped, times)
+	back, calledBack := calledBackBy(o.path, at)
+	if calledBack && !manyLeaves(ways) {
+		text += ", which calls back" + atFrame(back)
+	}
 	text += fmt.Sprintf(": %s of its time, %s each", unit.Percent(o.share()), unit.Duration(o.one()))
 	text += onAverage(g)
+	text += readsText(o)
 	text += waysText(ways)
-	if !manyLeaves(ways) {
+	if !manyLeaves(ways) && len(o.reads) == 0 {
 		text += o.unevenly(t)
 	}
 	text += more.text(o)
@@ -134,6 +143,9 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward, ways []callWay,
 		for _, w := range ways {
 			f.Evidence = append(f.Evidence, t.seenAt(t.Frames(w.stack), w.at, "%s times in each, %s", timesOf(w.each()), words[1]))
 		}
+	}
+	if calledBack {
+		f.Evidence = append(f.Evidence, t.seenAt(t.Frames(o.stack), back, "the loop calls this for each item"))
 	}
 	if len(g.Slowest) > 0 && g.Wall.Count > 1 {
 		one := g.Slowest[0]

@@ -55,6 +55,10 @@ func withOtherWays(in *Input, t *traced, o *outward, all []*outward) (sum *outwa
 		total.most += x.most
 		total.fit = 0 // of one way alone
 	}
+	for _, x := range answerReads(in, o, from, all) {
+		total.time += x.time
+		total.reads = append(total.reads, x)
+	}
 	if len(ways) == 1 {
 		ways = nil
 	}
@@ -208,8 +212,12 @@ const leastBesides = 0.01
 // leafRows are the parts of a group's time that go into calls at the lines of ways.
 func leafRows(o *outward, ways []callWay) (rows []*facts.UnitRow) {
 	rows = o.rows()
+	others := slices.Clone(o.reads)
 	for _, w := range ways {
-		for _, row := range w.rows() {
+		others = append(others, w.outward)
+	}
+	for _, x := range others {
+		for _, row := range x.rows() {
 			if !slices.Contains(rows, row) {
 				rows = append(rows, row)
 			}

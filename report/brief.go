@@ -524,12 +524,21 @@ func (r *Recording) symptoms(c insight.Card) string {
 	if len(c.Symptoms) == 0 {
 		return ""
 	}
-	words := make([]string, len(c.Symptoms))
-	for i, at := range c.Symptoms {
+	var words []string
+	times := map[string]int{}
+	for _, at := range c.Symptoms {
 		f := r.Findings[at]
-		words[i] = f.Rule + " " + f.Title
+		text := f.Rule + " " + f.Title
 		if e, ok := firstPlace(f); ok && e.File != "" {
-			words[i] += fmt.Sprintf(" (%s:%d)", lastFolders(shortFile(e), 0), e.Line)
+			text += fmt.Sprintf(" (%s:%d)", lastFolders(shortFile(e), 0), e.Line)
+		}
+		if times[text]++; times[text] == 1 {
+			words = append(words, text)
+		}
+	}
+	for i, text := range words {
+		if n := times[text]; n > 1 {
+			words[i] += fmt.Sprintf(", %d of these", n)
 		}
 	}
 	return "seen together with: " + strings.Join(words, "; ")

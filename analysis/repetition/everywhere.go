@@ -134,6 +134,16 @@ const fewCalls = 20
 // a line, where name is empty, or a library's function of that name that is called there. It is false where a call had them, or where that was not
 // followed to the end.
 func NeverAgain(s *session.Session, file string, line int, name string) (calls int64, ok bool) {
+	return neverAgain(s, file, line, name, fewCalls)
+}
+
+// NeverTwice is [NeverAgain] of however few calls: that what costs much was never done twice says of a few that there is nothing to keep.
+func NeverTwice(s *session.Session, file string, line int, name string) (calls int64, ok bool) {
+	return neverAgain(s, file, line, name, 1)
+}
+
+// neverAgain is [NeverAgain] of at least so many calls.
+func neverAgain(s *session.Session, file string, line int, name string, least int64) (calls int64, ok bool) {
 	set, err := countsOf(s)
 	if err != nil {
 		return 0, false
@@ -142,7 +152,7 @@ func NeverAgain(s *session.Session, file string, line int, name string) (calls i
 		if f.File != file || f.Line != line || (f.Caller == "") != (name == "") || name != "" && f.Name[strings.LastIndexByte(f.Name, '.')+1:] != name {
 			continue
 		}
-		if f.Cut || f.Calls < fewCalls || f.Time < leastKept*time.Duration(f.Calls) || f.Everywhere != nil && f.Everywhere.Again > 0 {
+		if f.Cut || f.Calls < least || f.Time < leastKept*time.Duration(f.Calls) || f.Everywhere != nil && f.Everywhere.Again > 0 {
 			return 0, false
 		}
 		calls, ok = calls+f.Calls, true
