@@ -23,8 +23,9 @@ var cp02 = &Rule{
 		what: "went into decoding XML", tell: func(h *hit, f *Finding) {
 			const less = "read only the parts of large documents that are needed with Decoder.RawToken, or use another format."
 			if calls, ok := neverTwice(h); ok {
-				f.Summary += fmt.Sprintf("; in the run that counts, %s decoded %s here, and none of them twice", stack.Short(h.lines[0].Callee), unit.Plural(calls, "document"))
+				f.Summary += fmt.Sprintf("; in the run that counts, %s was called %s, and never with the arguments of an earlier call", stack.Short(h.lines[0].Callee), unit.Plural(calls, "time"))
 				f.Advice = "R" + less[1:] + " There is nothing to cache, as far as that run shows."
+				f.Doubts = append(f.Doubts, "what is decoded into was compared as well: where that differs in a map or a function, the same document looks like another one")
 				return
 			}
 			f.Advice = "If the same document is decoded again while it is unchanged (by its address and ETag, or a hash), cache the decoded result. Otherwise " + less

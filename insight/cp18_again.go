@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"fmt"
 	"go/types"
 	"regexp"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"loupe/analysis/facts"
 	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 var cp18 = &Rule{
@@ -251,6 +253,12 @@ func tellAgain(h *hit, f *Finding) {
 		return
 	}
 	if tellCached(h, f) {
+		return
+	}
+	if calls, ok := neverTwice(h); ok && a.set == "again.config" {
+		f.Severity, f.saves = Info, false
+		f.Summary += fmt.Sprintf("; in the run that counts it was called %s, and never with the arguments of an earlier call", unit.Plural(calls, "time"))
+		f.Advice = itemAdvice
 		return
 	}
 	v, frames, at := stackOf(h, h.lines[0])

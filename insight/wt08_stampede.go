@@ -106,8 +106,8 @@ func (s *rush) felt() float64 {
 // inside is the part of the units that make the call, of those that begin while the first
 // one of a burst is at it; outside that of those that begin at other times.
 func (s *rush) inside() float64 { return float64(s.Joined) / float64(max(1, s.Meanwhile)) }
-func (s *rush) outside() float64 {
-	return float64(s.Made-s.Joined) / float64(max(1, s.All-s.Meanwhile))
+func (s *rush) outside() float64 { // who begins meanwhile may come to the call in a later burst, and is not among those that join
+	return min(1, float64(s.Made-s.Joined)/float64(max(1, s.All-s.Meanwhile)))
 }
 
 // rate is how many times as many units a second begin while a first one is at it.
