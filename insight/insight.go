@@ -177,6 +177,8 @@ type Finding struct {
 	waits []*facts.UnitRow
 	// outer tells of calls that a loop makes one after another that the line to change is that of a loop around it.
 	outer bool
+	// slight tells of such calls that it is a remark because they take too little of the time, and for no other reason.
+	slight bool
 	// waitsInside tells of counted calls that each takes long: their time is that of the clock, which the count hardly changes.
 	waitsInside bool
 	// again tells of calls that repeat that these are most of the calls: who waits for all of them waits less without them.
@@ -300,6 +302,7 @@ func Run(in *Input) []Finding {
 	}
 	all = fold(all)
 	byWorth(in, all)
+	raiseLoops(all)
 	underCause(all)
 	shorten(in, all)
 	foldShapes(all)

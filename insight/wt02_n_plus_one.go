@@ -116,7 +116,7 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward, ways []callWay,
 	text := manyCallsText(o, ways, at, looped, times)
 	back, calledBack := calledBackBy(o.path, at)
 	if calledBack && !manyLeaves(ways) {
-		text += ", which calls back" + atFrame(back)
+		text += fmt.Sprintf(", which calls %s back for each (%s)", stack.Short(back.Func), fileLine(back.File, back.Line))
 	}
 	text += fmt.Sprintf(": %s of its time, %s each", unit.Percent(o.share()), unit.Duration(o.one()))
 	text += onAverage(g)

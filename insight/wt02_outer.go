@@ -134,7 +134,11 @@ func (l outerLoop) tell(in *Input, t *traced, o *outward, f *Finding) {
 	case l.runs > 0:
 		often = fmt.Sprintf(", which runs it about %s times in each %s", timesOf(l.runs), u)
 	}
-	f.Summary += fmt.Sprintf("; that loop is within another one,%s%s", atFrame(l.at), often)
+	where := "another one," + atFrame(l.at)
+	if l.at == l.inner {
+		where = "that at " + out
+	}
+	f.Summary += fmt.Sprintf("; that loop is within %s%s", where, often)
 	calls := 0.0
 	for _, x := range l.others {
 		calls += x.each()
@@ -161,12 +165,14 @@ func (l outerLoop) tell(in *Input, t *traced, o *outward, f *Finding) {
 	if l.counted {
 		runs = fmt.Sprintf("%s times each time that the loop begins", leaves)
 	}
+	if f.outer = true; l.at == l.inner {
+		return
+	}
 	line := t.seenAt(t.Frames(o.stack), l.at, "runs the loop at %s %s", near, runs)
 	if len(f.Evidence) > 0 {
 		f.Evidence[0].waits = true // the line of the calls
 	}
 	f.Evidence = slices.Insert(f.Evidence, 0, line)
-	f.outer = true
 }
 
 // answerReads are the waits in which a loop reads the answers of its calls: at another line, they go on with them. from is the place of the loop's line on
@@ -221,11 +227,35 @@ func unitNoun(g facts.UnitGroup) string {
 	return g.Unit.String()
 }
 
+// raiseLoops makes a warning of calls that a loop makes, which take too little of the time of units for that by themselves, where they are most of what a
+// warning is about that names only the line which waits: the loop, and what to do about it, is to be told first, and not under that.
+func raiseLoops(all []Finding) {
+	for i := range all {
+		loop := &all[i]
+		if loop.State != Found || !loop.slight || loop.Impact == nil {
+			continue
+		}
+		for j := range all {
+			wait := &all[j]
+			if wait.State == Found && namesLineAlone(wait) && wait.Severity == Warning && wait.Impact != nil && wait.Impact.Unit == loop.Impact.Unit &&
+				loop.Impact.Value >= halfOfAll*wait.Impact.Value && sharedWaits(wait, loop) >= halfOfAll {
+				loop.Severity = Warning
+			}
+		}
+	}
+}
+
+// namesLineAlone tells of a finding about a wait that it names the line, and no more of a fault than that many calls are made there.
+func namesLineAlone(f *Finding) bool {
+	return f.Rule == wt01.ID && (namesNoFault(f) || strings.HasPrefix(f.Advice, "It makes one call after another"))
+}
+
 // withOuter makes a finding about many calls tell of the loop around the one that makes them, where that is to be changed.
 func withOuter(r *Rule, in *Input, t *traced, o *outward, ways []callWay, all []*outward, f *Finding) {
 	if f.Title != r.Title || !strings.Contains(strings.ToLower(f.Advice), strings.ToLower(asksForAll)) {
 		return // batches, lists, writes: these are not combined over the items of another loop
 	}
+	f.slight = f.Severity == Info && strings.HasPrefix(f.Advice, asksForAll) && !slices.Contains(f.Doubts, relayDoubt)
 	at, looped := in.loopLine(o.path)
 	near, _ := nearLoop(in.code, o.path, innerOf(t.Frames(o.stack), o.path))
 	if !looped || near.within() {

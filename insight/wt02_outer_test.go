@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"loupe/analysis/account/accounttest"
+	"loupe/analysis/facts"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 	"loupe/session"
@@ -99,7 +100,7 @@ func TestWT02OuterCounted(t *testing.T) {
 		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
 		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, fmt.Appendf(nil, `{"schema":"loupe.repeats/1","loaded":true,"ns":4000000000,"functions":[{"name":"main.handle","file":"/src/main.go","line":3,"calls":20}],"within":[],"files":[{"name":"/src/main.go","blocks":[{"line":3,"offset":38,"count":20}],"loops":[{"line":4,"offset":%d,"entered":20,"looked":20,"size":160,"contents":20},{"line":5,"offset":%d,"entered":%d,"looked":20,"size":80,"contents":20}]}]}`, out, in, entered))
 		f := answers(t, r, "WT02")[0]
-		if f.State != Found || !strings.Contains(f.Summary, says) || strings.Contains(f.Summary, "within another one") != (entered == 160) {
+		if f.State != Found || !strings.Contains(f.Summary, says) || strings.Contains(f.Summary, "that loop is within that at main.go:4") != (entered == 160) {
 			t.Errorf("%d times: %s: %s\n%s", entered, f.State, f.Summary, f.Advice)
 		}
 	}
@@ -257,6 +258,35 @@ func TestCP02Again(t *testing.T) {
 		f := answers(t, r, "CP02")[0]
 		if f.State != Found || strings.Contains(f.Advice, "nothing to cache") != c.once || strings.Contains(f.Advice, "If the same document") == c.once {
 			t.Errorf("%s: %s: %s\n%s", c.name, f.State, f.Summary, f.Advice)
+		}
+	}
+}
+
+// TestRaiseLoops: calls of a loop are a warning where they are most of a wait that warns of a line alone; not where they are a remark for a reason of their
+// own, are little of that wait, or where it names more than a line.
+func TestRaiseLoops(t *testing.T) {
+	row, other := &facts.UnitRow{Time: 30}, &facts.UnitRow{Time: 70}
+	find := func(rule string, severity Severity, share float64, rows ...*facts.UnitRow) Finding {
+		return Finding{Rule: rule, State: Found, Severity: severity, Title: "x", Advice: "It makes one call after another (N+1 queries): ask", Impact: &Impact{Value: share, Unit: "share of the time of requests"}, waits: rows}
+	}
+	for name, c := range map[string]struct {
+		wait   Finding
+		share  float64
+		slight bool
+		want   Severity
+	}{
+		"most of it":           {find("WT01", Warning, 0.5, row), 0.3, true, Warning},
+		"little of it":         {find("WT01", Warning, 0.9, row), 0.3, true, Info},
+		"another reason":       {find("WT01", Warning, 0.5, row), 0.3, false, Info},
+		"a remark":             {find("WT01", Info, 0.5, row), 0.3, true, Info},
+		"mostly other waits":   {find("WT01", Warning, 0.5, row, other), 0.3, true, Info},
+		"what names the fault": {find("WT04", Warning, 0.5, row), 0.3, true, Info},
+	} {
+		loop := find("WT02", Info, c.share, row)
+		loop.slight = c.slight
+		all := []Finding{loop, c.wait}
+		if raiseLoops(all); all[0].Severity != c.want {
+			t.Errorf("%s: %s", name, all[0].Severity)
 		}
 	}
 }
