@@ -54,6 +54,15 @@ func HeapSums(p *Heap) *Sheet {
 	if t.Unknown.Count > 0 {
 		row("unknown", t.Unknown, "of those reached, objects that no typed pointer points to")
 	}
+	if x := t.Pinned; x != nil {
+		buffers, parts := x.Kept()
+		_, of, _ := strings.Cut(buffers, " of ")
+		in := ""
+		if x.Where != "" {
+			in = ", most in " + clean(x.Where)
+		}
+		row("kept by parts", x.Objects, fmt.Sprintf("of those reached, buffers of %s that only small parts keep: %s%s; a copy of these (strings.Clone) would free the buffers", of, parts, in))
+	}
 	return out
 }
 

@@ -105,6 +105,9 @@ func Open(mem Memory, bin *symbol.Binary, bias uint64, opt Options) (*Heap, erro
 	if err := h.markAll(); err != nil {
 		return nil, err
 	}
+	if err := h.pin(); err != nil {
+		return nil, err
+	}
 	h.Missing = h.cache.missing
 	return h, nil
 }

@@ -32,6 +32,8 @@ type Totals struct {
 	Garbage Total `json:"garbage"`
 	// Unknown is what of the reached has no type.
 	Unknown Total `json:"unknown"`
+	// Pinned is what of the reached only small parts keep; nil where nothing is.
+	Pinned *Pinned `json:"pinned,omitempty"`
 	// Spans is what the spans of objects take, free places included.
 	Spans int64 `json:"spans"`
 }
@@ -50,6 +52,7 @@ func (h *Heap) Totals() (t Totals) {
 			t.Unknown.add(1, s.elemsize)
 		}
 	})
+	t.Pinned = h.Pinned()
 	return t
 }
 
@@ -75,19 +78,11 @@ func (s bitset) between(first, n uint32) (sum int64) {
 
 // Histogram returns what is reached by type, the most bytes first.
 func (h *Heap) Histogram() []Row {
-	type key struct {
-		kind uint32 // type and whether an array, or 0
-		size uint64 // of unknown ones
-		none bool   // they have no pointers
-	}
-	sums := map[key]*Total{}
-	var last key
+	sums := map[kindKey]*Total{}
+	var last kindKey
 	var at *Total
 	h.each(h.marked, func(id uint32, s *span) {
-		k := key{kind: h.kind(id)}
-		if k.kind == 0 {
-			k.size, k.none = s.elemsize, s.noscan
-		}
+		k := h.keyOf(id, s)
 		if at == nil || k != last {
 			last = k
 			if at = sums[k]; at == nil {
@@ -100,8 +95,11 @@ func (h *Heap) Histogram() []Row {
 	// Types of different units of the debug information may have one name.
 	byName := map[string]*Row{}
 	for k, t := range sums {
-		name := unknownName(k.size, k.none)
-		if k.kind != 0 {
+		name := unknownName(k.size, k.noscan)
+		switch {
+		case k.pinned:
+			name = PinnedType
+		case k.kind != 0:
 			name = h.kindName(k.kind)
 		}
 		r := byName[name]

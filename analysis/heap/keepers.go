@@ -23,8 +23,10 @@ type Keeper struct {
 	Shared bool `json:"shared,omitempty"`
 	// Objects are what it holds by type, the most bytes first, Sizes the same by the
 	// bytes that the allocator has for each of them: bytes by size.
-	Objects []Row           `json:"objects"`
-	Sizes   map[int64]int64 `json:"-"`
+	Objects []Row `json:"objects"`
+	// Pinned is what of that only small parts keep; nil where nothing is.
+	Pinned *Pinned         `json:"pinned,omitempty"`
+	Sizes  map[int64]int64 `json:"-"`
 }
 
 // Keeping is where the memory of a heap piles up.
@@ -329,6 +331,12 @@ func (k *keepers) addUp(out *Keeping) {
 		}
 		x := &k.found[i-1]
 		x.Sizes[size] += size
+		if h.pinned.has(id) {
+			if x.Pinned == nil {
+				x.Pinned = &Pinned{}
+			}
+			x.Pinned.add(h, id, s)
+		}
 		key := h.keyOf(id, s)
 		r := rows[i-1][key]
 		if r == nil {
@@ -346,6 +354,9 @@ func (k *keepers) addUp(out *Keeping) {
 		slices.SortFunc(x.Objects, func(a, b Row) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Type, b.Type)) })
 		x.Type = mapOf(x.Objects, x.Steps)
 		x.Objects = x.Objects[:min(len(x.Objects), maxObjects)]
+		if x.Pinned != nil {
+			x.Pinned.name(func(id uint32) string { return g.partAlong(k.p, id) })
+		}
 		x.Count, x.Bytes = 0, 0
 		for size, bytes := range x.Sizes {
 			x.Count, x.Bytes = x.Count+bytes/size, x.Bytes+bytes

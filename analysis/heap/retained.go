@@ -109,4 +109,5 @@ type kindKey struct {
 	kind   uint32 // type and whether an array, or 0
 	size   uint64 // of unknown ones
 	noscan bool   // they have no pointers
+	pinned bool   // only small parts keep them
 }

@@ -13,8 +13,8 @@ type scanner struct {
 	y   *typing
 	v   visitor
 	// texts is told of strings and slices where it is not nil: where their
-	// elements are, and how many.
-	texts func(p, n uint64, elem typeID)
+	// elements are, how many, and how many there is room for.
+	texts func(p, n, room uint64, elem typeID)
 }
 
 // pieceSize is how much of a large object is read at once.
@@ -234,7 +234,7 @@ func (sc *scanner) elements(addr, count, stride uint64, slots []slot) {
 				back := min(s.off, 64)
 				shifted := s
 				shifted.off, shifted.test = back, s.test-(s.off-back)
-				b := sc.y.p.cache.bytes(addr+i*stride+s.off-back, int(min(back+16, stride-s.off+back)), &sc.buf)
+				b := sc.y.p.cache.bytes(addr+i*stride+s.off-back, int(min(back+24, stride-s.off+back)), &sc.buf)
 				sc.slots(b, []slot{shifted})
 			}
 		}
@@ -274,12 +274,28 @@ func (sc *scanner) slots(b []byte, slots []slot) {
 			}
 			sc.v.pointer(w, kind, elem)
 		default:
-			if sc.texts != nil && (s.kind == toText || s.kind == toMany) && s.off+16 <= uint64(len(b)) {
-				sc.texts(w, le64(b[s.off+8:]), s.elem)
+			if sc.texts != nil && s.header {
+				sc.header(b, w, s)
 			}
 			sc.v.pointer(w, s.kind, s.elem)
 		}
 	}
+}
+
+// header tells of a string or a slice at a slot of a value.
+func (sc *scanner) header(b []byte, w uint64, s *slot) {
+	if s.off+16 > uint64(len(b)) {
+		return
+	}
+	n := le64(b[s.off+8:])
+	room := n
+	if s.kind == toMany {
+		if s.off+24 > uint64(len(b)) {
+			return
+		}
+		room = le64(b[s.off+16:])
+	}
+	sc.texts(w, n, room, s.elem)
 }
 
 // boxed goes through an interface: its first word says what the second leads to.

@@ -84,7 +84,7 @@ type textReader struct {
 func (r *textReader) measure() error {
 	h := r.h
 	r.lengths = make([]uint32, h.objects)
-	note := func(p, n uint64, elem typeID) {
+	note := func(p, n, _ uint64, elem typeID) {
 		if elem != h.types.text && h.types.at(elem).size != 1 {
 			return
 		}

@@ -57,6 +57,8 @@ type slot struct {
 	off  uint64
 	kind slotKind
 	elem typeID // what it leads to
+	// header tells of a string or a slice, whose length follows; of a slice the capacity too.
+	header bool
 	// of toMap: the other thing that it leads to, if the word beside it is
 	// not zero, and where that word is.
 	other typeID
@@ -232,9 +234,9 @@ func (b *planner) typ(d *symbol.DataType, off uint64, depth int) {
 	case symbol.FuncValue:
 		b.add(slot{off: off, kind: toFunc, elem: t.funcs})
 	case symbol.String:
-		b.add(slot{off: off, kind: toText, elem: t.text})
+		b.add(slot{off: off, kind: toText, elem: t.text, header: true})
 	case symbol.Slice:
-		b.add(slot{off: off, kind: toMany, elem: t.of(d.Elem)})
+		b.add(slot{off: off, kind: toMany, elem: t.of(d.Elem), header: true})
 	case symbol.Any:
 		b.add(slot{off: off, kind: toAny})
 	case symbol.Interface:

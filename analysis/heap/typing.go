@@ -51,6 +51,7 @@ type typing struct {
 	in     *index
 	types  *typeTable
 	typeOf []uint32 // by object: see typeBits
+	pinned pins     // known when all has been read
 }
 
 // fits tells whether one value of a type is what an object of a span has been
@@ -200,6 +201,9 @@ func (y *typing) kindName(kind uint32) string {
 
 // typeName names the type of an object.
 func (y *typing) typeName(id uint32, s *span) string {
+	if y.pinned.has(id) {
+		return PinnedType
+	}
 	if k := y.kind(id); k != 0 {
 		return y.kindName(k)
 	}
@@ -223,6 +227,9 @@ func (y *typing) isString(id uint32) bool {
 }
 
 func (y *typing) keyOf(id uint32, s *span) kindKey {
+	if y.pinned.has(id) {
+		return kindKey{pinned: true}
+	}
 	k := kindKey{kind: y.kind(id)}
 	if k.kind == 0 {
 		k.size, k.noscan = s.elemsize, s.noscan
