@@ -117,7 +117,7 @@ func grade(r *Rule, f *Finding, grown float64, slope stats.Interval) {
 func checkLeakSeen(r *Rule, in *Input) []Finding {
 	m := in.Session.Manifest()
 	if len(m.Of(recording.Stderr))+len(m.Of(recording.Metrics))+len(m.Of(recording.Vars)) == 0 {
-		return []Finding{r.answer(NotApplicable, "the recording has no gctrace and no runtime samples: one heap profile shows no trend (record with -phases growth)")}
+		return []Finding{r.answer(NotApplicable, "the recording has no gctrace and no runtime samples: one heap profile shows no trend%s", lookAgain(in, " (record with -phases growth)"))}
 	}
 	if len(in.Session.Manifest().Of(recording.Stderr)) == 0 {
 		return checkLeakMetrics(r, in)
@@ -201,6 +201,9 @@ func growsUnforced(r *Rule, in *Input, round *facts.Round, text string, live *gc
 	rows := round.GC.Cycles
 	f.Evidence = []Evidence{Evidence{Text: fmt.Sprintf("live heap after collections %d to %d", rows[0].GC, rows[len(rows)-1].GC)}.at(round)}
 	f.Advice = "Find out whether this is intended: record with -phases growth, which looks at the heap ten times, each after a collection, and names the lines that keep more and more."
+	if !mayLookAgain(in) {
+		f.Advice = "Find out whether this is intended: let it do several times as much in one run. If the live heap is as many times as large in the end, something of each piece of work is kept, and the largest heap profile of that run names the lines (loupe pprof -top -sample_index inuse_space)."
+	}
 	f.Verify = "Record for several times as long: a cache that fills stops at its bound, a leak does not."
 	f.Doubts = append(in.doubts(), "no collection was forced: a program that is filling a cache, or has more to do at once, grows too")
 	tellHeap(in, &f, stack.Frame{})

@@ -31,7 +31,7 @@ func checkLeakMetrics(r *Rule, in *Input) []Finding {
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
 	if endsItself(in) || heap.Entry.Run != 0 {
-		return []Finding{r.answer(TooLittle, "%s is of another run of the program, or of its end: it does not say what was in use while it worked (record with -phases growth)", heap.Entry.Path)}
+		return []Finding{r.answer(TooLittle, "%s is of another run of the program, or of its end: it does not say what was in use while it worked%s", heap.Entry.Path, lookAgain(in, " (record with -phases growth)"))}
 	}
 	bare := timeline.Span{}
 	for _, p := range in.Session.BarePhases() {

@@ -36,7 +36,7 @@ func checkLeakSteady(r *Rule, in *Input) (Finding, bool) {
 	f := r.answer(Found, "%s; after a collection %s were in use", text, unit.BytesOf(float64(kept.Bytes)))
 	grade(r, &f, rise/max(first, 1), slope)
 	longer := "record for several times as long (-for)"
-	if heapGrowth(r, in) == nil {
+	if heapGrowth(r, in) == nil && mayLookAgain(in) {
 		longer += ", or with -phases growth"
 	}
 	f.Doubts = append(in.doubts(), "a cache that is still filling also grows, up to its bound: "+longer)

@@ -316,7 +316,7 @@ func tellBuffer(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f *Fi
 	if (b.streams || b.parts) && !shows(f, evidenceLine(b.at)) {
 		f.Evidence = append(f.Evidence, b.at)
 	}
-	f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return d == oneMoment }) // whether it grows is not the question
+	f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return strings.HasPrefix(d, oneMoment) }) // whether it grows is not the question
 	rss := int64(0)
 	for i := range in.Facts.Rounds {
 		rss = max(rss, in.Facts.Rounds[i].MaxRSS)

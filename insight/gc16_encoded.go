@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"slices"
+	"strings"
 
 	"loupe/analysis/facts"
 	"loupe/value/stack"
@@ -96,7 +97,7 @@ func (x *encodedHeap) tell(r *Rule, in *Input, kept *facts.Look, f *Finding) {
 	f.Advice = "Write each item, or each page of items, when it comes, and keep no more than that: encode it to the writer in the loop that reads it (json.Encoder for each item, with the brackets, names and commas around the items written by hand; or a document a line; a csv.Writer or an xml.Encoder takes one item at a time). " +
 		"A bufio.Writer in between keeps the writes large. Then the peak no longer grows with the number of items."
 	f.Verify = "Record again: the peak heap should be lower, and no longer grow with the number of items."
-	f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return d == oneMoment })
+	f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return strings.HasPrefix(d, oneMoment) })
 	f.Doubts = append(f.Doubts, "if an item cannot be read, a part is written already: whoever reads it has to notice (a mark at the end, a temporary file that is renamed)", "what the items are read from stays open, or in one transaction, as long as they are written",
 		"if what it is written to keeps all of it (a buffer of the caller), that has to go, too")
 	later := x.changedLater()

@@ -156,7 +156,7 @@ func (x *gatheredHeap) tell(r *Rule, in *Input, kept *facts.Look, f *Finding) {
 	}
 	f.Advice = handle
 	f.Verify = "Record again: the peak heap should be lower, and no longer grow with the number of items."
-	f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return d == oneMoment })
+	f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return strings.HasPrefix(d, oneMoment) })
 	switch {
 	case x.fails != nil:
 		x.tellFails(in, f)

@@ -160,13 +160,16 @@ func tellOnce(r *Rule, in *Input, kept *facts.Look, top *facts.Line, f *Finding)
 	}
 }
 
+// mayHoldTitle is the title of what a part keeps of which the length is not known.
+const mayHoldTitle = "What is kept may hold more memory than it needs"
+
 // tellWaste makes a warning of much memory that a small part keeps. The recording has to show that
 // it is small, that so many are not in work at one time, and, in a second profile, that they stay.
 // Else it is said that this may be so, or nothing where they do not stay.
 func tellWaste(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f *Finding) {
 	own := userFrames(in.code, top.At, top.Frames)
 	least := r.param("grows") * (1 << 20)
-	if f.wastes == noWaste || float64(top.Weight) < least || len(own) == 0 || float64(in.Facts.ObjectsThrough(own[:1], leastSeen)) < r.param("many") || float64(all.Lasting(top.At)) < least {
+	if f.wastes == noWaste || f.Title == pinnedTitle || float64(top.Weight) < least || len(own) == 0 || float64(in.Facts.ObjectsThrough(own[:1], leastSeen)) < r.param("many") || float64(all.Lasting(top.At)) < least {
 		return
 	}
 	looks := 0
@@ -179,8 +182,8 @@ func tellWaste(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f *Fin
 	case f.wastes == wastesMuch && looks >= 2:
 		f.Title, f.Severity = "What is kept holds much more memory than it needs", Warning
 		f.Score = max(f.Score, 50)
-	case f.Severity == Info:
-		f.Title = "What is kept may hold more memory than it needs"
+	case f.Severity == Info || f.wastes == mayWaste && f.ends:
+		f.Title = mayHoldTitle
 	}
 }
 
@@ -288,6 +291,7 @@ func checkHeld(r *Rule, in *Input) (f Finding, ok bool) {
 	t := heapTeller{in: in, held: held}
 	f.Evidence = []Evidence{t.evidence(k)}
 	f.Advice = cmp.Or(t.advice(k, p), "Decide whether it is meant to be kept. Give a cache or a queue a bound.")
+	t.tellPinned(&f, k)
 	f.Verify = "Take a core at the same point again: loupe core diff OLD NEW shows what has shrunk."
 	f.Doubts = []string{"a core is a single moment and has no allocation sites: record with -phases heap,core"}
 	if k.Shared {
@@ -297,7 +301,7 @@ func checkHeld(r *Rule, in *Input) (f Finding, ok bool) {
 }
 
 // oneMoment is what a profile alone cannot show.
-const oneMoment = "one profile is a single moment: a second one later would show whether it grows (record with -phases growth)"
+const oneMoment = "one profile is a single moment: a second one later would show whether it grows"
 
 // heapLater is the largest heap that a sample of the metrics has seen after a profile, in its phase, garbage included; 0 where none has.
 func heapLater(in *Input, kept *facts.Look) (most float64) {
@@ -345,7 +349,7 @@ func tellRetention(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f 
 	times, bytes := all.Course(top.At)
 	last := all.Looks[len(all.Looks)-1]
 	if len(times) < 2 {
-		f.Doubts = append(f.Doubts, oneMoment)
+		f.Doubts = append(f.Doubts, oneMoment+lookAgain(in, " (record with -phases growth)"))
 		return
 	}
 	n := len(bytes)
@@ -374,6 +378,9 @@ func tellRetention(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f 
 		return
 	}
 	f.Severity = Warning
+	if f.wastes == mayWaste && f.ends && f.Title == r.Title {
+		f.Title = mayHoldTitle
+	}
 	if late {
 		f.Summary += ", and was still growing when the phase ended"
 	}

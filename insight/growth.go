@@ -1,6 +1,9 @@
 package insight
 
 import (
+	"slices"
+	"strings"
+
 	"loupe/analysis/facts"
 	"loupe/recording"
 	"loupe/value/unit"
@@ -10,6 +13,22 @@ import (
 // after a collection of its own.
 func heapGrowth(r *Rule, in *Input) *facts.Growth {
 	return in.Facts.Growth(recording.Heap, "inuse_space", r.param("looks")).Judged(true, r.param("looks"))
+}
+
+// mayLookAgain tells whether a recording with the phase growth would show more: not of a program that ends by itself, a whole run
+// of which is looked at only once, and not where this recording was to have one.
+func mayLookAgain(in *Input) bool {
+	m := in.Session.Manifest()
+	return !endsItself(in) && !slices.ContainsFunc(m.Phases, func(p recording.Phase) bool { return p.Name == "growth" }) &&
+		!slices.ContainsFunc(m.Notes, func(n string) bool { return strings.HasPrefix(n, "no growth:") })
+}
+
+// lookAgain is what is added to a sentence about one look where a recording with several would show more.
+func lookAgain(in *Input, text string) string {
+	if !mayLookAgain(in) {
+		return ""
+	}
+	return text
 }
 
 // growingLines are the lines of the user's code at which memory was allocated of

@@ -64,6 +64,9 @@ func (t heapTeller) tell(f *Finding, at stack.Frame) {
 	}
 	if k := t.held.Keepers; len(k) > 0 && float64(k[0].Bytes) >= mostOf*float64(t.held.Reached) {
 		e := t.evidence(&k[0])
+		if at.File == "" {
+			t.tellPinned(f, &k[0])
+		}
 		if at.File != "" {
 			e.Text += "; it does not show whether that is what the line allocates"
 		}
@@ -108,6 +111,7 @@ func (t heapTeller) ofLine(f *Finding, s holders.Share, bytes int64) {
 	} else if p.Expr != "" && strings.HasPrefix(f.Advice, heldBy) {
 		f.Advice = ofCore(p.Expr, p.Type)
 	}
+	t.tellPinned(f, s.Keeper)
 	if s.Shared {
 		f.Doubts = append(f.Doubts, p.Name+" is one of several references to it: cutting only that one frees nothing")
 	}

@@ -3,12 +3,10 @@ package insight
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"go/types"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"loupe/value/stack"
@@ -34,6 +32,7 @@ type keepsAt struct {
 	also string
 	// copied is the line that copies the part before it is kept, in a branch: "scan.go:61".
 	copied string
+	returned
 	// name is the container by the type that it belongs to: "Cache.items".
 	name string
 	// among is how many functions a call on the way may mean; 0 where there is one.
@@ -79,6 +78,7 @@ type cut struct {
 	put        bool
 	also       string
 	copied     string // where it may be copied before it is kept: "scan.go:61"
+	returned
 }
 
 // maxKeepDepth is how far calls are followed down, and maxKeepUp how far up to callers.
@@ -123,6 +123,11 @@ type keeper struct {
 	// results are those of functions with several, fills the parameters that calls have put something into.
 	results map[*ast.FuncDecl][]taint
 	fills   []filled
+	// up is how what the frame's line makes has to do with what was allocated, rest what is done with the parts
+	// that are not kept: see [comesUp].
+	up   taint
+	both map[*ast.FuncDecl]bool // what they return may be the whole as well
+	rest string
 }
 
 // declaration is a function with its file.
@@ -134,7 +139,7 @@ type declaration struct {
 // storesOf finds where what a line allocates goes: in its function, in what that calls with
 // it, and, where it is returned, in the callers, which are the frames after the first.
 func (c *code) storesOf(frames []stack.Frame) []keepsAt {
-	k := &keeper{c: c, funcs: c.functions(), seen: map[*ast.FuncDecl]taint{}, back: map[string]*ast.FuncLit{}, fields: map[string]bool{}, channels: map[string]taint{}}
+	k := &keeper{c: c, funcs: c.functions(), seen: map[*ast.FuncDecl]taint{}, back: map[string]*ast.FuncLit{}, fields: map[string]bool{}, channels: map[string]taint{}, up: whole, both: map[*ast.FuncDecl]bool{}}
 	for i, f := range frames[:min(len(frames), maxKeepUp)] {
 		fn := c.function(f)
 		if fn == nil {
@@ -147,7 +152,9 @@ func (c *code) storesOf(frames []stack.Frame) []keepsAt {
 		}
 		returned := k.begin(f, fn, vars)
 		takeHanded(k, f.File, f.Line)
-		returned = k.body(declaration{fn, f.File}, vars) > clean || returned
+		t := k.body(declaration{fn, f.File}, vars)
+		k.up = comesUp(k, fn, t, returned)
+		returned = t > clean || returned
 		if len(k.stores) > 0 || !returned && len(k.handed) == 0 || i == len(frames)-1 {
 			break
 		}
@@ -207,14 +214,14 @@ func (k *keeper) begin(f stack.Frame, fn *ast.FuncDecl, vars map[string]taint) (
 				switch lhs := lhs.(type) {
 				case *ast.Ident:
 					if i == 0 && lhs.Name != "_" {
-						k.made, vars[lhs.Name] = lhs.Name, whole
+						k.made, vars[lhs.Name] = lhs.Name, k.up
 					}
 				default:
 					if noteOwn(k, lhs) {
 						k.made = rootName(lhs)
-						vars[k.made] = whole
+						vars[k.made] = k.up
 					}
-					k.store(f.File, lhs, n.Rhs[min(i, len(n.Rhs)-1)], whole)
+					k.store(f.File, lhs, n.Rhs[min(i, len(n.Rhs)-1)], k.up)
 				}
 			}
 		case *ast.ReturnStmt:
@@ -223,7 +230,7 @@ func (k *keeper) begin(f stack.Frame, fn *ast.FuncDecl, vars map[string]taint) (
 				noteFresh(k, n.Results)
 			}
 		case *ast.SendStmt:
-			k.send(f.File, n, whole)
+			k.send(f.File, n, k.up)
 		case *ast.CallExpr:
 			if sel, ok := n.Fun.(*ast.SelectorExpr); ok && builderOf(k.fn, sel.X) != "" && first == f.Line {
 				k.text, vars[types.ExprString(sel.X)] = true, whole
@@ -243,7 +250,7 @@ func (k *keeper) nested(call *ast.CallExpr, line int, file string) {
 		first, _ := s.lines(arg)
 		inner, ok := arg.(*ast.CallExpr)
 		if ok && begins == line && first == line && !copies(inner) || begins == line && first == line && makesTextHere(arg) || isComposite(arg) && s.covers(arg, line) {
-			k.pass(file, call, i, whole)
+			k.pass(file, call, i, k.up)
 		}
 	}
 }
@@ -296,7 +303,8 @@ func (k *keeper) body(fn declaration, vars map[string]taint) (returned taint) {
 			k.call(fn.file, n, vars)
 		case *ast.ReturnStmt:
 			for _, r := range n.Results {
-				returned = max(returned, k.of(r, vars))
+				t := k.of(r, vars)
+				returned, k.both[fn.FuncDecl] = max(returned, t), k.both[fn.FuncDecl] || t == whole
 			}
 			noteResults(k, fn.FuncDecl, n, vars)
 		}
@@ -309,7 +317,7 @@ func (k *keeper) body(fn declaration, vars map[string]taint) (returned taint) {
 func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 	if n == k.from {
 		if k.made != "" {
-			vars[k.made] = whole // whatever was in it before
+			vars[k.made] = k.up // whatever was in it before
 		}
 		return
 	}
@@ -335,7 +343,7 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 			continue
 		}
 		if t > clean && oneOfNew(k, lhs, rhs, n) {
-			vars[rootName(lhs)] = max(t, vars[rootName(lhs)])
+			vars[rootName(lhs)] = together(t, vars[rootName(lhs)])
 			k.carry(lhs, vars, t)
 			continue
 		}
@@ -390,7 +398,8 @@ func (k *keeper) add(kind storeKind, file string, container ast.Expr, at token.P
 	s := keepsAt{kind: kind, container: types.ExprString(container), file: file, line: k.lineOf(file, at), part: t.isPart(), name: nameOf(k, container), among: k.among, text: k.text, branch: k.branch || k.fn != nil && mayNotRun(k.fn.Body, container, ""), wraps: k.wraps, anew: k.anew}
 	if s.part {
 		c := k.cuts[t-part]
-		s.expr, s.cutFile, s.cutLine, s.also, s.copied = c.expr, c.file, c.line, c.also, c.copied
+		s.expr, s.cutFile, s.cutLine, s.also, s.copied, s.returned = c.expr, c.file, c.line, c.also, c.copied, c.returned
+		s.rest = k.rest
 		if !c.put {
 			s.cutFile, s.cutLine = s.file, s.line
 			if k.passed.File != "" { // whoever keeps it may keep anything
@@ -424,6 +433,7 @@ func (k *keeper) call(file string, n *ast.CallExpr, vars map[string]taint) {
 		if k.pass(file, n, i, t) {
 			return
 		}
+		noteRest(k, n, i, t, vars)
 		takeFilled(k, n, vars)
 	}
 }
@@ -521,6 +531,7 @@ func (k *keeper) of(e ast.Expr, vars map[string]taint) (t taint) {
 		for _, x := range e.Elts {
 			one := k.of(x, vars)
 			k.put(one, x)
+			putInto(k, one, x)
 			switch {
 			case t.isPart() && one.isPart():
 				k.beside(t, one) // the first one is named
@@ -583,6 +594,9 @@ func (k *keeper) ofCall(e *ast.CallExpr, vars map[string]taint) (t taint) {
 	switch f := e.Fun.(type) {
 	case *ast.Ident:
 		if f.Name == "append" {
+			for _, arg := range e.Args {
+				t = together(t, k.of(arg, vars))
+			}
 			k.put(t, e.Args[at])
 			return t
 		}
@@ -640,18 +654,6 @@ func (k *keeper) beside(t, other taint) {
 		c.also += ", "
 	}
 	c.also += at
-}
-
-// carry taints the variable of a function that a value is stored in, and notes the field.
-func (k *keeper) carry(lhs ast.Expr, vars map[string]taint, t taint) {
-	x, ok := lhs.(*ast.SelectorExpr)
-	if !ok || !k.text {
-		return
-	}
-	k.fields[x.Sel.Name] = true
-	if id, ok := x.X.(*ast.Ident); ok {
-		vars[id.Name] = max(t, vars[id.Name])
-	}
 }
 
 // lineOf is the line of a position in a file.
@@ -742,46 +744,6 @@ func cuts(f *ast.SelectorExpr) bool {
 		return slices.ContainsFunc([]string{"Split", "Fields", "Cut", "Trim"}, func(p string) bool { return strings.HasPrefix(f.Sel.Name, p) }) || f.Sel.Name == "Lines"
 	}
 	return strings.HasPrefix(f.Sel.Name, "Find") && (strings.Contains(f.Sel.Name, "String") || f.Sel.Name == "Find" || f.Sel.Name == "FindAll" || strings.Contains(f.Sel.Name, "Submatch")) && !strings.HasSuffix(f.Sel.Name, "Index")
-}
-
-// lacksLittle tells of a part that it lacks a few elements alone, by their number: a header at its
-// begin, or a mark at its end.
-func lacksLittle(e *ast.SliceExpr) bool {
-	few := func(x ast.Expr) bool {
-		lit, ok := x.(*ast.BasicLit)
-		if !ok {
-			return false
-		}
-		n, err := strconv.Atoi(lit.Value)
-		return err == nil && n <= 64
-	}
-	if e.Slice3 || e.Low != nil && !few(e.Low) {
-		return false
-	}
-	switch end := e.High.(type) {
-	case nil:
-		return true
-	case *ast.BinaryExpr:
-		return end.Op == token.SUB && types.ExprString(end.X) == "len("+types.ExprString(e.X)+")" && few(end.Y)
-	}
-	return false
-}
-
-// endsBefore tells of what cuts a part that it says where the part ends, so that it may well be
-// small: of a split all pieces may be kept, and what begins somewhere may be nearly all.
-func endsBefore(expr string) bool {
-	x, err := parser.ParseExpr(expr)
-	if err != nil {
-		return false
-	}
-	switch x := x.(type) {
-	case *ast.SliceExpr:
-		return x.High != nil
-	case *ast.CallExpr:
-		f, ok := x.Fun.(*ast.SelectorExpr)
-		return ok && strings.HasPrefix(f.Sel.Name, "Find") && !strings.Contains(f.Sel.Name, "All")
-	}
-	return false
 }
 
 // mentions tells whether an expression or a statement has a variable in it.

@@ -180,6 +180,9 @@ func (c sourceHolders) byFinalizer(own []stack.Frame) (h holding, ok bool) {
 	return h, false
 }
 
+// nearlyAllOfIt is what speaks against a copy of a part of which the length is not known.
+const nearlyAllOfIt = "if the part is nearly all of it, little of the memory is wasted"
+
 // byPart: a part of it is stored, which keeps the whole. Where the whole is stored as well, that
 // is what keeps it.
 func (c sourceHolders) byPart(own []stack.Frame) (h holding, ok bool) {
@@ -198,7 +201,7 @@ func (c sourceHolders) byPart(own []stack.Frame) (h holding, ok bool) {
 		}
 		h.says = fmt.Sprintf("what keeps it is a part of it, %s, stored at %s", s.expr, at)
 		h.wastes, h.ends = mayWaste, endsBefore(s.expr)
-		h.doubt = "if the part is nearly all of it, little of the memory is wasted"
+		h.doubt = nearlyAllOfIt
 		if s.copied != "" {
 			h.wastes, h.ends = noWaste, false
 			h.says = fmt.Sprintf("what may keep it is a part of it, %s, stored at %s, unless that is copied at %s", s.expr, at, s.copied)
@@ -207,7 +210,14 @@ func (c sourceHolders) byPart(own []stack.Frame) (h holding, ok bool) {
 		if s.text && s.also == "" {
 			h.part = constantPart(c.code, s.expr)
 		}
-		h.advice = fmt.Sprintf("According to the source, a part of it (a slice or a substring) goes into %s and keeps the whole alive: copy the part at %s, before it is stored (%s). If nearly all of it is needed, or it is already a copy, bound %s.", s.container, at, clonerAt(c.code, own[0]), s.container)
+		if s.came {
+			tellCame(c.code, &h, s)
+		}
+		copyHere := at
+		if h.first {
+			copyHere = fmt.Sprintf("%s:%d", baseName(s.intoFile), s.intoLine)
+		}
+		h.advice = fmt.Sprintf("According to the source, a part of it (a slice or a substring) goes into %s and keeps the whole alive: copy the part at %s, before it is stored (%s). If nearly all of it is needed, or it is already a copy, bound %s.", s.container, copyHere, clonerAt(c.code, own[0]), s.container)
 		if s.copied != "" {
 			h.advice = fmt.Sprintf("If the branch at %s did not run, the part in %s keeps the whole alive: copy it always (%s). If it did, look for what else keeps the whole.", s.copied, s.container, clonerAt(c.code, own[0]))
 		}

@@ -33,6 +33,9 @@ const (
 	leastRatio  = 2
 )
 
+// largeObject is from where on it is told how large the objects are that a part of unknown length keeps. Chosen.
+const largeObject = 4 << 10
+
 // copyAt is a line that makes a copy of a whole result, by a function or by itself.
 type copyAt struct {
 	at stack.Frame
@@ -57,6 +60,9 @@ func tellNeeded(in *Input, own []stack.Frame, h *holding) {
 		h.wastes, h.doubt = wastesMuch, ""
 		h.says += fmt.Sprintf(": %s of %s", unit.BytesOf(float64(h.part)), unit.BytesOf(float64(size)))
 		return
+	}
+	if size >= largeObject && h.result == 0 {
+		h.says += fmt.Sprintf(" (the objects of the line take %s on average)", unit.BytesOf(float64(size)))
 	}
 	arrays, _ := all.Most.MadeAt(own[0], func(string) bool { return true })
 	for _, c := range copiesOf(in.code, own, h.result) {

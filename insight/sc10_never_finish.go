@@ -415,7 +415,7 @@ func stuckSomewhere(r *Rule, in *Input, n []float64, more float64, covers time.D
 	f.Doubts = append(in.doubts(), "a rising load, or a pool that is still growing, looks the same")
 	looks, _ := in.Facts.WaitsOf(recording.Goroutine)
 	if len(looks) == 0 {
-		f.Advice = "Record a goroutine profile (-phases goroutine), which shows where they wait; -phases growth takes ten of them."
+		f.Advice = "Record a goroutine profile (-phases goroutine), which shows where they wait" + lookAgain(in, "; -phases growth takes ten of them") + "."
 		return f
 	}
 	most, top, waiting := mostWait(in, looks[0], func(x facts.Wait) bool { return !waitsOutside(x.Frames) || sleeps(x.Frames) })

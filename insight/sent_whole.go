@@ -454,7 +454,7 @@ func (x *sentWhole) tell(in *Input, f *Finding) {
 	}
 	f.Summary += fmt.Sprintf("; %s, and then only %s at %s, which takes a stream of it as well", x.said(), does, sent.text())
 	f.Advice = x.advice()
-	f.Doubts = append(slices.DeleteFunc(f.Doubts, func(d string) bool { return d == oneMoment }), x.doubts()...)
+	f.Doubts = append(slices.DeleteFunc(f.Doubts, func(d string) bool { return strings.HasPrefix(d, oneMoment) }), x.doubts()...)
 	f.Verify = "Record again: the peak heap and the peak memory should be lower, and no longer grow with what is sent."
 	if e := in.code.shownAt(sent.file, sent.line, "here all of it is given to what reads it, from its beginning to its end"); !shows(f, evidenceLine(e)) {
 		f.Evidence = append(f.Evidence, e)

@@ -209,6 +209,9 @@ func (r *Recording) verdict(shown int) string {
 		begin := remarkable(card.Most)
 		if begin == nothingSerious {
 			begin = cmp.Or(holdsMost(r), mostlyWaits(r), keepsGrowing(r), unseen(r), inFirstPart(r), begin)
+		} else if memory := holdsMost(r); memory != "" && f.Rule != "GC16" {
+			// What takes the time comes first, but how much memory there is in one place is another question.
+			begin += strings.Replace(memory, holdsMostBegin, " It takes", 1)
 		}
 		text = begin + " " + text
 	}

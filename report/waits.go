@@ -56,6 +56,9 @@ const (
 	muchResident = 1 << 30
 )
 
+// holdsMostBegin is what [holdsMost] begins with.
+const holdsMostBegin = "No rule names a fault, but the program takes"
+
 // holdsMost says of a program that takes much memory which line has most of what is in use (GC16); empty where none has, or it is
 // little.
 func holdsMost(r *Recording) string {
@@ -79,7 +82,7 @@ func holdsMost(r *Recording) string {
 			continue
 		}
 		if at := seenAt(f); at != "" {
-			return fmt.Sprintf("No rule names a fault, but the program takes much memory (%s), and %s of what is in use in the heap profile was allocated at %s (GC16).", strings.Join(words, ", "), unit.Percent(f.Impact.Value), at)
+			return fmt.Sprintf(holdsMostBegin+" much memory (%s), and %s of what is in use in the heap profile was allocated at %s (GC16).", strings.Join(words, ", "), unit.Percent(f.Impact.Value), at)
 		}
 	}
 	return ""

@@ -78,6 +78,13 @@ func TestHoldsMost(t *testing.T) {
 		if got := r.verdict(1); x.found.State == insight.Found && strings.Contains(got, nothingSerious) != (x.want == "") && x.want != "" {
 			t.Errorf("%s: verdict %q", x.name, got)
 		}
+		// Where something takes most of the time, the memory is told of behind it.
+		hot := insight.Finding{Rule: "CP01", State: insight.Found, Title: "Hot function"}
+		r.Findings = append(r.Findings, hot)
+		r.Cards = []insight.Card{{Finding: 1, Most: &insight.Most{Share: 0.86, Of: "CPU time"}}, {Finding: 0}}
+		if got := r.verdict(2); !strings.HasPrefix(got, "No rule names a fault, but one place takes 86.0% of the CPU time. ") || strings.Contains(got, "It takes much memory (peak") != (x.want != "") {
+			t.Errorf("%s: verdict with a hot function %q", x.name, got)
+		}
 	}
 }
 
