@@ -106,6 +106,16 @@ func TestHeapHolder(t *testing.T) {
 	f("stack", "held by the variable seen of main.collect ([", " × main.order", "It is in the slice seen")
 	// Half of what the line keeps is in each of two places: neither is its holder.
 	f("split", "", "the global variable main.orders (map[int]*main.order) holds", "")
+	// Of texts of which a small part is kept, the core shows how small: they are named, with the line that stores the part.
+	f("parts", "1,500 buffers of 64.0 KiB on average are kept by nothing but strings of 16 B on average, in main.title.Text", "1,500 × buffer kept by small parts", "Copy the parts where they are stored, at main.go:")
+	for _, x := range Run(NewInput(recordKeeper(t, prog, "parts", "bare,core"))) {
+		if x.Rule == "GC16" && (x.Title != pinnedTitle || x.Severity != Warning) {
+			t.Errorf("parts, without a heap profile: %s %q: %s", x.Severity, x.Title, x.Summary)
+		}
+		if x.Rule == "GC08" && strings.Contains(x.Advice, "-phases growth") {
+			t.Errorf("parts: %s", x.Advice)
+		}
+	}
 	for _, x := range Run(NewInput(recordKeeper(t, prog, "map", "bare,core"))) {
 		if x.Rule == "GC16" && (x.State != Found || !strings.Contains(x.Advice, "It is in the map main.orders") || !strings.Contains(x.Summary, "are held by the global variable main.orders")) {
 			t.Errorf("without a heap profile: %s %s", x.State, x.Summary)

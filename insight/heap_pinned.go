@@ -27,7 +27,13 @@ func (t heapTeller) tellPinned(f *Finding, k *holders.Keeper) {
 		return
 	}
 	buffers, parts := p.Kept()
-	in, at := "", ""
+	in, at, clone := "", "", "strings.Clone for strings, slices.Clone for slices"
+	switch p.Strings {
+	case p.Parts.Count:
+		clone = "strings.Clone of each string: to copy a slice of them would not be enough"
+	case 0:
+		clone = "bytes.Clone, slices.Clone"
+	}
 	if p.Where != "" {
 		in = ", in " + p.Where
 	}
@@ -41,8 +47,8 @@ func (t heapTeller) tellPinned(f *Finding, k *holders.Keeper) {
 		putFirst(f, stored[0])
 	}
 	f.Summary += fmt.Sprintf("; according to the heap graph, %s are kept by nothing but %s%s", buffers, parts, in)
-	f.Advice = fmt.Sprintf("Copy the parts where they are stored%s (strings.Clone, slices.Clone of each): then the buffers can be freed, of which these %s use %s of %s.",
-		at, unit.Plural(p.Parts.Count, "part"), unit.BytesOf(float64(min(p.Parts.Bytes, p.Objects.Bytes))), unit.BytesOf(float64(p.Objects.Bytes)))
+	f.Advice = fmt.Sprintf("Copy the parts where they are stored%s (%s): then the buffers can be freed, of which these %s use %s of %s.",
+		at, clone, unit.Plural(p.Parts.Count, "part"), unit.BytesOf(float64(min(p.Parts.Bytes, p.Objects.Bytes))), unit.BytesOf(float64(p.Objects.Bytes)))
 	f.wastes, f.keeps = wastesMuch, false
 	f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return d == nearlyAllOfIt })
 	if p.Objects.Bytes >= pinnedLeast && p.Objects.Count >= pinnedMany && f.Rule == "GC16" {

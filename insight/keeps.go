@@ -139,7 +139,7 @@ type declaration struct {
 // storesOf finds where what a line allocates goes: in its function, in what that calls with
 // it, and, where it is returned, in the callers, which are the frames after the first.
 func (c *code) storesOf(frames []stack.Frame) []keepsAt {
-	k := &keeper{c: c, funcs: c.functions(), seen: map[*ast.FuncDecl]taint{}, back: map[string]*ast.FuncLit{}, fields: map[string]bool{}, channels: map[string]taint{}, up: whole, both: map[*ast.FuncDecl]bool{}}
+	k := &keeper{c: c, funcs: c.functions(), seen: map[*ast.FuncDecl]taint{}, back: map[string]*ast.FuncLit{}, fields: map[string]bool{}, channels: map[string]taint{}, up: whole}
 	for i, f := range frames[:min(len(frames), maxKeepUp)] {
 		fn := c.function(f)
 		if fn == nil {
@@ -304,7 +304,9 @@ func (k *keeper) body(fn declaration, vars map[string]taint) (returned taint) {
 		case *ast.ReturnStmt:
 			for _, r := range n.Results {
 				t := k.of(r, vars)
-				returned, k.both[fn.FuncDecl] = max(returned, t), k.both[fn.FuncDecl] || t == whole
+				if returned = max(returned, t); t == whole {
+					noteWhole(k, fn.FuncDecl)
+				}
 			}
 			noteResults(k, fn.FuncDecl, n, vars)
 		}

@@ -55,6 +55,14 @@ func tellCame(c *code, h *holding, s keepsAt) {
 	h.shows = append([]Evidence{c.shownAt(s.intoFile, s.intoLine, "the part goes into what is kept here, without a copy")}, h.shows...)
 }
 
+// noteWhole notes that a function returns the whole, by one way at least.
+func noteWhole(k *keeper, fn *ast.FuncDecl) {
+	if k.both == nil {
+		k.both = map[*ast.FuncDecl]bool{}
+	}
+	k.both[fn] = true
+}
+
 // together is the taint of what has two things in it: with the whole, a part keeps nothing more.
 func together(a, b taint) taint {
 	if a == whole || b == whole {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"net"
 	"os"
@@ -31,6 +32,12 @@ var (
 	orders = map[int]*order{}
 	front  *server
 )
+
+type title struct{ Text string }
+
+var titles = map[int]*title{}
+
+func text(i int) string { return string(bytes.Repeat([]byte{byte('a' + i%26)}, 64<<10)) }
 
 func make1(i int) *order { return &order{id: i} }
 
@@ -65,6 +72,10 @@ func fill(where string) {
 		for i := range many / 2 {
 			orders[i] = make1(i)
 			front.cache.entries[fmt.Sprint("order ", i)] = make1(i)
+		}
+	case "parts": // of each text 16 bytes are kept
+		for i := range 1500 {
+			titles[i] = &title{Text: text(i)[16:32]}
 		}
 	}
 }
