@@ -114,7 +114,7 @@ func namesCall(fn *ast.FuncDecl) func(*ast.CallExpr) bool {
 
 // newTextKeeper follows texts that functions are given.
 func newTextKeeper(c *code) *keeper {
-	return &keeper{c: c, funcs: c.functions(), text: true, seen: map[*ast.FuncDecl]taint{}, back: map[string]*ast.FuncLit{}, fields: map[string]bool{}, channels: map[string]taint{}}
+	return &keeper{c: c, funcs: c.functions(), text: true, seen: map[*ast.FuncDecl]taint{}, back: map[string]*ast.FuncLit{}, fields: map[string]bool{}, channels: map[string]taint{}, up: whole}
 }
 
 // statementThatReads is the statement on a frame's line with the call, in the list that it is in, and the variable that it
