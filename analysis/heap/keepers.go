@@ -355,7 +355,7 @@ func (k *keepers) addUp(out *Keeping) {
 		x.Type = mapOf(x.Objects, x.Steps)
 		x.Objects = x.Objects[:min(len(x.Objects), maxObjects)]
 		if x.Pinned != nil {
-			x.Pinned.name(func(id uint32) string { return g.partAlong(k.p, id) })
+			x.Pinned.name(func(id uint32) string { return partAlong(g, k.p, id) })
 		}
 		x.Count, x.Bytes = 0, 0
 		for size, bytes := range x.Sizes {

@@ -266,7 +266,7 @@ func (x fieldNames) part(from, to uint32) string {
 }
 
 // partAlong names the place of a part by the way to it: of one in the elements of an array, the field that the array is in.
-func (g *Graph) partAlong(p *paths, id uint32) string {
+func partAlong(g *Graph, p *paths, id uint32) string {
 	x := fieldNames{&g.h.typing}
 	_, ids := p.chain(id)
 	element := ""
