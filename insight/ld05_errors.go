@@ -106,7 +106,7 @@ func checkErrors(r *Rule, in *Input, all []loadRound) []Finding {
 	}
 	f.Impact = &Impact{share.Estimate, "share of the requests that failed", share.Low, share.High}
 	for _, w := range list[:min(3, len(list))] {
-		when := "the first"
+		when := "the first was sent"
 		if w.text == neverSent {
 			when = "given up when the run was over," // when the first of them was due is not in the log
 		}

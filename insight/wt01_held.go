@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"loupe/value/unit"
@@ -22,11 +23,31 @@ func heldFor(w *waiting, reason string) time.Duration {
 	return min(sum, w.time)
 }
 
-// heldText says how much of the time of n units that is, where it is not nearly all.
-func heldText(w *waiting, reason string, n time.Duration) string {
+// heldText says of how much of the time of n units that is known, where it is not nearly all: why, which is what is known of it, is then said of that
+// part, and not of the whole wait.
+func heldText(w *waiting, reason string, n time.Duration, why string) (whole, part string) {
 	held := heldFor(w, reason)
-	if float64(held) >= allButLittle*float64(w.time) || w.group.Unit.String() == "worker" { // whose waits may go on when the trace ends
-		return ""
+	if why == "" || float64(held) >= allButLittle*float64(w.time) {
+		return why, ""
 	}
-	return fmt.Sprintf(", %s of them for that", unit.Duration(held/n))
+	seen := ""
+	if w.group.Unit.String() == "worker" { // whose waits may go on when the trace ends
+		seen = ", as far as the waits end within the trace"
+	}
+	return "", fmt.Sprintf("; during %s of that, %s of its time%s,%s", unit.Duration(held/n), unit.Percent(w.group.All.Share(held)), seen, strings.TrimPrefix(strings.TrimPrefix(why, ", while"), ","))
+}
+
+// beforeOf is how much of a wait is for a goroutine that has been waiting since before the trace.
+func beforeOf(w *waiting) (sum time.Duration) {
+	for _, row := range w.rows {
+		sum += row.Before
+	}
+	return sum
+}
+
+// tellBefore says of the waits for a goroutine that had been waiting when the trace began how that is known.
+func tellBefore(w *waiting, f *Finding) {
+	if sum := beforeOf(w); float64(sum) >= (1-allButLittle)*float64(w.time) && sum > 0 {
+		f.Doubts = append(f.Doubts, fmt.Sprintf("the goroutine that ends the wait was already waiting when the trace began, which has no stack of that: %s of the wait%s is counted at the line of its later waits", unit.Duration(sum/unitCount(w.group)), inEach(w.group)))
+	}
 }

@@ -49,7 +49,7 @@ func TestWT01Held(t *testing.T) {
 				pauseIn(p, 15*time.Millisecond, "sleep", "time.Sleep@sleep.go:1")
 			}
 		}), "WT01")[0]
-		if f.Impact == nil || math.Abs(f.Impact.Value-c.want) > 0.02 || strings.Contains(f.Summary, " of them for that") != c.says {
+		if f.Impact == nil || math.Abs(f.Impact.Value-c.want) > 0.02 || strings.Contains(f.Summary, "; during ") != c.says {
 			t.Errorf("%s: %+v, want %v\n%s", c.name, f.Impact, c.want, f.Summary)
 		}
 	}

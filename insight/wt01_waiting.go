@@ -283,8 +283,9 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	if len(w.more) > 0 {
 		where += fmt.Sprintf(" and %s", unit.Plural(int64(len(w.more)), "further line"))
 	}
+	why, part := heldText(w, reason, n, why)
 	text := fmt.Sprintf("%s spends %s of its time %s%s%s: %s of %s", unitOf(g), unit.Percent(w.share()), what, where, why, unit.Duration(w.time/n), unit.Duration(g.All.Wall/n))
-	text += overUnits(g) + heldText(w, reason, n)
+	text += overUnits(g)
 	calls := w.calls()
 	if waits := float64(w.count) / float64(n); waits >= 1.5 && w.kind != "process" {
 		noun := "waits"
@@ -312,6 +313,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	if asks {
 		text += fmt.Sprintf(asking.ends(), atFrame(asking.at))
 	}
+	text += part
 	if slow := slowShare(w); g.Slow.Units > 0 && g.Wall.Count > 1 && (slow > w.share()+0.1 || slow < w.share()-0.1) {
 		text += fmt.Sprintf("; in the slowest %s it is %s", unit.Count(g.Slow.Units), unit.Percent(slow))
 	}
@@ -367,6 +369,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	if g.Before > 0 {
 		f.Doubts = append(f.Doubts, fmt.Sprintf("the wait that was under way when the trace began, %s of the time, has no stack: it is counted at the line of the later ones", unit.Duration(g.Before)))
 	}
+	tellBefore(w, &f)
 	pausesBeforeLook(in, t, w, &f)
 	if asks && asking.pages != noPages {
 		f.Doubts = append(f.Doubts, pagesDoubt)

@@ -100,6 +100,9 @@ type Row struct {
 	Units int64
 	// Queued is the part of Time in which whoever was waited for worked for other units.
 	Queued time.Duration
+	// Before is the part of Time in which whoever was waited for had been waiting since before the trace, which has no
+	// stack of that: it is counted at the line of the later waits of the same goroutine.
+	Before time.Duration
 }
 
 // Cause is what another goroutine did at a line.

@@ -60,6 +60,8 @@ type track struct {
 	gaveTo exectrace.GoID
 	// fans are the goroutines that it has made, by where.
 	fans []fan
+	// before stands for its wait since before the trace; see [beforehand].
+	before siteID
 }
 
 // NewBuilder returns a builder for the events that a table of goroutines follows.

@@ -136,8 +136,10 @@ func (f *follower) waited(t *track, was *sweep.Goroutine, e *exectrace.Event) {
 	if !t.works() {
 		f.idled(t, f.w.keys[k].kind, was.Stack, e)
 	}
-	f.outside(t, f.w.keys[k].kind, was.Stack, e.Time-t.history.end(), e.Time, false)
+	d := e.Time - t.history.end()
+	f.outside(t, f.w.keys[k].kind, was.Stack, d, e.Time, false)
 	f.put(t, e.Time, k, was.Stack)
+	f.noteBefore(t, was, e, k, d)
 }
 
 // follow ends a wait that a goroutine has ended: it is divided by what that one did

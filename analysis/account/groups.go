@@ -33,7 +33,7 @@ type collector struct {
 	cut     int64
 	others  int64
 	served  int64 // requests and tasks that have ended
-	one     *One
+	one     *wanted
 	wall    *wallTable
 	stepped bool
 	sampler
@@ -129,13 +129,7 @@ func (c *collector) end(u *open, at timeline.Time) {
 		c.served++
 	}
 	if id > 0 && id == c.o.ID {
-		c.one = c.keep(u, id, at).finish(c.w)
-		c.one.Truncated = u.more
-		for _, s := range u.steps {
-			row := c.w.row(s.key)
-			row.Time, row.Count, row.Units = time.Duration(s.end-s.start), 1, 1
-			c.one.Steps = append(c.one.Steps, Step{At: s.start, Row: row})
-		}
+		c.one = &wanted{c.keep(u, id, at), slices.Clone(u.steps), u.more}
 	}
 	if c.o.Filter != nil && !c.o.Filter.Task(c.w.r, &sched.Task{Start: u.start, End: at}) {
 		return
@@ -235,9 +229,11 @@ func (t *tally) part(w *words) Part {
 	}
 	running := time.Duration(0)
 	var most Row
-	for _, r := range t.rows {
+	rows, before := t.settle(w)
+	for i, r := range rows {
 		row := w.row(r.key)
 		row.Time, row.Count, row.Units = time.Duration(r.d), r.n, r.units
+		row.Before = time.Duration(before[i])
 		if k := w.keys[r.key]; !w.events[gateKey{k.kind, k.site}] {
 			row.Queued = time.Duration(r.q)
 		}
@@ -290,6 +286,29 @@ func (k *kept) finish(w *words) *One {
 	one := k.One
 	one.Part = k.tally.part(w)
 	return &one
+}
+
+// wanted is the unit that was asked for, see [Options.ID].
+type wanted struct {
+	*kept
+	steps []stretch
+	more  bool
+}
+
+// finish puts it in words, when all is known that it waited for; nil is none.
+func (x *wanted) finish(w *words) *One {
+	if x == nil {
+		return nil
+	}
+	one := x.kept.finish(w)
+	one.Truncated = x.more
+	for _, s := range x.steps {
+		id, _ := w.settled(s.key)
+		row := w.row(id)
+		row.Time, row.Count, row.Units = time.Duration(s.end-s.start), 1, 1
+		one.Steps = append(one.Steps, Step{At: s.start, Row: row})
+	}
+	return one
 }
 
 // group puts a group in words.
@@ -356,7 +375,7 @@ func (b *Builder) Finish() *Account {
 		b.units.abandonAll(&b.tracks[i])
 	}
 	c := &b.units
-	a := &Account{Reader: b.r, Span: timeline.Span{Start: b.begin, End: b.last}, One: c.one, Cut: c.cut, Others: c.others, Gates: b.gatesOf(), Tries: triesOf(b.w, b.tried), Peers: peersOf(b.w, b.peers), wall: c.wall}
+	a := &Account{Reader: b.r, Span: timeline.Span{Start: b.begin, End: b.last}, One: c.one.finish(b.w), Cut: c.cut, Others: c.others, Gates: b.gatesOf(), Tries: triesOf(b.w, b.tried), Peers: peersOf(b.w, b.peers), wall: c.wall}
 	for k, g := range c.groups {
 		if housekeeping(b, k, g) {
 			continue

@@ -55,6 +55,8 @@ type words struct {
 	// paths are ways through the user's code, the frame nearest to the leaf first.
 	paths  [][]stack.FrameID
 	byPath map[string]pathID
+	// befores are waits since before the trace, by the sites that stand for them.
+	befores map[siteID]*beforehand
 }
 
 // The states that have one key for each stack.
@@ -89,7 +91,7 @@ type held struct {
 const mostWays = 32
 
 func newWords(r *exectrace.Reader, scope stack.Scope) *words {
-	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, users: make([]bool, 2), siteOf: []siteID{1}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]siteID{}, ways: map[siteID][]stack.ID{}, reads: map[stack.ID]bool{}, writes: map[stack.ID]bool{}, byPath: map[string]pathID{}, events: map[gateKey]bool{},
+	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, users: make([]bool, 2), siteOf: []siteID{1}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]siteID{}, ways: map[siteID][]stack.ID{}, reads: map[stack.ID]bool{}, writes: map[stack.ID]bool{}, byPath: map[string]pathID{}, events: map[gateKey]bool{}, befores: map[siteID]*beforehand{},
 		keys: make([]key, 1), byKey: map[key]keyID{}}
 }
 

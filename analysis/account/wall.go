@@ -141,7 +141,8 @@ func divided(samples map[stack.ID]int64, all int64, running Spent) map[stack.ID]
 // drawn is the stack of a part of the profile.
 func (w *words) drawn(k wallKey) stack.ID {
 	table := w.r.Stacks()
-	what := w.keys[k.key]
+	settled, _ := w.settled(k.key)
+	what := w.keys[settled]
 	if what.kind == Running {
 		return k.stack
 	}
