@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -8,6 +9,7 @@ import (
 	"loupe/analysis/facts"
 	"loupe/analysis/why"
 	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 var al08 = &Rule{
@@ -17,7 +19,7 @@ var al08 = &Rule{
 	Asks:   []facts.Question{facts.Allocations},
 	Params: reasonParams("AL08", "research"),
 	Check: func(r *Rule, in *Input) []Finding {
-		return r.reasoned(in, "strings built by concatenation in loops", tellConcat)
+		return ofOneText(in.code, r.reasoned(in, "strings built by concatenation in loops", tellConcat))
 	},
 }
 
@@ -70,6 +72,61 @@ func tellConcat(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 	f.Summary += "; " + in.code.growingText(g.sites[0]) + " is copied in every iteration of the loop"
 	f.Advice = "Write to a strings.Builder (with Grow where the length is known), or collect the parts and call strings.Join once."
 	f.Doubts = append(f.Doubts, "loops of two or three iterations have little to gain")
+}
+
+// ofOneText makes one finding of those about lines that add to the same variable in the same loop, as branches do: one builder replaces them all.
+func ofOneText(c *code, found []Finding) (out []Finding) {
+	texts := map[grownText]int{}
+	for _, f := range found {
+		x, ok := grownText{}, f.State == Found && len(f.Evidence) > 0 && f.Evidence[0].File != "" && f.Impact != nil
+		if ok {
+			x, ok = c.growsIn(f.Evidence[0])
+		}
+		i, known := texts[x]
+		if !ok || !known || out[i].Impact.Unit != f.Impact.Unit || out[i].Advice != f.Advice {
+			if ok && !known {
+				texts[x] = len(out)
+			}
+			out = append(out, f)
+			continue
+		}
+		g, all := &out[i], min(1, out[i].Impact.Value+f.Impact.Value)
+		g.Summary += fmt.Sprintf("; line %d adds to it in the same loop, too (%s): %s together", f.Evidence[0].Line, unit.Percent(f.Impact.Value), unit.Percent(all))
+		g.Impact = &Impact{all, g.Impact.Unit, min(1, g.Impact.Low+f.Impact.Low), min(1, g.Impact.High+f.Impact.High)}
+		g.Score, g.costs = max(g.Score, f.Score), append(g.costs[:len(g.costs):len(g.costs)], f.costs...)
+		g.Evidence = append(g.Evidence, f.Evidence...)
+	}
+	return out
+}
+
+// grownText is a variable that grows in a loop: of the file, with the place where the outermost loop begins in which it is the same.
+type grownText struct {
+	file, name string
+	loop       token.Pos
+}
+
+// growsIn is what a line adds to; false where that is not one variable.
+func (c *code) growsIn(e Evidence) (x grownText, ok bool) {
+	s := c.parse(e.File)
+	name := s.growsText(e.Line)
+	if name == "" {
+		return x, false
+	}
+	s.onLine(e.Line, func(n ast.Node, around []ast.Node) {
+		a, is := n.(*ast.AssignStmt)
+		if !is || len(a.Lhs) != 1 || types.ExprString(a.Lhs[0]) != name {
+			return
+		}
+		for len(around) > 0 {
+			i := innermostLoop(around)
+			if i < 0 || declares(bodyOfLoop(around[i]), rootName(a.Lhs[0])) {
+				return
+			}
+			x, ok = grownText{e.File, name, around[i].Pos()}, true
+			around = around[:i]
+		}
+	})
+	return x, ok
 }
 
 // joinsArgument tells whether each text that a line joins is an argument of a call, other than of a

@@ -206,6 +206,10 @@ var relationsOfLives = []relation{
 	func(t two) verdict {
 		return decided(t.notLess() && firstLine(t.a) == firstLine(t.b)).given(t.rules(sc18.ID, sc10.ID))
 	},
+	// They wait to send and never end: the leak is the cause.
+	func(t two) verdict {
+		return saysUnder.given(t.rules(lk08.ID, sc10.ID) && t.a.staysOpen && t.notLess() && t.atLine())
+	},
 	// It wakes up by its timer.
 	func(t two) verdict {
 		return decided(t.notLess() && t.b.Title == wakingTitle).given(t.rules(sc16.ID, sc10.ID))

@@ -187,6 +187,8 @@ type Finding struct {
 	connects bool
 	// fills tells that it is about calls which fill the slots that others queue for.
 	fills bool
+	// staysOpen tells of waits at a line that most of them were still going on when the recording ended.
+	staysOpen bool
 	// holder tells of contention that it says what the holder of the lock does meanwhile.
 	holder bool
 	// lockAt is, of those who queue for others that wait for a lock, the line at which these do.

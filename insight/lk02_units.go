@@ -37,6 +37,7 @@ func heldInUnits(r *Rule, in *Input) (found []Finding) {
 			}
 		}
 	}
+	found = bySameHolder(in, found)
 	return found[:min(3, len(found))]
 }
 

@@ -175,7 +175,7 @@ func slowReceiver(r *Rule, in *Input, w *facts.AllWaits, p *facts.Place) (f Find
 		f.Score = score(p.Time.Seconds(), r.param("least"), 100*r.param("least"))
 		f.Doubts = []string{fmt.Sprintf("the %s does not say how long the program had run, nor whether several waited at a time or a single one that is meant to, such as a generator (record -phases block)", w.What)}
 	}
-	f.Severity = Info
+	f.Severity, f.staysOpen = Info, w.Precision == facts.Glimpsed || 2*p.Open >= p.Count
 	f.Evidence = []Evidence{in.fileAt(w.Entry, p.At, p.Frames, "waiting to send here: %s", unit.Plural(p.Count, map[bool]string{true: "goroutine", false: "wait"}[w.Precision == facts.Glimpsed]))}
 	if len(p.By) > 0 {
 		t := in.trace()

@@ -38,6 +38,7 @@ func onUnits(look unitLook) func(r *Rule, in *Input) []Finding {
 				fine = well
 			}
 		}
+		found = bySameHolder(in, found)
 		switch {
 		case len(found) > 0:
 			return found[:min(3, len(found))]
@@ -154,14 +155,8 @@ func sayWhich(in *Input, f *Finding, gain *Gain) {
 	if of == nil || of.Name == "" || gain.Of != timeOfUnits(of) || of.Unit.String() != "request" && of.Unit.String() != "task" {
 		return
 	}
-	all := time.Duration(0)
-	for _, g := range u.Groups {
-		if g.Unit == of.Unit && (g.Name == "" || slices.Contains(u.Judged, g)) {
-			all += g.Seen.Sum
-		}
-	}
-	part := float64(withNameless(u, of)) / float64(max(1, all))
-	if part >= nearlyAllUnits || all == 0 {
+	part := partOfAll(u, of)
+	if part >= nearlyAllUnits {
 		return
 	}
 	gain.Of = "time of the " + pluralOf(of) + " of " + stack.Short(of.Name)
