@@ -48,8 +48,10 @@ type heapTeller struct {
 }
 
 func (t heapTeller) tell(f *Finding, at stack.Frame) {
+	var sizes map[int64]int64
+	sum := int64(0)
 	if t.beside != nil && at.File != "" {
-		sizes, sum := t.beside.SizesAt(at), int64(0)
+		sizes = t.beside.SizesAt(at)
 		for _, n := range sizes {
 			sum += n
 		}
@@ -58,7 +60,7 @@ func (t heapTeller) tell(f *Finding, at stack.Frame) {
 			t.ofLine(f, all[0], sum)
 			return
 		}
-		if t.parts(f, all, sum) {
+		if t.together(f, at, sizes, sum) || t.parts(f, all, sum) {
 			return
 		}
 	}
@@ -71,6 +73,10 @@ func (t heapTeller) tell(f *Finding, at stack.Frame) {
 			e.Text += "; it does not show whether that is what the line allocates"
 		}
 		f.Evidence = append(f.Evidence, e)
+		t.begin(f, &k[0])
+		return
+	}
+	if sizes == nil && t.together(f, at, nil, 0) || t.few(f, at) {
 		return
 	}
 	f.Evidence = append(f.Evidence, Evidence{Path: t.held.Entry.Path, Phase: t.held.Entry.Phase,
@@ -85,9 +91,52 @@ func (t heapTeller) parts(f *Finding, all []holders.Share, bytes int64) (any boo
 			break
 		}
 		f.Evidence = append(f.Evidence, t.ofBytes(s, bytes))
+		if !any {
+			t.begin(f, s.Keeper)
+		}
 		any = true
 	}
 	return any
+}
+
+// few names the places that hold much of what is in use each, and half of it with one another, where none does alone.
+func (t heapTeller) few(f *Finding, at stack.Frame) bool {
+	n, sum := 0, int64(0)
+	for n < min(mostFew, len(t.held.Keepers)) && float64(t.held.Keepers[n].Bytes) >= partOf*float64(t.held.Reached) {
+		sum += t.held.Keepers[n].Bytes
+		n++
+	}
+	if float64(sum) < mostOf*float64(t.held.Reached) {
+		return false
+	}
+	for i := range t.held.Keepers[:n] {
+		e := t.evidence(&t.held.Keepers[i])
+		if at.File != "" {
+			e.Text += "; it does not show whether that is what the line allocates"
+		}
+		f.Evidence = append(f.Evidence, e)
+	}
+	t.begin(f, &t.held.Keepers[0])
+	return true
+}
+
+// mostFew is how many places are told of that hold most of what is in use with one another; chosen.
+const mostFew = 3
+
+// begin has the advice of a finding begin with a keeper that holds much of what is in use, where the source does not say what holds it.
+func (t heapTeller) begin(f *Finding, k *holders.Keeper) {
+	if !strings.HasPrefix(f.Advice, heldBy) {
+		return
+	}
+	p := holders.PlaceOf(k)
+	advice := t.advice(k, p)
+	if advice == "" && p.Expr != "" {
+		advice = ofCore(p.Expr, p.Type)
+	}
+	if advice == "" {
+		advice = "Find out what adds to " + p.Name + ", and when it is released."
+	}
+	f.Advice = "Begin with what holds most of the heap. " + advice
 }
 
 // ofBytes is the evidence of a keeper of a part of what a line has in use.
@@ -110,6 +159,8 @@ func (t heapTeller) ofLine(f *Finding, s holders.Share, bytes int64) {
 		f.Advice = advice
 	} else if p.Expr != "" && strings.HasPrefix(f.Advice, heldBy) {
 		f.Advice = ofCore(p.Expr, p.Type)
+	} else if strings.HasPrefix(f.Advice, heldBy) {
+		f.Advice = "Find out what adds to " + p.Name + ", and when it is released."
 	}
 	t.tellPinned(f, s.Keeper)
 	if s.Shared {
@@ -151,7 +202,7 @@ func (t heapTeller) advice(k *holders.Keeper, p holders.Place) string {
 	case p.Expr == "":
 		return ""
 	case strings.HasPrefix(p.Type, "map["):
-		return fmt.Sprintf("It is in the map %s: check whether entries are deleted as fast as they are added, and give the map a bound (an LRU, a limit on its length), or let entries expire.", p.Expr) + mustReload(t.in.code, p.Expr)
+		return fmt.Sprintf("It is in the map %s: check whether entries are deleted as fast as they are added, and give the map a bound (an LRU, a limit on its length), or let entries expire.", p.Expr) + mustReload(t.in.code, p.Expr) + ofDependency(t.in, holders.PackageOf(k.Root.Name), k.Type, &Finding{})
 	case strings.HasPrefix(p.Type, "["):
 		return fmt.Sprintf("It is in the slice %s: check whether that is ever shortened. Bound it, write it out in parts, or keep only the most recent elements in a ring buffer.", p.Expr)
 	case strings.HasPrefix(p.Type, "chan "):

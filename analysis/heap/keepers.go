@@ -38,6 +38,8 @@ type Keeping struct {
 	// bytes that the allocator has for each object.
 	Reached int64           `json:"reached"`
 	Sizes   map[int64]int64 `json:"-"`
+	// Together are, where no keeper has half of it, a few roots that have; nil where there are none.
+	Together *Together `json:"together,omitempty"`
 }
 
 // What makes a place a keeper, chosen: a place passes on what at most maxHeirs of those
@@ -75,7 +77,11 @@ func Keepers(g *Graph, least int64) (*Keeping, error) {
 		}
 	}
 	slices.SortStableFunc(out.Keepers, func(a, b Keeper) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	return out, nil
+	if len(out.Keepers) > 0 && 2*out.Keepers[0].Bytes >= out.Reached {
+		return out, nil
+	}
+	out.Together, err = k.together(out.Reached)
+	return out, err
 }
 
 // keepers looks for them.

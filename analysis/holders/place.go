@@ -13,6 +13,12 @@ import (
 // Keeper is a place that memory piles up at.
 type Keeper = heap.Keeper
 
+// Together are a few global variables that hold something together.
+type Together = heap.Together
+
+// PackageOf is the package of a global variable by the name of its root.
+func PackageOf(name string) string { return heap.PackageOf(name) }
+
 // ObjectsOf are the two types that a keeper has most of: "20,000 shop.order, 2 [N]uint8".
 func ObjectsOf(k *Keeper) string {
 	var parts []string
