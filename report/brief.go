@@ -416,6 +416,9 @@ func (r *Recording) phaseNames() string {
 		if of := runOf(r.Manifest, p.Name, whole); (p.Name == "cpu" || p.Name == "trace") && whole > 0 && float64(p.Length) < mostOfRun*float64(of) {
 			word += " of a run of " + unit.Duration(of)
 		}
+		if p.Name == "allocs" && p.Error == "" && whole > 0 {
+			word += allocatedUpTo(r.Manifest, whole)
+		}
 		switch {
 		case p.Error != "":
 			word += " failed"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"loupe/insight"
+	"loupe/recording"
 	"loupe/value/unit"
 )
 
@@ -43,6 +44,24 @@ func partNote(r *Recording) string {
 		return ""
 	}
 	return fmt.Sprintf("the CPU profile is of %s of a run of %s: what takes more and more time towards its end is not seen (record all of it: -phases bare,cpu:%s,trace)", unit.Duration(seen.Round(10*time.Millisecond)), unit.Duration(of), allOf(of))
+}
+
+// nearlyAllOfRun is the part of a run from which on what was allocated by then stands for all of it; chosen.
+const nearlyAllOfRun = 0.95
+
+// allocatedUpTo says of a program that ends by itself up to when its allocations were counted, which bytes and objects are of; empty where that is nearly
+// all of its run.
+func allocatedUpTo(m *recording.Manifest, whole time.Duration) string {
+	p, ok := m.PhaseNamed("allocs")
+	if !ok || p.Run < 0 || p.Run >= len(m.Target.Runs) {
+		return ""
+	}
+	run := m.Target.Runs[p.Run]
+	upTo, of := p.Span.Start.Sub(run.Span.Start), runOf(m, "allocs", whole)
+	if !run.Stopped && p.Span.End >= run.Span.End || of <= 0 || upTo <= 0 || float64(upTo) >= nearlyAllOfRun*float64(of) {
+		return ""
+	}
+	return fmt.Sprintf(", of the first %s of a run of %s", unit.Duration(upTo.Round(10*time.Millisecond)), unit.Duration(of))
 }
 
 // allOf is how long a phase has to be for a run of a length, which takes longer while it is profiled: "22s".
