@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"loupe/analysis/compare"
 	"loupe/analysis/facts"
@@ -30,6 +31,7 @@ type failure struct {
 	text  string
 	count int
 	first timeline.Time
+	sent  timeline.Time // of the first one
 	last  timeline.Time
 	load  *loadRound
 }
@@ -62,12 +64,12 @@ func checkErrors(r *Rule, in *Input, all []loadRound) []Finding {
 			failed++
 			w := ways[text]
 			if w == nil {
-				w = &failure{text: text, first: q.Begin, load: l}
+				w = &failure{text: text, first: q.Begin, sent: q.Sent(), load: l}
 				ways[text] = w
 			}
 			w.count++
 			if w.load == l {
-				w.first, w.last = min(w.first, q.Begin), max(w.last, q.End())
+				w.first, w.sent, w.last = min(w.first, q.Begin), min(w.sent, q.Sent()), max(w.last, q.End())
 			}
 		}
 		if unsent := int(l.Log.Unsent); unsent > 0 {
@@ -75,7 +77,7 @@ func checkErrors(r *Rule, in *Input, all []loadRound) []Finding {
 			end := timeline.Time(l.Log.Elapsed)
 			w := ways[neverSent]
 			if w == nil {
-				w = &failure{text: neverSent, first: end, last: end, load: l}
+				w = &failure{text: neverSent, first: end, sent: end, last: end, load: l}
 				ways[neverSent] = w
 			}
 			w.count += unsent
@@ -106,11 +108,14 @@ func checkErrors(r *Rule, in *Input, all []loadRound) []Finding {
 	}
 	f.Impact = &Impact{share.Estimate, "share of the requests that failed", share.Low, share.High}
 	for _, w := range list[:min(3, len(list))] {
-		when := "the first was sent"
-		if w.text == neverSent {
+		when, at := "the first was sent", w.sent
+		switch {
+		case w.text == neverSent:
 			when = "given up when the run was over," // when the first of them was due is not in the log
+		case !strings.HasPrefix(w.text, "status "): // it may not have been sent, as where no connection was made
+			when, at = "the first began", w.first
 		}
-		f.Evidence = append(f.Evidence, w.load.during(fmt.Sprintf("%s: %s requests, %s %s after the start", w.text, unit.Count(int64(w.count)), when, unit.Duration(w.first.Sub(0))), w.first, w.last))
+		f.Evidence = append(f.Evidence, w.load.during(fmt.Sprintf("%s: %s requests, %s %s after the start", w.text, unit.Count(int64(w.count)), when, unit.Duration(at.Sub(0))), w.first, w.last))
 	}
 	if list[0].text == neverSent {
 		f.Title = "Requests were due and never sent"

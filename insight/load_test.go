@@ -230,7 +230,7 @@ func TestLD05(t *testing.T) {
 	}
 	f := expect(t, "some", log(4980, 15, 0, 5), "LD05", Found, "20 of 5,000 requests failed (0.4", "most with: status 503")
 	severity(t, "some", f, Info)
-	if len(f.Evidence) != 2 || f.Evidence[1].Text != "connection refused: 5 requests, the first 3.00 s after the start" || *f.Evidence[1].Span != [2]int64{4e9, 5e9} {
+	if len(f.Evidence) != 2 || f.Evidence[1].Text != "connection refused: 5 requests, the first began 3.00 s after the start" || *f.Evidence[1].Span != [2]int64{4e9, 5e9} {
 		t.Errorf("evidence = %+v", f.Evidence)
 	}
 	severity(t, "many", expect(t, "many", log(900, 50, 0, 50), "LD05", Found), Warning)

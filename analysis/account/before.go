@@ -16,7 +16,7 @@ type beforehand struct {
 }
 
 // noteBefore looks at a wait that is over, and was d long, of a goroutine that has been in one since before the trace.
-func (f *follower) noteBefore(t *track, was *sweep.Goroutine, e *exectrace.Event, k keyID, d timeline.Time) {
+func noteBefore(f *follower, t *track, was *sweep.Goroutine, e *exectrace.Event, k keyID, d timeline.Time) {
 	if e.GSlot != exectrace.NoSlot || e.To != exectrace.Runnable {
 		return
 	}

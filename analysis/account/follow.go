@@ -139,7 +139,7 @@ func (f *follower) waited(t *track, was *sweep.Goroutine, e *exectrace.Event) {
 	d := e.Time - t.history.end()
 	f.outside(t, f.w.keys[k].kind, was.Stack, d, e.Time, false)
 	f.put(t, e.Time, k, was.Stack)
-	f.noteBefore(t, was, e, k, d)
+	noteBefore(f, t, was, e, k, d)
 }
 
 // follow ends a wait that a goroutine has ended: it is divided by what that one did
