@@ -113,20 +113,10 @@ func compiledFolders(binary []byte) map[string][]string {
 
 // imports are the packages of other modules that files import, in their order.
 func (k *dependencyKeeper) imports(files []string, places bounded.Places) (all []string) {
-	for _, file := range files {
-		text, err := places.Read(file)
-		if err != nil || len(text) > maxSourceSize {
-			continue
-		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), "", text, parser.ImportsOnly)
-		if err != nil {
-			continue
-		}
-		for _, spec := range parsed.Imports {
-			if pkg := strings.Trim(spec.Path.Value, "\"`"); !k.seen[pkg] && k.module(pkg) != nil {
-				k.seen[pkg] = true
-				all = append(all, pkg)
-			}
+	for _, pkg := range importedPaths(places, files) {
+		if !k.seen[pkg] && k.module(pkg) != nil {
+			k.seen[pkg] = true
+			all = append(all, pkg)
 		}
 	}
 	return all

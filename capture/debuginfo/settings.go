@@ -85,8 +85,17 @@ func importedFolders(root, module string, files []string) (folders []string) {
 	if module == "" {
 		return nil
 	}
-	places := bounded.Places{Roots: []string{root}}
-	for _, file := range files[:min(len(files), maxSources)] {
+	for _, pkg := range importedPaths(bounded.Places{Roots: []string{root}}, files[:min(len(files), maxSources)]) {
+		if rel, ok := strings.CutPrefix(pkg, module+"/"); ok {
+			folders = append(folders, filepath.Join(root, filepath.FromSlash(rel)))
+		}
+	}
+	return folders
+}
+
+// importedPaths are the packages that files import, in their order; one that several import comes several times.
+func importedPaths(places bounded.Places, files []string) (all []string) {
+	for _, file := range files {
 		text, err := places.Read(file)
 		if err != nil || len(text) > maxSourceSize {
 			continue
@@ -96,12 +105,10 @@ func importedFolders(root, module string, files []string) (folders []string) {
 			continue
 		}
 		for _, spec := range parsed.Imports {
-			if rel, ok := strings.CutPrefix(strings.Trim(spec.Path.Value, "\"`"), module+"/"); ok {
-				folders = append(folders, filepath.Join(root, filepath.FromSlash(rel)))
-			}
+			all = append(all, strings.Trim(spec.Path.Value, "\"`"))
 		}
 	}
-	return folders
+	return all
 }
 
 // skipped tells of a folder, by its name, that the go command looks for no packages in it, or
