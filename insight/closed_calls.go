@@ -124,6 +124,13 @@ func closingIn(c *code, at stack.Frame, lines []int, turns bool) (all []closing,
 
 // loopAroundLine is the innermost loop around a line; nil where there is none.
 func loopAroundLine(d *derivations, body *ast.BlockStmt, at int) (loop ast.Stmt) {
+	for _, loop = range loopsAroundLine(d, body, at) {
+	}
+	return loop
+}
+
+// loopsAroundLine are the loops of a body around a line, the outermost first.
+func loopsAroundLine(d *derivations, body *ast.BlockStmt, at int) (loops []ast.Stmt) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		if n == nil {
 			return false
@@ -134,11 +141,11 @@ func loopAroundLine(d *derivations, body *ast.BlockStmt, at int) (loop ast.Stmt)
 			return false
 		}
 		if isLoop(n) {
-			loop = n.(ast.Stmt)
+			loops = append(loops, n.(ast.Stmt))
 		}
 		return true
 	})
-	return loop
+	return loops
 }
 
 // nodesBetween visits the calls and statements of a body from the first to the last of some lines, with the number of the line

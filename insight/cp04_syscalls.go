@@ -152,7 +152,7 @@ func tellKernel(h *hit, f *Finding) {
 		tellWhole(h, f)
 		if makesFiles(h.in, userWay(h, h.lines[0]), h.lines[0].Callee) {
 			f.Severity = Info
-			f.Doubts = append(f.Doubts, ownFileDoubt)
+			f.Doubts = append(f.Doubts, ownFilesDoubt)
 		}
 	case "read":
 		if tellSmall(h, f, "file") {

@@ -13,13 +13,17 @@ import (
 // Whole files that are written, created and renamed again and again: which of the lines append to one, and which replace one so that a crash leaves the old or the
 // new one.
 
-// ownFileDoubt is said of files that a program makes as its work.
-const ownFileDoubt = "nothing shows that it is the same file each time: to make as many files as there are items may be what the program is for"
+// What is said of files that a program makes as its work: where nothing shows that it is the same one each time, and where the source shows that
+// it is another one.
+const (
+	ownFileDoubt  = "nothing shows that it is the same file each time: to make as many files as there are items may be what the loop is for"
+	ownFilesDoubt = "by the source it is another file each time: to make as many files as there are items may be what the program is for"
+)
 
-// makesFiles tells of calls that make files that, by the source, each may be for a file of its own, in a program that runs to its end by
-// itself: its output may be just these files.
+// makesFiles tells of calls that make files that each makes one of its own, by the source, in a program that runs to its end by itself: its
+// output may be just these files.
 func makesFiles(in *Input, way []stack.Frame, inner string) bool {
-	return byItself(in) && (len(way) == 0 || !writesSameFile(in.code, way, inner))
+	return byItself(in) && eachOwnFile(in.code, way, inner)
 }
 
 // wholeLines is how many of the heaviest lines are looked at: as many as a finding shows.

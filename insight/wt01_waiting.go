@@ -493,7 +493,7 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 	case slices.Contains(peers, reason) && !w.outside() && w.kind != "lock" && w.kind != "pool" && !w.queues() && g.Unit.String() != "request":
 		info(w.inItsPlace(t, reason))
 	case w.kind == "file_call" && g.Unit.String() == "main" && f.Advice == fileMakes.advice() && makesFiles(in, userFrames(in.code, w.site.Frame, t.Frames(w.site.Stack)), innerOf(t.Frames(w.site.Stack), []stack.Frame{w.site.Frame})):
-		info(ownFileDoubt)
+		info(ownFilesDoubt)
 	case reason == "process" && g.Unit.String() == "main" && processesOf(in, t, w) == startsOutsideLoops:
 		info("the time is spent by the other program, which no loop of the source starts again")
 	case reason == "channel" || reason == "wait_group" || reason == "cond" || reason == "other" || reason == "unknown":
