@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 
 	"loupe/value/stack"
@@ -63,7 +64,87 @@ func orderChange(c *code, at stack.Frame) (what string, change codeLine) {
 			return v.Name(), at
 		}
 	}
-	return "", change
+	return elementChange(d, in.decl, compares)
+}
+
+// elementChange is where an element changes of a map or a slice beside the sorted one that comparisons look in, other than where it is made and
+// filled.
+func elementChange(d *derivations, sorts *ast.FuncDecl, compares []ast.Node) (what string, change codeLine) {
+	of := func(x ast.Expr) types.Object {
+		index, ok := ast.Unparen(x).(*ast.IndexExpr)
+		if !ok {
+			return nil
+		}
+		if sel, ok := ast.Unparen(index.X).(*ast.SelectorExpr); ok {
+			return d.field(sel)
+		}
+		if v := d.variable(ast.Unparen(index.X)); ofPackage(v) || isLocal(sorts, v) && !isGiven(sorts, v) {
+			return v
+		}
+		return nil
+	}
+	read := map[types.Object]bool{}
+	for _, n := range compares {
+		ast.Inspect(n, func(n ast.Node) bool {
+			if x, ok := n.(*ast.IndexExpr); ok && of(x) != nil {
+				read[of(x)] = true
+			}
+			return true
+		})
+	}
+	ast.Inspect(sorts.Body, func(n ast.Node) bool { // what is sorted is read by the places
+		if call, ok := n.(*ast.CallExpr); ok && inSet("sort", types.ExprString(call.Fun)) && len(call.Args) > 0 {
+			delete(read, of(&ast.IndexExpr{X: call.Args[0]}))
+		}
+		return true
+	})
+	if len(read) == 0 {
+		return "", change
+	}
+	for _, decl := range d.t.decls {
+		if decl.Name.Name == "Swap" {
+			continue
+		}
+		for n := range ast.Preorder(decl.Body) {
+			for _, x := range changedBy(n) {
+				v := of(x)
+				if assign, plain := n.(*ast.AssignStmt); v == nil || !read[v] || plain && assign.Tok == token.ASSIGN && makesOf(d, decl, v) {
+					continue
+				}
+				if at := d.placeOf(n); what == "" || at.file < change.file || at.file == change.file && at.line < change.line {
+					what, change = v.Name(), at
+				}
+			}
+		}
+	}
+	return what, change
+}
+
+// makesOf tells of a function that it makes the map or the slice of a variable or a field: what it sets there fills it.
+func makesOf(d *derivations, decl *ast.FuncDecl, v types.Object) (makes bool) {
+	made := func(x ast.Expr) bool {
+		switch x := ast.Unparen(x).(type) {
+		case *ast.CompositeLit:
+			return true
+		case *ast.CallExpr:
+			return isNamed(x.Fun, "make")
+		}
+		return false
+	}
+	for n := range ast.Preorder(decl.Body) {
+		switch n := n.(type) {
+		case *ast.KeyValueExpr:
+			id, ok := n.Key.(*ast.Ident)
+			makes = makes || ok && d.t.info.Uses[id] == v && made(n.Value)
+		case *ast.AssignStmt:
+			for i, lhs := range n.Lhs {
+				sel, ok := ast.Unparen(lhs).(*ast.SelectorExpr)
+				is := ok && d.field(sel) == v || d.variable(ast.Unparen(lhs)) == v
+				makes = makes || is && len(n.Lhs) == len(n.Rhs) && made(n.Rhs[i])
+			}
+		}
+	}
+	return makes
 }
 
 // changedInTurns is where a loop changes a field of something that its function has made before it.

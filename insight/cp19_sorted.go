@@ -88,10 +88,10 @@ func tellSortInOrder(h *hit, f *Finding) bool {
 	if !ok {
 		return false
 	}
-	f.Title = "What is sorted is in order already"
+	f.Title = "What is sorted is nearly in order already"
 	f.Summary += fmt.Sprintf("; %s of the time of these sorts is in %s, which only goes through lists that are in order but for a few elements", unit.Percent(share), part)
 	f.Advice = "Look where the list comes from, and whether its order can be kept. If it is a copy of one that is in order, or comes in order from elsewhere, and nothing is added and nothing by which it is compared changes, leave the sort out. " +
 		"Where few elements are added, insert each at the position found by binary search (slices.BinarySearchFunc, slices.Insert), or sort the new ones alone and merge them; taking elements out keeps the order."
-	f.Doubts = append(f.Doubts, "what happens to come in order in this run may come otherwise in another: then the sort is needed")
+	f.Doubts = append(f.Doubts, "a list that a sort goes through once is not always in order: in some, a few elements may be out of place in this run, and more in another. Where that may be, the sort is needed")
 	return true
 }

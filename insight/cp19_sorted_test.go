@@ -6,6 +6,7 @@ import (
 
 	"loupe/recording"
 	"loupe/recording/recordingtest"
+	"loupe/value/stack"
 )
 
 // TestSortInOrder: lists that are in order already are told by the function of the sort that their time goes into.
@@ -38,6 +39,31 @@ func TestSortInOrder(t *testing.T) {
 		f := answers(t, r, "CP19")[0]
 		if f.State != Found || strings.Contains(f.Summary, "only goes through lists that are in order") != c.want || c.want != strings.Contains(f.Advice, "whether its order can be kept") {
 			t.Errorf("%s: %s: %s %s", c.name, f.State, f.Summary, f.Advice)
+		}
+	}
+}
+
+// TestElementChange: a sort by what a map or a list beside it has is not of what stays in order, where an element of that changes; that it is
+// filled, and that the sort itself moves elements, is no change.
+func TestElementChange(t *testing.T) {
+	const head = "package main\n\nimport \"sort\"\n\ntype board struct {\n\tids    []int\n\tpoints map[int]int\n\tother  map[int]int\n}\n\nfunc (b *board) Len() int { return len(b.ids) }\n\nfunc (b *board) Less(i, j int) bool { return b.points[b.ids[i]] < b.points[b.ids[j]] }\n\nfunc (b *board) Swap(i, j int) { b.ids[i], b.ids[j] = b.ids[j], b.ids[i] }\n\n"
+	const slice = "func (b *board) top() {\n\tsort.Slice(b.ids, func(i, j int) bool { return b.points[b.ids[i]] < b.points[b.ids[j]] }) // sort\n}\n\n"
+	const sorter = "func (b *board) top() {\n\tsort.Sort(b) // sort\n}\n\n"
+	const filled = "func load() *board {\n\tb := &board{points: map[int]int{}}\n\tfor i := range 9 {\n\t\tb.ids = append(b.ids, i)\n\t\tb.points[i] = 10 * i\n\t}\n\treturn b\n}\n\n"
+	for _, c := range []struct {
+		name, source, want string
+	}{
+		{"a count goes up", slice + filled + "func (b *board) apply(id int) {\n\tb.points[id] += 3 // change\n}\n", "points"},
+		{"by a type of its own", sorter + filled + "func (b *board) apply(id int) {\n\tb.points[id] = 3 // change\n}\n", "points"},
+		{"one goes away", slice + "func (b *board) apply(id int) {\n\tb.points[id]-- // change\n}\n", "points"},
+		{"it is filled", slice + filled, ""},
+		{"of a type of its own, filled", sorter + filled, ""},
+		{"another map", slice + filled + "func (b *board) apply(id int) {\n\tb.other[id] += 3\n}\n", ""},
+	} {
+		text := head + c.source
+		what, at := orderChange(sourceOf(text), stack.Frame{Func: "main.(*board).top", File: "a.go", Line: sourceLine(text, "sort")})
+		if what != c.want || at.line != sourceLine(text, "change") {
+			t.Errorf("%s: %q at %v", c.name, what, at)
 		}
 	}
 }
