@@ -118,7 +118,10 @@ var (
 	fileTransfers = systemCalls("Fstat", "Ftruncate", "Fallocate", "Pread", "Pwrite", "ReadDirent", "Getdents", "CopyFileRange")
 	// processEnds are the waits for the end of a process.
 	processEnds = []string{"internal/syscall/unix.Waitid", "syscall.Wait4", "syscall.wait4"}
-	writers     = []string{"internal/poll.(*FD).Write", "internal/poll.(*FD).writeMsg", "internal/poll.(*FD).WriteMsg", "internal/poll.(*FD).Writev"}
+	// noChild are those that are no end of a process which the program runs: the look for it that goes before, the tries of package os, once in a run, of
+	// what the system can do, and the end of a fork whose program could not be started.
+	noChild = []string{"os.(*Process).blockUntilWaitable", "os.checkPidfd", "os.checkClonePidfd", "syscall.os_checkClonePidfd", "syscall.forkExec"}
+	writers = []string{"internal/poll.(*FD).Write", "internal/poll.(*FD).writeMsg", "internal/poll.(*FD).WriteMsg", "internal/poll.(*FD).Writev"}
 )
 
 // systemCalls are the beginnings of the names of the functions that make system calls, also for
@@ -152,7 +155,7 @@ func (w *words) out(id stack.ID) *outView {
 func askingOf(v stackView) asking {
 	switch {
 	case v.has(processes...):
-		if v.has(processEnds...) && !v.has("os.(*Process).blockUntilWaitable") {
+		if v.has(processEnds...) && !v.has(noChild...) {
 			return always
 		}
 		return never

@@ -42,3 +42,28 @@ func TestNearestKind(t *testing.T) {
 		}
 	}
 }
+
+// TestProcessEnds: each process that the program runs is one call, by whichever system call it waits for its end; what package os tries once in a run, a look
+// that goes before the wait, and the end of a fork whose program did not start, are none.
+func TestProcessEnds(t *testing.T) {
+	for names, want := range map[string]asking{
+		"internal/syscall/unix.Waitid os.(*Process).pidfdWait.func1 os.ignoringEINTR os.(*Process).pidfdWait os.(*Process).Wait os/exec.(*Cmd).Wait main.run":  always,
+		"syscall.wait4 syscall.Wait4 os.(*Process).pidWait os.(*Process).Wait main.run":                                                                        always,
+		"syscall.Wait4 os/exec.(*Cmd).Wait main.checkPidfd":                                                                                                    always,
+		"syscall.wait6 os.(*Process).blockUntilWaitable os.(*Process).pidWait main.run":                                                                        never,
+		"internal/syscall/unix.Waitid os.(*Process).blockUntilWaitable os.(*Process).pidWait main.run":                                                         never,
+		"internal/syscall/unix.Waitid os.checkPidfd.func1 os.ignoringEINTR os.checkPidfd sync.OnceValue[...].func1 os.checkPidfdOnce os.StartProcess main.run": never,
+		"syscall.Syscall6 syscall.os_checkClonePidfd os.checkPidfd os.StartProcess os/exec.(*Cmd).Start main.run":                                              never,
+		"syscall.Wait4 syscall.os_checkClonePidfd os.checkPidfd os.StartProcess os/exec.(*Cmd).Start main.run":                                                 never,
+		"syscall.wait4 syscall.Wait4 syscall.forkExec syscall.StartProcess os.StartProcess os/exec.(*Cmd).Start main.run":                                      never,
+		"syscall.close os.(*Process).pidfdWait os/exec.(*Cmd).Run main.run":                                                                                    never,
+	} {
+		v := stackView{}
+		for name := range strings.FieldsSeq(names) {
+			v.frames = append(v.frames, stack.Frame{Func: name})
+		}
+		if got := askingOf(v); got != want {
+			t.Errorf("%s: %v, want %v", names, got, want)
+		}
+	}
+}
