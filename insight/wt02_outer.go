@@ -22,6 +22,7 @@ type outerLoop struct {
 	runs         float64     // how often a unit runs the inner loop, on average; 0 is unknown
 	counted      bool        // runs is what the run that counts saw, for each time that the outer loop began
 	open         string      // why a turn of the outer loop may change what a later one asks for; empty where the source shows that none does
+	ends         outerEnd    // a condition that decides for which of its items calls are made; none where cond and at are empty
 	others       []*outward  // further calls of the kind that are made in the outer loop, and not by the inner one
 }
 
@@ -58,6 +59,9 @@ func loopOutside(r *Rule, in *Input, o *outward, ways []callWay, inner stack.Fra
 			return l, false
 		}
 		l.open = peerOrder(in.code, o.path, o.path[:slices.Index(o.path, f)+1])
+		between := slices.Clone(way[from : from+slices.Index(way[from:], f)+1])
+		slices.Reverse(between)
+		l.ends, _ = outerEnds(outer, in.code, between)
 		return l, l.runs == 0 || l.runs >= r.param("calls")
 	}
 	return l, false
@@ -106,10 +110,22 @@ func (l *outerLoop) find(r *Rule, in *Input, o *outward, ways []callWay, all []*
 
 // provided begins advice to combine the calls of all items of the outer loop, with what is to be seen to first.
 func (l outerLoop) provided() string {
-	if l.open == "" {
+	var when []string
+	if l.ends.at != "" {
+		when = append(when, l.needed())
+	}
+	if l.open != "" {
+		when = append(when, fmt.Sprintf("no turn of the outer loop changes what a later one asks for (%s)", l.open))
+	}
+	if len(when) == 0 {
 		return "Do so"
 	}
-	return fmt.Sprintf("If no turn of the outer loop changes what a later one asks for (%s), do so", l.open)
+	return fmt.Sprintf("If %s, do so", strings.Join(when, ", and "))
+}
+
+// needed is what has to be so where the outer loop may end early, or leave out items.
+func (l outerLoop) needed() string {
+	return fmt.Sprintf("the calls of all items of the outer loop are needed, whatever earlier turns bring (%s: to make all of them beforehand may be many more)", l.ends.text())
 }
 
 // loopCounts are the counts of the loop around a frame's line that begins on another one.
@@ -148,7 +164,11 @@ func (l outerLoop) tell(in *Input, t *traced, o *outward, f *Finding) {
 	}
 	last := strings.TrimSuffix(f.Advice, ".")
 	if l.runs == 0 {
-		f.Advice = fmt.Sprintf("%s. If the loop at %s runs that at %s several times in each %s, and no turn changes what a later one asks for, do so once for all of its items, before it: once for each run of the inner loop leaves one call for each of them.", last, out, near, u)
+		when := ", and no turn changes what a later one asks for"
+		if l.ends.at != "" {
+			when = fmt.Sprintf(", no turn changes what a later one asks for, and %s", l.needed())
+		}
+		f.Advice = fmt.Sprintf("%s. If the loop at %s runs that at %s several times in each %s%s, do so once for all of its items, before it: once for each run of the inner loop leaves one call for each of them.", last, out, near, u, when)
 		return
 	}
 	leaves := timesOf(l.runs)

@@ -290,3 +290,61 @@ func TestRaiseLoops(t *testing.T) {
 		}
 	}
 }
+
+// TestWT02OuterEnds: where the outer loop may end early, or leave out items, by what other turns may have brought, the calls of all its items are advised with
+// that as a condition; an end by a failure, of something within, or what an item alone decides, is none.
+func TestWT02OuterEnds(t *testing.T) {
+	const frame = "package main\n\nfunc handle(ids []item, room int, n int) error {\n%s\n\treturn nil\n}\n\nfunc show(id item) {\n%s\n}\n"
+	const call = "\t\tshow(id) // OUT\n"
+	const inner = "\tfor _, l := range links[id.n] {\n\t\tgetItem(l) // IN\n\t}\n"
+	each := func(before, after string) string {
+		return "\tfor _, id := range ids {\n" + before + call + after + "\t}\n"
+	}
+	for _, c := range []struct{ name, outer, inner, says string }{
+		{"all", each("", ""), inner, ""},
+		{"room is used up", each("\t\tif room <= 0 {\n\t\t\tbreak\n\t\t}\n", "\t\troom--\n"), inner, "the loop is left at main.go:6 by room <= 0"},
+		{"a function asks", each("\t\tif full() {\n\t\t\treturn nil\n\t\t}\n", ""), inner, "the loop is left at main.go:6 by full()"},
+		{"it ends behind the calls", each("", "\t\tif done {\n\t\t\tbreak\n\t\t}\n"), inner, "by done"},
+		{"a case ends it", each("", "\t\tswitch {\n\t\tcase done:\n\t\t\treturn nil\n\t\t}\n"), inner, "by done"},
+		{"a case is left", each("", "\t\tswitch {\n\t\tcase done:\n\t\t\tbreak\n\t\t}\n"), inner, ""},
+		{"a loop within is left", each("\t\tfor _, x := range more {\n\t\t\tif x {\n\t\t\t\tbreak\n\t\t\t}\n\t\t}\n", ""), inner, ""},
+		{"by its label, from there", "all:\n" + each("\t\tfor _, x := range more {\n\t\t\tif x {\n\t\t\t\tbreak all\n\t\t\t}\n\t\t}\n", ""), inner, "the loop is left at main.go:8 by x"},
+		{"a failure", each("\t\tif err := check(); err != nil {\n\t\t\treturn err\n\t\t}\n", ""), inner, ""},
+		{"a made one", each("\t\tif bad(id) {\n\t\t\treturn errors.New(\"x\")\n\t\t}\n", ""), inner, ""},
+		{"an item is left out by what turns keep", each("\t\tif seen[id] {\n\t\t\tcontinue\n\t\t}\n", ""), inner, "a turn makes no calls at main.go:6 by seen[id]"},
+		{"by itself", each("\t\tif id.n == 0 || !id.on {\n\t\t\tcontinue\n\t\t}\n", ""), inner, ""},
+		{"behind the calls", each("", "\t\tif seen[id] {\n\t\t\tcontinue\n\t\t}\n"), inner, ""},
+		{"a condition around the call", "\tfor _, id := range ids {\n\t\tif room > 0 {\n\t" + call + "\t\t}\n\t}\n", inner, "a turn makes no calls at main.go:5 by room > 0"},
+		{"that of an item", "\tfor _, id := range ids {\n\t\tif id.on {\n\t" + call + "\t\t}\n\t}\n", inner, ""},
+		{"a count", "\tfor i := 0; i < n; i++ {\n\t\tid := ids[i]\n" + strings.Replace(call, "id)", "ids[i])", 1) + "\t}\n", inner, ""},
+		{"a count and a limit", "\tfor i := 0; i < n && room > 0; i++ {\n" + strings.Replace(call, "id)", "ids[i])", 1) + "\t}\n", inner, "by i < n && room > 0"},
+		{"a list that grows", "\tfor i := 0; i < len(ids); i++ {\n" + strings.Replace(call, "id)", "ids[i])", 1) + "\t\tids = append(ids, more(i)...)\n\t}\n", inner, "by i < len(ids)"},
+		{"the called function asks first", each("", ""), "\tif left() <= 0 {\n\t\treturn\n\t}\n" + inner, "by left() <= 0"},
+		{"for a failure", each("", ""), "\tif err != nil {\n\t\treturn\n\t}\n" + inner, ""},
+		{"behind its loop", each("", ""), inner + "\tif left() <= 0 {\n\t\treturn\n\t}\n", ""},
+		{"a function without a name returns", each("\t\tf := func() bool { return true }\n", ""), inner, ""},
+	} {
+		text := fmt.Sprintf(frame, c.outer, c.inner)
+		at := func(fn, mark string) string {
+			return fmt.Sprintf("main.%s@/src/main.go:%d", fn, lineOfMark(text, mark))
+		}
+		for _, known := range []bool{true, false} {
+			r := served(t, 20, func(p *accounttest.Program) {
+				for range 8 {
+					if known {
+						ask(p, 2*time.Millisecond, "main.getLinks@/src/db.go:30", at("show", "range links"), at("handle", "OUT"))
+					}
+					for range 6 {
+						ask(p, 2*time.Millisecond, "main.getItem@/src/db.go:40", at("show", "IN"), at("handle", "OUT"))
+					}
+				}
+			})
+			r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(text))
+			f := answers(t, r, "WT02")[0]
+			needed := strings.Contains(f.Advice, "the calls of all items of the outer loop are needed, whatever earlier turns bring")
+			if f.State != Found || !strings.Contains(f.Advice, "once for all") || needed != (c.says != "") || !strings.Contains(f.Advice, c.says) {
+				t.Errorf("%s, %v: %s: %s\n%s", c.name, known, f.State, f.Summary, f.Advice)
+			}
+		}
+	}
+}
