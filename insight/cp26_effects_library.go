@@ -225,6 +225,8 @@ func (w *effectWalk) method(n *ast.CallExpr, sel *ast.SelectorExpr, alone bool) 
 		if alone {
 			w.note(n, "writes")
 		}
+	case alone && strings.HasPrefix(name, "Set") && w.chained(sel.X) && w.partOfValue(sel.X):
+		w.note(n, "changes %s by %s", on, text)
 	case inMemory.MatchString(of.text()):
 		switch {
 		case outside && (alone && !onlyEnds.MatchString(name) && !w.fills(n) || fillers.MatchString(name)) && !tells[name] && !isFreshPlace(w.d, w.decl, &ast.StarExpr{X: sel.X}):
@@ -259,6 +261,16 @@ func (w *effectWalk) chained(x ast.Expr) bool {
 	}
 	sel, ok := call.Fun.(*ast.SelectorExpr)
 	return ok && w.d.t.fromPackage(sel) == "" && (w.isOutside(sel.X) || w.chained(sel.X))
+}
+
+// partOfValue tells of what methods of a reflect.Value give that it is a part of what that leads to.
+func (w *effectWalk) partOfValue(x ast.Expr) bool {
+	call, ok := ast.Unparen(x).(*ast.CallExpr)
+	if !ok {
+		return libraryTypeOf(w.d, x, 0).pkg == "reflect"
+	}
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && slices.Contains([]string{"Elem", "Field", "FieldByName", "FieldByIndex", "Index", "Addr"}, sel.Sel.Name) && w.partOfValue(sel.X)
 }
 
 // standardType is a type that go/types knows, by the path of its package.

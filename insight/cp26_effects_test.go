@@ -14,6 +14,10 @@ func TestEffectOfCall(t *testing.T) {
 		{"a value of its own", "type parser struct{ at int }\nfunc (p *parser) next() int { p.at++; return p.at }\nfunc call(s string) int {\np := &parser{}\nreturn p.next()\n}", true, ""},
 		{"a map of its own", "func call(s string) map[string]int {\nm := map[string]int{}\nm[s] = 1\nreturn m\n}", true, ""},
 		{"a slice of its own, by a helper", "func fill(xs []int) { xs[0] = 1 }\nfunc call(s string) []int {\nxs := make([]int, 1)\nfill(xs)\nreturn xs\n}", true, ""},
+		{"the address of a value that it is given", "func call(v reflect.Value) reflect.Value { p := v; if p.CanAddr() { p = p.Addr() }; return p.MethodByName(\"x\") }", true, ""},
+		{"parts of one", "func call(v reflect.Value) int { if v.Kind() == reflect.Pointer { v = v.Elem() }; return v.Field(0).Index(1).NumField() + v.MapIndex(key).Len() }", true, ""},
+		{"a part of one that is set", "func call(v reflect.Value, n int64) bool { v.Elem().Field(0).SetInt(n); return true }", true, "changes v.Elem().Field(0) by v.Elem().Field(0).SetInt"},
+		{"one that is set", "func call(v reflect.Value, n int64) bool { v.SetInt(n); return true }", true, "changes v by v.SetInt"},
 		{"text in memory", "func call(s string) string {\nvar b strings.Builder\nb.WriteString(s)\nreturn b.String()\n}", true, ""},
 		{"a WaitGroup", "func call(s string) int {\nvar wg sync.WaitGroup\nwg.Add(1)\nwg.Wait()\nreturn 1\n}", true, ""},
 		{"it waits for an end", "func call(ctx context.Context) bool {\nselect {\ncase <-ctx.Done():\nreturn true\ndefault:\n}\nreturn false\n}", true, ""},
@@ -39,7 +43,7 @@ func TestEffectOfCall(t *testing.T) {
 		{"a function in a variable", "var on func(string)\nvar n int\nfunc main() { on = func(string) { n++ } }\nfunc call(s string) int { on(s); return 1 }", false, "changes n"},
 		{"what such a one has around it", "var on func(string)\nfunc main() { n := 0; on = func(string) { n++ }; call(\"\"); print(n) }\nfunc call(s string) int { on(s); return 1 }", false, "changes n"},
 		{"one that only computes", "var less func(a, b int) bool\nfunc main() { less = func(a, b int) bool { return a < b } }\nfunc call(xs []int) bool { return less(xs[0], xs[1]) }", false, ""},
-		{"a list of them", "type bus struct{ subs []func(string) }\nvar events bus\nvar n, m int\nfunc main() { events.subs = append(events.subs, func(string) { n++ }, func(string) { m++ }) }\nfunc call(s string) int { for _, f := range events.subs { f(s) }; return 1 }", false, "calls f, which may be the function that changes n (a.go:35),"},
+		{"a list of them", "type bus struct{ subs []func(string) }\nvar events bus\nvar n, m int\nfunc main() { events.subs = append(events.subs, func(string) { n++ }, func(string) { m++ }) }\nfunc call(s string) int { for _, f := range events.subs { f(s) }; return 1 }", false, "calls f, which may be the function that changes n (a.go:36),"},
 		{"one that nothing here sets", "var on func(string)\nfunc call(s string) int { on(s); return 1 }", false, "calls on, which may be any function,"},
 		{"one of its own", "func call(xs []int) int { n := 0; add := func(x int) { n += x }; for _, x := range xs { add(x) }; return n }", true, ""},
 		{"one that it gives to another", "func call(xs []int) int { n := 0; each(xs, func(x int) { n += x }); return n }\nfunc each(xs []int, f func(int)) { for _, x := range xs { f(x) } }\nvar sum int\nvar keep = func(x int) { sum += x }", true, ""},
@@ -75,7 +79,7 @@ func TestEffectOfCall(t *testing.T) {
 		{"an answer of a peer", "var client = &http.Client{}\nfunc call(s string) int { r, err := client.Get(s); if err != nil { return 0 }; defer r.Body.Close(); return r.StatusCode }", false, ""},
 		{"a file that is written", "func call(s string) int { if err := os.WriteFile(s, nil, 0); err != nil { return 0 }; return 1 }", true, "changes files or settings by os.WriteFile"},
 	} {
-		source := "package main\n\nimport (\n\"bufio\"\n\"bytes\"\n\"compress/gzip\"\n\"io\"\n\"container/heap\"\n\"container/list\"\n\"context\"\n\"database/sql\"\n\"encoding/csv\"\n\"encoding/json\"\n\"expvar\"\n\"fmt\"\n\"hash/crc32\"\n\"hash/fnv\"\n\"log\"\n\"log/slog\"\n\"maps\"\n\"math/big\"\n\"net/http\"\n\"os\"\n\"strings\"\n\"sync\"\n\"sync/atomic\"\n\"time\"\n\nprom \"example.com/prom\"\n)\n\n" + c.source + "\n"
+		source := "package main\n\nimport (\n\"bufio\"\n\"bytes\"\n\"compress/gzip\"\n\"io\"\n\"container/heap\"\n\"container/list\"\n\"context\"\n\"database/sql\"\n\"encoding/csv\"\n\"encoding/json\"\n\"expvar\"\n\"fmt\"\n\"hash/crc32\"\n\"hash/fnv\"\n\"log\"\n\"log/slog\"\n\"maps\"\n\"math/big\"\n\"net/http\"\n\"os\"\n\"reflect\"\n\"strings\"\n\"sync\"\n\"sync/atomic\"\n\"time\"\n\nprom \"example.com/prom\"\n)\n\n" + c.source + "\n"
 		_, what := effectOfCall(codeOf(source), lineWith(source, "func call("), c.given)
 		if what != c.want {
 			t.Errorf("%s: %q, want %q", c.name, what, c.want)

@@ -103,7 +103,7 @@ func AskedAgain(s *session.Session, file string, line int) (calls, distinct int6
 	again := int64(-1)
 	for _, w := range pairsOf(set) {
 		f := set.Functions[w.Call]
-		if f.Caller != "" || f.File != file || f.Line != line || f.Cut || w.Sampled || w.Partial && (!w.First || w.Others) || w.Large || w.Again <= again {
+		if f.Caller != "" || f.File != file || f.Line != line || f.Cut || w.Sampled || w.Partial && (!w.First || w.Others) || w.Large || w.Unknown || w.Again <= again {
 			continue
 		}
 		again, calls, distinct, ok = w.Again, w.Calls, w.Distinct, true
@@ -120,7 +120,7 @@ func DifferentIn(s *session.Session, file string, line int) (calls, distinct int
 	}
 	for _, f := range set.Functions {
 		e := f.Everywhere
-		if f.Caller == "" && f.File == file && f.Line == line && !f.Cut && e != nil && !e.Sampled && !e.Large && (!e.Partial || e.First && !e.Others) {
+		if f.Caller == "" && f.File == file && f.Line == line && !f.Cut && e != nil && !e.Sampled && !e.Large && !e.Unknown && (!e.Partial || e.First && !e.Others) {
 			return e.Calls, e.Distinct, true
 		}
 	}

@@ -161,7 +161,7 @@ func pairsOf(set *repeats.Set) []repeats.Within {
 		t.Partial, t.Vague, t.Plain, t.Writes = t.Partial || u.Partial, t.Vague || u.Vague, t.Plain || u.Plain, t.Writes || u.Writes
 		t.Alters, t.Void, t.Refers, t.Fails = t.Alters || u.Alters, t.Void || u.Void, t.Refers || u.Refers, t.Fails || u.Fails
 		t.Handles, t.Maps, t.Large = t.Handles || u.Handles, t.Maps || u.Maps, t.Large || u.Large
-		t.First, t.Others = t.First || u.First, t.Others || u.Others
+		t.First, t.Others, t.Unknown = t.First || u.First, t.Others || u.Others, t.Unknown || u.Unknown
 	}
 	return out
 }
@@ -183,7 +183,7 @@ func joinSteps(a, b []repeats.Step) []repeats.Step {
 func judged(set *repeats.Set, w repeats.Within) bool {
 	t := w.Traits
 	switch {
-	case t.Void, t.Alters, t.Writes, t.Fails, t.Plain && t.Partial:
+	case t.Void, t.Alters, t.Writes, t.Fails, t.Unknown, t.Plain && t.Partial:
 		return false
 	case w.Differ > 0, w.Again < fewAgain && !longAgain(w), w.AgainTime < leastAgain, w.Time < leastCall*time.Duration(w.Calls):
 		return false

@@ -76,6 +76,9 @@ func TestIn(t *testing.T) {
 		{"it fails", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Fails = true })}, ""},
 		{"a truth value of what was not seen", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Plain, w.Partial = true, true })}, ""},
 		{"a truth value of what was", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Plain = true })}, "open in handle of handle 65%"},
+		{"it is given what leads to something that nothing shows", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Partial, w.Unknown = true, true })}, ""},
+		{"what was not compared as a whole", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Partial = true })}, "open in handle of handle 65%"},
+		{"in one of two rows", false, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Open, w.Unknown = true, true }), again(handle, open)}, ""},
 		{"one result differs", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Differ = 1 })}, ""},
 		{"few calls", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) { w.Again, w.AgainTime = fewAgain-1, 100*time.Millisecond })}, ""},
 		{"few calls that take long", true, []repeats.Within{but(again(handle, open), func(w *repeats.Within) {

@@ -179,12 +179,14 @@ type Traits struct {
 	// First: of the partial ones, the first, which is the receiver of a method; Others: another one. Files of older versions do not tell.
 	First  bool `json:"partial_first,omitempty"`
 	Others bool `json:"partial_others,omitempty"`
+	// Unknown: arguments lead to something that nothing shows: a reflect.Value, what a function has caught, an unsafe pointer. Files of older versions do not tell.
+	Unknown bool `json:"unknown,omitempty"`
 }
 
 // traitsOf reads the bits that the counting code writes (capture/agent/repeats).
 func traitsOf(bits int64) Traits {
 	has := func(i uint) bool { return bits&(1<<i) != 0 }
-	return Traits{Partial: has(0), Vague: has(1), Plain: has(2), Writes: has(3), Alters: has(4), Void: has(5), Refers: has(6), Fails: has(7), Handles: has(8), Maps: has(9), Large: has(10), First: has(11), Others: has(12)}
+	return Traits{Partial: has(0), Vague: has(1), Plain: has(2), Writes: has(3), Alters: has(4), Void: has(5), Refers: has(6), Fails: has(7), Handles: has(8), Maps: has(9), Large: has(10), First: has(11), Others: has(12), Unknown: has(13)}
 }
 
 // Limits of what is read.

@@ -3,6 +3,7 @@ package repeats
 import (
 	"hash/maphash"
 	"reflect"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -25,6 +26,7 @@ type hasher struct {
 	maps    bool  // there were maps
 	long    bool  // the first of several arguments took long to look at
 	handles bool  // there was what is the system's, a channel or a function
+	unknown bool  // it is given what leads to something that nothing here shows: a reflect.Value, a function with what it has caught, an unsafe pointer
 	size    int64 // of texts, slices and maps together, as many elements as they have
 }
 
@@ -180,7 +182,20 @@ func (h *hasher) how(t reflect.Type) (skip, address bool) {
 	return false, false
 }
 
-var timeType = reflect.TypeOf(time.Time{})
+var (
+	timeType  = reflect.TypeOf(time.Time{})
+	valueType = reflect.TypeOf(reflect.Value{})
+)
+
+// mayCatch tells of the code of a function that it may have what it has caught with it: it is a literal, or a method with its receiver.
+func mayCatch(code uintptr) bool {
+	f := runtime.FuncForPC(code)
+	if f == nil {
+		return true
+	}
+	name := f.Name()
+	return strings.Contains(name, ".func") || strings.HasSuffix(name, "-fm") || strings.Contains(name, "-range")
+}
 
 // value hashes a value so many pointers deep.
 func (h *hasher) value(v reflect.Value, depth int) {
@@ -239,7 +254,9 @@ func (h *hasher) value(v reflect.Value, depth int) {
 		}
 		h.handles = true
 		h.place(v.Pointer()) // what a closure has caught is not seen
+		h.unknown = h.unknown || depth == 0 && mayCatch(v.Pointer())
 	default:
+		h.unknown = h.unknown || depth == 0
 		h.place(v.Pointer())
 	}
 }
@@ -293,6 +310,10 @@ func (h *hasher) fields(v reflect.Value, depth int) {
 	if address {
 		h.partial = h.partial || t.PkgPath() != inputless
 		h.handles = h.handles || t.PkgPath() != inputless
+		h.unknown = h.unknown || t == valueType && depth == 0
+		if h.places && t.PkgPath() != inputless {
+			h.beside(v)
+		}
 		return
 	}
 	for i := 0; i < v.NumField() && !h.full(); i++ {
@@ -303,6 +324,31 @@ func (h *hasher) fields(v reflect.Value, depth int) {
 	for i := 0; i < v.NumField() && !h.full(); i++ {
 		if !isSmall(v.Field(i).Kind()) {
 			h.value(v.Field(i), depth)
+		}
+	}
+}
+
+// beside tells values of such types apart by what lies in them alone: two of which that is not the same are not the same, whatever they lead to.
+func (h *hasher) beside(v reflect.Value) {
+	for i := 0; i < v.NumField() && !h.full(); i++ {
+		h.nodes++
+		switch f := v.Field(i); f.Kind() {
+		case reflect.Pointer, reflect.UnsafePointer, reflect.Chan, reflect.Map, reflect.Slice, reflect.Func:
+			h.word(uint64(f.Pointer()))
+		case reflect.Struct:
+			if skip, _ := h.how(f.Type()); !skip {
+				h.beside(f)
+			}
+		case reflect.Interface:
+			if e := f.Elem(); e.IsValid() {
+				h.word(maphash.String(seed, e.Type().String()))
+				if e.Kind() == reflect.Pointer {
+					h.word(uint64(e.Pointer()))
+				}
+			}
+		case reflect.Array: // as a rule, room that is used for something
+		default:
+			h.value(f, 0)
 		}
 	}
 }
@@ -362,7 +408,7 @@ func (h *hasher) table(v reflect.Value, depth int) {
 		one.value(it.Key(), depth+1)
 		one.value(it.Value(), depth+1)
 		all += one.sum()
-		h.nodes, h.bytes, h.partial, h.handles = one.nodes, one.bytes, h.partial || one.partial, h.handles || one.handles
+		h.nodes, h.bytes, h.partial, h.handles, h.unknown = one.nodes, one.bytes, h.partial || one.partial, h.handles || one.handles, h.unknown || one.unknown
 		h.large = h.large || one.large
 	}
 	h.word(all)

@@ -95,6 +95,8 @@ const (
 	First
 	// Others: another one is.
 	Others
+	// Unknown: there are arguments that lead to something which nothing here shows: a reflect.Value, what a function has caught, an unsafe pointer.
+	Unknown
 )
 
 // frame is a call that has not ended.
@@ -289,6 +291,9 @@ func ofArgs(args []any, placed bool) (h hasher, seen traits) {
 	h.partial, h.near = partial, false
 	if h.large {
 		seen |= Large
+	}
+	if h.unknown {
+		seen |= Unknown
 	}
 	return h, seen
 }

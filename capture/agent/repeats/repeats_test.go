@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"go/token"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 // reset forgets all that was counted.
@@ -68,6 +71,11 @@ type node struct {
 
 // lists leads to many values.
 type lists struct{ nodes []node }
+
+// holder has a method whose value has the holder with it.
+type holder struct{ n int }
+
+func (h *holder) get() int { return h.n }
 
 // asked is an argument with small fields behind one that leads to many.
 type asked struct {
@@ -188,6 +196,51 @@ var callTests = []callTest{
 			counted(1, []any{&others[i]}, result("y"))
 		}
 	}, 5, 5, 0, Partial | First},
+	{"values of package reflect are told apart by where they lead, and what is there is not known", func() {
+		for i := range 5 {
+			counted(1, []any{reflect.ValueOf(long.nodes).Index(i)}, result("y"))
+		}
+	}, 5, 5, 0, Partial | First | Unknown},
+	{"the same one", func() {
+		for range 5 {
+			counted(1, []any{reflect.ValueOf(&long.nodes[0])}, result("y"))
+		}
+	}, 5, 1, 0, Partial | First | Unknown},
+	{"some in a list, and one in an interface behind a text", func() {
+		for i := range 3 {
+			counted(1, []any{"x", []reflect.Value{reflect.ValueOf(&long.nodes[i])}, any(reflect.ValueOf(&long.nodes[0]))}, result("y"))
+		}
+	}, 3, 3, 0, Partial | Others | Unknown},
+	{"what functions have caught is not known", func() {
+		for i := range 3 {
+			counted(1, []any{"x", func() int { return i }}, result("y"))
+		}
+	}, 3, 1, 0, Partial | Others | Unknown},
+	{"a method of a value has that with it", func() {
+		for i := range 3 {
+			counted(1, []any{(&holder{i}).get}, result("y"))
+		}
+	}, 3, 1, 0, Partial | First | Unknown},
+	{"a function with a name has caught nothing", func() {
+		for range 3 {
+			counted(1, []any{"x", strings.ToUpper}, result("y"))
+		}
+	}, 3, 1, 0, Partial | Others},
+	{"no function", func() {
+		for range 3 {
+			counted(1, []any{"x", (func())(nil)}, result("y"))
+		}
+	}, 3, 1, 0, 0},
+	{"an unsafe pointer", func() {
+		for i := range 3 {
+			counted(1, []any{unsafe.Pointer(&long.nodes[i])}, result("y"))
+		}
+	}, 3, 3, 0, Partial | First | Unknown},
+	{"positions, which are the library's, are told apart by what lies in them", func() {
+		for i := range 3 {
+			counted(1, []any{token.Position{Filename: "a", Line: i}}, result("y"))
+		}
+	}, 3, 3, 0, Partial | First},
 	{"much memory is looked at at its ends", func() {
 		b := make([]byte, mostBytes+1)
 		for i := range 5 {
@@ -220,7 +273,7 @@ var callTests = []callTest{
 		for range 3 {
 			counted(1, []any{f}, result("y"))
 		}
-	}, 3, 1, 0, Partial | First},
+	}, 3, 1, 0, Unknown | Partial | First},
 	{"it panics", func() {
 		for range 3 {
 			func() {
