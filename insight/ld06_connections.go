@@ -237,6 +237,7 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 		tellTransport(&f, in.code, t.Frames(top.Stack), in.Session.Scope().IsUser)
 	}
 	tellDependency(&f, in.code, t.Frames(top.Stack), in.Session.Scope().IsUser)
+	tellOneClient(&f, in.code, t.Frames(top.Stack), in.Session.Scope().IsUser)
 	if served == 0 && !mostOpen(leftOpenBodies(t), opened) { // those of a load are not its own
 		tellOwnServer(&f, t, sources, opened)
 	}
@@ -506,7 +507,7 @@ func handshakes(r *Rule, in *Input) (h handshaken) {
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%d of %d samples", of, all), Path: entry.Path, Phase: entry.Phase}}
 	f.Advice = "Keep connections open between requests, and let clients resume sessions (a ClientSessionCache, session tickets)."
 	if h.client {
-		f.Advice = "The program opens TLS connections as a client: one http.Client for all, bodies read to their end, MaxIdleConnsPerHost above 2, and a ClientSessionCache."
+		f.Advice = "The program opens TLS connections as a client: one http.Client for all that is asked as the same (with one certificate, proxy and dialer), bodies read to their end, MaxIdleConnsPerHost above 2, and a ClientSessionCache."
 	}
 	f.Verify = "Record a CPU profile under the same load: handshakes should be below 5%."
 	h.Finding, h.found = f, true

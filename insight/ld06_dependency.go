@@ -83,20 +83,9 @@ func (w *originTrail) shown(o httpOrigin, t *madeTransport) []Evidence {
 func (w *originTrail) remedy(o httpOrigin, t *madeTransport) string {
 	at := w.d.placeOf(o.at).text()
 	fn := w.p.function(o.pkg, o.name)
-	if others := w.siblings(fn); len(others) == 1 {
-		other := others[0]
-		made, _ := w.p.made(other, 0)
-		name := strings.TrimSuffix(o.text(), o.name) + other.decl.Name.Name
-		text := fmt.Sprintf("use %s at %s in its place (%s), whose Transport keeps connections, and one of it for all requests.", name, at, other.file.line(other.decl.Name).place())
-		if !slices.Contains(t.from, other.decl.Name.Name) {
-			text += " Compare what else the two set."
-		}
-		if made.perHost != "" {
-			text += fmt.Sprintf(" It keeps %s idle connections to each host (MaxIdleConnsPerHost): raise that where more requests to one host run at once.", made.perHost)
-		} else {
-			text += " It keeps two idle connections to each host, since MaxIdleConnsPerHost is unset: set that to the number of concurrent requests to one host."
-		}
-		return text + " " + meantNew
+	text := ""
+	if line, ok := w.p.asksContext(fn); ok {
+		text = fmt.Sprintf("look at %s first, which takes a value out of a context: if a connection is opened for whom that names, it cannot serve another one, and no connections are to be kept. Otherwise: ", line.place())
 	}
 	var sets []string
 	if t.off == setOn {
@@ -105,7 +94,43 @@ func (w *originTrail) remedy(o httpOrigin, t *madeTransport) string {
 	if t.idle == setOn {
 		sets = append(sets, "MaxIdleConnsPerHost to the number of concurrent requests to one host")
 	}
-	return fmt.Sprintf("set %s on the Transport after the call at %s, before its first request, or make one with keep-alives (http.DefaultTransport.(*http.Transport).Clone()); and use one for all requests. ", andList(sets), at) + meantNew
+	share := w.sharing(o)
+	others := w.siblings(fn)
+	switch {
+	case len(others) == 1:
+		other := others[0]
+		made, _ := w.p.made(other, 0)
+		name := strings.TrimSuffix(o.text(), o.name) + other.decl.Name.Name
+		fields, _ := w.p.differs(fn, other)
+		text += fmt.Sprintf("use %s at %s in its place (%s), whose Transport keeps connections: by the source, the two differ in %s alone. %s", name, at, other.file.line(other.decl.Name).place(), andList(fields), share)
+		if made.perHost != "" {
+			text += fmt.Sprintf(" It keeps %s idle connections to each host (MaxIdleConnsPerHost): raise that where more requests to one host run at once.", made.perHost)
+		} else {
+			text += " It keeps two idle connections to each host, since MaxIdleConnsPerHost is unset: set that to the number of concurrent requests to one host."
+		}
+		return text + " " + meantNew
+	case t.wrapped:
+		text += fmt.Sprintf("make a Transport of the program's own with the same other settings (dialer, proxy, TLS) and with %s: the one that %s makes is inside of another RoundTripper, where the program may not see it. What that one does with each request has to be done as before.", andList(sets), o.text())
+	case t.shared:
+		text += fmt.Sprintf("take a copy of the Transport (Clone of *http.Transport, which has all its other settings) after the call at %s, and set %s on it before its first request: the one that %s returns is a variable of its package, which others may use.", at, andList(sets), o.text())
+	default:
+		text += fmt.Sprintf("set %s on the Transport %s the call at %s returns, before its first request; leave its other settings as they are.", andList(sets), w.returned(fn), at)
+	}
+	return text + " " + share + " " + meantNew
+}
+
+// returned says how the Transport is got from what a function returns.
+func (w *originTrail) returned(fn *pkgFunc) string {
+	if fn == nil || fn.decl.Type.Results == nil || len(fn.decl.Type.Results.List) == 0 {
+		return "that"
+	}
+	switch types.ExprString(fn.decl.Type.Results.List[0].Type) {
+	case "*" + fn.file.http + ".Client":
+		return "of the client (client.Transport.(*http.Transport)) that"
+	case fn.file.http + ".RoundTripper":
+		return "(a *http.Transport) that"
+	}
+	return "that"
 }
 
 // siblings are those of a function; none where its source is not there.

@@ -26,10 +26,12 @@ type originTrail struct {
 	d     *derivations
 	p     *clientPackages
 	asked map[ast.Expr]bool
+	// visited are the literals and calls on the way.
+	visited []visited
 }
 
 func newOriginTrail(d *derivations, p *clientPackages) *originTrail {
-	return &originTrail{d, p, map[ast.Expr]bool{}}
+	return &originTrail{d: d, p: p, asked: map[ast.Expr]bool{}}
 }
 
 // all are those that an expression of a function leads to, each once.
@@ -58,8 +60,10 @@ func (w *originTrail) of(in *ast.FuncDecl, x ast.Expr) []httpOrigin {
 	case *ast.TypeAssertExpr:
 		return w.of(in, n.X)
 	case *ast.CompositeLit:
+		w.visited = append(w.visited, visited{in, n})
 		return w.ofLiteral(in, n)
 	case *ast.CallExpr:
+		w.visited = append(w.visited, visited{in, n})
 		return w.ofCall(in, n)
 	case *ast.Ident:
 		v := w.d.variable(n)

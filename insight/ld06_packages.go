@@ -6,7 +6,6 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"slices"
 	"strings"
 
 	"loupe/recording"
@@ -41,8 +40,9 @@ type madeTransport struct {
 	offAt   pkgLine
 	idle    keptFlag // MaxIdleConnsPerHost: whether it is below 0, so that no idle connection is kept
 	idleAt  pkgLine
-	perHost string   // what MaxIdleConnsPerHost is set to, as the source has it; empty where it is not
-	from    []string // functions of the same package that it was got from
+	perHost string // what MaxIdleConnsPerHost is set to, as the source has it; empty where it is not
+	wrapped bool   // it is inside of another RoundTripper
+	shared  bool   // a variable of the package has it
 }
 
 // keeps tells that connections are certainly kept, as far as these two settings decide it, and closes that none is.
@@ -190,11 +190,13 @@ func (p *clientPackages) made(fn *pkgFunc, depth int) (t madeTransport, ok bool)
 		if other.perHost != t.perHost {
 			t.perHost = ""
 		}
+		t.wrapped, t.shared = t.wrapped || other.wrapped, t.shared || other.shared
 	}
 	return t, true
 }
 
-// siblings are the exported functions of the same package that take and return the same, and whose Transport keeps connections.
+// siblings are the exported functions of the same package that take and return the same, and whose Transport keeps connections, where that is all
+// that they do otherwise.
 func (p *clientPackages) siblings(of *pkgFunc) (all []*pkgFunc) {
 	like := types.ExprString(of.decl.Type)
 	for i := range p.files[of.pkg] {
@@ -205,7 +207,10 @@ func (p *clientPackages) siblings(of *pkgFunc) (all []*pkgFunc) {
 				continue
 			}
 			other := &pkgFunc{of.pkg, f, fn}
-			if t, ok := p.made(other, 0); ok && t.keeps() {
+			if t, ok := p.made(other, 0); !ok || !t.keeps() {
+				continue
+			}
+			if _, same := p.differs(of, other); same {
 				all = append(all, other)
 			}
 		}
@@ -455,7 +460,9 @@ func (r *pkgReader) literal(lit *ast.CompositeLit) *madeTransport {
 	case kind != "":
 		return t
 	case len(within) == 1: // it hands requests on
-		return within[0]
+		is := *within[0]
+		is.wrapped = true
+		return &is
 	}
 	return nil
 }
@@ -468,13 +475,13 @@ func (r *pkgReader) call(call *ast.CallExpr) *madeTransport {
 			return &madeTransport{}
 		}
 		if t, ok := r.p.made(r.p.function(r.fn.pkg, f.Name), r.depth+1); ok {
-			t.from = append(slices.Clone(t.from), f.Name)
 			return &t
 		}
 	case *ast.SelectorExpr:
 		if f.Sel.Name == "Clone" && len(call.Args) == 0 {
 			if of := r.value(f.X); of != nil {
 				is := *of
+				is.shared = false
 				return &is
 			}
 			return nil
@@ -530,7 +537,11 @@ func (r *pkgReader) shared(name string) (found *madeTransport) {
 					assigned(spec, func(lhs, rhs ast.Expr) {
 						if isNamed(lhs, name) && r.depth < maxMade {
 							in := &pkgReader{p: r.p, fn: &pkgFunc{r.fn.pkg, f, r.fn.decl}, depth: r.depth + 1, vars: map[string]*madeTransport{}}
-							found = in.value(rhs)
+							if t := in.value(rhs); t != nil {
+								is := *t
+								is.shared = true
+								found = &is
+							}
 						}
 					})
 				}
