@@ -93,13 +93,15 @@ func (w *givenWalk) call(n *ast.CallExpr) {
 	if tv, ok := w.d.t.info.Types[n.Fun]; ok && (tv.IsType() || tv.IsBuiltin()) {
 		return
 	}
-	pkg := w.d.t.fromPackage(uninstantiated(n))
+	fun := uninstantiated(n)
+	pkg, fn := w.d.t.fromPackage(fun), w.d.t.callee(n)
 	switch {
 	case pkg != "" && settingDraws.MatchString(pkg+"."+calledName(n)) && !strings.HasPrefix(calledName(n), "New"):
 		w.found = givenEach
 	case pkg != "" && !isModulePath(pkg): // of the library
 	default:
-		if fn := w.d.t.callee(n); fn == nil || !ofLibrary(fn) {
+		sel, method := fun.(*ast.SelectorExpr)
+		if pkg != "" || !method || !(&settingWalk{d: w.d}).library(sel.X, fn) {
 			w.found = max(w.found, givenUnseen)
 		}
 	}

@@ -169,9 +169,14 @@ func (w *originTrail) ofLiteral(in *ast.FuncDecl, lit *ast.CompositeLit) (all []
 
 // certain are those of an expression that is one of several: only what surely is a client or a Transport counts.
 func (w *originTrail) certain(in *ast.FuncDecl, x ast.Expr) []httpOrigin {
-	return slices.DeleteFunc(w.of(in, x), func(o httpOrigin) bool {
+	before := len(w.visited)
+	all := slices.DeleteFunc(w.of(in, x), func(o httpOrigin) bool {
 		return !o.plain && (o.call == nil || !w.p.returnsClient(o.pkg, o.name))
 	})
+	if len(all) == 0 { // it leads to none
+		w.visited = w.visited[:before]
+	}
+	return all
 }
 
 // ofCall are those of what a call returns.
