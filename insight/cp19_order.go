@@ -192,7 +192,11 @@ func comparisonsOf(d *derivations, call *ast.CallExpr) (all []ast.Node) {
 		all = append(all, lessOf(d, of)...)
 	}
 	for _, a := range call.Args {
-		if of, ok := d.t.typeOf(a).(*types.Named); ok {
+		t := d.t.typeOf(a)
+		if p, ok := t.(*types.Pointer); ok {
+			t = p.Elem()
+		}
+		if of, ok := t.(*types.Named); ok {
 			all = append(all, lessOf(d, of)...)
 		}
 	}
