@@ -33,6 +33,7 @@ var sc10 = &Rule{
 		{"times", 2, "times as many", "chosen: at the end relative to the beginning, by the samples"},
 		{"quarter", 0.10, "share of them", "chosen: that came in each quarter of the trace"},
 		{"stayed", 0.5, "share of the trace", "research: the first has been there for most of it"},
+		{"abandoned", 10, "goroutines", "chosen: that wait to send when the trace ends, where nobody received one of them, and the source shows that nobody will"},
 	},
 	Check: checkNeverFinish,
 }
@@ -88,7 +89,7 @@ func stuckPlaces(r *Rule, in *Input, looks ...stuckLook) (places []stuck, others
 }
 
 func checkNeverFinish(r *Rule, in *Input) []Finding {
-	places, others := stuckPlaces(r, in, proved, becomingMore, staying, endless, counted)
+	places, others := stuckPlaces(r, in, proved, becomingMore, staying, abandonedSends, endless, counted)
 	var fine []string
 	short := Finding{}
 	for _, other := range others {
@@ -106,7 +107,11 @@ func checkNeverFinish(r *Rule, in *Input) []Finding {
 		} else if advice, shown := WaitEnds(in, p.at); advice != "" {
 			p.Advice, p.Evidence = advice, append(p.Evidence, shown...)
 		} else if p.at.Func != "" && p.Advice == wayOutAdvice {
-			p.Advice = leaveAdvice(in.code, p.at)
+			if a, ok := abandonedAt(in.code, p.at); ok {
+				a.tell(in.code, &p.Finding)
+			} else {
+				p.Advice = leaveAdvice(in.code, p.at)
+			}
 		}
 		if p.at.Func != "" && in.Session.Scope().IsUser(p.at) {
 			if grows := p.grows; !grows && p.proved {
@@ -267,10 +272,7 @@ func staying(r *Rule, in *Input) (found []stuck, other Finding) {
 	level := ""
 	for i := range t.Left {
 		l := &t.Left[i]
-		// On the network, asleep or for the collector: somebody else decides
-		// when it goes on.
-		if !t.Own(l.Name) || l.State != exectrace.Waiting || l.Reason == exectrace.NameNetwork || l.Reason == exectrace.NameSleep ||
-			strings.HasPrefix(t.Reader.Name(l.Reason), "GC ") {
+		if !staysThere(t, l) {
 			continue
 		}
 		if most == nil || l.Created > most.Created {
@@ -414,6 +416,9 @@ func stuckSomewhere(r *Rule, in *Input, n []float64, more float64, covers time.D
 	f.Severity = Info
 	f.Doubts = append(in.doubts(), "a rising load, or a pool that is still growing, looks the same")
 	looks, _ := in.Facts.WaitsOf(recording.Goroutine)
+	if f.tellStaying(in, more) {
+		return f
+	}
 	if len(looks) == 0 {
 		f.Advice = "Record a goroutine profile (-phases goroutine), which shows where they wait" + lookAgain(in, "; -phases growth takes ten of them") + "."
 		return f
@@ -431,6 +436,42 @@ func stuckSomewhere(r *Rule, in *Input, n []float64, more float64, covers time.D
 	f.Evidence = []Evidence{in.fileAt(looks[0].Entry, most, top.Frames, "%s wait here", unit.Plural(waiting, "goroutine"))}
 	f.tellLimit(in, top.Frames, covers)
 	return f
+}
+
+// tellStaying names the line at which most of those by which their number rose wait when the trace ends.
+func (f *stuck) tellStaying(in *Input, more float64) bool {
+	t := in.trace()
+	if t.Err != nil || t.Length() < facts.MinTrace {
+		return false
+	}
+	counts, stacks := map[stack.Frame]int64{}, map[stack.Frame]stack.ID{}
+	var most stack.Frame
+	for i := range t.Left {
+		l := &t.Left[i]
+		if !staysThere(t, l) {
+			continue
+		}
+		at := t.Site(l.Stack)
+		if counts[at] == 0 {
+			stacks[at] = l.Stack
+		}
+		if counts[at] += l.Count; counts[at] > counts[most] {
+			most = at
+		}
+	}
+	if float64(counts[most]) < more/2 {
+		return false
+	}
+	f.at, f.Severity = most, Warning
+	f.Evidence = []Evidence{t.seen(stacks[most], "%s wait here when the trace ends", unit.Plural(counts[most], "goroutine"))}
+	return true
+}
+
+// staysThere tells of goroutines that are somewhere when the trace ends that they wait for another one: on the network, asleep or for the collector,
+// somebody else decides when they go on.
+func staysThere(t *traced, l *sched.Left) bool {
+	return t.Own(l.Name) && l.State == exectrace.Waiting && l.Reason != exectrace.NameNetwork && l.Reason != exectrace.NameSleep &&
+		!strings.HasPrefix(t.Reader.Name(l.Reason), "GC ")
 }
 
 // mostWait is the place at which the most goroutines of some wait by a profile, the stack of most of these, and how many they are.
