@@ -452,6 +452,8 @@ func (c sourceHolders) stored(s keepsAt) (h holding, ok bool) {
 	}
 	if bare := s.container == lastName(s.container); kind != "" && (!bare || h.lets.File != "" || s.kind == intoSyncMap && packageHas(c.code, s.file, s.container)) {
 		c.tellLeft(s, &h)
+	} else if of, _, _ := strings.Cut(s.container, "["); s.kind == intoMap && !h.fixed && h.lets.File == "" && packageHas(c.code, s.file, of) {
+		tellTakenElsewhere(c.code, s, &h)
 	}
 	return h, true
 }

@@ -61,6 +61,7 @@ type removerSearch struct {
 	put    types.Object // what it is known by where the entry is put in
 	depth  int          // how many times the container is indexed in what it is known by: 1 of c.m[tenant]
 	found  []remover
+	deeper map[types.Object]int          // how many indexes further down it is in a place: 1 of a slice that it is an element of
 	lits   map[types.Object]*ast.FuncLit // variables that are functions
 	// name is that of a field which types do not tell of.
 	name string
@@ -103,7 +104,7 @@ func (m mention) call() (call *ast.CallExpr, around []ast.Node) {
 // removersOf are the places that take entries out of a container, which an entry is put into at a
 // line; known is false where the types do not tell what that is.
 func removersOf(c *code, s keepsAt) (r *removerSearch, known bool) {
-	r = &removerSearch{usage: &usage{typedOf(c), map[*types.Func][]mention{}}, places: map[types.Object]bool{}, lits: map[types.Object]*ast.FuncLit{}, name: lastName(s.container)}
+	r = &removerSearch{usage: &usage{typedOf(c), map[*types.Func][]mention{}}, places: map[types.Object]bool{}, lits: map[types.Object]*ast.FuncLit{}, deeper: map[types.Object]int{}, name: lastName(s.container)}
 	container := r.putAt(s)
 	if container == nil {
 		return r, false
@@ -365,7 +366,7 @@ func (r *removerSearch) source(x ast.Expr, deeper int) {
 		}
 		x, deeper = i.X, deeper+1
 	}
-	r.depth = max(r.depth, deeper)
+	r.depth = max(r.depth, deeper-r.deeper[p])
 	r.add(p)
 }
 

@@ -46,7 +46,7 @@ func (r *removerSearch) use(n ast.Node, around []ast.Node) {
 
 // context goes from a mention of the container to the statement that does something with it.
 func (r *removerSearch) context(e ast.Expr, around []ast.Node) {
-	index := 0
+	index, deep := 0, r.depth+r.deeper[r.place(e)]
 	for i := len(around) - 1; i >= 0; i-- {
 		switch p := around[i].(type) {
 		case *ast.ParenExpr, *ast.StarExpr, *ast.TypeAssertExpr:
@@ -58,7 +58,7 @@ func (r *removerSearch) context(e ast.Expr, around []ast.Node) {
 			if p.X != e {
 				return // it is the index
 			}
-			if index++; !r.carries(p) || index > r.depth {
+			if index++; !r.carries(p) || index > deep {
 				r.entry(p, around[:i])
 				return
 			}
@@ -140,10 +140,10 @@ func (r *removerSearch) passed(call *ast.CallExpr, arg ast.Expr, around []ast.No
 	if id, ok := ast.Unparen(call.Fun).(*ast.Ident); ok {
 		if b, ok := r.info.Uses[id].(*types.Builtin); ok {
 			switch {
-			case (b.Name() == "delete" || b.Name() == "clear") && at == 0:
+			case (b.Name() == "delete" || b.Name() == "clear") && at == 0 && !leavesIt(r, arg, index):
 				r.note(deletes, call, around, "")
 			case b.Name() == "append":
-				r.note(escapes, call, around, "another variable")
+				becomesElement(r, arg, index, at > 0, call, around)
 			}
 			return
 		}
@@ -161,24 +161,24 @@ func (r *removerSearch) passed(call *ast.CallExpr, arg ast.Expr, around []ast.No
 		return
 	}
 	if lit, ok := ast.Unparen(call.Fun).(*ast.FuncLit); ok {
-		r.parameter(r.literalParams(lit), at)
+		parameterOf(r, r.literalParams(lit), at, arg, index)
 		return
 	}
 	if lit := r.lits[r.place(call.Fun)]; lit != nil {
-		r.parameter(r.literalParams(lit), at)
+		parameterOf(r, r.literalParams(lit), at, arg, index)
 		return
 	}
 	fn := r.callee(call)
 	switch {
 	case fn == nil:
 	case r.decls[fn] != nil:
-		r.parameter(fn.Signature().Params(), at)
+		parameterOf(r, fn.Signature().Params(), at, arg, index)
 		return
 	default: // of an interface: all that have its name and as many parameters
 		all := 0
 		for d := range r.decls {
 			if d.Name() == fn.Name() && d.Signature().Recv() != nil && d.Signature().Params().Len() == fn.Signature().Params().Len() {
-				r.parameter(d.Signature().Params(), at)
+				parameterOf(r, d.Signature().Params(), at, arg, index)
 				all++
 			}
 		}
@@ -197,13 +197,6 @@ func (t *typed) literalParams(lit *ast.FuncLit) *types.Tuple {
 	return nil
 }
 
-// parameter adds what an argument is called in a function.
-func (r *removerSearch) parameter(params *types.Tuple, at int) {
-	if params.Len() > 0 {
-		r.add(params.At(min(at, params.Len()-1)))
-	}
-}
-
 // statement looks at a statement, or a literal, that the container is in.
 func (r *removerSearch) statement(p ast.Node, e ast.Expr, around []ast.Node, index int) {
 	switch p := p.(type) {
@@ -212,18 +205,18 @@ func (r *removerSearch) statement(p ast.Node, e ast.Expr, around []ast.Node, ind
 			if lhs == e {
 				r.assigned(p, e, around, index)
 			} else if i < len(p.Rhs) && p.Rhs[i] == e || len(p.Rhs) == 1 && p.Rhs[0] == e && i == 0 {
-				r.alias(lhs, e, p, around)
+				r.alias(lhs, e, p, around, index)
 			}
 		}
 	case *ast.ValueSpec:
 		for i, v := range p.Values {
 			if v == e && i < len(p.Names) {
-				r.alias(p.Names[i], e, p, around)
+				r.alias(p.Names[i], e, p, around, index)
 			}
 		}
 	case *ast.RangeStmt:
-		if p.X == e && p.Value != nil && r.carries(p.Value) && r.depth > index {
-			r.add(r.place(p.Value))
+		if p.X == e && p.Value != nil && r.carries(p.Value) && r.depth+r.deeper[r.place(e)] > index {
+			addDeeper(r, r.place(p.Value), furtherDown(r, e, index)-1)
 		}
 	case *ast.KeyValueExpr:
 		if p.Value != e {
@@ -231,21 +224,21 @@ func (r *removerSearch) statement(p ast.Node, e ast.Expr, around []ast.Node, ind
 		}
 		if key, ok := p.Key.(*ast.Ident); ok && r.carries(e) {
 			if v, ok := r.info.Uses[key].(*types.Var); ok && v.IsField() {
-				r.add(v)
+				addDeeper(r, v, furtherDown(r, e, index))
 				return
 			}
 		}
-		r.note(escapes, p, around, "another variable")
+		becomesElement(r, e, index, true, p, around)
 	case *ast.CompositeLit:
 		if st, ok := deref(r.typeOf(p)).(*types.Struct); ok {
 			if i := slices.Index(p.Elts, e); i >= 0 && i < st.NumFields() {
-				r.add(st.Field(i))
+				addDeeper(r, st.Field(i), furtherDown(r, e, index))
 				return
 			}
 		}
-		r.note(escapes, p, around, "another variable")
+		becomesElement(r, e, index, true, p, slices.Concat(around, []ast.Node{p}))
 	case *ast.ReturnStmt:
-		r.returned(p, e, around)
+		r.returned(p, e, around, index)
 	case *ast.SendStmt:
 		if p.Value == e && r.carries(e) {
 			r.note(escapes, p, around, "a channel")
@@ -254,19 +247,19 @@ func (r *removerSearch) statement(p ast.Node, e ast.Expr, around []ast.Node, ind
 }
 
 // alias adds another variable that has the container.
-func (r *removerSearch) alias(lhs, e ast.Expr, at ast.Node, around []ast.Node) {
+func (r *removerSearch) alias(lhs, e ast.Expr, at ast.Node, around []ast.Node, index int) {
 	if isNamed(lhs, "_") || !r.carries(e) {
 		return
 	}
 	if p := r.place(lhs); p != nil {
-		r.add(p)
+		addDeeper(r, p, furtherDown(r, e, index)+indexesAtEnd(lhs))
 		return
 	}
 	r.note(escapes, at, around, "another variable")
 }
 
 // returned adds the function around, of which the container is a result.
-func (r *removerSearch) returned(p *ast.ReturnStmt, e ast.Expr, around []ast.Node) {
+func (r *removerSearch) returned(p *ast.ReturnStmt, e ast.Expr, around []ast.Node, index int) {
 	if !r.carries(e) {
 		return
 	}
@@ -277,7 +270,7 @@ func (r *removerSearch) returned(p *ast.ReturnStmt, e ast.Expr, around []ast.Nod
 			return
 		case *ast.FuncDecl:
 			if obj := r.info.Defs[fn.Name]; obj != nil {
-				r.add(obj)
+				addDeeper(r, obj, furtherDown(r, e, index))
 			}
 			return
 		}
@@ -289,7 +282,7 @@ func (r *removerSearch) assigned(a *ast.AssignStmt, lhs ast.Expr, around []ast.N
 	v, ok := r.place(lhs).(*types.Var)
 	_, bare := ast.Unparen(lhs).(*ast.Ident)
 	other := ok && bare && !isGlobal(v) && (v != r.put || a.Tok == token.DEFINE) // a variable of a function: that leaves the map as it is
-	if other || index > r.depth || r.initial(lhs, around) {
+	if other || index > r.depth || leavesIt(r, lhs, index) || r.initial(lhs, around) {
 		return
 	}
 	r.note(replaces, a, around, "")
