@@ -97,7 +97,7 @@ func checkLeakLooks(r *Rule, in *Input) (Finding, bool) {
 	grade(r, &f, last/max(first, 1)-1, whole.Slope)
 	f.Evidence = append(growingLines(r, in), f.Evidence...)
 	if i := slices.IndexFunc(g.Sites, func(s *facts.GrowingSite) bool { return s.User && s.Grows(r.param("p")) }); i >= 0 {
-		tellHolder(in, &f, g.Sites[i].At, g.Sites[i].Frames, heldBy)
+		tellKeeping(in, &f, g.Sites[i].At, g.Sites[i].Frames, heldBy)
 		tellHeap(in, &f, g.Sites[i].At)
 	}
 	f.Evidence = append(f.Evidence, Evidence{Text: "the heap profiles of the phase", Path: g.Last.Path, Phase: g.Phase.Name, Span: span(g.Phase.Span)})

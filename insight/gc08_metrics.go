@@ -72,7 +72,7 @@ func checkLeakMetrics(r *Rule, in *Input) []Finding {
 		at, held := lines[0].At, float64(lines[0].Weight)
 		f.Summary += fmt.Sprintf(", %s of them allocated at %s:%d in %s", unit.Percent(held/last), baseName(at.File), at.Line, stack.Short(at.Func))
 		f.Evidence = append(f.Evidence, in.lineAt(heap.Entry, at, "%s in use were allocated here", unit.BytesOf(held)))
-		tellHolder(in, &f, at, lines[0].Frames, heldBy)
+		tellKeeping(in, &f, at, lines[0].Frames, heldBy)
 		tellHeap(in, &f, at)
 	}
 	f.Evidence = append(f.Evidence, Evidence{Text: rose, Span: span(bare)})

@@ -94,7 +94,7 @@ func tellRising(r *Rule, in *Input, f *Finding) bool {
 		if i > 0 {
 			into = &other
 		}
-		tellHolder(in, into, l.At, l.Frames, heldBy)
+		tellKeeping(in, into, l.At, l.Frames, heldBy)
 		bounded = bounded || into.Severity == Info
 	}
 	if i := slices.IndexFunc(rising, func(l risingLine) bool { return fillsMap(in.code, l.At) != "" }); i >= 0 && !bounded {
@@ -114,7 +114,7 @@ func tellGrowingMap(in *Input, f *Finding, l risingLine, looks *facts.Retention)
 	e := in.fileAt(looks.Most.Entry, l.At, l.Frames, "the map grows: %s at the first peak, %s at the last", unit.BytesOf(float64(l.from)), unit.BytesOf(float64(l.to)))
 	f.Evidence = append([]Evidence{e}, f.Evidence...)
 	holder := Finding{Severity: Warning}
-	tellHolder(in, &holder, l.At, l.Frames, "")
+	tellKeeping(in, &holder, l.At, l.Frames, "")
 	if holder.Severity == Info {
 		return true
 	}

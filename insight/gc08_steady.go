@@ -75,7 +75,7 @@ func keptAt(r *Rule, f *Finding, in *Input, kept *facts.InUse) bool {
 	for _, l := range lines[:min(3, len(lines))] {
 		f.Evidence = append(f.Evidence, in.fileAt(kept.Entry, l.At, l.Frames, "%s in use were allocated here%s", unit.BytesOf(float64(l.Weight)), ofAllocated(look, l)))
 	}
-	tellHolder(in, f, at, lines[0].Frames, heldBy)
+	tellKeeping(in, f, at, lines[0].Frames, heldBy)
 	tellHeap(in, f, at)
 	return true
 }

@@ -17,7 +17,7 @@ import (
 )
 
 var gc16 = &Rule{
-	ID: "GC16", Title: "One line holds most of the live heap",
+	ID: "GC16", Title: mostlyTitle,
 	About: "What is in use in a heap profile is what the program holds on to: a cache, an index, a queue, or memory it has forgotten to release. " +
 		"If most of it was allocated at one line, that line decides how much memory the program needs. loupe run takes a profile at each peak of the live heap, so that " +
 		"memory held only temporarily is seen too. How much is allocated in total is another question, which allocation profiles answer.",
@@ -94,7 +94,7 @@ func checkKept(r *Rule, in *Input) []Finding {
 	}
 	written := tellWrittenAtOnce(in, top, &f)
 	if !written && !wentAgain(all, top) { // else nothing keeps it, wherever the source says that it goes
-		tellHolder(in, &f, top.At, top.Frames, "Decide whether it is meant to be kept. Give a cache or a queue a bound; permanent data can be made smaller (no copies, indices instead of pointers); and a small substring or subslice keeps the whole it was cut from (copy it: strings.Clone, slices.Clone).")
+		tellKeeping(in, &f, top.At, top.Frames, "Decide whether it is meant to be kept. Give a cache or a queue a bound; permanent data can be made smaller (no copies, indices instead of pointers); and a small substring or subslice keeps the whole it was cut from (copy it: strings.Clone, slices.Clone).")
 	}
 	f.Verify = "Take a heap profile at the same point again: loupe compare OLD NEW shows what has shrunk."
 	if !written {
@@ -159,6 +159,12 @@ func tellOnce(r *Rule, in *Input, kept *facts.Look, top *facts.Line, f *Finding)
 		f.Severity, f.Score = Warning, max(f.Score, 50)
 	}
 }
+
+// mostlyTitle is the title of what holds most of the live heap, as long as no more is known.
+const mostlyTitle = "One line holds most of the live heap"
+
+// grewToTheEnd is what is said of what a line keeps that makes a warning of it, however much of that is needed.
+const grewToTheEnd = ", and was still growing when the phase ended"
 
 // mayHoldTitle is the title of what a part keeps of which the length is not known.
 const mayHoldTitle = "What is kept may hold more memory than it needs"
@@ -382,9 +388,9 @@ func tellRetention(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f 
 		f.Title = mayHoldTitle
 	}
 	if late {
-		f.Summary += ", and was still growing when the phase ended"
+		f.Summary += grewToTheEnd
 	}
-	tellHolder(in, f, top.At, top.Frames, heldBy)
+	tellKeeping(in, f, top.At, top.Frames, heldBy)
 	if share >= r.param("never") {
 		f.Advice += " Hardly any of it is released."
 	}

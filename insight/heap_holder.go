@@ -33,11 +33,25 @@ func tellHeap(in *Input, f *Finding, at stack.Frame) {
 		f.Doubts = append(f.Doubts, fmt.Sprintf("the heap graph could not show what holds it: %v", err))
 		return
 	}
-	var beside *facts.InUse
-	if b, err := facts.BesideCore(in.Facts); err == nil && float64(b.Bytes) < apart*float64(held.Reached) && float64(held.Reached) < apart*float64(b.Bytes) {
-		beside = b
+	heapTeller{in, held, besideCore(in, held)}.tell(f, at)
+}
+
+// besideCore is what was in use right before the core, by a heap profile of the same heap; nil where there is none.
+func besideCore(in *Input, held *holders.Held) *facts.InUse {
+	b, err := facts.BesideCore(in.Facts)
+	if err != nil || float64(b.Bytes) >= apart*float64(held.Reached) || float64(held.Reached) >= apart*float64(b.Bytes) {
+		return nil
 	}
-	heapTeller{in, held, beside}.tell(f, at)
+	return b
+}
+
+// ofSizes is what a line had in use right before the core, by the size of the objects, and in all.
+func (t heapTeller) ofSizes(at stack.Frame) (sizes map[int64]int64, sum int64) {
+	sizes = t.beside.SizesAt(at)
+	for _, n := range sizes {
+		sum += n
+	}
+	return sizes, sum
 }
 
 // heapTeller says what holds memory.
@@ -51,10 +65,7 @@ func (t heapTeller) tell(f *Finding, at stack.Frame) {
 	var sizes map[int64]int64
 	sum := int64(0)
 	if t.beside != nil && at.File != "" {
-		sizes = t.beside.SizesAt(at)
-		for _, n := range sizes {
-			sum += n
-		}
+		sizes, sum = t.ofSizes(at)
 		all := t.held.OfSizes(sizes)
 		if len(all) > 0 && float64(all[0].Low) >= mostOf*float64(sum) {
 			t.ofLine(f, all[0], sum)
@@ -74,6 +85,9 @@ func (t heapTeller) tell(f *Finding, at stack.Frame) {
 		}
 		f.Evidence = append(f.Evidence, e)
 		t.begin(f, &k[0])
+		if float64(k[0].Bytes) >= allButLittle*float64(t.held.Reached) { // that of the line is under it, too
+			t.tellParted(f, &k[0], f.Advice)
+		}
 		return
 	}
 	if sizes == nil && t.together(f, at, nil, 0) || t.few(f, at) {
@@ -154,6 +168,7 @@ func (t heapTeller) ofLine(f *Finding, s holders.Share, bytes int64) {
 		f.Summary += fmt.Sprintf(" (%s)", p.Type)
 	}
 	f.Evidence = append(f.Evidence, t.ofBytes(s, bytes))
+	said := f.Advice
 	// Where the source speaks of the same, it says more.
 	if advice := t.advice(s.Keeper, p); advice != "" && (p.Expr == "" || !strings.Contains(f.Advice, lastName(p.Expr)+",")) {
 		f.Advice = advice
@@ -163,6 +178,7 @@ func (t heapTeller) ofLine(f *Finding, s holders.Share, bytes int64) {
 		f.Advice = "Find out what adds to " + p.Name + ", and when it is released."
 	}
 	t.tellPinned(f, s.Keeper)
+	t.tellParted(f, s.Keeper, said)
 	if s.Shared {
 		f.Doubts = append(f.Doubts, p.Name+" is one of several references to it: cutting only that one frees nothing")
 	}

@@ -56,6 +56,36 @@ func (t heapTeller) tellPinned(f *Finding, k *holders.Keeper) {
 	}
 }
 
+// tellParted says of memory of which the source shows that a part of it keeps it how much of it the parts are, as far as the core
+// shows that: where they are most of it, a copy of each frees hardly anything. said is the advice by the source.
+func (t heapTeller) tellParted(f *Finding, k *holders.Keeper, said string) {
+	x := &k.Parted
+	if f.wastes == noWaste {
+		return
+	}
+	switch {
+	case float64(x.Covered.Bytes) >= mostOf*float64(k.Bytes):
+		f.Summary += fmt.Sprintf("; according to the heap graph, %s together are most of %s", unit.Plural(x.Parts.Count, "part"), unit.Plural(x.Covered.Count, "buffer"))
+		f.wastes, f.ends = noWaste, false
+		if f.Title == mayHoldTitle {
+			f.Title = mostlyTitle
+			if !strings.Contains(f.Summary, grewToTheEnd) { // it was a warning as hardly any of it was said to be needed
+				f.Severity = Info
+			}
+		}
+		f.Advice = "A copy of each part would free hardly anything, as the parts are most of what they keep. Keep fewer of them, or not all that is in them. "
+		if p := holders.PlaceOf(k); p.Expr != "" {
+			f.Advice += t.advice(k, p)
+		}
+	case float64(x.Roomy.Bytes) >= mostOf*float64(k.Bytes):
+		f.Summary += fmt.Sprintf("; according to the heap graph, %s of the %s of %s are used", unit.BytesOf(float64(x.Used)), unit.BytesOf(float64(x.Roomy.Bytes)), unit.Plural(x.Roomy.Count, "buffer"))
+		f.wastes, f.Advice = wastesMuch, said
+	default:
+		return
+	}
+	f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return d == nearlyAllOfIt })
+}
+
 // storedInField finds where the sources put something into a field, "index.Entry.Labels": composite literals of the type with it,
 // else what is assigned to a field of that name in the type's package.
 func storedInField(c *code, field string) (all []Evidence) {

@@ -102,8 +102,8 @@ func (t heapTeller) adviceTogether(x *holders.Together, f *Finding) string {
 	return text
 }
 
-// ofDependency says of a variable in a package that is not the program's own which module has it, and what of the package takes entries out. It shows
-// where the program calls that.
+// ofDependency says of a variable in a package that is not the program's own which module has it, and which calls of its functions may take entries
+// out, by their names: its source does not belong to the recording. It shows where the program makes them.
 func ofDependency(in *Input, pkg, of string, f *Finding) string {
 	module := moduleOf(in, pkg)
 	if module == "" || in.Session.Scope().IsUser(stack.Frame{Func: pkg + ".f"}) {
@@ -116,7 +116,7 @@ func ofDependency(in *Input, pkg, of string, f *Finding) string {
 				f.Evidence = append(f.Evidence, e)
 			}
 		}
-		text += fmt.Sprintf("; %s:%d calls what takes entries out: check that this is reached for each that is put in", baseName(calls[0].File), calls[0].Line)
+		text += fmt.Sprintf("; %s:%d calls a function of it whose name says that it takes something out: check that it takes out these entries, and is reached for each that is put in", baseName(calls[0].File), calls[0].Line)
 	} else {
 		text += ": look for its functions that take out what was put in (Clear, Delete, Remove, Purge), or for a setting that bounds it, and call them for each that is over"
 	}
@@ -167,7 +167,7 @@ func takesFromPackage(c *code, pkg string) (all []Evidence) {
 				sel, ok := call.Fun.(*ast.SelectorExpr)
 				if ok && isNamed(sel.X, name) && removes(sel.Sel.Name) {
 					line, _ := s.lines(call)
-					all = append(all, c.shownAt(file, line, "takes entries out here, by %s", sel.Sel.Name))
+					all = append(all, c.shownAt(file, line, "it calls %s here, which takes something out, by its name", sel.Sel.Name))
 				}
 				return true
 			})

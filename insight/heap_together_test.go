@@ -34,7 +34,7 @@ func TestTogether(t *testing.T) {
 	}{
 		{"two maps of a dependency", []heap.Keeper{root("example.org/lru.data", maps), root("example.org/lru.when", maps)}, at, 90, "", true, "; held by the global variables example.org/lru.data and .when together",
 			"They are maps: delete each entry, from all of them|in the module example.org/lru v1.2.0, a dependency: look for its functions|WithContext", "Begin with"},
-		{"which the program calls", []heap.Keeper{root("example.org/lru.data", maps), root("example.org/lru.when", maps)}, at, 90, "import gone \"example.org/lru\"\n\nfunc f() {\ngone.Clear(1)\n}\n", true, "together", "a.go:6 calls what takes entries out", "look for its functions"},
+		{"which the program calls", []heap.Keeper{root("example.org/lru.data", maps), root("example.org/lru.when", maps)}, at, 90, "import gone \"example.org/lru\"\n\nfunc f() {\ngone.Clear(1)\n}\n", true, "together", "a.go:6 calls a function of it whose name says that it takes something out", "look for its functions"},
 		{"keys that are no pointers", []heap.Keeper{root("example.org/lru.data", "map[string]int"), root("example.org/lru.when", "map[string]int")}, at, 90, "", true, "together", "v1.2.0", "pointer"},
 		{"the program's own", []heap.Keeper{root("shop/cmd/shop.a", maps), root("shop/cmd/shop.b", maps)}, at, 90, "", true, "shop/cmd/shop.a and .b together", "They are maps", "module"},
 		{"of two packages", []heap.Keeper{root("shop/in.a", maps), root("shop/out.b", "[]int")}, at, 90, "", true, "shop/in.a and shop/out.b together", "Look for what adds to them", "maps"},

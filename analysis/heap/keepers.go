@@ -25,7 +25,9 @@ type Keeper struct {
 	// bytes that the allocator has for each of them: bytes by size.
 	Objects []Row `json:"objects"`
 	// Pinned is what of that only small parts keep; nil where nothing is.
-	Pinned *Pinned         `json:"pinned,omitempty"`
+	Pinned *Pinned `json:"pinned,omitempty"`
+	// Parted is what of that strings and slices refer to in other ways.
+	Parted Parted          `json:"parted,omitzero"`
 	Sizes  map[int64]int64 `json:"-"`
 }
 
@@ -343,6 +345,7 @@ func (k *keepers) addUp(out *Keeping) {
 			}
 			x.Pinned.add(h, id, s)
 		}
+		x.Parted.note(h, id, s)
 		key := h.keyOf(id, s)
 		r := rows[i-1][key]
 		if r == nil {

@@ -44,6 +44,7 @@ type referred struct {
 	parts, texts  uint32
 	from          uint32 // the last object with a part; noObject for a variable
 	whole, opened bool   // something may use all of it; a slice has room up to its end
+	roomy         bool   // a slice begins with it, and has all of its room
 }
 
 // pinner finds objects that only small parts keep.
@@ -91,8 +92,9 @@ func (h *Heap) pin() error {
 			any = true
 		}
 	})
+	h.pinned.of = &p
 	if any {
-		h.pinned = pins{pinned, &p}
+		h.pinned.set = pinned
 	}
 	return nil
 }
@@ -102,8 +104,8 @@ const leastPinnedAll = 1 << 20
 
 // pins are the objects that only small parts keep.
 type pins struct {
-	set bitset // nil where there are none
-	of  *pinner
+	set bitset  // nil where there are none
+	of  *pinner // what refers to all that came into question; nil where nobody has looked
 }
 
 func (x *pins) has(id uint32) bool { return x.set != nil && x.set.has(id) }
@@ -117,7 +119,7 @@ func (r *referred) small(size uint64) bool {
 	if r.opened && r.first == r.last {
 		covered = size - r.first
 	}
-	return !r.whole && r.parts > 0 && pinnedPart*covered <= size
+	return !r.whole && !r.roomy && r.parts > 0 && pinnedPart*covered <= size
 }
 
 // read goes through all that leads to objects.
@@ -185,7 +187,7 @@ func (p *pinner) part(at, n, room uint64, elem typeID) {
 	r.first, r.last = min(r.first, off), max(r.last, off)
 	if !text && off+room*size > below(s.elemsize) {
 		r.opened = true
-		r.whole = r.whole || off == 0
+		r.roomy = r.roomy || off == 0
 	}
 }
 

@@ -33,8 +33,17 @@ func TestPinned(t *testing.T) {
 		"main.last":    "200 objects, 8192 each, 200 parts of 20 bytes, 200 strings, in ",
 	}
 	none := []string{"main.whole", "main.grown", "main.behind", "main.lines", "main.halves", "main.cells", "main.both"}
+	parted := map[string]string{
+		"main.grown": "0 covered by 0, 200 with room, 4000 in use",
+		"main.lines": "200 covered by 81800, 0 with room, 0 in use",
+	}
 	seen := map[string]bool{}
 	for _, k := range found.Keepers {
+		if x := k.Parted; x != (Parted{}) || parted[k.Root.Name] != "" {
+			if got := fmt.Sprintf("%d covered by %d, %d with room, %d in use", x.Covered.Count, x.Parts.Count, x.Roomy.Count, x.Used); got != parted[k.Root.Name] {
+				t.Errorf("%s: %s, want %q", k.Root.Name, got, parted[k.Root.Name])
+			}
+		}
 		got := ""
 		if p := k.Pinned; p != nil {
 			got = fmt.Sprintf("%d objects, %d each, %d parts of %d bytes, %d strings, in %s", p.Objects.Count, p.Objects.Bytes/p.Objects.Count, p.Parts.Count, p.Parts.Bytes/p.Parts.Count, p.Strings, p.Where)
