@@ -357,6 +357,9 @@ func (r *Recording) ends() (all []string) {
 			all = append(all, text)
 		}
 	}
+	if text := unlikeLives(r.Manifest); text != "" {
+		all = append(all, text)
+	}
 	return all
 }
 

@@ -40,6 +40,9 @@ func inFirstPart(r *Recording) string {
 // partNote says the same where something serious was found in that part; empty where the verdict says it, see [inFirstPart].
 func partNote(r *Recording) string {
 	seen, of, ok := partlyProfiled(r)
+	if !ok && of > 0 && float64(seen) < mostOfRun*float64(of) {
+		return fmt.Sprintf("the CPU profile is of %s of a run of %s: shares of the CPU time are of those, and what comes later is not in them (record all of it: -phases bare,cpu:%s,trace)", unit.Duration(seen.Round(10*time.Millisecond)), unit.Duration(of), allOf(of))
+	}
 	if !ok || !slices.ContainsFunc(r.Cards, func(c insight.Card) bool { return r.Findings[c.Finding].Severity.AtLeast(insight.Warning) }) {
 		return ""
 	}

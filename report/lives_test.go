@@ -1,0 +1,47 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"loupe/recording"
+	"loupe/value/timeline"
+)
+
+// TestUnlikeLives: where later runs of a program take far longer, far shorter, or fail, the head of the report says so. Runs that are alike, very short
+// ones, and services are as they were.
+func TestUnlikeLives(t *testing.T) {
+	const well, bad = "exit status 0", "exit status 1"
+	for _, c := range []struct {
+		name    string
+		took    []time.Duration
+		exits   []string
+		stopped bool
+		load    bool
+		want    string // "" is none
+	}{
+		{"a cache that the first fills", []time.Duration{14200 * time.Millisecond, 300 * time.Millisecond}, []string{well, well}, false, false, "very different times (bare 14.2 s, cpu 300 ms)"},
+		{"much longer", []time.Duration{14200 * time.Millisecond, 40 * time.Second}, []string{well, well}, false, false, "very different times (bare 14.2 s, cpu 40.0 s)"},
+		{"a later one fails", []time.Duration{2 * time.Second, 2 * time.Second}, []string{well, bad}, false, false, "failed (cpu 2.00 s) and others did not (bare 2.00 s)"},
+		{"all fail alike", []time.Duration{2 * time.Second, 2 * time.Second}, []string{bad, bad}, false, false, ""},
+		{"a profiler's cost", []time.Duration{2 * time.Second, 3 * time.Second}, []string{well, well}, false, false, ""},
+		{"very short", []time.Duration{20 * time.Millisecond, 90 * time.Millisecond}, []string{well, well}, false, false, ""},
+		{"a service", []time.Duration{2 * time.Second, 20 * time.Second}, []string{well, well}, true, false, ""},
+		{"under a load", []time.Duration{2 * time.Second, 20 * time.Second}, []string{well, well}, false, true, ""},
+		{"one run", []time.Duration{2 * time.Second}, []string{well}, false, false, ""},
+	} {
+		m := &recording.Manifest{}
+		for i, d := range c.took {
+			m.Target.Runs = append(m.Target.Runs, recording.Run{Exit: c.exits[i], Stopped: c.stopped, Span: timeline.Span{End: timeline.Time(d)}})
+			m.Phases = append(m.Phases, recording.Phase{Name: []string{"bare", "cpu"}[i], Run: i, Span: timeline.Span{End: timeline.Time(d)}})
+		}
+		if c.load {
+			m.Entries = []recording.Entry{{Kind: recording.Load}}
+		}
+		got := strings.Join((&Recording{Manifest: m}).ends(), "\n")
+		if c.want == "" && strings.Contains(got, "The runs of the program") || c.want == "" && strings.Contains(got, "Some runs") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}
