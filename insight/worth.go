@@ -36,6 +36,7 @@ func byWorth(in *Input, all []Finding) {
 	c := newCausal(in, all)
 	ran, alone := runningPart(in)
 	alone = alone && byItself(in)
+	part := ofSampled(in)
 	for _, i := range c.found {
 		f := &all[i]
 		if !f.saves || !f.Severity.AtLeast(Warning) || f.Rule == wt08.ID { // what a stampede costs is waiting
@@ -62,12 +63,17 @@ func byWorth(in *Input, all []Finding) {
 		case ok && !allocatesMuch(f) && scattered(g) && c.spent.total < enoughOfCPU: // of what is allocated another profile tells
 			f.Severity = Info
 			f.Doubts = append(f.Doubts, fmt.Sprintf("%s tell of the CPU time: all of it may take as little as %s", unit.Plural(c.spent.total, "sample"), unit.Percent(g.Low)))
+		case ok && part != "" && little(g, least):
+			f.Severity = Info
+			f.Doubts = append(f.Doubts, fmt.Sprintf("all of it takes %s of the CPU time%s, including the collector's part; what it takes in the rest of the run is not known", unit.Percent(g.Estimate), part))
 		case ok && little(g, least):
 			f.Severity = Info
 			f.Doubts = append(f.Doubts, fmt.Sprintf("all of it takes %s of the CPU time, including the collector's part: there is little to gain", unit.Percent(g.Estimate)))
 		case !ok && ofAllocating(f) && (allocatesAlone(f) || c.spent != nil && c.spent.total >= enoughOfCPU) && collecting < leastCollecting:
 			f.Severity = Info
 			f.Doubts = append(f.Doubts, fmt.Sprintf("the collector takes %s of the busy time, and there are too few CPU samples to show what allocation costs besides: there may be little to gain", unit.Percent(collecting)))
+		case !ok && ofAllocating(f) && part != "" && c.spent != nil && c.spent.total > 0:
+			f.Doubts = append(f.Doubts, fmt.Sprintf("none of %s%s is of it: what it costs in the rest of the run is not known", unit.Plural(c.spent.total, "sample"), part))
 		case !ok && ofAllocating(f) && c.spent != nil && c.spent.total >= enoughOfCPU && little(unseenGain(c, i, collecting), least) && !heldAt(in, all, f):
 			f.Severity = Info
 			f.Doubts = append(f.Doubts, fmt.Sprintf("none of %s of the CPU is of it, and its part of what the collector takes is %s: there is little to gain", unit.Plural(c.spent.total, "sample"), unit.Percent(unseenGain(c, i, collecting).Estimate)))
