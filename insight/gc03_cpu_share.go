@@ -97,6 +97,11 @@ func checkGCShare(r *Rule, in *Input) []Finding {
 		}
 	}
 	few := cycles < int64(r.param("cycles"))
+	if few {
+		if f, ok := endedCollecting(r, in, cycles); ok {
+			return []Finding{f}
+		}
+	}
 	if few && (cycles < int64(r.param("few")) || most < r.param("critical")) {
 		return []Finding{fewCollections(r, in, cycles)}
 	}
@@ -132,7 +137,7 @@ func checkGCShare(r *Rule, in *Input) []Finding {
 	}
 	f.Evidence = []Evidence{Evidence{Text: text}.at(worst)}
 	f.Advice = lessAllocated(in)
-	adviseRoom(in, &f, worst, 200)
+	adviseRun(r, in, &f, worst, share)
 	f.Verify = "Record again under the same load: the share should fall below 5%."
 	switch {
 	case refuted:

@@ -38,6 +38,8 @@ func checkGOGC(r *Rule, in *Input) []Finding {
 	text := fmt.Sprintf("%s was in force, by %s", set.Collector, set.From)
 	cycles := in.Facts.Collector().Collections
 	switch {
+	case set.Collector.GOGC == usual && roomForRun(in, round):
+		return []Finding{r.answer(NotApplicable, "%s: it is the default, and GC03 says what a larger one gains", text)}
 	case set.Collector.GOGC < 0 || set.Collector.GOGC >= usual:
 		return []Finding{r.answer(Fine, "%s", text)}
 	case cycles < int64(r.param("cycles")):
