@@ -35,7 +35,9 @@ var engines = []string{"modernc.org/sqlite", "modernc.org/ql", "github.com/mattn
 var (
 	stepsNames   = regexp.MustCompile(`(?i)sqlite3_?step|VdbeExec|_Cfunc_\w*(step|execute|pending)|\bstep$|\(\*Stmt\)\.Step$`)
 	machineNames = regexp.MustCompile(`VdbeExec$`)
-	walksNames   = regexp.MustCompile(`(?i)btree_?(next|previous|first|last)$|moveTo(Leftmost|Rightmost)$|vdbeSorter`)
+	// computesNames are those of functions of SQL, where the machine calls them.
+	computesNames = regexp.MustCompile(`(?i)(func|trampoline)$`)
+	walksNames    = regexp.MustCompile(`(?i)btree_?(next|previous|first|last)$|moveTo(Leftmost|Rightmost)$|vdbeSorter`)
 )
 
 // Limits from which on such a query is told: chosen. stepped is the share of its samples in which its statement runs: what is read row by row for the program
@@ -51,7 +53,8 @@ type queryCost struct {
 	call                  *ast.CallExpr // that gives the statement; nil where the source does not show it
 	text                  string        // it begins with
 	all, steps, walks     int64
-	machine               bool // what the engine does is seen
+	functions             int64 // in which it computes a function of the statement
+	machine               bool  // what the engine does is seen
 	line                  stack.Frame
 	perCall, turns, calls int64 // rows, by the run that counts
 }
@@ -59,7 +62,12 @@ type queryCost struct {
 // tellQuery says of a hot function that most of its time is spent in a database of the program, by one statement, which goes from row to row there.
 func tellQuery(in *Input, w *facts.Weights, h *hotFunction, share stats.Interval, f *Finding) bool {
 	q := heaviestQuery(in, w, h)
-	if q == nil || float64(q.all) < halfOfAll*float64(h.samples) || float64(q.steps) < stepped*float64(q.all) || q.machine && float64(q.walks) < walked*float64(q.all) {
+	if q == nil || float64(q.all) < halfOfAll*float64(h.samples) || float64(q.steps) < stepped*float64(q.all) {
+		return false
+	}
+	walks := float64(q.walks) >= walked*float64(q.all)
+	computes, given := q.machine && !walks && q.computesForRows(), computesResults(q.text)
+	if q.machine && !walks && !computes {
 		return false
 	}
 	if q.text != "" && !readingTexts.MatchString(q.text) {
@@ -68,7 +76,13 @@ func tellQuery(in *Input, w *facts.Weights, h *hotFunction, share stats.Interval
 	low := share.Low * float64(q.all) / float64(h.samples)
 	f.Title = queryTitle
 	what := fmt.Sprintf("%s of its samples run the statement", unit.Percent(float64(q.steps)/float64(q.all)))
-	if q.machine {
+	switch {
+	case computes && given:
+		what += fmt.Sprintf(", %s in functions that the statement calls for rows (%s)", unit.Percent(float64(q.functions)/float64(q.all)), shortText(computedIn(q.text)[0]))
+	case computes:
+		f.Title = rowsTitle
+		what += fmt.Sprintf(", which goes from row to row and computes %s for each of them: that takes %s", shortText(computedIn(q.text)[0]), unit.Percent(float64(q.functions)/float64(q.all)))
+	case q.machine:
 		f.Title = rowsTitle
 		what += fmt.Sprintf(", %s in functions that go from row to row", unit.Percent(float64(q.walks)/float64(q.all)))
 	}
@@ -101,6 +115,10 @@ func tellQuery(in *Input, w *facts.Weights, h *hotFunction, share stats.Interval
 	default:
 		f.Doubts = append(f.Doubts, "if it gives many rows, or sums up many, these have to be read anyway")
 	}
+	if computes && given {
+		f.Doubts = append(f.Doubts, "what it gives is computed by the same function as what it looks for: an index saves only what is computed to find the rows")
+		return true
+	}
 	if low >= dominates && q.text != "" {
 		f.Severity = Warning
 	}
@@ -121,9 +139,10 @@ func heaviestQuery(in *Input, w *facts.Weights, h *hotFunction) *queryCost {
 		if at <= 0 || v.t.Frame(ids[at]).Func != h.line.Caller.Func {
 			continue
 		}
-		var engine, steps, walks, machine bool
-		for _, x := range ids[:at] {
+		var engine, steps, walks, machine, computes bool
+		for i, x := range ids[:at] {
 			f := v.t.Frame(x)
+			computes = computes || i+1 < at && computesNames.MatchString(f.Func) && machineNames.MatchString(v.t.Frame(ids[i+1]).Func)
 			if isOfPackages(stack.Package(f.Func), engines) {
 				engine = true
 				steps = steps || stepsNames.MatchString(f.Func)
@@ -151,6 +170,9 @@ func heaviestQuery(in *Input, w *facts.Weights, h *hotFunction) *queryCost {
 		}
 		if walks {
 			q.walks += n
+		}
+		if computes {
+			q.functions += n
 		}
 		q.machine = q.machine || machine
 		if most == nil || cmp.Or(cmp.Compare(q.all, most.all), cmp.Compare(most.line.Line, q.line.Line)) > 0 {
@@ -192,6 +214,11 @@ func statementText(c *code, own []stack.Frame, call *ast.CallExpr) string {
 	if fn := c.scopeAt(own[0]); fn != nil && isMethodCall(call) && isIdent(receiverOf(call)) { // a statement that was prepared before
 		if made := preparedAs(fn, rootName(receiverOf(call))); made != nil {
 			call = made
+		}
+	}
+	if field, ok := receiverOf(call).(*ast.SelectorExpr); ok {
+		if text := preparedInField(c, field.Sel.Name); text != "" {
+			return text
 		}
 	}
 	for _, x := range call.Args {
@@ -263,7 +290,13 @@ func shortText(text string) string {
 func indexAdvice(text string) string {
 	table, columns := indexColumns(text)
 	index := "an index for the columns of its WHERE and ORDER BY"
-	if len(columns) > 0 {
+	if computed := computedIn(text); len(computed) > 0 {
+		x, on := shortText(computed[0]), "the expression"
+		if from := fromTable.FindStringSubmatch(text); from != nil && !manyParts.MatchString(text) {
+			on = from[1]
+		}
+		index = fmt.Sprintf("an index on %s (%s), which has to be the text of the statement, or a generated column that has it, with an index, and ask for that: an index on the columns themselves does not help where it compares what it computes from them", on, x)
+	} else if len(columns) > 0 {
 		index = fmt.Sprintf("an index on %s (%s)", table, strings.Join(columns, ", "))
 	}
 	return "Have the database look up the rows, and not go through all of them: EXPLAIN QUERY PLAN of the statement says whether it goes through a table (SCAN) or uses an index (SEARCH). " +
