@@ -396,7 +396,11 @@ func stampedeFinding(r *Rule, in *Input, w *facts.AllWaits, s *stampede) Finding
 	if f.Advice = purposeOf(in.code, s.site.Frames, holder).advice(doingCall); first.writes(in.code) {
 		f.Advice = keepsOrder
 	}
-	if p := protectedBy(in.code, s.site.Frames, holder, more...); p != nil {
+	p := protectedBy(in.code, s.site.Frames, holder, more...)
+	if alone := commitsAlone(in.code, holder); alone != nil && first.from != nil {
+		f.Advice = alone.advice()
+		p.tellCommits(&f)
+	} else if p != nil {
 		p.tell(&f)
 	}
 	if writer != nil {

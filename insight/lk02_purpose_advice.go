@@ -124,6 +124,8 @@ type lockTold struct {
 	p      *protected // what the source proves that it keeps; nil for nothing
 	doubts []string
 	sync   bool
+	// commits tells that the advice is to commit for several at once.
+	commits bool
 }
 
 // tellLock says what to do about a lock. Where the account of units has seen what its holder waits for, that is what all findings go by.
@@ -141,7 +143,10 @@ func tellLock(in *Input, h heldAcrossCall) (told lockTold) {
 	told.p = protectedBy(in.code, h.waiter, h.work, callsOutside(in)...)
 	why := purposeOf(in.code, h.waiter, h.work)
 	advice := why.advice(doingOf(h.kind))
+	alone := commitsAlone(in.code, h.work)
 	switch {
+	case alone != nil && !h.background:
+		told.sync, told.commits, told.advice = true, true, alone.advice()
 	case h.syncs && syncsSame(in.code, h.work) != syncsOwn:
 		told.sync, told.advice = true, syncAdvice
 		if h.background {
@@ -173,6 +178,8 @@ func (told lockTold) tell(f *Finding) {
 	f.Advice = told.advice
 	f.Doubts = append(f.Doubts, told.doubts...)
 	switch {
+	case told.commits:
+		told.p.tellCommits(f)
 	case told.sync:
 		told.p.tellSync(f)
 	case told.p != nil:
