@@ -9,6 +9,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strings"
 
 	"loupe/analysis/compare"
 	"loupe/analysis/facts"
@@ -44,6 +45,8 @@ type opener struct {
 	heavy  []stack.Frame
 	most   int64
 	costs  map[stack.Frame]bool
+	sorts  int64       // samples in which it sorts
+	sorted stack.Frame // a line that does
 }
 
 func checkReopened(r *Rule, in *Input) []Finding {
@@ -209,11 +212,28 @@ func heaviestOpener(in *Input, p *profile.Profile, index int) (best *opener) {
 		}
 		best.weight += w
 		best.costs[lineOnly(frames[at])] = true
+		if i := slices.IndexFunc(frames[:at], sortsFrame); i >= 0 {
+			for !in.Session.Scope().IsUser(frames[i]) {
+				i++
+			}
+			best.sorts, best.sorted = best.sorts+w, frames[i]
+		}
 		if w > best.most {
 			best.most, best.heavy = w, frames[at:]
 		}
 	}
 	return best
+}
+
+// sortsFrame tells of a frame that it is that of a function that sorts.
+func sortsFrame(f stack.Frame) bool {
+	switch stack.Package(f.Func) {
+	case "sort":
+		return true
+	case "slices":
+		return strings.Contains(f.Func, "Sort") || strings.Contains(f.Func, "sort")
+	}
+	return false
 }
 
 func (o *opener) finding(r *Rule, in *Input, cpu *facts.Weights, seen facts.Reopened, share stats.Interval, total int64) Finding {
@@ -254,6 +274,9 @@ func (o *opener) finding(r *Rule, in *Input, cpu *facts.Weights, seen facts.Reop
 	if param := o.dependsOn(in.code); param != "" {
 		f.Severity, f.saves = Info, false
 		f.Doubts = append(f.Doubts, fmt.Sprintf("what it makes of a file also depends on %s: if that is another one each time, only reading and parsing are saved", param))
+	}
+	if float64(o.sorts) >= muchOfAll*float64(o.weight) {
+		f.Doubts = append(f.Doubts, fmt.Sprintf("%s of it is a sort at %s, within it: keep what is sorted; where another order is asked for each time, the sort stays", unit.Percent(float64(o.sorts)/float64(o.weight)), place(o.sorted)))
 	}
 	f.Doubts = append(f.Doubts, "if the files are read to find what has changed in them, or is damaged, they have to be read; and a file that is larger than memory cannot be kept")
 	f.Doubts = append(f.Doubts, "which file the function opens is not seen where several functions open some; what else it does is counted with it")

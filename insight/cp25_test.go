@@ -55,3 +55,28 @@ func TestCP25(t *testing.T) {
 		}
 	}
 }
+
+// TestCP25Sorts: where much of what it costs is a sort in the function that opens the file, a doubt says so; not where the sort is elsewhere or small.
+func TestCP25Sorts(t *testing.T) {
+	const load, open = "main.main:/src/main.go:9 main.load:/src/main.go:5 ", "func load(name string) { f, _ := os.Open(name); read(f) }"
+	for _, c := range []struct {
+		name, stack string
+		samples     int64
+		want        bool
+	}{
+		{"slices", load + "slices.SortFunc[...] slices.pdqsortCmpFunc[...] main.load.func1:/src/main.go:5", 30, true},
+		{"sort", load + "main.order:/src/main.go:7 sort.Slice sort.pdqsort_func", 30, true},
+		{"a small part", load + "sort.Slice sort.pdqsort_func", 3, false},
+		{"elsewhere", "main.main:/src/main.go:9 main.show:/src/main.go:7 sort.Slice sort.pdqsort_func", 30, false},
+		{"another function of package slices", load + "slices.Contains[...]", 30, false},
+	} {
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\nphase cpu 5s..9s profiler=cpu\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte("package main\n\nimport \"os\"\n\n"+open+"\n\nfunc main() {\nfor {\nload(\"refs\")\n}\n}\n"))
+		r.Put(recording.Entry{Path: "os.ndjson", Kind: recording.OS}, []byte(`{"t_ns":2000000000,"pid":7,"looks":200,"files":[{"path":"/data/refs","seen":90,"opened":60,"rewound":0}]}`+"\n"))
+		withProfile(r, recording.CPU, "cpu", column{load + "os.(*File).Read syscall.read", []int64{30}}, column{c.stack, []int64{c.samples}}, column{load + "strings.ToLower", []int64{20}})
+		f := answers(t, r, "CP25")[0]
+		if got := strings.Contains(strings.Join(f.Doubts, "; "), "of it is a sort at"); f.State != Found || got != c.want {
+			t.Errorf("%s: %s: %q", c.name, f.State, f.Doubts)
+		}
+	}
+}

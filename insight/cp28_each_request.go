@@ -3,8 +3,10 @@ package insight
 import (
 	"fmt"
 	"go/ast"
+	"go/types"
 	"regexp"
 	"slices"
+	"strings"
 
 	"loupe/analysis/facts"
 	"loupe/analysis/repetition"
@@ -176,6 +178,10 @@ func (k keepable) finding(r *Rule, in *Input) Finding {
 	k.evidence(in, &f, x.Entry, stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line},
 		fmt.Sprintf("%s, %s of them %s", unit.Plural(x.All.Calls, "call"), unit.Count(x.All.Again), k.hadBeenThere()), which)
 	f.Advice = fmt.Sprintf("Call %s once and keep the result where all requests find it: a field of what serves them, or sync.OnceValue. If what it is made of can change, make it again when that does, or after a time for which users may see the old one, on one goroutine alone.", name)
+	if row := givesRows(in.code, x.Func.Name, stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line}); row != "" {
+		f.Advice = fmt.Sprintf("Ask once, scan what %s returns, and keep the values that were scanned where all requests find them, never the *%s itself: it can be read once, and has a connection until then. "+
+			"Ask again when what is in the table changes, or after a time for which users may see the old values, on one goroutine alone.", name, row)
+	}
 	if k.unsure {
 		f.Advice = onlyIfSame(f.Advice)
 	}
@@ -198,6 +204,27 @@ func (k keepable) finding(r *Rule, in *Input) Finding {
 	}
 	f.Doubts = append(f.Doubts, "the run that counts lasts for seconds: what changes less often than that looks the same")
 	return f
+}
+
+// givesRows is the type of the rows that a function returns, which can be read once: "sql.Row"; empty where it returns something else.
+func givesRows(c *code, name string, at stack.Frame) string {
+	if stack.Package(name) == "database/sql" {
+		switch method := strings.TrimSuffix(ownName(name), "Context"); method {
+		case "QueryRow":
+			return "sql.Row"
+		case "Query":
+			return "sql.Rows"
+		}
+		return ""
+	}
+	if fn := c.function(at); fn != nil && fn.Type.Results != nil {
+		for _, field := range fn.Type.Results.List {
+			if of := strings.TrimPrefix(types.ExprString(field.Type), "*"); slices.Contains([]string{"sql.Row", "sql.Rows", "sqlx.Row", "sqlx.Rows", "pgx.Row", "pgx.Rows"}, of) {
+				return of
+			}
+		}
+	}
+	return ""
 }
 
 // forItsTime are names of functions that are called for the time that they take.

@@ -7,6 +7,7 @@ import (
 
 	"loupe/recording"
 	"loupe/recording/recordingtest"
+	"loupe/value/stack"
 )
 
 // TestCP28: a function that returns the same in all requests is told where its arguments were there before the request; what a request
@@ -93,6 +94,21 @@ func TestCP28(t *testing.T) {
 		f := answers(t, r, "CP28")[0]
 		if f.State != c.state || !strings.Contains(f.Summary, c.says) || f.State == Found && f.Severity != c.severity {
 			t.Errorf("%s: %s %s: %s %q", c.name, f.State, f.Severity, f.Summary, f.Doubts)
+		}
+	}
+}
+
+// TestGivesRows: rows of a database are kept as the values that were scanned; other results are kept as they are.
+func TestGivesRows(t *testing.T) {
+	source := "package main\n\nimport \"database/sql\"\n\nfunc (s *store) one() *sql.Row { return nil }\nfunc (s *store) all() (*sql.Rows, error) { return nil, nil }\nfunc (s *store) names() ([]string, error) { return nil, nil }\nfunc (s *store) result() sql.Result { return nil }\n\ntype store struct{}\n"
+	c := codeOf(source)
+	for name, want := range map[string]string{
+		"main.(*store).one": "sql.Row", "main.(*store).all": "sql.Rows", "main.(*store).names": "", "main.(*store).result": "",
+		"database/sql.(*DB).QueryRowContext": "sql.Row", "database/sql.(*Stmt).Query": "sql.Rows", "database/sql.(*DB).Exec": "", "main.Query": "",
+	} {
+		line := 1 + strings.Count(source[:max(0, strings.Index(source, ") "+name[strings.LastIndexByte(name, '.')+1:]+"("))], "\n")
+		if got := givesRows(c, name, stack.Frame{Func: name, File: "a.go", Line: line}); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 }

@@ -226,7 +226,7 @@ func (c *contention) finding(p *facts.Place) (Finding, bool) {
 	}
 	f.Verify = "Record again under the same load: the waits should fall by more than the requests."
 	if c.Precision == facts.Measured {
-		f.Doubts = append(f.Doubts, c.in.traceDoubts(c.in.trace())...)
+		f.Doubts = append(append(f.Doubts, c.in.traceDoubts(c.in.trace())...), unlikeLoad(c.in)...)
 		c.ofUnits(p, &f)
 	} else {
 		f.Doubts = append(f.Doubts, c.in.doubts()...)

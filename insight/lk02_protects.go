@@ -386,7 +386,7 @@ func (u *underlying) change(place string, read, stores int, both string) *protec
 			p.advice = keep + fmt.Sprintf("The call is given what is put in %s, too, so the calls may have to come in that order. ", place) + shorter
 		}
 		return p
-	case how.keyed:
+	case how.keyed && !lockOfEntry(u, nil):
 		keep += "Have one lock for each key, so that only changes of the same one wait for each other; or make the call shorter"
 	default:
 		keep += "Make the call shorter"

@@ -49,7 +49,9 @@ type lockPurpose struct {
 	// unseen tells that the sources do not show what is under the lock.
 	unseen bool
 	reads  bool // the lock is taken for reading
-	signs  []lockSign
+	// ofKey tells that there is a lock for each key already.
+	ofKey bool
+	signs []lockSign
 	// state is what is read or changed which others may change, by where; places are what something is stored in.
 	state  map[types.Object]map[token.Pos]bool
 	places map[types.Object]bool
@@ -79,6 +81,7 @@ func purposeOf(c *code, waiter, holder []stack.Frame) *lockPurpose {
 	}
 	if p.unseen = fn == nil || !p.u.known; !p.unseen {
 		p.reads = strings.HasSuffix(p.u.held.lock, ".RLock")
+		p.ofKey = lockOfEntry(p.u, waiter)
 		p.levels = p.u.within(holder, call)
 		p.unseen = !p.look(upTo(holder, call))
 	}

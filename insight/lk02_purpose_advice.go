@@ -92,7 +92,7 @@ func (p *lockPurpose) advice(of lockDoing) string {
 		}
 		return heldAdvice
 	}
-	const limits = " If the lock is there to let one call be made at a time, as a peer may ask for, let in as many as the peer can bear instead (a semaphore), or have a lock for each peer or key."
+	limits := " If the lock is there to let one call be made at a time, as a peer may ask for, let in as many as the peer can bear instead (a semaphore)" + leftOut(p.ofKey, ", or have a lock for each peer or key") + "."
 	if !p.unseen && !p.reads && len(p.signs) == 0 && len(p.state) == 0 {
 		return fmt.Sprintf("%s without the lock: nothing under it is shared, as far as the sources show.", strings.ToUpper(of.do[:1])+of.do[1:]) + limits
 	}
@@ -104,9 +104,9 @@ func (p *lockPurpose) advice(of lockDoing) string {
 		only = fmt.Sprintf("If %s only reads, and all of it may be done several times: look %s up, unlock, fetch, lock again and store; let the first of several that want the same thing fetch it (golang.org/x/sync/singleflight). ", of.only, p.lookedUp)
 	}
 	if of == doingWork {
-		return p.lead() + only + "If it keeps these together or in an order, make the work cheaper, have a lock for each key or part, or let one goroutine do it for what the others put in a queue."
+		return p.lead() + only + "If it keeps these together or in an order, make the work cheaper, " + leftOut(p.ofKey, "have a lock for each key or part, ") + "or let one goroutine do it for what the others put in a queue."
 	}
-	return p.lead() + only + fmt.Sprintf("If it keeps these together or in an order, do not %s without it: have a lock for each key, let one goroutine do it for what the others put in a queue, or make fewer or larger calls (a batch).", of.do)
+	return p.lead() + only + fmt.Sprintf("If it keeps these together or in an order, do not %s without it: %slet one goroutine do it for what the others put in a queue, or make fewer or larger calls (a batch).", of.do, leftOut(p.ofKey, "have a lock for each key, "))
 }
 
 // heldAcrossCall is what is known of a lock and of what its holder does.

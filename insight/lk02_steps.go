@@ -250,10 +250,13 @@ func (u atPeer) oneStep(asks, acts *ast.CallExpr, key string) *protected {
 			u.c.shownAt(u.file, second, "under the lock: acts by the answer"),
 		}}
 	p.advice = "Do not unlock between the two calls, and do not just move them out of the lock: two goroutines could then get the same answer, and both act by it. "
-	if own {
+	switch {
+	case lockOfEntry(u.underlying, nil):
+		p.advice += "There is a lock for each entry already, so only those wait that want the same one: make the calls shorter; "
+	case own:
 		p.advice += fmt.Sprintf("Have one lock for each %s, so that only those who want the same one wait for each other; ", key)
 		p.doubt = fmt.Sprintf("if most of those that wait are for the same %s, locks for each save little", key)
-	} else {
+	default:
 		p.advice += "If different things wait for each other here, have one lock for each; "
 	}
 	p.advice += "or let the peer do both in one step: a write that fails if there is something already (INSERT … ON CONFLICT, SET … NX, os.O_EXCL), or a transaction."

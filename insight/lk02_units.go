@@ -174,6 +174,9 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	f.Verify = "Record again under the same load: loupe trace requests should show no wait for this lock, and the high percentiles of the latency should fall."
 	f.Impact = exactly(ofAll(in, g, share), "share of the "+timeOfUnits(g))
 	f.Doubts = in.traceDoubts(t, "the lock may be there to serialise this on purpose, as with writes to one file")
+	if g.Unit.String() == "request" {
+		f.Doubts = append(f.Doubts, unlikeLoad(in)...)
+	}
 	f.Title = cmp.Or(heldTitle(cause.Kind), f.Title)
 	if l.advise(in, t, &f); writer != nil {
 		writer.tell(in, doesInShort(cause.Kind), &f)
