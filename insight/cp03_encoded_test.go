@@ -167,3 +167,35 @@ func TestCP03Items(t *testing.T) {
 		}
 	}
 }
+
+// TestCP03Spliced: a value that is the same for all receivers but for a few fields is told by these; a value of the receiver's own, one that changes, and one with a method of its
+// own are not.
+func TestCP03Spliced(t *testing.T) {
+	const head = "package main\n\nimport \"encoding/json\"\n\ntype conn struct { name string; seq int; own map[string]int; out chan []byte }\ntype event struct { Name string; Data map[string]int; Seq int; At int64 }\ntype frame struct { To string; Seq int; Event *event }\ntype special struct { Seq int; A, B map[string]int }\nfunc (s special) MarshalJSON() ([]byte, error) { return nil, nil }\ntype hub struct { conns []*conn }\n"
+	const direct = "main.run main.(*hub).send@A encoding/json.Marshal encoding/json.structEncoder.encode"
+	const called = "main.run main.(*hub).send@B main.(*conn).write@A encoding/json.Marshal encoding/json.structEncoder.encode"
+	each := func(e, body string) string {
+		return "func (h *hub) send(e " + e + ") {\nfor _, c := range h.conns {\n" + body + "c.out <- b\n}\n}\n"
+	}
+	for _, c := range []struct {
+		name, source, stack string
+		want                string // of the summary; empty for nothing
+	}{
+		{"a copy with a number", each("event", "msg := e\nmsg.Seq = c.seq\nb, _ := json.Marshal(msg) // A\n"), direct, "only Seq differs for each of those that the loop at main.go:12 goes through, and the rest of e is the same for all"},
+		{"a copy of what a pointer has", each("*event", "msg := *e\nmsg.Seq = c.seq\nb, _ := json.Marshal(&msg) // A\n"), direct, "only Seq differs"},
+		{"by a function of the receiver", "func (h *hub) send(e *event) {\nfor _, c := range h.conns {\nc.write(e) // B\n}\n}\nfunc (c *conn) write(e *event) {\nmsg := *e\nmsg.Seq = c.seq\nb, _ := json.Marshal(msg) // A\nc.out <- b\n}\n", called, "only Seq differs"},
+
+		{"a value of its own", each("*event", "msg := event{Name: c.name, Data: c.own}\nmsg.Seq = c.seq\nb, _ := json.Marshal(msg) // A\n"), direct, ""},
+		{"a literal of its own", each("*event", "b, _ := json.Marshal(event{Name: c.name, Data: c.own}) // A\n"), direct, ""},
+		{"a list that grows", each("*event", "e.Data[c.name] = 1\nmsg := *e\nmsg.Seq = c.seq\nb, _ := json.Marshal(msg) // A\n"), direct, ""},
+		{"most fields are its own", each("event", "msg := e\nmsg.Seq, msg.Name, msg.Data = c.seq, c.name, c.own\nb, _ := json.Marshal(msg) // A\n"), direct, ""},
+		{"it encodes itself", each("special", "msg := e\nmsg.Seq = c.seq\nb, _ := json.Marshal(msg) // A\n"), direct, ""},
+		{"a text for all", each("*event", "b, _ := json.Marshal(frame{To: c.name, Seq: int(e.At)}) // A\n"), direct, ""},
+		{"each event", "func (h *hub) send(events []event) {\nfor i, e := range events {\nmsg := e\nmsg.Seq = i\nb, _ := json.Marshal(msg) // A\nh.conns[0].out <- b\n}\n}\n", direct, ""},
+	} {
+		f := askedCP03(t, head+c.source, c.stack, c.stack)
+		if told := strings.Contains(f.Summary, "by the source, only"); told != (c.want != "") || !strings.Contains(f.Summary, c.want) || told && !strings.Contains(f.Advice, "once before the loop at main.go:12") {
+			t.Errorf("%s: %s %s\n%s", c.name, f.Title, f.Summary, f.Advice)
+		}
+	}
+}

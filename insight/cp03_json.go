@@ -70,6 +70,10 @@ func tellJSON(h *hit, f *Finding) {
 		if tellEncodedAgain(h, f) {
 			break
 		}
+		if s, ok := encodedSpliced(h, h.lines[0]); ok {
+			s.tell(f)
+			break
+		}
 		if w, ok := wholeOfGrowing(h, h.lines[0]); ok {
 			w.tell(h, f)
 			break
