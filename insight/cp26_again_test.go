@@ -27,6 +27,8 @@ func TestMostAgain(t *testing.T) {
 		{"and it takes more", many, repeat(Warning, true, call, few), 0.95, true},
 		{"few do", many, repeat(Warning, false, call, few), 0.7, false},
 		{"as a remark", many, repeat(Info, true, call, few), 0.7, false},
+		{"little of the time does", many, func() Finding { f := repeat(Warning, true, call, few); f.part = 0.1; return f }(), 0.95, false},
+		{"most of the time does", many, func() Finding { f := repeat(Warning, true, call, few); f.part = 0.9; return f }(), 0.7, true},
 		{"another wait", many, repeat(Warning, true, other), 0.7, false},
 		{"a small part of the wait", many, repeat(Warning, true, few), 0.7, false},
 		{"no waits are known", many, repeat(Warning, true), 0.7, false},

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -34,10 +35,19 @@ func checkRepeats(r *Rule, in *Input) []Finding {
 	if err != nil {
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
+	for i := range all {
+		all[i] = ofOutermost(set, all[i])
+	}
+	slices.SortStableFunc(all, func(a, b repetition.Call) int { return cmp.Compare(b.Share, a.Share) })
 	found := append(repeatsWithin(r, in), rewrittenFiles(r, in)...)
 	for _, x := range all {
 		if x.Share >= r.param("share") && len(found) < 3 {
-			found = append(found, newRepeated(in, x, false).finding(r, in))
+			c := newRepeated(in, x, false)
+			if x.Func.Caller == "" {
+				c.withinUnit(in, set.Functions[x.Outer.In].Name)
+				c.ofLine(in)
+			}
+			found = append(found, c.finding(r, in))
 		}
 	}
 	if len(found) == 0 {
@@ -90,15 +100,19 @@ type repeatedCall struct {
 	repetition.Call
 	countedCall
 	unsure bool // whether its arguments are the same, as they were not compared as a whole
+	// linePart is the part of the time of the costs that calls which repeat take, where these are of one line of several; else 0.
+	linePart float64
+	// open are the lines that make the calls, where it is not known which of them those come from that repeat.
+	open []callLine
 }
 
 // newRepeated is a function that repeats itself; every tells that the counts are of all its calls.
 func newRepeated(in *Input, x repetition.Call, every bool) *repeatedCall {
 	if x.Func.Caller != "" {
-		return &repeatedCall{x, newCountedLine(in, x), x.Inner.Partial}
+		return &repeatedCall{Call: x, countedCall: newCountedLine(in, x), unsure: x.Inner.Partial}
 	}
 	c := newCounted(in, x.Func.Name, stack.Frame{Func: x.Within.Name, File: x.Within.File, Line: x.Within.Line}, every)
-	return &repeatedCall{x, c, x.Inner.Partial && !ofReceiver(in, x)}
+	return &repeatedCall{Call: x, countedCall: c, unsure: x.Inner.Partial && !ofReceiver(in, x)}
 }
 
 // byContentDoubt is said of a function of which all that it is given are pointers, and which had different arguments.
@@ -260,7 +274,11 @@ func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
 	if r.Func.Caller != "" {
 		which = ""
 	}
-	r.evidence(in, &f, r.Entry, stack.Frame{Func: r.Func.Name, File: r.Func.File, Line: r.Func.Line},
+	shown := r.countedCall
+	if len(r.open) > 0 {
+		shown.site, shown.loop = stack.Frame{}, 0 // no line as certain
+	}
+	shown.evidence(in, &f, r.Entry, stack.Frame{Func: r.Func.Name, File: r.Func.File, Line: r.Func.Line},
 		fmt.Sprintf("%s calls in %s of %s, %s of them %s", unit.Count(w.Calls), unit.Plural(w.Around, "call"), stack.Short(r.Within.Name), r.about()+unit.Count(w.Again), r.hadBeenThere()), which)
 	once := "once"
 	if float64(w.Distinct)/float64(w.Around) >= 1.5 {
@@ -272,6 +290,7 @@ func (r *repeatedCall) finding(rule *Rule, in *Input) Finding {
 	f.again = mostAgain(r.Call)
 	f.waitsInside = !r.Func.Cut && w.Time >= longCall*time.Duration(max(1, w.Calls))
 	r.remaining(in, &f)
+	r.tellLines(in, &f)
 	f.Verify = "Record again: the number of calls, and the share, should fall (-phases repeats)."
 	r.doubts(rule, in, &f)
 	return f
@@ -314,12 +333,17 @@ func partAgain(again, all time.Duration) float64 {
 // quicker is the part of their share of the calls below which the time of those that repeat shows that they are answered from memory: chosen.
 const quicker = 0.25
 
-// againPart is the part of the time of the function's calls that those take which had been made before. Where counting ended, or only some were looked at,
-// the times are those of a few: then it is the part of the calls, unless these times say that those which repeat take much less than the others.
+// againPart is the part of the time of the costs that those calls take which had been made before. Where counting ended, the times are those of the first
+// calls: if all have the same arguments, it is then the part of the calls, as all that follow repeat, unless these times say that those which repeat take
+// much less than the others.
 func (r *repeatedCall) againPart() float64 {
+	if r.linePart > 0 {
+		return r.linePart
+	}
 	w := r.Outer
 	part := partAgain(w.AgainTime, w.Time)
-	if calls := float64(w.Again) / float64(max(1, w.Calls)); r.Func.Cut && part >= quicker*calls {
+	alike := 2*w.Distinct <= 3*w.Around
+	if calls := float64(w.Again) / float64(max(1, w.Calls)); r.Func.Cut && alike && part >= quicker*calls {
 		part = max(part, calls)
 	}
 	return part
@@ -362,7 +386,7 @@ func (r *repeatedCall) doubts(rule *Rule, in *Input, f *Finding) {
 	if onlyPointers(in, stack.Frame{Func: r.Func.Name, File: r.Func.File, Line: r.Func.Line}) && !w.Partial && w.Distinct > w.Around {
 		f.Doubts = append(f.Doubts, byContentDoubt)
 	}
-	if w.Large {
+	if r.tellKept(in, f); w.Large {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, comparedAtFirst)
 	}
