@@ -29,6 +29,9 @@ func isBox(s *allocSite, c *why.Cause) bool {
 	return c.Mechanism == why.Interface || c.Mechanism&why.Interface != 0 && strings.HasPrefix(s.Runtime, "runtime.convT")
 }
 
+// formatPlainly begins the advice for values that are boxed for package fmt.
+const formatPlainly = "Format without interfaces:"
+
 func tellBoxing(in *Input, r *reasons, g *reasonLine, f *Finding) {
 	c, to := &g.sites[0].Causes[0], ""
 	var end *compiler.Diagnostic
@@ -39,7 +42,7 @@ func tellBoxing(in *Input, r *reasons, g *reasonLine, f *Finding) {
 	}
 	switch {
 	case strings.HasPrefix(to, "fmt."):
-		f.Advice = "Format without interfaces: append to a []byte with strconv.AppendInt and similar functions, or concatenate the results of strconv.Itoa."
+		f.Advice = formatPlainly + " append to a []byte with strconv.AppendInt and similar functions, or concatenate the results of strconv.Itoa."
 	case strings.Contains(c.Expr, "[]"):
 		f.Advice = "The slice header is copied to the heap: pass a pointer to it, or a dedicated type. In a sync.Pool store *[]byte and put back the pointer that Get returned: &buf of a local variable allocates just the same." + whenDone
 	case to != "" && isDynamic(in.code, g.sites[0].Frames[0], to):

@@ -69,6 +69,9 @@ func fmtReason(t *stack.Table, frames []stack.FrameID) string {
 	return "print"
 }
 
+// appendPlainly begins the advice for texts that are made without a width or a key.
+const appendPlainly = "Append to a []byte"
+
 func tellFmt(h *hit, f *Finding) {
 	switch namedReason(h) {
 	case "errors":
@@ -84,7 +87,7 @@ func tellFmt(h *hit, f *Finding) {
 			tellPadded(f, padded, hexes)
 			return
 		}
-		f.Advice = "Append to a []byte with strconv.AppendInt, AppendFloat, AppendQuote and plain append; for two or three strings the + operator is enough."
+		f.Advice = appendPlainly + " with strconv.AppendInt, AppendFloat, AppendQuote and plain append; for two or three strings the + operator is enough."
 		f.Doubts = append(f.Doubts, "formats with a width, a precision or %v of a struct are not worth replacing by hand unless the line is hot")
 	}
 }

@@ -25,6 +25,6 @@ func needlessFirst(c *causal, cards []Card) {
 // withinNeedless tells of work of which a finding says only that its kind is costly that most of its samples are in calls which, as counts show, need not be
 // made: without them it is not done, however it is done.
 func withinNeedless(t two) bool {
-	return slices.Contains(needlessWork, t.b.Rule) && t.b.saves && t.grave() && (t.b.part == 0 || t.b.part >= halfOfAll) &&
+	return slices.Contains(needlessWork, t.b.Rule) && t.b.saves && t.grave() && t.mostly() &&
 		family(t.a.Rule) == "work" && !isNeedless(t.a) && t.mostlyBelow()
 }

@@ -128,10 +128,10 @@ var relationsTabled = []relation{
 	},
 	// Most of the calls ask what was asked before: without them, fewer are left to make at once.
 	func(t two) verdict {
-		return saysUnder.given(t.a.Rule == wt02.ID && t.b.again && t.grave() && sharedWaits(t.a, t.b) >= halfOfAll)
+		return saysUnder.given(t.a.Rule == wt02.ID && t.b.again && t.grave() && t.mostly() && sharedWaits(t.a, t.b) >= halfOfAll)
 	},
 	func(t two) verdict {
-		return saysApart.given(t.a.again && t.b.Rule == wt02.ID && t.a.Severity.AtLeast(Warning) && t.notMore() && sharedWaits(t.b, t.a) >= halfOfAll)
+		return saysApart.given(t.a.again && t.b.Rule == wt02.ID && t.a.partOf(1) >= halfOfAll && t.a.Severity.AtLeast(Warning) && t.notMore() && sharedWaits(t.b, t.a) >= halfOfAll)
 	},
 }
 
@@ -260,6 +260,12 @@ var relationsOfCalls = []relation{
 	func(t two) verdict {
 		return saysUnder.given((t.rules(cp04.ID, wt01.ID) || t.rules(wt01.ID, cp04.ID)) && sameCalls(t.a, t.b))
 	},
+	// The search for which they are made.
+	func(t two) verdict { return saysUnder.given(ofSearch(t)) },
+	func(t two) verdict { return saysApart.given(ofSearch(two{t.c, t.j, t.i, t.b, t.a})) },
+	// Values that are boxed for a text, and all lines that make one.
+	func(t two) verdict { return saysUnder.given(ofFormatting(t)) },
+	func(t two) verdict { return saysApart.given(ofFormatting(two{t.c, t.j, t.i, t.b, t.a})) },
 	// What is read or written in small pieces costs more than how each piece is decoded or encoded.
 	func(t two) verdict {
 		return decided(t.notLess()).given(t.rules(cp03.ID, cp04.ID) && isSmallPieces(t.b) && t.atLine())
@@ -347,11 +353,11 @@ func (c *causal) follows(i, j int) bool {
 	for _, some := range relations {
 		for _, says := range some {
 			if v := says(t); v != saysNothing {
-				return v == saysUnder
+				return v == saysUnder && (!t.ofWork() || t.pays())
 			}
 		}
 	}
-	return c.sameWait(i, j) || c.sameCost(i, j)
+	return c.sameWait(i, j) && t.mostly() || c.sameCost(i, j) && (!t.ofWork() || t.pays())
 }
 
 // growsWithoutEnd are rules about what grows until the program fails.

@@ -312,6 +312,9 @@ func (s *countedScan) finding(r *Rule, in *Input, w *facts.Weights, blocks *repe
 	return f
 }
 
+// lookAtFewer begins the advice where nothing finds the few at once.
+const lookAtFewer = "Look at fewer: "
+
 // advise says what finds the few.
 func (s *countedScan) advise(f *Finding) {
 	f.Doubts = []string{"if the elements, or what is asked of them, change between the loops, what finds them has to change as well"}
@@ -336,7 +339,7 @@ func (s *countedScan) advise(f *Finding) {
 	case s.kind == scanState:
 		f.Advice = "Keep the elements for which the condition is true in a list or a map of their own, to which they are added where that becomes true and from which they are removed where it ends; or, where few change, a count of them that tells when there are none."
 	default:
-		f.Advice = "Look at fewer: group the elements by something that the condition requires of them (a key, a range, a first part), and go through one group; or keep the result until the list changes."
+		f.Advice = lookAtFewer + "group the elements by something that the condition requires of them (a key, a range, a first part), and go through one group; or keep the result until the list changes."
 		f.saves, f.grows = false, false
 		f.Verify = "Record again with the same input: the CPU time of this loop should be less."
 	}

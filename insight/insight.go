@@ -305,6 +305,7 @@ func Run(in *Input) []Finding {
 	all = fold(all)
 	byWorth(in, all)
 	raiseLoops(all)
+	raiseCauses(in, all)
 	underCause(all)
 	shorten(in, all)
 	foldShapes(all)
