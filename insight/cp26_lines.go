@@ -10,7 +10,6 @@ import (
 
 	"loupe/analysis/facts"
 	"loupe/analysis/repetition"
-	repeating "loupe/format/repeats"
 	"loupe/value/stack"
 	"loupe/value/unit"
 )
@@ -23,8 +22,8 @@ const fewOutermost = 5
 
 // ofOutermost makes the share of a function's calls that repeat one of the outermost function that calls its unit, though nothing is told of the calls
 // that this makes otherwise: a large part of what takes a small part of the time is little.
-func ofOutermost(set *repeating.Set, x repetition.Call) repetition.Call {
-	around := func(in, call int) (sum repeating.Within) {
+func ofOutermost(set *repetition.Set, x repetition.Call) repetition.Call {
+	around := func(in, call int) (sum repetition.Within) {
 		for _, w := range set.Within {
 			if w.In == in && w.Call == call && !(w.Open && set.Loaded) {
 				sum.Calls, sum.Around, sum.AroundTime = sum.Calls+w.Calls, sum.Around+w.Around, sum.AroundTime+w.AroundTime
@@ -148,7 +147,7 @@ func (r *repeatedCall) callLines(in *Input) (lines []callLine) {
 	for _, by := range whoCalls(d, of.decl) {
 		file, line, _ := d.t.at(by.call.Pos())
 		_, first, _ := d.t.at(by.in.Pos())
-		fn := slices.IndexFunc(set.Functions, func(f repeating.Func) bool { return f.Caller == "" && f.File == file && f.Line == first })
+		fn := slices.IndexFunc(set.Functions, func(f repetition.Func) bool { return f.Caller == "" && f.File == file && f.Line == first })
 		name := r.Within.Name
 		if first != r.Within.Line || file != r.Within.File {
 			if fn < 0 || !isWithinCounted(set, fn, r.Call) {
@@ -168,9 +167,9 @@ func (r *repeatedCall) callLines(in *Input) (lines []callLine) {
 }
 
 // isWithinCounted tells of a function that the calls it makes of one that repeats are within what is around these.
-func isWithinCounted(set *repeating.Set, fn int, x repetition.Call) bool {
+func isWithinCounted(set *repetition.Set, fn int, x repetition.Call) bool {
 	has := func(in, call int) bool {
-		return slices.ContainsFunc(set.Within, func(w repeating.Within) bool { return w.In == in && w.Call == call && w.Calls > 0 })
+		return slices.ContainsFunc(set.Within, func(w repetition.Within) bool { return w.In == in && w.Call == call && w.Calls > 0 })
 	}
 	return has(fn, x.Inner.Call) && has(x.Inner.In, fn)
 }
