@@ -6,13 +6,17 @@ import (
 )
 
 // pays tells whether the advice of the other finding saves at least half of the CPU time that the finding is about, where samples tell both: what costs more
-// than that is a cause of its own, whatever else the two have in common.
+// than that is a cause of its own, whatever else the two have in common. Of a remark that says only where time goes, a quarter that a warning explains is enough.
 func (t two) pays() bool {
 	ma, mb := t.c.marks[t.i], t.c.marks[t.j]
 	if ma == nil || mb == nil {
 		return true
 	}
-	return t.b.partOf(t.c.spent.share(mb)) >= halfOfAll*t.a.partOf(t.c.spent.share(ma))
+	enough := halfOfAll
+	if t.a.Severity == Info && classOf(t.a) == general && t.warned() && classOf(t.b) == specific {
+		enough = muchOfAll
+	}
+	return t.b.partOf(t.c.spent.share(mb)) >= enough*t.a.partOf(t.c.spent.share(ma))
 }
 
 // partOf is what of the share of its costs a finding is about.

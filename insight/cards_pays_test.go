@@ -23,6 +23,7 @@ func TestPays(t *testing.T) {
 		under bool
 	}{
 		{"a hot function, a tenth of which repeats", []Finding{hot, repeats(0.1)}, false},
+		{"one of which a third repeats", []Finding{hot, repeats(0.35)}, true},
 		{"one of which most repeats", []Finding{hot, repeats(0.9)}, true},
 		{"one of which all that was counted does", []Finding{hot, repeats(0)}, true},
 		{"text that is converted, in calls of which a tenth repeats", []Finding{seenAt("AL09", Warning, 10, "/src/search.go", 5).costing(cost{file: "/src/search.go", line: 5, callee: "strings.ToLower"}), repeats(0.1)}, false},

@@ -162,7 +162,7 @@ func slowReceiver(r *Rule, in *Input, w *facts.AllWaits, p *facts.Place) (f Find
 		if mean < r.param("waiting") {
 			return f, false
 		}
-		f = r.answer(Found, "%s goroutines waited to send at %s on average: %s%s, %s of %s each%s", unit.Number(mean), place(p.At), unit.Duration(p.Time), w.Of(),
+		f = r.answer(Found, "%s goroutines waited to send at %s on average: they waited %s together%s, in %s of %s each%s", unit.Number(mean), place(p.At), unit.Duration(p.Time), w.Of(),
 			unit.Plural(p.Count, "wait"), unit.Duration(p.Time/time.Duration(p.Count)), stillWait(p))
 		f.Impact = exactly(mean, "goroutines that wait, on average")
 		f.Score = score(mean, r.param("waiting"), 10*r.param("waiting"))

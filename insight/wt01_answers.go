@@ -65,6 +65,9 @@ func limitedSelect(c *code, fn *scope, s *syntax, at stack.Frame, sel *ast.Selec
 		default:
 			_, takes := clause.Comm.(*ast.AssignStmt)
 			if started, known := answeredBy(c, fn, s, at, from); known {
+				if len(answers) > 0 && started.starts.Line != a.starts.Line { // several goroutines
+					return a, false
+				}
 				answers, a = append(answers, clause), started
 			} else if name := types.ExprString(from); lastName(name) != "C" && (takes || !endNames.MatchString(name)) {
 				news = append(news, clause)
@@ -77,24 +80,25 @@ func limitedSelect(c *code, fn *scope, s *syntax, at stack.Frame, sel *ast.Selec
 	if len(answers) == 0 && !inLoop && !slices.ContainsFunc(timers, func(x *ast.CommClause) bool { return !failsAtEnd(x) }) {
 		answers = news // who ends with an error when the timer comes has wanted an answer, whosever it is
 	}
-	if len(answers) != 1 || len(timers) == 0 {
+	if len(answers) == 0 || len(answers) > 1 && a.starts.Line == 0 || len(timers) == 0 {
 		return a, false
 	}
-	answer := answers[0]
-	if failsAtEnd(answer) && !slices.ContainsFunc(timers, failsAtEnd) {
+	if !slices.ContainsFunc(answers, func(x *ast.CommClause) bool { return !failsAtEnd(x) }) && !slices.ContainsFunc(timers, failsAtEnd) {
 		return a, false // what comes is a failure, and the timer is the good end
 	}
-	name := types.ExprString(receivedFrom(answer.Comm))
-	for _, timer := range timers {
-		leaves := endsInReturn(timer.Body) || leavesClause(timer.Body)
-		_, takes := answer.Comm.(*ast.AssignStmt)
-		switch {
-		case inLoop && !leaves, resetsTimer(answer, receivedFrom(timer.Comm)):
-			return a, false
-		case !leaves && !takes && leavesClause(answer.Body):
-			return a, false // a pause that something may cut short
-		case mentionedBehind(timer, timer.Pos(), name), !leaves && mentionedBehind(fn.body, sel.End(), name):
-			return a, false // it goes on to wait, as when a second call is made meanwhile
+	for _, answer := range answers {
+		name := types.ExprString(receivedFrom(answer.Comm))
+		for _, timer := range timers {
+			leaves := endsInReturn(timer.Body) || leavesClause(timer.Body)
+			_, takes := answer.Comm.(*ast.AssignStmt)
+			switch {
+			case inLoop && !leaves, resetsTimer(answer, receivedFrom(timer.Comm)):
+				return a, false
+			case !leaves && !takes && leavesClause(answer.Body):
+				return a, false // a pause that something may cut short
+			case mentionedBehind(timer, timer.Pos(), name), !leaves && mentionedBehind(fn.body, sel.End(), name):
+				return a, false // it goes on to wait, as when a second call is made meanwhile
+			}
 		}
 	}
 	a.at = at

@@ -357,7 +357,8 @@ func (r *Recording) ends() (all []string) {
 			all = append(all, text)
 		}
 	}
-	if text := unlikeLives(r.Manifest); text != "" {
+	noisy := slices.ContainsFunc(r.Findings, func(f insight.Finding) bool { return f.Rule == "BE06" && f.State == insight.Found })
+	if text := unlikeLives(r.Manifest, noisy); text != "" {
 		all = append(all, text)
 	}
 	return all

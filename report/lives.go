@@ -20,8 +20,8 @@ const (
 )
 
 // unlikeLives says of the runs of a program that some took far longer than others, or failed while others did not, and which phases are of which; empty where
-// they are alike, and of a program under a load or one that was stopped.
-func unlikeLives(m *recording.Manifest) string {
+// they are alike, and of a program under a load or one that was stopped. On a noisy machine how long one takes depends on the others: their CPU times are compared.
+func unlikeLives(m *recording.Manifest, noisy bool) string {
 	if wholeRun(m) == 0 {
 		return ""
 	}
@@ -29,12 +29,16 @@ func unlikeLives(m *recording.Manifest) string {
 		name string
 		took time.Duration
 	}
+	says := "took very different times"
 	var well, failed []life
 	for i, run := range m.Target.Runs {
 		if run.Exit == "" || run.Stopped || !hasPhase(m, i) {
 			continue
 		}
 		l := life{phasesOf(m, i), run.Span.Len()}
+		if noisy {
+			l.took, says = run.User+run.System, "used very different CPU times"
+		}
 		if run.Exit == "exit status 0" {
 			well = append(well, l)
 		} else {
@@ -62,7 +66,7 @@ func unlikeLives(m *recording.Manifest) string {
 	if most < unlikeTimes*least || most-least < unlikeBy {
 		return ""
 	}
-	return fmt.Sprintf("The runs of the program took very different times (%s): figures of different phases do not belong together. What a run leaves behind (a cache, files) may make the next one shorter or longer: clear it away before each run, or run the program once before recording; a profiler and a busy machine only make it longer", list(all))
+	return fmt.Sprintf("The runs of the program %s (%s): figures of different phases do not belong together. What a run leaves behind (a cache, files) may make the next one shorter or longer: clear it away before each run, or run the program once before recording; a profiler and a busy machine only make it longer", says, list(all))
 }
 
 // hasPhase tells of a run that something was recorded of it.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"loupe/insight"
 	"loupe/recording"
 	"loupe/value/timeline"
 )
@@ -29,6 +30,8 @@ func TestUnlikeLives(t *testing.T) {
 		{"very short", []time.Duration{20 * time.Millisecond, 90 * time.Millisecond}, []string{well, well}, false, false, ""},
 		{"a service", []time.Duration{2 * time.Second, 20 * time.Second}, []string{well, well}, true, false, ""},
 		{"under a load", []time.Duration{2 * time.Second, 20 * time.Second}, []string{well, well}, false, true, ""},
+		{"a noisy machine", []time.Duration{2 * time.Second, 20 * time.Second}, []string{well, well}, false, false, ""},
+		{"a noisy machine, and a cache", []time.Duration{14200 * time.Millisecond, 300 * time.Millisecond}, []string{well, well}, false, false, "used very different CPU times (bare 9.00 s, cpu 1.00 s)"},
 		{"one run", []time.Duration{2 * time.Second}, []string{well}, false, false, ""},
 	} {
 		m := &recording.Manifest{}
@@ -36,10 +39,18 @@ func TestUnlikeLives(t *testing.T) {
 			m.Target.Runs = append(m.Target.Runs, recording.Run{Exit: c.exits[i], Stopped: c.stopped, Span: timeline.Span{End: timeline.Time(d)}})
 			m.Phases = append(m.Phases, recording.Phase{Name: []string{"bare", "cpu"}[i], Run: i, Span: timeline.Span{End: timeline.Time(d)}})
 		}
+		r := &Recording{Manifest: m}
+		if strings.HasPrefix(c.name, "a noisy machine") {
+			r.Findings = []insight.Finding{{Rule: "BE06", State: insight.Found}}
+			if m.Target.Runs[0].User = time.Second; strings.HasSuffix(c.name, "cache") {
+				m.Target.Runs[0].User = 9 * time.Second
+			}
+			m.Target.Runs[1].User = time.Second
+		}
 		if c.load {
 			m.Entries = []recording.Entry{{Kind: recording.Load}}
 		}
-		got := strings.Join((&Recording{Manifest: m}).ends(), "\n")
+		got := strings.Join(r.ends(), "\n")
 		if c.want == "" && strings.Contains(got, "The runs of the program") || c.want == "" && strings.Contains(got, "Some runs") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q", c.name, got)
 		}
