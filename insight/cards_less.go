@@ -10,44 +10,58 @@ import (
 
 // Beside says what is found besides the first card of a report that shows some of them, where that is serious: that it matters less only where each
 // other card is worth less in the same unit, and that it follows only of cards that do. A remark about work that may be needed can be about more of
-// the CPU time. Empty is nothing.
+// the CPU time. Remarks are not called causes. Empty is nothing.
 func Beside(all []Finding, cards []Card, shown int) string {
 	if len(cards) < 2 {
 		return ""
 	}
-	n := len(cards) - 1
+	others := cards[1:]
 	larger, share := largerThanFirst(all, cards)
 	switch less := allLess(all, cards); {
-	case len(larger) == 0 && n == 1 && less:
-		return "One other cause matters less."
 	case len(larger) == 0 && less:
-		return fmt.Sprintf("%d other causes matter less.", n)
+		return sentence(othersNamed(all, others) + plural(len(others), " matters", " matter") + " less.")
 	case len(larger) == 0:
 		return following(all, cards, min(max(shown, 1), len(cards)))
-	case n == 1:
-		return fmt.Sprintf("One other cause is about more of the CPU time (%s, %s).", larger[0], unit.Percent(share))
+	case len(others) == 1:
+		return sentence(fmt.Sprintf("%s is about more of the CPU time (%s, %s).", othersNamed(all, others), larger[0], unit.Percent(share)))
 	case len(larger) == 1:
-		return fmt.Sprintf("Of %d other causes, %s is about more of the CPU time (%s).", n, larger[0], unit.Percent(share))
+		return fmt.Sprintf("Of %s, %s is about more of the CPU time (%s).", othersNamed(all, others), larger[0], unit.Percent(share))
 	}
-	return fmt.Sprintf("Of %d other causes, %s are about more of the CPU time (%s at most).", n, andList(larger), unit.Percent(share))
+	return fmt.Sprintf("Of %s, %s are about more of the CPU time (%s at most).", othersNamed(all, others), andList(larger), unit.Percent(share))
 }
+
+// othersNamed counts cards that are not the first: "2 other causes and one remark".
+func othersNamed(all []Finding, cards []Card) string {
+	remarks := countSevere(all, cards, Info)
+	var words []string
+	for _, c := range []struct {
+		n    int
+		noun string
+	}{{len(cards) - remarks, "other cause"}, {remarks, "remark"}} {
+		switch c.n {
+		case 0:
+		case 1:
+			words = append(words, "one "+c.noun)
+		default:
+			words = append(words, unit.Plural(c.n, c.noun))
+		}
+	}
+	return andList(words)
+}
+
+// sentence begins a text with a capital letter.
+func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // following says of the cards behind the first one how many of them a report shows, and which kind of finding only the full report has.
 func following(all []Finding, cards []Card, shown int) string {
-	n, hidden := len(cards)-1, cards[shown:]
+	seen, hidden := cards[1:shown], cards[shown:]
 	switch {
-	case len(hidden) == 0 && n == 1:
-		return "One other cause follows."
-	case len(hidden) == 0:
-		return fmt.Sprintf("%d other causes follow.", n)
-	case len(hidden) == n && n == 1:
-		return "One other cause, " + bySeverity(all, hidden, "a") + ", is only in the full report."
-	case len(hidden) == n:
-		return fmt.Sprintf("%d other causes are only in the full report: %s.", n, bySeverity(all, hidden, "1"))
-	case shown == 2:
-		return fmt.Sprintf("Of %d other causes, one follows; only the full report has %s.", n, bySeverity(all, hidden, "1"))
+	case len(seen) > 0 && len(hidden) > 0:
+		return sentence(fmt.Sprintf("%s; only the full report has %s.", othersNamed(all, seen)+plural(len(seen), " follows", " follow"), LeftOut(all, hidden)))
+	case len(seen) > 0:
+		return sentence(othersNamed(all, seen) + plural(len(seen), " follows.", " follow."))
 	}
-	return fmt.Sprintf("Of %d other causes, %d follow; only the full report has %s.", n, shown-1, bySeverity(all, hidden, "1"))
+	return "Only the full report has " + LeftOut(all, hidden) + "."
 }
 
 // severityNouns are what findings of a severity are called where they are counted, the most severe first.
@@ -56,15 +70,11 @@ var severityNouns = []struct {
 	noun string
 }{{Critical, "critical cause"}, {Warning, "warning"}, {Info, "remark"}}
 
-// bySeverity counts cards by how severe they are: "2 warnings and 1 remark". What there is one of is counted by a word.
-func bySeverity(all []Finding, cards []Card, one string) string {
+// bySeverity counts cards by how severe they are: "2 warnings and 1 remark".
+func bySeverity(all []Finding, cards []Card) string {
 	var words []string
 	for _, s := range severityNouns {
-		switch n := countSevere(all, cards, s.of); n {
-		case 0:
-		case 1:
-			words = append(words, one+" "+s.noun)
-		default:
+		if n := countSevere(all, cards, s.of); n > 0 {
 			words = append(words, unit.Plural(n, s.noun))
 		}
 	}
@@ -83,7 +93,7 @@ func countSevere(all []Finding, cards []Card, of Severity) (n int) {
 
 // LeftOut counts the cards that a report does not show, by how severe they are: "2 more warnings and 1 remark". Empty is none.
 func LeftOut(all []Finding, hidden []Card) string {
-	text := bySeverity(all, hidden, "1")
+	text := bySeverity(all, hidden)
 	if count, what, ok := strings.Cut(text, " "); ok {
 		return count + " more " + what
 	}

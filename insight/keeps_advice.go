@@ -589,6 +589,7 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 	if !ok {
 		f.Advice = fails + otherwise
 		if otherwise == heldBy && !hasCore(in) {
+			tellPutIn(in, f, at)
 			f.Advice += " If that is not plain from the source, record with -phases core: the heap graph shows what holds most of it, where a few places do."
 		}
 		return

@@ -74,6 +74,20 @@ func asksByNumber(l loop, c *code, f stack.Frame) numbering {
 			return pagesByAnswer
 		}
 	}
+	for _, name := range nextPageFields(l, w) {
+		given := eachPageGiven(l, called, func(call *ast.CallExpr, arg ast.Expr) (gives, fine bool) {
+			if u, ok := arg.(*ast.UnaryExpr); ok && u.Op == token.AND {
+				arg = u.X
+			}
+			if isNamed(arg, name) {
+				return true, true
+			}
+			return false, isError(rootName(arg)) || !w.hasAt(arg, call.Pos()) || hasCall(arg, called)
+		})
+		if given {
+			return pagesByAnswer
+		}
+	}
 	return noPages
 }
 
@@ -271,6 +285,40 @@ func nextPages(l loop, w *turns) (names []string) {
 	return slices.DeleteFunc(names, func(name string) bool { return set[name] > 1 || isError(name) })
 }
 
+// nextPageFields are the variables of which a turn sets a field that is named as the number of a page to what its answer says, and no other field to that; that
+// it is a number a condition shows, which holds it against 0.
+func nextPageFields(l loop, w *turns) (names []string) {
+	set := map[string]int{}
+	ast.Inspect(l.body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || a.Tok != token.ASSIGN {
+			return true
+		}
+		for i, x := range a.Lhs {
+			sel, ok := x.(*ast.SelectorExpr)
+			y := a.Rhs[min(i, len(a.Rhs)-1)]
+			if !ok || !isNamed(sel.X, rootName(x)) || !w.has(y) {
+				continue
+			}
+			name := rootName(x)
+			if set[name]++; set[name] == 1 && pageNames.MatchString(sel.Sel.Name) && (comparedToZero(l, y) || comparedToZero(l, x)) {
+				names = append(names, name)
+			}
+		}
+		return true
+	})
+	return slices.DeleteFunc(names, func(name string) bool { return set[name] > 1 })
+}
+
+// comparedToZero tells of an expression that the loop or its body holds it against 0.
+func comparedToZero(l loop, x ast.Expr) bool {
+	text := types.ExprString(x)
+	return hasNode(l.stmt, func(n ast.Node) bool {
+		b, ok := n.(*ast.BinaryExpr)
+		return ok && (b.Op == token.EQL || b.Op == token.NEQ || b.Op == token.GTR) && types.ExprString(b.X) == text && types.ExprString(b.Y) == "0"
+	})
+}
+
 // queriesBy tells whether a variable is put into a query as the number of a page, in the loop or by what the calls are of.
 func queriesBy(l loop, c *code, name string, called func(*ast.CallExpr) bool) bool {
 	if putsPage(l.body, name) {
@@ -305,15 +353,45 @@ func givesPage(c *code, call *ast.CallExpr, name string, depth int) bool {
 // putsPage tells whether a body puts a variable into a query as the number of a page: by a format with page=%d, or
 // under such a key.
 func putsPage(body ast.Node, name string) bool {
-	return hasCall(body, func(call *ast.CallExpr) bool {
-		switch calledName(call) {
-		case "Sprintf", "Appendf", "Fprintf":
-			return formatsPage(call, name)
-		case "Set", "Add":
-			return len(call.Args) == 2 && isPageKey(call.Args[0]) && isNumberOf(call.Args[1], name)
+	return hasNode(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			switch calledName(n) {
+			case "Sprintf", "Appendf", "Fprintf":
+				return formatsPage(n, name)
+			case "Set", "Add":
+				return len(n.Args) == 2 && isPageKey(n.Args[0]) && isNumberOf(n.Args[1], name)
+			}
+		case *ast.KeyValueExpr: // url.Values{"page": {strconv.Itoa(page)}}
+			return isPageKey(n.Key) && (isNumberOf(n.Value, name) || isListOf(n.Value, name))
+		case *ast.AssignStmt: // q["page"] = []string{strconv.Itoa(page)}
+			x, ok := n.Lhs[0].(*ast.IndexExpr)
+			return ok && len(n.Lhs) == 1 && isPageKey(x.Index) && (isNumberOf(n.Rhs[0], name) || isListOf(n.Rhs[0], name))
+		case *ast.BinaryExpr: // base + "?page=" + strconv.Itoa(page)
+			return n.Op == token.ADD && isNumberOf(n.Y, name) && endsInPageKey(n.X)
 		}
 		return false
 	})
+}
+
+// isListOf tells of an expression that it is a list of the text of a variable that is a number alone.
+func isListOf(x ast.Expr, name string) bool {
+	list, ok := x.(*ast.CompositeLit)
+	return ok && len(list.Elts) == 1 && isNumberOf(list.Elts[0], name)
+}
+
+// endsInPageKey tells of a sum of texts that it ends in the key of a page's number: …?page=
+func endsInPageKey(x ast.Expr) bool {
+	if sum, ok := x.(*ast.BinaryExpr); ok && sum.Op == token.ADD {
+		x = sum.Y
+	}
+	l, ok := x.(*ast.BasicLit)
+	if !ok || l.Kind != token.STRING {
+		return false
+	}
+	text, err := strconv.Unquote(l.Value)
+	key, is := strings.CutSuffix(text, "=")
+	return err == nil && is && pageKeys.MatchString(key[strings.LastIndexAny(key, "?&")+1:])
 }
 
 // isPageKey tells of an expression that it is the key of a page's number, as a text.

@@ -77,12 +77,16 @@ func TestCostOfItself(t *testing.T) {
 // TestBeside: other causes matter less only where each is worth less in the same unit.
 func TestBeside(t *testing.T) {
 	gain := func(rule, of string, share float64) (Finding, Card) {
-		return Finding{Rule: rule}, Card{Gain: &Gain{Of: of, Share: share}}
+		return Finding{Rule: rule, Severity: Warning}, Card{Gain: &Gain{Of: of, Share: share}}
 	}
 	bare := func(rule, unit string, share float64) (Finding, Card) {
-		return Finding{Rule: rule, Impact: &Impact{Value: share, Unit: unit}}, Card{}
+		return Finding{Rule: rule, Severity: Warning, Impact: &Impact{Value: share, Unit: unit}}, Card{}
 	}
 	type one func() (Finding, Card)
+	remark := func(f Finding, c Card) (Finding, Card) {
+		f.Severity = Info
+		return f, c
+	}
 	of := func(f Finding, c Card) one { return func() (Finding, Card) { return f, c } }
 	for _, c := range []struct {
 		want string
@@ -98,6 +102,9 @@ func TestBeside(t *testing.T) {
 		{"One other cause follows.", []one{of(gain("CP19", "CPU time", 0.3)), of(bare("AL10", "share of allocated bytes", 0.9))}},
 		{"One other cause matters less.", []one{of(gain("WT01", "time of requests", 0.5)), of(gain("WT02", "time of requests", 0.4))}},
 		{"One other cause is about more of the CPU time (CP23, 52.3%).", []one{of(gain("GC03", "busy time", 0.186)), of(gain("CP23", "CPU time", 0.523))}},
+		{"One remark matters less.", []one{of(gain("CP19", "CPU time", 0.3)), of(remark(bare("CP01", cpuSamples, 0.2)))}},
+		{"One remark is about more of the CPU time (CP01, 40.0%).", []one{of(gain("CP19", "CPU time", 0.3)), of(remark(bare("CP01", cpuSamples, 0.4)))}},
+		{"Of one other cause and one remark, CP01 is about more of the CPU time (40.0%).", []one{of(gain("CP19", "CPU time", 0.3)), of(remark(bare("CP01", cpuSamples, 0.4))), of(gain("AL10", "CPU time", 0.05))}},
 		{"2 other causes follow.", []one{of(gain("WT02", "time of requests", 0.5)), of(gain("WT01", "time of requests", 0.4)), of(gain("LD06", "CPU time", 0.4))}},
 		{"One other cause follows.", []one{of(bare("GC01", "", 0)), of(bare("CP01", cpuSamples, 0.9))}},
 	} {
@@ -122,16 +129,16 @@ func TestFollows(t *testing.T) {
 		want, out string
 	}{
 		{1, []Severity{Warning}, "", ""},
-		{2, []Severity{Warning, Info}, "One other cause follows.", ""},
-		{3, []Severity{Warning, Warning, Info}, "2 other causes follow.", ""},
-		{1, []Severity{Warning, Info}, "One other cause, a remark, is only in the full report.", "1 more remark"},
-		{1, []Severity{Warning, Warning}, "One other cause, a warning, is only in the full report.", "1 more warning"},
-		{1, []Severity{Warning, Warning, Warning, Info}, "3 other causes are only in the full report: 2 warnings and 1 remark.", "2 more warnings and 1 remark"},
-		{0, []Severity{Warning, Info}, "One other cause, a remark, is only in the full report.", "1 more remark"},
-		{2, []Severity{Warning, Info, Info}, "Of 2 other causes, one follows; only the full report has 1 remark.", "1 more remark"},
-		{4, []Severity{Warning, Warning, Info, Info, Info}, "Of 4 other causes, 3 follow; only the full report has 1 remark.", "1 more remark"},
-		{1, []Severity{Critical, Critical, Warning, Info}, "3 other causes are only in the full report: 1 critical cause, 1 warning and 1 remark.", "1 more critical cause, 1 warning and 1 remark"},
-		{9, []Severity{Warning, Info}, "One other cause follows.", ""},
+		{2, []Severity{Warning, Info}, "One remark follows.", ""},
+		{3, []Severity{Warning, Warning, Info}, "One other cause and one remark follow.", ""},
+		{1, []Severity{Warning, Info}, "Only the full report has 1 more remark.", "1 more remark"},
+		{1, []Severity{Warning, Warning}, "Only the full report has 1 more warning.", "1 more warning"},
+		{1, []Severity{Warning, Warning, Warning, Info}, "Only the full report has 2 more warnings and 1 remark.", "2 more warnings and 1 remark"},
+		{0, []Severity{Warning, Info}, "Only the full report has 1 more remark.", "1 more remark"},
+		{2, []Severity{Warning, Info, Info}, "One remark follows; only the full report has 1 more remark.", "1 more remark"},
+		{4, []Severity{Warning, Warning, Info, Info, Info}, "One other cause and 2 remarks follow; only the full report has 1 more remark.", "1 more remark"},
+		{1, []Severity{Critical, Critical, Warning, Info}, "Only the full report has 1 more critical cause, 1 warning and 1 remark.", "1 more critical cause, 1 warning and 1 remark"},
+		{9, []Severity{Warning, Info}, "One remark follows.", ""},
 	} {
 		var all []Finding
 		var cards []Card

@@ -34,9 +34,12 @@ func limiterFrames(w *waiting, t *traced) []stack.Frame {
 }
 
 // limits finds a function among frames that keeps a rate, by its name or that of its package,
-// and whether a client calls it.
+// and whether a client calls it. Who waits for a peer there does not wait for a rate: what it asks for may be limits.
 func limits(frames []stack.Frame) (limiter string, own bool) {
 	for i, f := range frames {
+		if slices.ContainsFunc(peerPackages, func(pkg string) bool { return strings.HasPrefix(f.Func, pkg) }) {
+			break
+		}
 		name := strings.ToLower(f.Func)
 		if strings.HasPrefix(name, "golang.org/x/time/rate.") || slices.ContainsFunc(limiterNames, func(n string) bool { return strings.Contains(name, n) }) {
 			return f.Func, slices.ContainsFunc(frames[i+1:], func(f stack.Frame) bool {
@@ -51,6 +54,8 @@ func limits(frames []stack.Frame) (limiter string, own bool) {
 // functions that ask another service.
 var (
 	limiterNames = []string{"limiter", "ratelimit", "throttl", "tokenbucket", "leakybucket"}
+	// peerPackages are the beginnings of functions that wait for a peer.
+	peerPackages = []string{"internal/poll.", "net.", "net/http.", "crypto/tls.", "database/sql.", "syscall."}
 	clientCalls  = []string{"net/http.(*Client).", "k8s.io/client-go/", "google.golang.org/grpc.(*ClientConn).", "database/sql."}
 )
 

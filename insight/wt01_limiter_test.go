@@ -9,6 +9,7 @@ import (
 	"loupe/analysis/account/accounttest"
 	"loupe/recording/recordingtest"
 	"loupe/session"
+	"loupe/value/stack"
 )
 
 // TestPaceBetween: calls that come slower than a limiter lets them through come in bursts; those
@@ -117,6 +118,27 @@ func TestLimiterShared(t *testing.T) {
 		withSource(r, "a.go", "package main\n\n"+source+"\n")
 		if got := limiterShared(NewInput(session.New(r.Open())).code); got != want {
 			t.Errorf("%s: %v", source, got)
+		}
+	}
+}
+
+// TestLimits: what keeps a rate is found by its name; who waits for a peer within a function of such a name waits for that.
+func TestLimits(t *testing.T) {
+	for stacked, want := range map[string]string{
+		"time.Sleep main.(*RateLimiter).Wait main.handle":                                            "main.(*RateLimiter).Wait",
+		"golang.org/x/time/rate.(*Limiter).wait golang.org/x/time/rate.(*Limiter).Wait net/http.Get": "golang.org/x/time/rate.(*Limiter).wait",
+		"runtime.selectgo k8s.io/client-go/util/flowcontrol.(*tokenBucketRateLimiter).Wait main.get": "k8s.io/client-go/util/flowcontrol.(*tokenBucketRateLimiter).Wait",
+		"internal/poll.runtime_pollWait net.(*conn).Read pgx.Query main.(*Store).ListRatelimits":     "",
+		"runtime.selectgo database/sql.(*DB).conn main.(*Store).ListRatelimits main.handle":          "",
+		"runtime.selectgo net/http.(*persistConn).roundTrip main.(*limiterClient).Allow main.handle": "",
+		"runtime.selectgo main.fetch main.handle":                                                    "",
+	} {
+		var frames []stack.Frame
+		for _, name := range strings.Fields(stacked) {
+			frames = append(frames, stack.Frame{Func: name})
+		}
+		if got, _ := limits(frames); got != want {
+			t.Errorf("%s: %q", stacked, got)
 		}
 	}
 }

@@ -365,6 +365,30 @@ func lines(p *profile.Profile, index int, scope stack.Scope) []*Line {
 	return all
 }
 
+// Within is what a line has in use by the function that allocated it, the innermost one that is not of the runtime: its full name with the bytes.
+func (k *InUse) Within(at stack.Frame) map[string]int64 {
+	sums := map[string]int64{}
+	for id, w := range k.profile.Samples(k.index) {
+		if w <= 0 {
+			continue
+		}
+		allocates := ""
+		for _, frame := range k.profile.Stacks.Frames(id) {
+			f := k.profile.Stacks.Frame(frame)
+			if allocates == "" && !stack.IsRuntime(stack.Package(f.Func)) {
+				allocates = f.Func
+			}
+			if k.scope.IsUser(f) {
+				if f.File == at.File && f.Line == at.Line {
+					sums[allocates] += w
+				}
+				break
+			}
+		}
+	}
+	return sums
+}
+
 // MadeAt is how many objects a line had allocated by then, and the bytes of the largest of them.
 // Those count that were allocated in a function that the line calls of which by is true; it is
 // asked with an empty name of what the line allocates itself. They are 0 where the profile does
