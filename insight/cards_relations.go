@@ -237,6 +237,10 @@ var relationsOfMemory = []relation{
 		return decided(t.notLess()).given(t.rules(al21.ID, gc16.ID) &&
 			(t.b.Title == onceTitle || t.b.Title == sinksTitle) && firstLine(t.a) == firstLine(t.b))
 	},
+	// The text that grows is what is held at the peak.
+	func(t two) verdict {
+		return saysUnder.given(t.rules(gc16.ID, al08.ID) && t.grave() && t.a.Severity == Info && t.atLine())
+	},
 	func(t two) verdict { return saysUnder.given(makesBuffer(t.a, t.b)) },
 	// Work that need not be done need not be split either.
 	func(t two) verdict {

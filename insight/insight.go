@@ -310,6 +310,7 @@ func Run(in *Input) []Finding {
 	shorten(in, all)
 	foldShapes(all)
 	proveCommands(in, all)
+	withoutLoad(in, all)
 	order := []State{Found, TooLittle, Fine, NotApplicable}
 	slices.SortStableFunc(all, func(a, b Finding) int {
 		return cmp.Or(

@@ -47,7 +47,7 @@ func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
 		}
 		ofAll := ofCPUs(in, l)
 		var why string
-		severity := Warning
+		severity, slow := Warning, false // slow: of what was sent, some was sent late
 		switch {
 		case g.Limited != "":
 			why = g.Limited
@@ -59,17 +59,18 @@ func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
 			why, severity = fmt.Sprintf("no CPU was idle, and the generator took %s of all CPUs, %s of the CPU time that it and the service used together", unit.Percent(ofAll), unit.Percent(ofBoth)), Info
 		default:
 			why = lateness(r, l, &late, &unknown)
-			severity = Info
+			severity, slow = Info, true
 		}
 		if why == "" {
 			continue
 		}
 		verdict := fmt.Sprintf("%s answers a second are a lower bound on the service's capacity, and the times an upper bound on its latency", unit.Number(l.Load.RPS))
-		if g.Limited == "" && g.Starved != "" {
+		slow = slow || g.Limited == "" && g.Starved != ""
+		if slow {
 			verdict = "the times are an upper bound on the service's"
 		}
 		f := r.answer(Found, "%s: %s", why, verdict)
-		if g.Limited == "" && g.Starved != "" {
+		if slow {
 			f.Title = "The load generator had to wait for a CPU" // which says nothing of what the service could do
 		}
 		f.Severity, f.Score = severity, score(max(used, ofBoth), 0.5, 1)

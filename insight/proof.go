@@ -367,6 +367,23 @@ func proveCommands(in *Input, all []Finding) {
 	}
 }
 
+// againUnderLoad begins what to do to see that a mend has helped.
+const againUnderLoad = "Record again under the same load"
+
+// withoutLoad leaves the load out of that for a program that ends by itself, and that none was put on.
+func withoutLoad(in *Input, all []Finding) {
+	m := in.Session.Manifest()
+	ends := func(r recording.Run) bool { return r.Exit != "" && !r.Stopped }
+	if len(m.Of(recording.Load)) > 0 || !slices.ContainsFunc(m.Target.Runs, ends) {
+		return
+	}
+	for i := range all {
+		if rest, ok := strings.CutPrefix(all[i].Verify, againUnderLoad); ok {
+			all[i].Verify = "Record again" + rest
+		}
+	}
+}
+
 // Named are the findings that a name of [Finding.Name] stands for: what follows the @ is a file, a
 // file and a line, or a function, each with or without what stands in front of it.
 func Named(name string, all []Finding) (found []*Finding) {

@@ -341,7 +341,7 @@ func TestWT01Files(t *testing.T) {
 		{"many short writes", calls(12_000, 15*time.Microsecond, writes), "in 12,000 calls", "bufio.NewWriter", "the trace makes short system calls longer"},
 		{"a walk", calls(12_000, 15*time.Microsecond, "syscall.Getdents@z.go:1;os.(*File).ReadDir@dir.go:1;os.ReadDir@dir.go:2;path/filepath.WalkDir@path.go:1"), "in 12,000 calls", "List fewer folders", "the trace makes short system calls longer"},
 		{"many opens", calls(12_000, 15*time.Microsecond, "syscall.openat@z.go:1;os.OpenFile@file.go:1"), "in 12,000 calls", "Open fewer files", ""},
-		{"some long reads", calls(5, 40*time.Millisecond, reads), "in 5.00 calls", "Read less", "which may have to wait for the disk"},
+		{"some long reads", calls(5, 40*time.Millisecond, reads), "in 5 calls", "Read less", "which may have to wait for the disk"},
 		{"one long read", calls(1, 200*time.Millisecond, reads), "system calls on files", "Read less", "which may have to wait for the disk"},
 	} {
 		text := c.f.Summary + c.f.Advice + strings.Join(c.f.Doubts, "; ")

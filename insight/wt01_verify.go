@@ -26,7 +26,11 @@ func checkOfWait(w *waiting, in *Input) string {
 
 // fallsWith is what should fall with the wait: the median where most of the units wait, those whose handler no event tells included.
 func fallsWith(w *waiting, u *facts.Units) string {
-	if w.group.Unit.String() != "request" {
+	switch w.group.Unit.String() {
+	case "request":
+	case "main":
+		return "the run should be shorter"
+	default:
 		return "the median should fall with it"
 	}
 	waits, all := int64(0), w.group.Wall.Count
@@ -52,4 +56,12 @@ func fallsWith(w *waiting, u *facts.Units) string {
 		text += fmt.Sprintf(", and the latency from p%d on,", p)
 	}
 	return text + fmt.Sprintf(" should fall with it: at most %s of %s requests wait here", unit.Count(waits), unit.Count(all))
+}
+
+// meanCount is how many there are on average of some in n units, a whole number in one.
+func meanCount(count, n int64) string {
+	if n == 1 {
+		return unit.Count(count)
+	}
+	return unit.Number(float64(count) / float64(n))
 }

@@ -292,7 +292,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		if w.kind == "file_call" {
 			noun = "calls"
 		}
-		text += fmt.Sprintf(", in %s %s%s", unit.Number(waits), noun, strings.TrimPrefix(inEach(g), " in"))
+		text += fmt.Sprintf(", in %s %s%s", meanCount(w.count, int64(n)), noun, strings.TrimPrefix(inEach(g), " in"))
 		if w.outside() && calls < waits/2 && w.kind != "file_call" {
 			text += fmt.Sprintf(" for the pieces of %s", plurals(calls, "answer"))
 		}

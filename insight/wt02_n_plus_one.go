@@ -158,7 +158,7 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward, ways []callWay,
 	if loop, ok := serialAddress(in.code, t, o.stack); ok && (o.kind == "dial" || o.kind == "tls") {
 		f.Advice = "By the source, each goes to another address, that of an item of the loop at " + loop + ": they cannot be reused. Make them concurrently, with a limit (errgroup with SetLimit), so that a peer that does not answer delays nobody else; and give each a time limit that suits a peer that is up."
 	}
-	f.Verify = "Record again under the same load: loupe trace requests should show one call here instead of many, and the time of a request should no longer grow with the number of items."
+	f.Verify = "Record again under the same load: loupe trace requests should show one call here instead of many, and the time should no longer grow with the number of items."
 	if strings.HasPrefix(f.Title, "Batches are") {
 		f.Verify = "Record again under the same load: loupe trace requests should show fewer calls here."
 	}
