@@ -280,7 +280,7 @@ func TestRecorderWaits(t *testing.T) {
 			p.Pass(10 * time.Millisecond)
 		}), "WT01")[0]
 	}
-	if f := waits("runtime.semacquire1@sema.go:1;runtime/trace.(*traceMultiplexer).removingSubscriber@subscribe.go:126;runtime/trace.Stop@trace.go:1;main.loupeEnd@zz.go:1"); f.State == Found {
+	if f := waits("runtime.semacquire1@sema.go:1;runtime/trace.(*traceMultiplexer).removingSubscriber@subscribe.go:126;runtime/trace.Stop@trace.go:1;main.loupeEnd@zz_loupe_inject.go:1"); f.State == Found {
 		t.Errorf("the recorder's own: %s", f.Summary)
 	}
 	f := waits("runtime.GC@mgc.go:1;main.load@main.go:7;main.main@main.go:3")

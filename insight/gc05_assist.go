@@ -63,6 +63,46 @@ func (t *traced) idle() float64 {
 	return max(0, 1-t.Share(busy)/float64(t.Parallel.Procs))
 }
 
+// programAssists are the mark assists without those that loupe's own agent was made to do, at whatever goroutine it ran: at the end of the
+// program it does on that of main.
+func programAssists(t *traced) (all []sched.Assists) {
+	for _, a := range t.GC.Assists {
+		byAgent := false
+		var most time.Duration
+		for id, p := range a.Places {
+			if !ofAgent(t, id) {
+				continue
+			}
+			a.Count, a.Ran, byAgent = a.Count-p.Count, a.Ran-p.Ran, true
+		}
+		if byAgent {
+			a.Stack = 0
+			for id, p := range a.Places {
+				if !ofAgent(t, id) && (p.Time > most || p.Time == most && id < a.Stack) {
+					a.Stack, most = id, p.Time
+				}
+			}
+		}
+		if a.Count > 0 {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// ofAgent tells of a stack that loupe's own agent runs there, and nothing of the program that it has called.
+func ofAgent(t *traced, id stack.ID) bool {
+	for _, f := range t.Frames(id) {
+		if stack.IsAgentFrame(f) {
+			return true
+		}
+		if t.Scope.Of(f) >= stack.Dependency {
+			return false
+		}
+	}
+	return false
+}
+
 func checkAssist(r *Rule, in *Input, t *traced) []Finding {
 	all := t.Running()
 	if all == 0 {
@@ -70,8 +110,9 @@ func checkAssist(r *Rule, in *Input, t *traced) []Finding {
 	}
 	total := time.Duration(0)
 	worst, most := -1, 0.0
-	for i := range t.GC.Assists {
-		a := &t.GC.Assists[i]
+	assists := programAssists(t)
+	for i := range assists {
+		a := &assists[i]
 		g := t.OwnGroup(a.Name)
 		if g == nil {
 			continue
@@ -91,7 +132,7 @@ func checkAssist(r *Rule, in *Input, t *traced) []Finding {
 	if worst < 0 || share < r.param("info") && most < r.param("warning") {
 		return []Finding{r.answer(Fine, "mark assists took %s, %s of the time that the program's goroutines ran", unit.Duration(total), unit.Percent(share))}
 	}
-	a := &t.GC.Assists[worst]
+	a := &assists[worst]
 	f := r.answer(Found, "mark assists took %s, %s of the time that the program's goroutines ran; for %s it was %s",
 		unit.Duration(total), unit.Percent(share), t.name(a.Name), unit.Percent(most))
 	f.Impact = exactly(share, "share of the running time")

@@ -34,7 +34,7 @@ func crowd(leaf string, count func(n int) int) *recordingtest.Recording {
 		return []column{
 			{"shop/feed.fetch.func1:/src/feed/x.go:31 " + leaf, []int64{int64(count(n))}},
 			{"main.main:/src/main.go:3 time.Sleep", []int64{1}},
-			{"main.loupeAgentStart.func1:/src/zz.go:3 runtime.gopark", []int64{int64(100 * n)}},
+			{"main.loupeAgentStart.func1:/src/zz_loupe_inject.go:3 runtime.gopark", []int64{int64(100 * n)}},
 		}
 	})
 }

@@ -53,6 +53,28 @@ func processesOf(in *Input, t *traced, w *waiting) startsOf {
 	return startsUnknown
 }
 
+// processAdvice is what to do about waits for other programs. Where each is another one, none of them can do the work of several.
+func processAdvice(in *Input, t *traced, w *waiting) string {
+	starts, at := processesOf(in, t, w), w.site.Stack
+	if starts != startsByOthers && starts != startsEachItem {
+		return starts.advice(w)
+	}
+	if starts == startsByOthers {
+		if len(w.causes) == 0 {
+			return starts.advice(w)
+		}
+		at = w.causes[0].Cause.Site.Stack
+	}
+	s, known := startAlong(in.code, framesOfUser(t, t.Frames(at)))
+	switch {
+	case !known || s.executable != turnsItem:
+		return starts.advice(w)
+	case starts == startsEachItem:
+		return s.advice(known, childrenShare(in, w.share()) >= fullCPUs)
+	}
+	return "The goroutines that it waits for wait for other programs, which take the time; by the source, each is another one: " + fewerOfThese + "; otherwise record the slowest (where it is a Go program, loupe run does)."
+}
+
 // advice is what to do about them.
 func (s startsOf) advice(w *waiting) string {
 	const instead = "do it in the program (a library), keep one running and talk to it, or cache its answers."

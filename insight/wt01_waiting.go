@@ -749,7 +749,7 @@ func namesNoFault(f *Finding) bool {
 func waitAdvice(in *Input, reason string, w *waiting, many bool, t *traced) string {
 	text := waitAdvices[reason]
 	if reason == "process" {
-		text = processesOf(in, t, w).advice(w)
+		text = processAdvice(in, t, w)
 	}
 	if reason == "file_call" {
 		text = fileCallOf(w.calledFrames(t)).advice()

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -20,7 +21,7 @@ func tellKind(c *code, t *traced, o *outward, f *Finding) {
 	if o.kind == "file_call" {
 		f.Title = "Calls on files are made one after another, many times"
 	}
-	if o.kind != "query" && o.kind != "network" {
+	if o.kind != "query" && o.kind != "network" && o.kind != "network_write" {
 		return
 	}
 	batch, fixed, same, unused, size, way := false, false, false, false, 0, o.path
@@ -72,10 +73,16 @@ func tellKind(c *code, t *traced, o *outward, f *Finding) {
 		f.Doubts = append(f.Doubts, "the calls may have to come in this order, as the commands of a protocol or of a transaction do")
 	case inTx:
 		f.Advice = "Ask for all at once, or change all at once: one statement with many keys or rows (IN, a join, VALUES with many rows), as the driver and the database permit. Within a transaction, which has one connection, the calls cannot be made concurrently."
+	case o.sends() >= mostlyTransfer:
+		tellTransfer(c, o, how, f)
 	case how != "":
 		tellWrites(c, how, way, f)
 	default:
 		tellPeerOrder(c, o.path, way, f)
+	}
+	if n := o.pieceWaits(); n >= manyPieces && f.Severity == Warning {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, fmt.Sprintf("each answer comes in about %.0f pieces: if most of the time is their transfer, several calls at once gain nothing where the bandwidth or the peer is the limit", n))
 	}
 }
 

@@ -154,6 +154,7 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward, ways []callWay,
 	f.Advice = manyCallsAdvice(t, o)
 	f.Doubts = in.traceDoubts(t)
 	tellKind(in.code, t, o, &f)
+	tellProcesses(in, o, looped, &f)
 	tellOneConnection(in.code, o, &f)
 	if loop, ok := serialAddress(in.code, t, o.stack); ok && (o.kind == "dial" || o.kind == "tls") {
 		f.Advice = "By the source, each goes to another address, that of an item of the loop at " + loop + ": they cannot be reused. Make them concurrently, with a limit (errgroup with SetLimit), so that a peer that does not answer delays nobody else; and give each a time limit that suits a peer that is up."
@@ -262,7 +263,7 @@ func manyCallsAdvice(t *traced, o *outward) string {
 	case o.kind == "query":
 		return "Ask for all at once: one query with many keys (IN, a join); or load what the loop needs beforehand, and look it up in memory (N+1 queries)."
 	case o.kind == "process":
-		return "Do not start a process for each item: give one process all of them, keep one running and talk to it, or do it in the program (a library). If the question is the same each time, ask once and keep the answer."
+		return oneProcessForAll // see [tellProcesses]
 	case o.kind == "dial" || o.kind == "tls":
 		return "Keep one connection and use it for all of them (one client for all requests, bodies read to the end and closed), and ask for all at once if the peer supports it (a batch, a join)."
 	case o.kind == "dns":

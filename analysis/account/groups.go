@@ -247,6 +247,7 @@ func (t *tally) part(w *words) Part {
 		p.Rows = append(p.Rows, row)
 	}
 	p.Rows = append(p.Rows, t.sampled(w, running, samples, most)...)
+	p.Rows = slices.DeleteFunc(p.Rows, func(r Row) bool { return recorded(r.Site) })
 	slices.SortFunc(p.Rows, compareRows)
 	return p
 }

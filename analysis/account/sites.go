@@ -127,6 +127,10 @@ func (w *words) findSite(id stack.ID) siteID {
 	found := false
 	frames := table.Frames(id)
 	for i, f := range frames {
+		if frame := table.Frame(f); rank < stack.Dependency && stack.IsAgentFrame(frame) {
+			best, found = f, true // whoever it interrupts has no part in it
+			break
+		}
 		if origin := w.scope.Of(table.Frame(f)); origin > rank || !found {
 			best, rank, found = f, max(origin, rank), true
 		}
@@ -161,6 +165,9 @@ func (w *words) dispatched(ids []stack.FrameID) int {
 	}
 	return len(ids) - 1
 }
+
+// recorded tells of a line that it is of what records the program: its time is no part of what the program does.
+func recorded(s Site) bool { return stack.IsAgentFrame(s.Frame) }
 
 // user tells whether a line is not of the standard library.
 func (w *words) user(s siteID) bool { return w.users[s] }

@@ -79,7 +79,14 @@ type Assists struct {
 	// Stack is where the most of their time began; 0 where the trace does not say.
 	Stack stack.ID
 
-	stacks map[stack.ID]time.Duration
+	// Places are those of them that began at each stack, as far as the trace says where, and there are not too many.
+	Places map[stack.ID]AssistPlace `json:"-"`
+}
+
+// AssistPlace is how many mark assists began at a stack, how long they took, and for how much of that their goroutines ran.
+type AssistPlace struct {
+	Count     int64
+	Time, Ran time.Duration
 }
 
 // maxAssistStacks bounds the places that are kept apart for one kind of goroutine. Assists
@@ -87,23 +94,22 @@ type Assists struct {
 const maxAssistStacks = 1000
 
 // at adds the time of an assist to where it began.
-func (k *Assists) at(id stack.ID, d time.Duration) {
-	if k.stacks == nil {
-		k.stacks = map[stack.ID]time.Duration{}
+func (k *Assists) at(id stack.ID, d, ran time.Duration) {
+	if k.Places == nil {
+		k.Places = map[stack.ID]AssistPlace{}
 	}
-	if _, known := k.stacks[id]; id != 0 && (known || len(k.stacks) < maxAssistStacks) {
-		k.stacks[id] += d
+	if p, known := k.Places[id]; id != 0 && (known || len(k.Places) < maxAssistStacks) {
+		k.Places[id] = AssistPlace{p.Count + 1, p.Time + d, p.Ran + ran}
 	}
 }
 
 // place chooses where the most time began.
 func (k *Assists) place() {
-	for id, d := range k.stacks {
-		if most := k.stacks[k.Stack]; d > most || d == most && id < k.Stack {
+	for id, p := range k.Places {
+		if most := k.Places[k.Stack].Time; p.Time > most || p.Time == most && id < k.Stack {
 			k.Stack = id
 		}
 	}
-	k.stacks = nil
 }
 
 // gcWatch follows the collector.
@@ -237,7 +243,7 @@ func (w *gcWatch) assist(at timeline.Time, t *rareTrack, g *sweep.Goroutine) {
 	}
 	k.Add(d)
 	k.Ran += ran
-	k.at(t.assistStack, d)
+	k.at(t.assistStack, d, ran)
 	w.out.AssistTotal += d
 	if w.inCycle {
 		w.cycle.Assist += d

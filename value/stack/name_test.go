@@ -118,6 +118,21 @@ func TestScope(t *testing.T) {
 	f(none, "runtime.loupeRun", Standard)
 	f(project, "main.loupe", User)
 	f(none, "main.(*loupes).find", User)
+	// By their file: what the agent is made of, and what is only called like it.
+	for frame, want := range map[Frame]Origin{
+		{Func: "main.init.1", File: "/src/zz_loupe_inject.go", Line: 63}:         Standard,
+		{Func: "main.loupeServe", File: "/src/zz_loupe_inject_test.go", Line: 5}: Standard,
+		{Func: "main.loupeServe"}:                                                 Standard,
+		{Func: "main.init.1", File: "/src/main.go", Line: 63}:                     User,
+		{Func: "project/glass.loupeView", File: "/src/glass/view.go", Line: 5}:    User,
+		{Func: "project/glass.(*loupeView).Draw", File: "/src/glass/view.go"}:     User,
+		{Func: "github.com/a/b.loupeView", File: "/mod/a/b@v1.0.0/v.go", Line: 5}: Dependency,
+		{Func: "os.loupeEnviron", File: "/go/src/os/zz_loupe_env.go", Line: 5}:    Standard,
+	} {
+		if got := project.Of(frame); got != want {
+			t.Errorf("Of(%+v) = %v, want %v", frame, got, want)
+		}
+	}
 	if !none.IsUser(Frame{Func: "main.main"}) || project.IsUser(Frame{Func: "github.com/a/b.F"}) {
 		t.Error("IsUser disagrees with Origin")
 	}

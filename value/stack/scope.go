@@ -47,6 +47,11 @@ func (s Scope) Origin(function string) Origin {
 	if isAgent(function[len(pkg):]) {
 		return Standard
 	}
+	return s.byPackage(pkg)
+}
+
+// byPackage says whose code a package is.
+func (s Scope) byPackage(pkg string) Origin {
 	// The user comes first: a module may be called "log" or "internal/x".
 	for _, module := range s.Modules {
 		if within(pkg, module) || within(pkg, module+"_test") {
@@ -77,15 +82,33 @@ func isAgent(name string) bool {
 // IsAgent says whether a function is of loupe's own agent, in whatever package it was built into.
 func IsAgent(function string) bool { return isAgent(function[len(Package(function)):]) }
 
+// AgentFiles begin the names of the files that loupe adds to a recorded program.
+const AgentFiles = "zz_loupe_"
+
+// IsAgentFrame says whether a frame is of loupe's own agent: of a file that loupe has added. A function of another file may
+// have a name like those of the agent; only where no file is known, the name alone tells.
+func IsAgentFrame(f Frame) bool {
+	if f.File == "" {
+		return IsAgent(f.Func)
+	}
+	return strings.HasPrefix(f.File[strings.LastIndexAny(f.File, `/\`)+1:], AgentFiles)
+}
+
 // IsUser says whether the frame runs the user's own code. It has the shape
 // that calltree asks for.
 func (s Scope) IsUser(f Frame) bool { return s.Of(f) == User }
 
-// Of says whose code a frame runs: as [Scope.Origin], but for closures of what was inlined. Where strings.SplitSeq is inlined
+// Of says whose code a frame runs: as [Scope.Origin], but by its file for loupe's own agent ([IsAgentFrame]), and for closures of what was inlined. Where strings.SplitSeq is inlined
 // into main.parse, its closure has the name of one of the caller, "main.parse.SplitSeq.splitSeq.func1", and the file of its
 // own: one of the standard library, or of the module cache.
 func (s Scope) Of(f Frame) Origin {
 	origin := s.Origin(f.Func)
+	switch {
+	case origin > Standard && IsAgentFrame(f):
+		return Standard
+	case origin == Standard && strings.Contains(f.Func, "loupe") && IsAgent(f.Func) && !IsAgentFrame(f):
+		origin = s.byPackage(Package(f.Func)) // a function of the program's own whose name is like that
+	}
 	if n := len(f.Func); origin != User || n == 0 || f.Func[n-1] < '0' || f.Func[n-1] > '9' {
 		return origin
 	}
