@@ -122,6 +122,7 @@ func TestWT02Peers(t *testing.T) {
 // what says that they do is a method, a statement, or a name.
 func TestWT02Writes(t *testing.T) {
 	const send = "package main\n\nfunc send(v any) error {\n\treq, _ := http.NewRequest(%s, url, body(v))\n\treturn client.Do(req)\n}\n"
+	const helped = "package main\n\nfunc send(e any) error {\n\treq, _ := newRequest(%s)\n\treturn client.Do(req)\n}\n\nfunc newRequest(%s) (*http.Request, error) {\n\treturn http.NewRequest(%s, url, body(v))\n}\n"
 	for _, c := range []struct {
 		name, loop, callee string
 		frames             []string
@@ -131,6 +132,12 @@ func TestWT02Writes(t *testing.T) {
 		{"a POST of net/http", "for _, e := range events {\nsend(e)\n}", "", []string{"net/http.(*Client).Post@client.go:1", "main.send@b.go:5"}, "it sends a POST): a later one"},
 		{"a GET", "for _, e := range events {\nif err := send(e); err != nil {\nreturn err\n}\n}", fmt.Sprintf(send, "http.MethodGet"), []string{"net/http.(*Client).Do@client.go:1", "main.send@b.go:5"}, ""},
 		{"the caller says", "for _, e := range events {\nsend(ctx, http.MethodDelete, e)\n}", fmt.Sprintf(send, "method"), []string{"net/http.(*Client).Do@client.go:1", "main.send@b.go:5"}, "it sends a DELETE"},
+		{"a PUT through a helper", "for _, e := range events {\nsend(e)\n}", fmt.Sprintf(helped, "e", "v any", "http.MethodPut"), []string{"net/http.(*Client).Do@client.go:1", "main.send@b.go:5"}, "it sends a PUT"},
+		{"a GET through a helper", "for _, e := range events {\nsend(e)\n}", fmt.Sprintf(helped, "e", "v any", "http.MethodGet"), []string{"net/http.(*Client).Do@client.go:1", "main.send@b.go:5"}, ""},
+		{"given to a helper", "for _, e := range events {\nsend(e)\n}", fmt.Sprintf(helped, `"DELETE", e`, "method string, v any", "method"), []string{"net/http.(*Client).Do@client.go:1", "main.send@b.go:5"}, "it sends a DELETE"},
+		{"a GET given to a helper", "for _, e := range events {\nsend(e)\n}", fmt.Sprintf(helped, `"GET", e`, "method string, v any", "method"), []string{"net/http.(*Client).Do@client.go:1", "main.send@b.go:5"}, ""},
+		{"in the loop itself", "for _, e := range events { req, _ := http.NewRequest(\"POST\", url, e)\nclient.Do(req)\n}", "", []string{"net/http.(*Client).Do@client.go:1"}, "it sends a POST"},
+		{"another request beside the loop", "http.NewRequest(\"POST\", url, nil); for _, e := range events { req, _ := http.NewRequest(\"GET\", url, e)\nclient.Do(req)\n}", "", []string{"net/http.(*Client).Do@client.go:1"}, ""},
 		{"by its name", "for _, e := range events {\ndb.insertRow(e)\n}", "", []string{"main.(*db).insertRow@b.go:5"}, "main.(*db).insertRow changes something"},
 		{"a name that begins like one", "for _, e := range events {\ndb.postal(e)\n}", "", []string{"main.(*db).postal@b.go:5"}, ""},
 		{"a statement", "for _, e := range events {\ndb.Exec(q, e)\n}", "", []string{"database/sql.(*DB).ExecContext@sql.go:1"}, "it executes a statement"},
@@ -150,6 +157,48 @@ func TestWT02Writes(t *testing.T) {
 			t.Errorf("%s: %s", c.name, f.Summary)
 		case c.says == "" && (!at || strings.Contains(doubts, "effect")), c.says != "" && (at || !strings.Contains(doubts, c.says)):
 			t.Errorf("%s: %s\n%s", c.name, f.Advice, doubts)
+		}
+	}
+}
+
+// TestWT02Transfer: of calls that take as long as the peer reads their bodies, several at once are no sure gain; small ones, and those that wait for an
+// answer, keep the plain advice.
+func TestWT02Transfer(t *testing.T) {
+	const loop, writes = "for _, e := range events {\nget(e)\n}", "internal/poll.(*FD).Write@fd.go:1"
+	frames := []string{"net.(*conn).Write@net.go:1", "net/http.(*Client).Do@client.go:1", "main.get@b.go:5", "main.handle@a.go:5"}
+	const send = "package main; import \"net/http\"\n\nfunc get(v any) error {\n\treq, _ := http.NewRequest(%s, url, body(v))\n\treturn client.Do(req)\n}\n\nvar client = http.DefaultClient\n"
+	for _, c := range []struct {
+		name, method string
+		do           func(p *accounttest.Program)
+		severity     Severity
+		has, not     string
+		doubts       string
+	}{
+		{"large bodies", `"POST"`, func(p *accounttest.Program) {
+			for range 3 {
+				await(p, time.Millisecond, "network", append([]string{writes}, frames...)...)
+			}
+			ask(p, 100*time.Microsecond, frames[1:]...)
+		}, Info, "transfer of its body", "IN, a join", "it sends a POST"},
+		{"small bodies", `"POST"`, func(p *accounttest.Program) { ask(p, 2*time.Millisecond, frames[1:]...) }, Warning, "Send all at once", "IN, a join", "it sends a POST"},
+		{"small answers", "http.MethodGet", func(p *accounttest.Program) { ask(p, 2*time.Millisecond, frames[1:]...) }, Warning, "sk for all at once: one query with many keys (IN, a join)", "transfer", ""},
+		{"large answers", "http.MethodGet", func(p *accounttest.Program) {
+			ask(p, 100*time.Microsecond, frames[1:]...)
+			for range 20 {
+				await(p, 100*time.Microsecond, "network", append([]string{readNet}, frames[1:]...)...)
+			}
+		}, Info, "sk for all at once", "transfer of its body", "pieces"},
+	} {
+		r := served(t, 20, func(p *accounttest.Program) {
+			for range 8 {
+				c.do(p)
+			}
+		})
+		withSource(r, "a.go", "package main\n\nfunc handle() error {\n"+loop+"\nreturn nil\n}\n")
+		withSource(r, "b.go", fmt.Sprintf(send, c.method))
+		f := answers(t, r, "WT02")[0]
+		if f.State != Found || f.Severity != c.severity || !strings.Contains(f.Advice, c.has) || strings.Contains(f.Advice, c.not) || !strings.Contains(strings.Join(f.Doubts, "\n"), c.doubts) {
+			t.Errorf("%s: %s %s %q: %s\n%s\n%q", c.name, f.State, f.Severity, f.Title, f.Summary, f.Advice, f.Doubts)
 		}
 	}
 }

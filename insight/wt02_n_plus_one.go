@@ -213,7 +213,7 @@ func manyCallsText(o *outward, ways []callWay, at stack.Frame, looped bool, time
 		}
 		return leavesText(o, ways, about)
 	}
-	text := fmt.Sprintf("%s makes %s %s times, one after another,%s", unitOf(o.group), callWords[o.kind][0], times, atFrame(o.path[0]))
+	text := fmt.Sprintf("%s %s %s %s times, one after another,%s", unitOf(o.group), o.verb(), callWords[o.kind][0], times, atFrame(o.path[0]))
 	if at != o.path[0] {
 		text += fmt.Sprintf(", called%s", atFrame(at))
 	}
@@ -221,6 +221,14 @@ func manyCallsText(o *outward, ways []callWay, at stack.Frame, looped bool, time
 		text += " in a loop"
 	}
 	return text
+}
+
+// verb is what a unit does with calls of a kind.
+func (o *outward) verb() string {
+	if o.kind == "process" {
+		return "starts"
+	}
+	return "makes"
 }
 
 // onAverage says over how many units a figure of one was taken.

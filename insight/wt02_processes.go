@@ -20,8 +20,8 @@ type turnShare int
 
 const (
 	turnsUnknown turnShare = iota
-	turnsSame            // the same in each
-	turnsItem            // by the item of each turn, or what a function makes of it
+	turnsSame              // the same in each
+	turnsItem              // by the item of each turn, or what a function makes of it
 )
 
 // processStart is how a loop starts processes, by the source.
@@ -464,13 +464,13 @@ func givenLast(d *derivations, decl *ast.FuncDecl, v types.Object) bool {
 
 // Advice about processes.
 const (
-	oneProcessForAll     = "Do not start a process for each item: give one process all of them, keep one running and talk to it, or do it in the program (a library)."
-	startAtOnce   = "start them at the same time, with a limit such as GOMAXPROCS (errgroup with SetLimit), and give each a place of its own for its answer"
-	fewerOfThese  = "start only those whose answers are needed, or keep the answers as long as the executables do not change"
-	askProcess    = "By the source, each turn starts the same program with the same arguments: if its answer does not change meanwhile, start it once, before the loop, and keep the answer."
-	processTitle  = "Processes are started one after another in a loop"
-	sameProcess   = "The same process is started again and again"
-	fullByProcess = "the processes have used %s of the time of the CPUs while the program waited for them: started at the same time, they would hardly end sooner"
+	oneProcessForAll = "Do not start a process for each item: give one process all of them, keep one running and talk to it, or do it in the program (a library)."
+	startAtOnce      = "start them at the same time, with a limit such as GOMAXPROCS (errgroup with SetLimit), and give each a place of its own for its answer"
+	fewerOfThese     = "start only those whose answers are needed, or keep the answers as long as the executables do not change"
+	askProcess       = "By the source, each turn starts the same program with the same arguments: if its answer does not change meanwhile, start it once, before the loop, and keep the answer."
+	processTitle     = "Processes are started one after another in a loop"
+	sameProcess      = "The same process is started again and again"
+	fullByProcess    = "the processes have used %s of the time of the CPUs while the program waited for them: started at the same time, they would hardly end sooner"
 )
 
 // tellProcesses makes a finding about processes that are started one after another say what fits these.

@@ -109,7 +109,7 @@ func leavesText(o *outward, ways []callWay, about string) string {
 		}
 		each = append(each, where)
 	}
-	return fmt.Sprintf("%s makes %s%s %s, one after another, in a loop: %s", unitOf(o.group), about, timesOf(o.each()), callsWords[o.kind], strings.Join(each[:len(each)-1], "; ")+"; and "+each[len(each)-1])
+	return fmt.Sprintf("%s %s %s%s %s, one after another, in a loop: %s", unitOf(o.group), o.verb(), about, timesOf(o.each()), callsWords[o.kind], strings.Join(each[:len(each)-1], "; ")+"; and "+each[len(each)-1])
 }
 
 // waysText says that calls at one line are made by several ways.
