@@ -22,6 +22,7 @@ type flight struct {
 	puts          codeLine
 	// keyed tells that what is looked for has a key that is not always the same, and ofKey that the lock is that of one key.
 	keyed, ofKey bool
+	under        *underlying
 }
 
 // lookedUnder asks of work under a lock what is looked for before it.
@@ -46,7 +47,7 @@ func flightOf(under *underlying, levels []*underlying, waiter []stack.Frame) *fl
 			continue // or it costs too little to be made only once
 		}
 		line, _ := u.s.lines(x)
-		f := &flight{look: types.ExprString(x), before: before, again: codeLine{u.file, line}, puts: puts, keyed: u.keyedLook(x)}
+		f := &flight{look: types.ExprString(x), before: before, again: codeLine{u.file, line}, puts: puts, keyed: u.keyedLook(x), under: under}
 		name, _, _ := strings.Cut(u.lockTaken(), ".")
 		f.ofKey = lookedUp(u.fn, name) || u.calledOnEntry(waiter, name)
 		return f
@@ -310,6 +311,7 @@ func (f *flight) protects(c *code) *protected {
 	if f.keyed && !f.ofKey {
 		p.advice, p.info, p.title = flightKeyed, false, ""
 	}
+	f.under.tellFailing(p)
 	return p
 }
 

@@ -175,9 +175,10 @@ func keptFor(u *underlying, levels []*underlying, waiter []stack.Frame, guards [
 		}
 	}
 	if p := u.entry(waiter); p != nil {
+		u.tellFailing(p)
 		return p
 	}
-	if p := (oneValue{u}).single(); p != nil {
+	if p := (oneValue{u}).single(levels); p != nil {
 		return p
 	}
 	if p := (besideLock{u}).guarded(guards); p != nil {

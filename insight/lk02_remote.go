@@ -261,9 +261,9 @@ func (u atPeer) keyOf(reads, writes *ast.CallExpr) string {
 	return ""
 }
 
-// single looks for a value without a key that the call fetches when it is old or not there yet: all who
-// wait need it.
-func (u oneValue) single() *protected {
+// single looks for a value without a key that the call fetches when it is old or not there yet; levels are the functions that lead
+// from the lock to the call.
+func (u oneValue) single(levels []*underlying) *protected {
 	if !u.known {
 		return nil
 	}
@@ -272,15 +272,32 @@ func (u oneValue) single() *protected {
 		return nil
 	}
 	place, at := u.fetched(root)
-	if place == "" || !u.checks(root, place) || u.asksWithParameter() {
+	if place == "" || u.asksWithParameter() {
 		return nil
 	}
-	return &protected{info: true,
-		says: fmt.Sprintf("the lock guards one value, %s, and all who wait need the one that is being fetched", place),
-		advice: "Without the lock each of those who wait would fetch one, and with singleflight they would wait as they do now. Have the next one before it is asked for: fetch it in the background some time before the old one expires, and go on with the old one meanwhile (an atomic.Pointer needs no lock to read it). " +
-			"Otherwise make it expire less often, or the call itself faster.",
+	if !u.checks(root, place) {
+		if look, once := u.onceLooked(place, levels); once {
+			return u.lookAgain(place, look, at)
+		}
+		return nil
+	}
+	p := &protected{info: true,
+		says:     "the lock guards one value, " + place,
 		doubt:    "if the old value must not be used while a new one is fetched, or is valid for less time than it takes to fetch one, waiting for it is its price",
 		evidence: []Evidence{u.c.shownAt(u.file, at, "stored here: %s", place)}}
+	const background = "fetch it in the background some time before the old one expires, and go on with the old one meanwhile (an atomic.Pointer needs no lock to read it). " +
+		"Otherwise make it expire less often, or the call itself faster."
+	switch _, counted := u.fetches(); {
+	case u.tellEach(p):
+	case counted:
+		p.says += ", and all who wait need the one that is being fetched"
+		p.advice = "Without the lock each of those who wait would fetch one, and with singleflight they would wait as they do now. Have the next one before it is asked for: " + background
+	default:
+		p.says += ", and those who wait need the one that is being fetched, if that succeeds"
+		p.advice = "Have the next one before it is asked for: " + background + " If the call fails, or what it gives is old at once, each of those who wait asks for itself, one after another: " +
+			"then let them share the call that is under way, its error as well (golang.org/x/sync/singleflight), and do not ask again at once after an error."
+	}
+	return p
 }
 
 // fetched is the one variable, or field of what has the lock, that is given what the call gives.
