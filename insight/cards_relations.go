@@ -165,6 +165,8 @@ var relationsOfLocks = []relation{
 var relationsOfConnections = []relation{
 	func(t two) verdict { return saysUnder.given(t.b.Rule == ld06.ID && waitsForDial(t.c, t.i, t.j)) },
 	func(t two) verdict { return saysApart.given(t.a.Rule == ld06.ID && waitsForDial(t.c, t.j, t.i)) },
+	func(t two) verdict { return saysUnder.given(handedDial(t.c, t.i, t.j)) },
+	func(t two) verdict { return saysApart.given(handedDial(t.c, t.j, t.i)) },
 	func(t two) verdict { return saysUnder.given(t.b.Rule == ld06.ID && slotForDial(t.a, t.b)) },
 	// Who has the connections runs a query that computes in the process.
 	func(t two) verdict { return saysUnder.given(ofPoolWaits(t)) },

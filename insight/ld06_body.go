@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 // What the source does with the body of an answer, on each way out of the function that asks for it: a connection is used
@@ -27,10 +28,11 @@ type bodyWays struct {
 	unread []int  // lines at which the function returns before it has read the body, which is closed then
 	drains bool   // what is deferred to close it reads it to its end
 
-	deferred bool // it is closed by the first statement that follows the check for an error, by defer
-	whole    int  // how often it is read to its end
-	other    int  // how often something else is done with it
-	limited  int  // the line at which no more than a limit is read; 0 without one
+	counted  *waysTaken // how often these were taken, where that was counted and is why
+	deferred bool       // it is closed by the first statement that follows the check for an error, by defer
+	whole    int        // how often it is read to its end
+	other    int        // how often something else is done with it
+	limited  int        // the line at which no more than a limit is read; 0 without one
 }
 
 // bodyWaysOf looks at the call on the line of a frame; ok is false where the source does not show it, or does something else than
@@ -411,7 +413,13 @@ func (b *bodyWays) tell(f *Finding, others string) bool {
 			places = append(places, fmt.Sprint(line))
 		}
 		where := baseName(b.file) + ":" + andList(places)
-		f.Advice = fmt.Sprintf("By the source, the function returns at %s before it has read the body, which is then closed unread: that costs the connection. If these answers (error statuses, for example) are not rare, read them to their end first, with a limit: io.Copy(io.Discard, io.LimitReader(%s, 64<<10)).", where, b.body()) + or
+		f.Advice = fmt.Sprintf("By the source, the function returns at %s before it has read the body, which is then closed unread: that costs the connection. ", where)
+		if w := b.counted; w != nil {
+			f.Advice += fmt.Sprintf("By the counts, %s of %s went that way. Read these answers", unit.Count(w.taken), unit.Plural(w.calls, "call"))
+		} else {
+			f.Advice += "If these answers (error statuses, for example) are not rare, read them"
+		}
+		f.Advice += fmt.Sprintf(" to their end first, with a limit: io.Copy(io.Discard, io.LimitReader(%s, 64<<10)).", b.body()) + or
 		return true
 	}
 	return false

@@ -107,6 +107,12 @@ func TestWaitsForDial(t *testing.T) {
 		return Finding{Rule: "LD06", State: Found, Severity: s, Evidence: []Evidence{{File: "ask.go", Line: line}}}
 	}
 	const ms = time.Millisecond
+	handed := func(key string, line int) *facts.UnitRow {
+		r := row("network", 3*ms)
+		r.Kind, r.Site.Frame.Line = account.WaitGroup, 30
+		r.Cause = facts.UnitCause{Kind: kinds[key], Site: facts.UnitSite{Frame: stack.Frame{Func: "main.ask", File: "ask.go", Line: line}}}
+		return r
+	}
 	remark := wait(row("network", ms), row("dial", 3*ms))
 	remark.Rule = "WT03"
 	for _, x := range []struct {
@@ -115,13 +121,16 @@ func TestWaitsForDial(t *testing.T) {
 		want       bool
 	}{
 		{"for dials", wait(row("network", ms), row("dial", ms), row("tls", 2*ms)), dial(Warning, 9), true},
+		{"for a goroutine that makes one", wait(handed("tls", 9)), dial(Warning, 9), true},
+		{"for a goroutine that makes one elsewhere", wait(handed("tls", 20)), dial(Warning, 9), false},
+		{"for a goroutine that waits for answers", wait(handed("network", 9)), dial(Warning, 9), false},
 		{"for answers", wait(row("network", 9*ms), row("dial", ms)), dial(Warning, 9), false},
 		{"at another line", wait(row("network", ms), row("dial", 3*ms)), dial(Warning, 20), false},
 		{"a remark", wait(row("network", ms), row("dial", 3*ms)), dial(Info, 9), false},
 		{"another rule", remark, dial(Warning, 9), false},
 	} {
 		c := &causal{all: []Finding{x.wait, x.dial}}
-		if got := waitsForDial(c, 0, 1); got != x.want {
+		if got := waitsForDial(c, 0, 1) || handedDial(c, 0, 1); got != x.want {
 			t.Errorf("%s: %v", x.name, got)
 		}
 		if c.follows(0, 1) != x.want || x.want && c.follows(1, 0) {

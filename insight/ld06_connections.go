@@ -218,9 +218,9 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 		f.Severity, f.Advice = Warning, bodyAdvice(in.code, t.Site(top.Stack))
 	}
 	tellProbe(in, &f, t.Frames(top.Stack))
-	sources := connSources{in.code}
+	sources, why := connSources{in.code}, false
 	if ways, ok := bodyWaysOf(in.code, t.Site(top.Stack)); ok && f.Severity.AtLeast(Warning) && !mostOpen(leftOpenBodies(t), opened) {
-		tellWays(&f, &ways, sources, t.Site(top.Stack), float64(opened)/float64(max(1, answers)))
+		why = tellWays(&f, &ways, sources, t.Site(top.Stack), float64(opened)/float64(max(1, answers)))
 	}
 	if readsBodies(in.code, t.Site(top.Stack)) {
 		f.Advice = "By the source, the body is read to its end there. Use one http.Client for all requests, and set its Transport's MaxIdleConnsPerHost " + perHostDefault + " to at least the number of concurrent requests to one host."
@@ -228,7 +228,7 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	} else if ways, ok := bodyWaysOf(in.code, t.Site(top.Stack)); ok && ways.kept() && !mostOpen(leftOpenBodies(t), opened) {
 		tellEnded(&f, &ways, sources, t.Site(top.Stack))
 	}
-	tellSettings(&f, sources, t.Frames(top.Stack), append(sources.unsetPerHost(), sources.httpSettings()...))
+	tellSettings(&f, sources, t.Frames(top.Stack), whereAnswersAreRead(why, append(sources.unsetPerHost(), sources.httpSettings()...)))
 	tellKept(&f, in.code, t.Site(top.Stack))
 	if !mostOpen(leftOpenBodies(t), opened) {
 		tellStream(&f, in.code, t.Site(top.Stack))

@@ -30,46 +30,73 @@ func tellOwnServer(f *Finding, t *traced, sources connSources, opened int64) {
 // explainsMost is the part of the new connections that early ways out have to be taken for at least to be why. Chosen.
 const explainsMost = 0.5
 
-// tooSeldom tells of the early ways out of a function that too few of its calls take them to explain the connections that were made for a part of
-// the answers, by the counts of blocks; false where these do not tell.
-func (b *bodyWays) tooSeldom(counts *countedTurns, at stack.Frame, part float64) (taken, calls int64, seldom bool) {
+// waysTaken is how often a function took its ways out before it had read the body, by the counts of blocks.
+type waysTaken struct {
+	calls, taken int64
+	at           map[int]int64 // by the line
+}
+
+// taken counts them; false where the counts do not tell.
+func (b *bodyWays) taken(counts *countedTurns, at stack.Frame) (w waysTaken, ok bool) {
 	if counts == nil || len(b.unread) == 0 {
-		return 0, 0, false
+		return w, false
 	}
 	in, ok := counts.d.at(at)
 	if !ok {
-		return 0, 0, false
+		return w, false
 	}
+	w.at = map[int]int64{}
 	eachNode(in.body(), func(n ast.Node, around []ast.Node) {
 		_, line, _ := counts.d.t.at(n.Pos())
 		_, last, _ := counts.d.t.at(n.End())
 		switch n.(type) {
 		case *ast.AssignStmt:
-			if calls == 0 && line <= at.Line && at.Line <= last {
+			if w.calls == 0 && line <= at.Line && at.Line <= last {
 				n, known := counts.reaches(around, n)
-				calls, ok = n, ok && known
+				w.calls, ok = n, ok && known
 			}
 		case *ast.ReturnStmt:
 			if slices.Contains(b.unread, line) {
 				n, known := counts.reaches(around, n)
-				taken, ok = taken+n, ok && known
+				w.at[line] += n
+				w.taken, ok = w.taken+n, ok && known
 			}
 		}
 	})
-	return taken, calls, ok && calls > 0 && float64(taken) < explainsMost*part*float64(calls)
+	return w, ok && w.calls > 0
+}
+
+// explain tells whether they are taken often enough to be why connections were made for a part of the answers.
+func (w waysTaken) explain(part float64) bool {
+	return w.taken > 0 && float64(w.taken) >= explainsMost*part*float64(w.calls)
 }
 
 // tellWays says what the source does with the body of the answers of a line, for a part of which connections were made: an early way out that
-// was taken too seldom for that is no more than a doubt.
-func tellWays(f *Finding, b *bodyWays, sources connSources, at stack.Frame, part float64) {
+// was taken too seldom for that is no more than a doubt. It tells whether the counts show that such a way is why.
+func tellWays(f *Finding, b *bodyWays, sources connSources, at stack.Frame, part float64) (why bool) {
 	others := sources.others(at)
-	taken, calls, seldom := b.tooSeldom(blockCountsOf(sources.code), at, part)
-	if !seldom || b.handed > 0 {
+	w, counted := b.taken(blockCountsOf(sources.code), at)
+	switch {
+	case !counted || b.handed > 0:
 		b.tell(f, others)
-		return
+		return false
+	case w.explain(part):
+		b.unread = slices.DeleteFunc(b.unread, func(line int) bool { return w.at[line] == 0 })
+		b.counted = &w
+		return b.tell(f, others)
 	}
 	if others != "" {
 		f.Advice = strings.ToUpper(others[:1]) + others[1:]
 	}
-	f.Doubts = append(f.Doubts, fmt.Sprintf("the function also returns before it has read the body, but in %s of %s: that explains few of these connections", unit.Count(taken), unit.Plural(calls, "call")))
+	f.Doubts = append(f.Doubts, fmt.Sprintf("the function also returns before it has read the body, but in %s of %s: that explains few of these connections", unit.Count(w.taken), unit.Plural(w.calls, "call")))
+	return false
+}
+
+// whereAnswersAreRead leaves of what the source sets only what closes each connection, or keeps two to a host, where the bodies are why: how many
+// are kept to all hosts together matters only for those that can be.
+func whereAnswersAreRead(why bool, all []connSetting) []connSetting {
+	if why {
+		all = slices.DeleteFunc(all, func(x connSetting) bool { return !x.sure && !x.unset })
+	}
+	return all
 }

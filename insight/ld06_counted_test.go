@@ -57,13 +57,38 @@ func TestTooSeldom(t *testing.T) {
 		}
 		ways, ok := bodyWaysOf(code, at)
 		f := Finding{Advice: "Reuse."}
-		tellWays(&f, &ways, connSources{code}, at, c.part)
+		why := tellWays(&f, &ways, connSources{code}, at, c.part)
 		blamed, doubted := strings.Contains(f.Advice, "the function returns at a.go:12"), len(f.Doubts) > 0
+		measured, may := strings.Contains(f.Advice, "By the counts, "+c.early+" of 100 calls went that way. Read these answers to their end"), strings.Contains(f.Advice, "are not rare")
+		if blamed && (measured != c.counted || may == c.counted) || why != (c.blamed && c.counted) {
+			t.Errorf("%s: why %v: %s", c.name, why, f.Advice)
+		}
 		if !ok || blamed != c.blamed || doubted == c.blamed {
 			t.Errorf("%s: %s %q", c.name, f.Advice, f.Doubts)
 		}
 		if doubted && !strings.Contains(f.Doubts[0], "in 1 of 100 calls") {
 			t.Errorf("%s: %s", c.name, f.Doubts[0])
 		}
+	}
+}
+
+// TestWaysTaken: of the ways out before the body is read only those are named that were taken; what the source keeps to all hosts together is left out
+// where they are why, but not what closes each connection or keeps two of a host.
+func TestWaysTaken(t *testing.T) {
+	const text = "package main\n\nimport \"net/http\"\n\nvar shared = &http.Client{Transport: &http.Transport{MaxIdleConns: 256, MaxIdleConnsPerHost: 64}}\n\nfunc send(req *http.Request) error {\n\tresp, err := shared.Do(req)\n\tif err != nil { // =0\n\t\treturn err\n\t}\n\tdefer resp.Body.Close()\n\tif resp.StatusCode/100 != 2 { // =0\n\t\treturn errStatus\n\t}\n\treturn nil\n}\n"
+	at := stack.Frame{Func: "main.send", File: "a.go", Line: 8}
+	code := sourceOf(text)
+	countBlocks(code, text)
+	ways, ok := bodyWaysOf(code, at)
+	f := Finding{Advice: "Reuse."}
+	if why := tellWays(&f, &ways, connSources{code}, at, 1); !ok || !why || !strings.Contains(f.Advice, "the function returns at a.go:16 before") || !strings.Contains(f.Advice, "100 of 100 calls") {
+		t.Errorf("%v %v: %s", ok, why, f.Advice)
+	}
+	settings := []connSetting{{does: "total"}, {does: "off", sure: true}, {does: "two", unset: true}}
+	if got := whereAnswersAreRead(true, append([]connSetting(nil), settings...)); len(got) != 2 || got[0].does != "off" {
+		t.Errorf("%+v", got)
+	}
+	if got := whereAnswersAreRead(false, settings); len(got) != 3 {
+		t.Errorf("%+v", got)
 	}
 }
