@@ -199,3 +199,48 @@ func TestCP03Spliced(t *testing.T) {
 		}
 	}
 }
+
+// TestCP03Handed: the same is told where the goroutine of each receiver gets the value by its channel from a loop over them; not of values that are its own,
+// that are sent to one alone, that all may change, or that come by another channel.
+func TestCP03Handed(t *testing.T) {
+	const head = "package main\n\nimport \"encoding/json\"\n\ntype event struct { Name string; Data map[string]int; Seq int; At int64; Tags []string }\ntype item struct { e *event }\ntype conn struct { name string; seq int; in, other chan *event; vals chan event; items chan item; w chan []byte }\ntype hub struct { conns []*conn }\nfunc use(*event) {}\nfunc (e *event) trim() { e.Tags = nil }\n"
+	const toAll = "func (h *hub) send(e *event) {\nfor _, c := range h.conns {\nc.in <- e\n}\n}\n"
+	const vals = "func (h *hub) send(e event) {\nfor _, c := range h.conns {\nc.vals <- e\n}\n}\n"
+	const stack = "main.(*conn).run@A encoding/json.Marshal encoding/json.structEncoder.encode"
+	run := func(body string) string { return "func (c *conn) run() {\n" + body + "}\n" }
+	encode := func(body string) string {
+		return run("for e := range c.in {\nmsg := *e\n" + body + "b, _ := json.Marshal(msg) // A\nc.w <- b\n}\n")
+	}
+	const own = "msg.Seq = c.seq\n"
+	for _, c := range []struct {
+		name, source, stack string
+		told                bool
+	}{
+		{"a copy with a number", toAll + encode(own), stack, true},
+		{"received one by one", toAll + run("for {\ne := <-c.in\nmsg := *e\n"+own+"b, _ := json.Marshal(msg) // A\nc.w <- b\n}\n"), stack, true},
+		{"in a select", toAll + run("for {\nselect {\ncase e := <-c.in:\nmsg := *e\n"+own+"b, _ := json.Marshal(msg) // A\nc.w <- b\n}\n}\n"), stack, true},
+		{"a value", vals + run("for e := range c.vals {\ne.Seq = c.seq\nb, _ := json.Marshal(e) // A\nc.w <- b\n}\n"), stack, true},
+		{"within a message", "func (h *hub) send(e *event) {\nm := item{e}\nfor _, c := range h.conns {\nc.items <- m\n}\n}\n" + run("for m := range c.items {\nmsg := *m.e\n"+own+"b, _ := json.Marshal(msg) // A\nc.w <- b\n}\n"), stack, true},
+		{"by a function of the receiver", toAll + "func (c *conn) run() {\nfor e := range c.in {\nc.write(e) // B\n}\n}\nfunc (c *conn) write(e *event) {\nmsg := *e\n" + own + "b, _ := json.Marshal(msg) // A\nc.w <- b\n}\n", "main.(*conn).run@B main.(*conn).write@A encoding/json.Marshal encoding/json.structEncoder.encode", true},
+		{"a channel that is given", toAll + "func (c *conn) start() {\ngo c.run(c.in)\n}\nfunc (c *conn) run(in <-chan *event) {\nfor e := range in {\nmsg := *e\n" + own + "b, _ := json.Marshal(msg) // A\nc.w <- b\n}\n}\n", stack, true},
+		{"if one can take it", strings.Replace(toAll, "c.in <- e", "select {\ncase c.in <- e:\ndefault:\n}", 1) + encode(own), stack, true},
+
+		{"one made for each", strings.Replace(toAll, "c.in <- e", "o := *e\no.Name = c.name\nc.in <- &o", 1) + encode(own), stack, false},
+		{"to one of them", "func (h *hub) send(e *event) {\nh.conns[0].in <- e\n}\n" + encode(own), stack, false},
+		{"each to one of them", "func (h *hub) send(es []*event) {\nfor i, e := range es {\nh.conns[i%9].in <- e\n}\n}\n" + encode(own), stack, false},
+		{"by another channel", strings.Replace(toAll, "c.in <- e", "c.other <- e", 1) + encode(own), stack, false},
+		{"nothing of its own", toAll + run("for e := range c.in {\nb, _ := json.Marshal(e) // A\nc.w <- b\n}\n"), stack, false},
+		{"most fields are its own", toAll + encode("msg.Seq, msg.Name, msg.Data = c.seq, c.name, nil\n"), stack, false},
+		{"an element of a field", toAll + encode(own+"msg.Data[c.name] = 1\n"), stack, false},
+		{"an element of a field of what all have", toAll + encode(own+"e.Data[c.name] = 1\n"), stack, false},
+		{"a function gets its address", toAll + encode(own+"use(&msg)\n"), stack, false},
+		{"a method of it", toAll + encode(own+"msg.trim()\n"), stack, false},
+		{"sometimes another value", toAll + run("for e := range c.in {\nmsg := *e\nif c.seq == 0 {\nmsg = event{Name: c.name}\n}\n"+own+"b, _ := json.Marshal(msg) // A\nc.w <- b\n}\n"), stack, false},
+	} {
+		f := askedCP03(t, head+c.source, c.stack, c.stack)
+		told := strings.Contains(f.Summary, "sends the same value to the goroutine of each receiver, and only Seq differs there")
+		if told != c.told || told && !strings.Contains(f.Advice, "once before the loop at main.go:1") {
+			t.Errorf("%s: %s %s\n%s", c.name, f.Title, f.Summary, f.Advice)
+		}
+	}
+}

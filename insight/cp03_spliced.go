@@ -14,6 +14,7 @@ import (
 // splicedEncode is such a value.
 type splicedEncode struct {
 	loop   codeLine
+	handed bool     // the loop sends the value to a goroutine of each receiver
 	differ []string // fields that each receiver has of its own
 	same   string   // what is the same: "the rest of e"
 }
@@ -55,11 +56,20 @@ func encodedSpliced(h *hit, line *hitLine) (s splicedEncode, ok bool) {
 	if star, is := from.(*ast.StarExpr); is {
 		from = star.X
 	}
-	loop, same := sameForReceivers(h, line, d, in, calls[0], from, own)
-	if !same {
+	if changedOtherwise(d, in, v, calls[0]) {
 		return s, false
 	}
-	s = splicedEncode{loop: loop, same: "the rest of " + types.ExprString(from)}
+	loop, same := sameForReceivers(h, line, d, in, calls[0], from, own)
+	handed := false
+	if !same {
+		if loop, handed = handedByLoop(d, in.decl, x); !handed || changedThrough(d, in, from, v) {
+			return s, false
+		}
+	}
+	s = splicedEncode{loop: loop, handed: handed, same: "the rest of " + types.ExprString(from)}
+	if handed {
+		s.same = "the rest of " + v.Name()
+	}
 	for _, f := range own {
 		s.differ = append(s.differ, f.Name())
 	}
@@ -129,8 +139,17 @@ func sameForReceivers(h *hit, line *hitLine, d *derivations, in frameCode, call 
 
 // tell says it.
 func (s splicedEncode) tell(f *Finding) {
+	if s.handed {
+		f.Summary += fmt.Sprintf("; by the source, the loop at %s sends the same value to the goroutine of each receiver, and only %s differs there: %s is the same for all", s.loop.text(), andList(s.differ), s.same)
+		f.Advice = fmt.Sprintf("Encode what is the same for all (%s) once before the loop at %s, and send its bytes with the value; the goroutine of each puts only %s into the text: append `{\"…\":`, the few fields with strconv.Append…, and the bytes that are encoded already.",
+			s.same, s.loop.text(), andList(s.differ))
+		f.Doubts = append(f.Doubts, splicedDoubt)
+		return
+	}
 	f.Summary += fmt.Sprintf("; by the source, only %s differs for each of those that the loop at %s goes through, and %s is the same for all", andList(s.differ), s.loop.text(), s.same)
 	f.Advice = fmt.Sprintf("Encode what is the same for all (%s) once before the loop at %s, and put only %s into the text for each: append `{\"…\":`, the few fields with strconv.Append…, and the bytes that are encoded already. "+
 		"A json.RawMessage in the value is less work for you, but package json checks and copies its bytes for each.", s.same, s.loop.text(), andList(s.differ))
-	f.Doubts = append(f.Doubts, "the fields of the document may stand in another order then; texts that differ have to be encoded as JSON still (json.Marshal of the text alone)")
+	f.Doubts = append(f.Doubts, splicedDoubt)
 }
+
+const splicedDoubt = "the fields of the document may stand in another order then; texts that differ have to be encoded as JSON still (json.Marshal of the text alone)"
