@@ -37,3 +37,23 @@ func TestEntryLock(t *testing.T) {
 		}
 	}
 }
+
+// TestEntryLockOfSteps: the same holds where the lock keeps a change together, or makes one step of two calls.
+func TestEntryLockOfSteps(t *testing.T) {
+	const head = "package main\n\nimport \"sync\"\n\ntype entry struct {\n\tmu sync.Mutex\n\tqty map[string]int\n\tstore *client\n}\n\ntype svc struct {\n\tmu sync.Mutex\n\tqty map[string]int\n\tstore *client\n\tall map[string]*entry\n}\n\nfunc (s *svc) do(k, j, v string) error {\n"
+	const change = "\tn := s.qty[k]\n\tif n == 0 {\n\t\treturn errSold\n\t}\n\tif err := post(k); err != nil { // call\n\t\treturn err\n\t}\n\ts.qty[k] = n - 1\n\treturn nil\n"
+	const step = "\tif !s.store.Has(k) { // call\n\t\treturn s.store.Put(k, v)\n\t}\n\treturn nil\n"
+	const all, entry = "\ts.mu.Lock() // lock\n\tdefer s.mu.Unlock()\n", "\te := s.all[k]\n\te.mu.Lock() // lock\n\tdefer e.mu.Unlock()\n"
+	ofEntry := strings.NewReplacer("s.qty[k]", "e.qty[j]", "s.store", "e.store")
+	for _, c := range []struct{ name, body, says, not string }{
+		{"a change under one lock for all", all + change, "one lock for each key", "lock for each entry already"},
+		{"a change under that of an entry", entry + ofEntry.Replace(change), "ake the call shorter", "lock for each key"},
+		{"two calls under one lock for all", all + step, "Have one lock for each k", "lock for each entry already"},
+		{"two calls under that of an entry", entry + ofEntry.Replace(step), "There is a lock for each entry already", "Have one lock for each"},
+	} {
+		p := protectionOf(head+c.body+"}\n", "(*svc).do", "(*svc).do")
+		if p == nil || !strings.Contains(p.advice, c.says) || strings.Contains(p.advice, c.not) {
+			t.Errorf("%s: %+v", c.name, p)
+		}
+	}
+}
