@@ -14,6 +14,9 @@ import (
 // Who waits for a lock under which a value is fetched needs the one that is being fetched only if that call succeeds, and what it gives still
 // holds when the next one looks. Otherwise each of those who wait fetches for itself, one after another. The counts of blocks tell which it is.
 
+// fetching is what a lock is held for.
+type fetching struct{ *underlying }
+
 // fetchCounts are, of the calls of a function that looks for a value under its lock and fetches it where there is none, how many fetched it, how
 // many of these failed, and how many found it.
 type fetchCounts struct {
@@ -32,7 +35,7 @@ func (n fetchCounts) each() bool {
 func (n fetchCounts) fails() bool { return 2*n.failed >= n.fetched }
 
 // fetches counts the calls of the function that takes the lock. It is false where they were not counted.
-func (u *underlying) fetches() (n fetchCounts, ok bool) {
+func (u fetching) fetches() (n fetchCounts, ok bool) {
 	counts := blockCountsOf(u.c)
 	if counts == nil {
 		return n, false
@@ -41,7 +44,7 @@ func (u *underlying) fetches() (n fetchCounts, ok bool) {
 	if !ok {
 		return n, false
 	}
-	x := &fetchScan{u: u, counts: counts, known: true}
+	x := &fetchScan{u: u.underlying, counts: counts, known: true}
 	_, line, _ := counts.d.t.at(in.decl.Pos())
 	x.ended, _ = counts.blocks.Called(u.file, line)
 	x.name = in.decl.Name.Name
@@ -127,20 +130,20 @@ func (x *fetchScan) branch(s *ast.IfStmt, around []ast.Node) {
 }
 
 // tellEach makes what is said of such a lock tell that each of those who wait fetches for itself, where the counts show that.
-func (u *underlying) tellEach(p *protected) bool {
+func (u fetching) tellEach(p *protected) bool {
 	n, ok := u.fetches()
 	return ok && n.each() && u.tellFetches(n, p)
 }
 
 // tellFailing does so where most of what is fetched fails. Of values that have a key, and of those that are looked for before the lock, too, more
 // calls than not may fetch in any case.
-func (u *underlying) tellFailing(p *protected) {
+func (u fetching) tellFailing(p *protected) {
 	if n, ok := u.fetches(); ok && n.each() && n.fails() {
 		u.tellFetches(n, p)
 	}
 }
 
-func (u *underlying) tellFetches(n fetchCounts, p *protected) bool {
+func (u fetching) tellFetches(n fetchCounts, p *protected) bool {
 	p.says += "; " + n.text()
 	p.advice, p.doubt, p.info, p.title = u.shareAdvice(n), "", false, ""
 	if !n.fails() {
@@ -159,7 +162,7 @@ func (n fetchCounts) text() string {
 }
 
 // shareAdvice is what to do about that.
-func (u *underlying) shareAdvice(n fetchCounts) string {
+func (u fetching) shareAdvice(n fetchCounts) string {
 	advice := "Let all who wait share the call that is under way, and its error as well: golang.org/x/sync/singleflight around it (or a channel for each call, closed when it ends), with the lock held only to look and to store. "
 	if n.fails() {
 		advice += "After an error, do not ask again at once: return that error for a moment (a second, say), or pause between the calls."
@@ -173,7 +176,7 @@ func (u *underlying) shareAdvice(n fetchCounts) string {
 }
 
 // givesContext tells of the call under the lock that it is given a context of the function's caller.
-func (u *underlying) givesContext() bool {
+func (u fetching) givesContext() bool {
 	on := calledOn(u.s, u.call)
 	return hasCall(u.fn.body, func(call *ast.CallExpr) bool {
 		return on(call) && slices.ContainsFunc(call.Args, isContext)
@@ -213,11 +216,11 @@ func (u oneValue) onceLooked(place string, levels []*underlying) (at int, ok boo
 			}
 		}
 	})
-	return at, ok && !slices.ContainsFunc(levels, (*underlying).asksUnder)
+	return at, ok && !slices.ContainsFunc(levels, asksUnder)
 }
 
 // asksUnder tells of a function that leads to the call that it asks something before, under the lock.
-func (u *underlying) asksUnder() bool {
+func asksUnder(u *underlying) bool {
 	return hasNode(u.fn.body, func(n ast.Node) bool {
 		if n == nil {
 			return false

@@ -311,7 +311,7 @@ func (f *flight) protects(c *code) *protected {
 	if f.keyed && !f.ofKey {
 		p.advice, p.info, p.title = flightKeyed, false, ""
 	}
-	f.under.tellFailing(p)
+	fetching{f.under}.tellFailing(p)
 	return p
 }
 

@@ -175,7 +175,7 @@ func keptFor(u *underlying, levels []*underlying, waiter []stack.Frame, guards [
 		}
 	}
 	if p := u.entry(waiter); p != nil {
-		u.tellFailing(p)
+		fetching{u}.tellFailing(p)
 		return p
 	}
 	if p := (oneValue{u}).single(levels); p != nil {

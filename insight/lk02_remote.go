@@ -287,8 +287,8 @@ func (u oneValue) single(levels []*underlying) *protected {
 		evidence: []Evidence{u.c.shownAt(u.file, at, "stored here: %s", place)}}
 	const background = "fetch it in the background some time before the old one expires, and go on with the old one meanwhile (an atomic.Pointer needs no lock to read it). " +
 		"Otherwise make it expire less often, or the call itself faster."
-	switch _, counted := u.fetches(); {
-	case u.tellEach(p):
+	switch _, counted := (fetching{u.underlying}).fetches(); {
+	case (fetching{u.underlying}).tellEach(p):
 	case counted:
 		p.says += ", and all who wait need the one that is being fetched"
 		p.advice = "Without the lock each of those who wait would fetch one, and with singleflight they would wait as they do now. Have the next one before it is asked for: " + background
