@@ -191,8 +191,16 @@ func (b *bodyWays) kept() bool {
 	return b.deferred && len(b.unread) == 0 && b.handed == 0 && b.whole > 0 && b.other == 0
 }
 
-// endReaders read to the end what they are given.
-var endReaders = []string{"io.ReadAll", "ioutil.ReadAll", "io.Copy"}
+// endReaders read to the end what they are given, the argument of this number.
+var endReaders = map[string]int{"io.ReadAll": 0, "ioutil.ReadAll": 0, "io.Copy": 1, "io.CopyBuffer": 1}
+
+// readToEnd is what a call reads to its end, nil of other calls.
+func readToEnd(call *ast.CallExpr) ast.Expr {
+	if n, ok := endReaders[types.ExprString(call.Fun)]; ok && n < len(call.Args) {
+		return call.Args[n]
+	}
+	return nil
+}
 
 // countReaders counts, of what comes behind the call, what reads all of the body, what reads no more than a limit, and what else is done with it.
 func (b *bodyWays) countReaders(rest []ast.Stmt) {
@@ -208,7 +216,7 @@ func (b *bodyWays) countReaders(rest []ast.Stmt) {
 			case *ast.CallExpr:
 				name := types.ExprString(p.Fun)
 				switch {
-				case slices.Contains(endReaders, name):
+				case readToEnd(p) == e:
 					b.whole++
 					return
 				case name == "io.LimitReader":

@@ -223,12 +223,16 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 		why = tellWays(&f, &ways, sources, t.Site(top.Stack), float64(opened)/float64(max(1, answers)))
 	}
 	if readsBodies(in.code, t.Site(top.Stack)) {
-		f.Advice = "By the source, the body is read to its end there. Use one http.Client for all requests, and set its Transport's MaxIdleConnsPerHost " + perHostDefault + " to at least the number of concurrent requests to one host."
+		f.Advice = readThere + " Use one http.Client for all requests, and set its Transport's MaxIdleConnsPerHost " + perHostDefault + " to at least the number of concurrent requests to one host."
 		f.Doubts = in.traceDoubts(t)
 	} else if ways, ok := bodyWaysOf(in.code, t.Site(top.Stack)); ok && ways.kept() && !mostOpen(leftOpenBodies(t), opened) {
 		tellEnded(&f, &ways, sources, t.Site(top.Stack))
 	}
-	tellSettings(&f, sources, t.Frames(top.Stack), whereAnswersAreRead(why, append(sources.unsetPerHost(), sources.httpSettings()...)))
+	settings := append(sources.unsetPerHost(), sources.httpSettings()...)
+	if some := settingsOfOrigins(in.code, t.Frames(top.Stack), in.Session.Scope().IsUser, settings); len(some) > 0 {
+		settings = some
+	}
+	tellSettings(&f, sources, t.Frames(top.Stack), whereAnswersAreRead(why, settings))
 	tellKept(&f, in.code, t.Site(top.Stack))
 	if !mostOpen(leftOpenBodies(t), opened) {
 		tellStream(&f, in.code, t.Site(top.Stack))
@@ -237,6 +241,7 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 		tellTransport(&f, in.code, t.Frames(top.Stack), in.Session.Scope().IsUser)
 	}
 	tellDependency(&f, in.code, t.Frames(top.Stack), in.Session.Scope().IsUser)
+	tellMadeOnce(&f, in.code, t.Frames(top.Stack), in.Session.Scope().IsUser)
 	tellOneClient(&f, in.code, t.Frames(top.Stack), in.Session.Scope().IsUser)
 	if served == 0 && !mostOpen(leftOpenBodies(t), opened) { // those of a load are not its own
 		tellOwnServer(&f, t, sources, opened)
@@ -327,8 +332,8 @@ func readsBodies(c *code, at stack.Frame) bool {
 	s, asked := c.parse(at.File), false
 	for _, x := range fn.body.List {
 		whole := hasCall(x, func(call *ast.CallExpr) bool {
-			name := types.ExprString(call.Fun)
-			return (name == "io.ReadAll" || name == "io.Copy" || name == "ioutil.ReadAll") && strings.HasSuffix(types.ExprString(call.Args[len(call.Args)-1]), ".Body")
+			body := readToEnd(call)
+			return body != nil && strings.HasSuffix(types.ExprString(body), ".Body")
 		})
 		_, simple := x.(*ast.AssignStmt)
 		_, plain := x.(*ast.ExprStmt)

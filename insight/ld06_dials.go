@@ -127,9 +127,7 @@ func readsToClose(c *code, at stack.Frame) (line int) {
 				conns[types.ExprString(n.Lhs[0])] = true
 			}
 		case *ast.CallExpr:
-			name := types.ExprString(n.Fun)
-			whole := name == "io.ReadAll" || name == "ioutil.ReadAll" || name == "io.Copy"
-			if whole && conns[types.ExprString(n.Args[len(n.Args)-1])] && line == 0 {
+			if from := readToEnd(n); from != nil && conns[types.ExprString(from)] && line == 0 {
 				line, _ = s.lines(n)
 			}
 		}

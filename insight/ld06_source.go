@@ -26,6 +26,7 @@ type connSetting struct {
 	sure   bool   // nothing is used again with it; else it may be too small
 	branch bool   // it is set in one branch of several
 	unset  bool   // it is what is not set that does so
+	traced bool   // it stands in a literal that makes the requests, as far as the source shows
 }
 
 // httpSetting tells what a field of an http.Transport or an http.Request is set to, where that
@@ -189,6 +190,14 @@ func branched(around []ast.Node) bool {
 // that it is put into, stands on one of them. Where none does, all are returned, and named is
 // false.
 func (c connSources) settingsOn(frames []stack.Frame, all []connSetting) (some []connSetting, named bool) {
+	for _, x := range all {
+		if x.traced {
+			some = append(some, x)
+		}
+	}
+	if len(some) > 0 {
+		return some, true
+	}
 	used := map[string]bool{}
 	for _, f := range frames {
 		c.usedAt(f, used)
@@ -233,6 +242,9 @@ func (c connSources) usedAt(f stack.Frame, used map[string]bool) {
 		return true
 	})
 }
+
+// readThere begins the advice where bodies are no reason.
+const readThere = "By the source, the body is read to its end there."
 
 // maxHolders is how far a variable is followed into others.
 const maxHolders = 2
@@ -305,6 +317,10 @@ func tellSettings(f *Finding, c connSources, frames []stack.Frame, all []connSet
 	case named && !x.branch:
 		for _, y := range slices.Backward(some[:min(2, len(some))]) {
 			f.Evidence = slices.Insert(f.Evidence, 0, y.at)
+		}
+		if x.traced && x.unset && strings.HasPrefix(f.Advice, readThere) {
+			f.Advice = fmt.Sprintf("The source %s (%s:%d): ", x.does, baseName(x.at.File), x.at.Line) + x.advice + ". " + readThere
+			return
 		}
 		f.Advice = fmt.Sprintf("The source %s (%s:%d): ", x.does, baseName(x.at.File), x.at.Line) + x.advice + ". Otherwise: " + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
 	case x.sure:
