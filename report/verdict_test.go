@@ -47,7 +47,7 @@ func TestVerdict(t *testing.T) {
 		"No rule names a fault, but 91.3% of the CPU time goes through shell.(*Shell).feed at shell/shell.go:58. Hot function, at main.go:7 in main.run. 1 further remark.": {part, part},
 		"No rule names a fault, but 3 functions take 92.7% of the CPU time. Hot function, at main.go:7 in main.run. 2 further remarks.":                                     {some, some, some},
 		"Nothing serious was found: what stands out depends on when threads ran.":                                                                                           {pause},
-		"Long stop-the-world pause, at /go/src/runtime/mgc.go:1912 in runtime.gcBgMarkWorker. One remark follows.":                                                     {grave, hot},
+		"Long stop-the-world pause, at /go/src/runtime/mgc.go:1912 in runtime.gcBgMarkWorker. One remark follows.":                                                          {grave, hot},
 	} {
 		r := &Recording{Manifest: &recording.Manifest{Entries: []recording.Entry{{Path: "cpu.pb.gz", Kind: recording.CPU}}}, Findings: append(all[:len(all):len(all)], insight.Finding{Rule: "CP02", State: insight.Fine})}
 		for i := range all {
