@@ -8,7 +8,7 @@ import "slices"
 var needlessMemory = []string{uncancelledTitle, tailTitle, encodedTitle, gatheredTitle}
 
 // leaksFirst puts what grows without end before a pause, which takes time and breaks nothing, or a wait of which no fault is named, where both are as
-// grave, and before CPU time that the program has to spare. Needless memory that is most of a large heap goes before a wait for a peer, which the
+// grave, and before CPU time that the program has to spare, or of which only the line is known. Needless memory that is most of a large heap goes before a wait for a peer, which the
 // program cannot make faster.
 func (c *causal) leaksFirst(cards []Card) {
 	for _, leak := range cards {
@@ -22,7 +22,7 @@ func (c *causal) leaksFirst(cards []Card) {
 		spare := c.spent != nil && c.spent.cpus > 0 && c.spent.keepsUp() < busyCPU
 		for _, pause := range cards {
 			p := &c.all[pause.Finding]
-			if p.Severity == f.Severity && (p.Rule == wt01.ID && (p.waitsFor == "sleep" || p.waitsFor == "timer") || namesNoFault(p) || spare && family(p.Rule) == "work") {
+			if p.Severity == f.Severity && (p.Rule == wt01.ID && (p.waitsFor == "sleep" || p.waitsFor == "timer") || namesNoFault(p) || family(p.Rule) == "work" && (spare || classOf(p) == general)) {
 				c.rank[leak.Finding] = max(c.rank[leak.Finding], c.rank[pause.Finding]/justBelow)
 			}
 		}

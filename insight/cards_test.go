@@ -104,6 +104,12 @@ func TestCards(t *testing.T) {
 		{"a heap that grows by what a list has left out", []Finding{seenAt("GC08", Warning, 80, "/src/event.go", 50), tail}, "GC16(GC08)"},
 		{"one that grows by something else", []Finding{seenAt("GC08", Warning, 80, "/src/index.go", 7), tail}, "GC08 GC16"},
 		{"what grows without end comes before a pause", []Finding{pause, leak}, "GC08 WT01"},
+		{"and before work of which only the line is known", []Finding{func() Finding {
+			f := seenAt("CP03", Warning, 90, "/src/page.go", 5).costing(cost{file: "/src/page.go", line: 5})
+			f.unexplained = true
+			return f
+		}(), leak}, "GC08 CP03"},
+		{"and not before work of which the fault is named", []Finding{seenAt("CP20", Warning, 90, "/src/page.go", 5).costing(cost{file: "/src/page.go", line: 5}), leak}, "CP20 GC08"},
 		{"and before a wait of which no fault is named", []Finding{plain, leak}, "GC08 WT01"},
 		{"work that need not be done before files that may have to be written", []Finding{files, again}, "CP26 WT01"},
 		{"handshakes, and why connections are not kept", []Finding{shakes, kept}, "LD06(WT06)"},
