@@ -64,6 +64,7 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 		if all, ways := withOtherWays(in, t, o, calls); all.isMany(r) {
 			f := manyCallsFinding(r, in, t, all, ways, besidesOf(all, ways, calls))
 			withOuter(r, in, t, all, ways, calls, &f)
+			tellOtherLoops(r, in, t, all, ways, calls, &f)
 			return []Finding{f}, ""
 		}
 		if most == nil || o.each() > most.each() {
@@ -119,12 +120,12 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward, ways []callWay,
 		text += fmt.Sprintf(", which calls %s back for each (%s)", stack.Short(back.Func), fileLine(back.File, back.Line))
 	}
 	text += fmt.Sprintf(": %s of its time, %s each", unit.Percent(o.share()), unit.Duration(o.one()))
-	text += onAverage(g)
-	text += readsText(o)
-	text += waysText(ways)
 	if !manyLeaves(ways) && len(o.reads) == 0 {
 		text += o.unevenly(t)
 	}
+	text += onAverage(g)
+	text += readsText(o)
+	text += waysText(ways)
 	text += more.text(o)
 	if grows := o.grows(); grows {
 		text += fmt.Sprintf("; each additional call makes it %s longer (up to %s calls)", unit.Duration(o.slope), unit.Count(o.most))
