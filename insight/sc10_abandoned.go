@@ -23,6 +23,8 @@ type abandoned struct {
 	made    int  // the line that makes the channel, which each call does anew
 	leaves  int  // the line at which who receives leaves before it has
 	one     bool // each call starts one goroutine that sends once
+	first   int  // the lines of the function that makes the channel, from the first
+	last    int  // to the last
 }
 
 // abandonedAt tells of a line that sends that nobody may be left to receive: the channel is without a buffer, a local variable of the function that starts
@@ -53,6 +55,7 @@ func abandonedAt(c *code, send stack.Frame) (a abandoned, ok bool) {
 		if made := makesUnbuffered(fn.body, channel); made != nil {
 			a = abandoned{file: send.File, channel: channel}
 			a.made, _ = s.lines(made)
+			a.first, a.last = s.lines(fn.body)
 			r := channelReader{s: s, channel: channel, made: made}
 			ok = fn != sender && r.looksAt(fn.body)
 			a.leaves, a.one = r.leaves, alone && r.sends == 1 && !r.looped
@@ -95,6 +98,7 @@ func ofParameter(c *code, send stack.Frame, fn *scope, channel string, alone boo
 				}
 				a = abandoned{file: file, channel: id.Name}
 				a.made, _ = s.lines(made)
+				a.first, a.last = s.lines(body)
 				r := channelReader{s: s, channel: id.Name, made: made, given: call}
 				ok = r.looksAt(body) && r.leaves > 0
 				a.leaves, a.one = r.leaves, alone && r.sends == 1 && !r.looped
@@ -335,6 +339,22 @@ func (a abandoned) tell(c *code, f *Finding) {
 	f.Advice = room + ": then the sender can finish also where nobody receives any more. Or let the send give up as well: a select with the Done of a context that ends with the call."
 }
 
+// mostLeft is the share of the senders up to which as many calls that may still receive are left: chosen.
+const mostLeft = 0.5
+
+// callsLeft is how many goroutines are in the function that makes the channel when the trace ends, without those that wait to send.
+func (a abandoned) callsLeft(t *traced, send stack.Frame) (n float64) {
+	for i := range t.Left {
+		l := &t.Left[i]
+		if slices.ContainsFunc(t.Frames(l.Stack), func(f stack.Frame) bool {
+			return f.Func != send.Func && f.File == a.file && a.first <= f.Line && f.Line <= a.last
+		}) {
+			n += float64(l.Count)
+		}
+	}
+	return n
+}
+
 // abandonedSends looks for waits to send of a trace that nobody received, and will not, by the source.
 func abandonedSends(r *Rule, in *Input) (all []stuck, other Finding) {
 	t := in.trace()
@@ -349,6 +369,9 @@ func abandonedSends(r *Rule, in *Input) (all []stuck, other Finding) {
 		}
 		a, ok := abandonedAt(in.code, p.At)
 		if !ok || !a.one && p.Before == 0 { // others of one call may still be received
+			continue
+		}
+		if a.callsLeft(t, p.At) >= mostLeft*float64(p.Open) { // who makes the channels has not come to receive, or has not left yet
 			continue
 		}
 		before := ""

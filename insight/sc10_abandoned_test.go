@@ -74,6 +74,12 @@ func TestAbandonedSends(t *testing.T) {
 		t.Errorf("advice: %s", f.Advice)
 	}
 	of(9).expect("SC10", Fine)
+	working := of(12)
+	working.stay("shop/feed.ask", exectrace.NameNetwork, 12, 1900*ms, working.stack("internal/poll.runtime_pollWait", "shop/feed.load:/src/feed/x.go:30", "shop/feed.ask:/src/feed/x.go:7"))
+	working.expect("SC10", Fine)
+	few := of(12)
+	few.stay("shop/feed.ask", exectrace.NameNetwork, 3, 1900*ms, few.stack("internal/poll.runtime_pollWait", "shop/feed.load:/src/feed/x.go:30", "shop/feed.ask:/src/feed/x.go:7"))
+	few.expect("SC10", Found)
 	some := of(12)
 	some.block("shop/feed.ask.func1", exectrace.NameChanSend, 30, 20*ms, some.stack("runtime.chansend1", "shop/feed.ask.func1:/src/feed/x.go:6"), 0)
 	some.expect("SC10", Fine)
