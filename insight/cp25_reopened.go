@@ -56,7 +56,7 @@ func checkReopened(r *Rule, in *Input) []Finding {
 	}
 	seen, ok := facts.ReopenedIn(in.Facts, !setsPlace(in, cpu.Profile))
 	if !ok || seen.Looks == 0 {
-		return []Finding{r.answer(NotApplicable, "no look at the open files of the program has seen it open one for reading")}
+		return []Finding{r.answer(NotApplicable, "no look at the open files of the program has seen it open one that it only reads")}
 	}
 	if again := float64(seen.Again); float64(seen.Opened) < r.param("seen") || again < r.param("again")*float64(seen.Opened) {
 		return []Finding{r.answer(Fine, "%s of %s were seen, in %s: hardly any was opened again and again", unit.Plural(int64(seen.Opened), "opening"), unit.Plural(int64(len(seen.Files)), "file"), unit.Plural(int64(seen.Looks), "look"))}

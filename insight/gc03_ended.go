@@ -158,7 +158,11 @@ func endedCollecting(r *Rule, in *Input, cycles int64) (f Finding, ok bool) {
 	if !m.Gains {
 		return f, false
 	}
-	f = r.answer(Found, "the collector used %s of the run's CPU time (%s) in %s, and there is memory for a larger heap", unit.Percent(share), unit.Nanoseconds(share*float64(round.CPU)), unit.Plural(round.GC.Derived.Collections, "collection"))
+	there := ""
+	if spareOf(in) > 0 {
+		there = ", and there is memory for a larger heap"
+	}
+	f = r.answer(Found, "the collector used %s of the run's CPU time (%s) in %s%s", unit.Percent(share), unit.Nanoseconds(share*float64(round.CPU)), unit.Plural(round.GC.Derived.Collections, "collection"), there)
 	f.Severity, f.Score = Warning, score(share, r.param("info"), r.param("critical"))
 	f.Impact = exactly(share, "share of the CPU time used")
 	f.Evidence = m.Evidence

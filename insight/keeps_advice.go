@@ -477,17 +477,7 @@ func madeForOne(c *code, send stack.Frame, channel string) (line int, ok bool) {
 		if fn.parameter(channel) >= 0 {
 			return 0, false
 		}
-		var made ast.Node
-		eachNode(fn.body, func(n ast.Node, around []ast.Node) {
-			call, is := n.(*ast.CallExpr)
-			if !is || len(around) == 0 || !isNamed(call.Fun, "make") || len(call.Args) == 0 {
-				return
-			}
-			_, isChannel := call.Args[0].(*ast.ChanType)
-			if id := definedAs(around[len(around)-1], call); isChannel && id != nil && id.Name == channel {
-				made = call
-			}
-		})
+		made := makesChannel(fn.body, channel)
 		if made == nil {
 			continue
 		}
@@ -502,6 +492,21 @@ func madeForOne(c *code, send stack.Frame, channel string) (line int, ok bool) {
 		return line, ok
 	}
 	return 0, false
+}
+
+// makesChannel is the call by which a function itself makes a channel for a variable of its own; nil where it does not.
+func makesChannel(body *ast.BlockStmt, channel string) (made *ast.CallExpr) {
+	eachOwn(body, func(n ast.Node, around []ast.Node) {
+		call, is := n.(*ast.CallExpr)
+		if !is || len(around) == 0 || !isNamed(call.Fun, "make") || len(call.Args) == 0 {
+			return
+		}
+		_, isChannel := call.Args[0].(*ast.ChanType)
+		if id := definedAs(around[len(around)-1], call); isChannel && id != nil && id.Name == channel {
+			made = call
+		}
+	})
+	return made
 }
 
 // linkedHolds is what to do about a list of container/list that holds memory, by whether anything is removed from one of its name.

@@ -129,19 +129,11 @@ func parentOf(around []ast.Node) ast.Node {
 }
 
 // makesUnbuffered is the call by which a function itself makes a channel without a buffer for a variable of its own.
-func makesUnbuffered(body *ast.BlockStmt, channel string) (made *ast.CallExpr) {
-	eachOwn(body, func(n ast.Node, around []ast.Node) {
-		call, is := n.(*ast.CallExpr)
-		if !is || !isNamed(call.Fun, "make") || len(call.Args) == 0 || len(call.Args) > 1 && types.ExprString(call.Args[1]) != "0" {
-			return
-		}
-		if _, is := call.Args[0].(*ast.ChanType); !is {
-			return
-		}
-		if id := definedAs(parentOf(around), call); id != nil && id.Name == channel {
-			made = call
-		}
-	})
+func makesUnbuffered(body *ast.BlockStmt, channel string) *ast.CallExpr {
+	made := makesChannel(body, channel)
+	if made != nil && len(made.Args) > 1 && types.ExprString(made.Args[1]) != "0" {
+		return nil
+	}
 	return made
 }
 
@@ -240,7 +232,7 @@ func (r *channelReader) looksAt(body *ast.BlockStmt) bool {
 // starts notes that a sender is started.
 func (r *channelReader) starts(around []ast.Node, started *token.Pos) {
 	for _, n := range around {
-		if r.isLoop(n) && n.Pos() > r.made.Pos() {
+		if isLoop(n) && n.Pos() > r.made.Pos() {
 			r.looped = true
 		}
 		if _, is := n.(*ast.GoStmt); is && *started == 0 {
@@ -252,19 +244,10 @@ func (r *channelReader) starts(around []ast.Node, started *token.Pos) {
 	}
 }
 
-// isLoop tells of a node that it is a loop.
-func (r *channelReader) isLoop(n ast.Node) bool {
-	switch n.(type) {
-	case *ast.ForStmt, *ast.RangeStmt:
-		return true
-	}
-	return false
-}
-
 // loopAround is the outermost loop around a node that the making of the channel is not in.
 func (r *channelReader) loopAround(around []ast.Node) ast.Node {
 	for _, n := range around {
-		if r.isLoop(n) && n.Pos() > r.made.Pos() {
+		if isLoop(n) && n.Pos() > r.made.Pos() {
 			return n
 		}
 	}
@@ -279,8 +262,7 @@ func (r *channelReader) leavesSelect(of *ast.SelectStmt, looped bool) {
 			continue
 		}
 		line, _ := r.s.lines(clause)
-		_, returns := lastOf(clause.Body).(*ast.ReturnStmt)
-		if (returns || !looped && r.last < of.End()) && (r.leaves == 0 || line < r.leaves) {
+		if (endsInReturn(clause.Body) || !looped && r.last < of.End()) && (r.leaves == 0 || line < r.leaves) {
 			r.leaves = line
 		}
 	}
@@ -292,14 +274,6 @@ func (r *channelReader) receives(n ast.Stmt) bool {
 		x, is := n.(*ast.UnaryExpr)
 		return is && x.Op == token.ARROW && types.ExprString(x.X) == r.channel
 	})
-}
-
-// lastOf is the last of some statements, nil of none.
-func lastOf(list []ast.Stmt) ast.Stmt {
-	if len(list) == 0 {
-		return nil
-	}
-	return list[len(list)-1]
 }
 
 // selectAround is the select of which a node is in what a case waits for.

@@ -64,7 +64,7 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 		if all, ways := withOtherWays(in, t, o, calls); all.isMany(r) {
 			f := manyCallsFinding(r, in, t, all, ways, besidesOf(all, ways, calls))
 			withOuter(r, in, t, all, ways, calls, &f)
-			tellOtherLoops(r, in, t, all, ways, calls, &f)
+			tellFurther(r, in, t, all, ways, calls, &f)
 			return []Finding{f}, ""
 		}
 		if most == nil || o.each() > most.each() {

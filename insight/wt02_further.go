@@ -7,12 +7,12 @@ import (
 	"loupe/value/unit"
 )
 
-// mostLoops is how many other lines with the same kind of calls are named: chosen.
-const mostLoops = 2
+// mostFurther is how many other lines with the same kind of calls are named: chosen.
+const mostFurther = 2
 
-// tellOtherLoops names further lines of a unit that make many calls of the same kind, one after another, in a loop, beside those which the finding is about: the fault is
+// tellFurther names further lines of a unit that make many calls of the same kind, one after another, in a loop, beside those which the finding is about: the fault is
 // there, too.
-func tellOtherLoops(r *Rule, in *Input, t *traced, told *outward, ways []callWay, calls []*outward, f *Finding) {
+func tellFurther(r *Rule, in *Input, t *traced, told *outward, ways []callWay, calls []*outward, f *Finding) {
 	at, looped := in.loopLine(told.path)
 	if !looped {
 		return
@@ -39,7 +39,7 @@ func tellOtherLoops(r *Rule, in *Input, t *traced, told *outward, ways []callWay
 		}
 		f.Summary += fmt.Sprintf("; "+where+", too: %s times%s%s, %s of its time", timesOf(x.each()), atFrame(x.path[0]), called, unit.Percent(x.share()))
 		f.Evidence = append(f.Evidence, t.seenAt(t.Frames(x.stack), line, "here, too: %s times%s", timesOf(x.each()), inEach(x.group)))
-		if named++; named == mostLoops {
+		if named++; named == mostFurther {
 			return
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"loupe/recording"
 )
 
-// TestWT02OtherLoops: a second line with the same fault is named with its loop; not one that does something else, is asked until its answer suits, or takes little.
-func TestWT02OtherLoops(t *testing.T) {
+// TestWT02Further: a second line with the same fault is named with its loop; not one that does something else, is asked until its answer suits, or takes little.
+func TestWT02Further(t *testing.T) {
 	const source = "package main\n\nfunc main() {\n\tfor _, m := range messages() {\n\t\tswitch m.kind {\n\t\tcase 1:\n\t\t\tadd(m)\n\t\tcase 2:\n\t\t\tupdate(m)\n\t\t}\n\t}\n\tfor _, m := range late() {\n\t\tadd(m)\n\t}\n\tfor {\n\t\tif poll() {\n\t\t\tbreak\n\t\t}\n\t}\n}\n"
 	const sync = "syscall.Fdatasync@z.go:1;os.(*File).Sync@file.go:1;"
 	update, add, addLate := sync+"main.update@b.go:5;main.main@a.go:9", sync+"main.add@b.go:9;main.main@a.go:7", sync+"main.add@b.go:9;main.main@a.go:13"
