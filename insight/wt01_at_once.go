@@ -2,6 +2,7 @@ package insight
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"loupe/analysis/sched"
@@ -11,6 +12,15 @@ import (
 
 // allAtOnce is what to do where all that a unit waits for ask at the same time already; it names no fault either.
 const allAtOnce = "The goroutines waited for here ask all at once already, and the last response ends the wait: look at the peer. If it has one call for all of them, make that one; keep answers that do not change."
+
+// shareOne is what to do where those who wait share one call that is under way; it names no fault either.
+const shareOne = "They share one call that is under way, and wait for its answer: look at the peer. If the answer is good for a while, keep it, and ask for the next one in the background before it expires."
+
+// sharesCall tells of the frames of a wait that they are in a singleflight.Group, whose callers of one key share a call. Copies of
+// golang.org/x/sync/singleflight have the same names of types.
+func sharesCall(frames []stack.Frame) bool {
+	return slices.ContainsFunc(frames, func(f stack.Frame) bool { return strings.Contains(f.Func, "singleflight.(*Group") })
+}
 
 // queuedLittle is the part of the waits of such goroutines, at most, that are for each other. Chosen.
 const queuedLittle = 0.1

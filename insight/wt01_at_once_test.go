@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -58,6 +59,34 @@ func TestWT01AtOnce(t *testing.T) {
 		all, more := strings.HasPrefix(f.Advice, allAtOnce), strings.Contains(f.Advice, "let more ask at once")
 		if f.State != Found || all != c.all || more == c.all {
 			t.Errorf("%s: %s %s: %s\n%s", c.name, f.State, f.Severity, f.Summary, f.Advice)
+		}
+	}
+}
+
+// TestWT01SharedCall: who waits in a singleflight.Group for the call of another is not told to let more ask at once.
+func TestWT01SharedCall(t *testing.T) {
+	const wait = "sync.(*WaitGroup).Wait@waitgroup.go:1;%smain.load@main.go:40;main.main@main.go:20"
+	for _, c := range []struct{ through, says string }{
+		{"golang.org/x/sync/singleflight.(*Group).Do@singleflight.go:100;", "share one call"},
+		{"", "let more ask at once"},
+	} {
+		f := answers(t, mainOf(t, func(p *accounttest.Program) {
+			for range 5 {
+				p.Create(20, "main.load.func1", "main.load@main.go:28;main.main@main.go:20")
+				p.Block("sync", fmt.Sprintf(wait, c.through))
+				p.Start(20)
+				p.Call(time.Microsecond, "syscall.write@z.go:1;internal/poll.(*FD).Write@fd.go:1;net.(*conn).Write@net.go:1;main.get@main.go:42;main.load.func1@main.go:30")
+				p.Block("network", "internal/poll.(*FD).Read@fd.go:1;net.(*conn).Read@net.go:1;net/http.(*persistConn).roundTrip@transport.go:9;net/http.(*Transport).roundTrip@transport.go:8;main.get@main.go:42;main.load.func1@main.go:30")
+				p.Pass(120 * time.Millisecond)
+				p.Wake(20, "")
+				p.Start(20)
+				p.Wake(1, "sync.(*WaitGroup).Done@waitgroup.go:2;main.load.func1@main.go:31")
+				p.End()
+				p.Start(1)
+			}
+		}), "WT01")[0]
+		if f.State != Found || !strings.Contains(f.Advice, c.says) {
+			t.Errorf("%q: %s: %s\n%s", c.through, f.State, f.Summary, f.Advice)
 		}
 	}
 }

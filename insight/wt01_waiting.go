@@ -742,7 +742,7 @@ const (
 
 // namesNoFault tells of a finding that it says only that units wait, and for whom.
 func namesNoFault(f *Finding) bool {
-	return f.Rule == wt01.ID && (strings.HasSuffix(f.Advice, limitAdvice) || slices.Contains([]string{lookAtOther, peersOfOthers, allAtOnce, waitAdvices["network"], waitAdvices["wait_group"], fileMakes.advice()}, f.Advice))
+	return f.Rule == wt01.ID && (strings.HasSuffix(f.Advice, limitAdvice) || slices.Contains([]string{lookAtOther, peersOfOthers, allAtOnce, shareOne, waitAdvices["network"], waitAdvices["wait_group"], fileMakes.advice()}, f.Advice))
 }
 
 // waitAdvice is what to do.
@@ -779,7 +779,9 @@ func waitAdvice(in *Input, reason string, w *waiting, many bool, t *traced) stri
 		text = groupedAdvice
 	case !w.outside() && w.kind != "lock" && reason == "network":
 		text = peersOfOthers
-		if askAtOnce(w, in, t) {
+		if sharesCall(t.Frames(w.site.Stack)) {
+			text = shareOne
+		} else if askAtOnce(w, in, t) {
 			text = allAtOnce
 		}
 	}
