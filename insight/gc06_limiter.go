@@ -46,6 +46,10 @@ func checkLimiter(r *Rule, in *Input) []Finding {
 		}
 		f.Verify = "Record again under the same load: " + name + " should stay as it is."
 		f.Doubts = in.doubts()
+		if n := in.Facts.Noise(); limitIn(one) == 0 && n.Full() {
+			f.Severity = Info
+			f.Doubts = append(f.Doubts, inUse(in, n)+": the limiter counts the time of Ps, also while the kernel runs something else on their CPUs")
+		}
 		return []Finding{f}
 	}
 	return []Finding{r.answer(Fine, "the GC CPU limiter was never on in %s", in.where())}

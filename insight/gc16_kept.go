@@ -55,6 +55,9 @@ func checkKept(r *Rule, in *Input) []Finding {
 		return []Finding{f}
 	}
 	kept := all.Most
+	if f, ok := checkLarge(r, in, kept); ok {
+		return []Finding{f}
+	}
 	if kept.Bytes == 0 {
 		return []Finding{r.answer(TooLittle, "%s has nothing in use: it shows the sampled objects that survived the last collection", kept.Entry.Path)}
 	}

@@ -51,6 +51,12 @@ func TestGC06(t *testing.T) {
 	if !strings.Contains(f.Advice, "GOMEMLIMIT") {
 		t.Errorf("advice %q", f.Advice)
 	}
+	busy := recordingtest.New("title x\nhost cpus=4\nphase bare 0s..10s user=20s\n" + busyHost + metricsTable("/gc/limiter/last-enabled:gc-cycle /gc/cycles/total:gc-cycles"+cpuNames, func(s int) []float64 {
+		return append([]float64{rising(s), float64(100 * s)}, busyWith(s, 0.5)...)
+	}))
+	f = expect(t, "on a busy host, without a limit", busy, "GC06", Found, "last at collection 810 of 900")
+	severity(t, "on a busy host, without a limit", f, Info)
+	doubted(t, f, "the limiter counts the time of Ps")
 	expect(t, "before", limiter(0.5, func(int) float64 { return 3 }), "GC06", Fine, "never on")
 	expect(t, "for a moment", limiter(0.02, rising), "GC06", Fine, "2.00%")
 	expect(t, "another Go", reading("", "/gc/heap/live:bytes", func(int) []float64 { return []float64{1} }), "GC06", TooLittle, "too old")
