@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,6 +31,7 @@ type processStart struct {
 	executable turnShare
 	differs    bool     // anything that a process is given is by its item
 	same       bool     // all that it is given is the same in each turn
+	tells      bool     // by its name or a word of its command line it only tells something
 	open       []string // why they may need, or disturb, each other
 }
 
@@ -46,6 +48,9 @@ var (
 	processReads = regexp.MustCompile(`^(?i:log|show|list|ls|ls-.*|status|rev-.*|cat-file|diff|blame|describe|inspect|info|version|help|-v|-h|--version|--help|get|query|search|stat|.*metadata|capabilities|check|verify|vet|lint)$`)
 	// processDoes are those by which it changes something that others may have as well.
 	processDoes = regexp.MustCompile(`^(?i:add|apply|build|commit|checkout|clone|create|delete|fetch|generate|init|install|merge|migrate|mv|pull|push|rebase|remove|reset|restart|restore|rm|save|set|start|stop|stash|sync|tag|tidy|up|update|upload|upgrade|write)$`)
+	// processTells are programs that only tell something, and processShells those whose command line says nothing by its words.
+	processTells  = regexp.MustCompile(`^(sha\d+sum|md5sum|b2sum|cksum|file|stat|cat|wc|head|tail|grep|rg|readelf|nm|objdump|ldd|ffprobe|identify|dig|nslookup|host|ping|uname|df|du|ps|which|whoami|id|date|lsb_release|pdfinfo|mediainfo)$`)
+	processShells = regexp.MustCompile(`^(sh|bash|zsh|dash|ksh|cmd|cmd\.exe|powershell|pwsh|env|sudo|ssh|xargs|find)$`)
 	// processFile is a constant that may name a file, and processOut what stands before the name of one that is written.
 	processFile = regexp.MustCompile(`^(-[\w-]+=)?[\w.~-]*[/\\][\w./\\~-]*$|^[\w-]+\.\w{1,5}$`)
 	processOut  = regexp.MustCompile(`^--?(o|out|output|outfile|out-file|log|log-file)$`)
@@ -55,15 +60,15 @@ var (
 
 // startAlong is how processes are started on a way through the code, the line nearest to the wait first; false where the source does not show
 // the loop, or the command line.
-func startAlong(c *code, path []stack.Frame) (s processStart, ok bool) {
+func startAlong(c *code, frames []stack.Frame) (s processStart, ok bool) {
 	p := &processWay{d: derivationsOf(c), seen: map[types.Object]bool{}}
-	for i, f := range path {
+	for i, f := range frames {
 		in, known := p.d.at(f)
 		if !known {
 			return s, false
 		}
 		if p.loop = loopAroundLine(p.d, in.decl.Body, f.Line); p.loop != nil {
-			p.way = path[:i+1]
+			p.way = frames[:i+1]
 			break
 		}
 	}
@@ -84,6 +89,14 @@ func startAlong(c *code, path []stack.Frame) (s processStart, ok bool) {
 	s.at, s.executable = p.d.placeOf(call), p.turns(frame, args[0], 0)
 	s.differs, s.same = s.executable == turnsItem, s.executable == turnsSame
 	p.lookAtArguments(&s, frame, call, args[1:])
+	if text, ok := p.constant(args[0]); ok {
+		switch name := path.Base(text); {
+		case processShells.MatchString(name):
+			s.tells = false
+		case processTells.MatchString(name):
+			s.tells = true
+		}
+	}
 	p.lookAtSettings(&s)
 	for _, point := range p.turnOpens() {
 		s.open = append(s.open, point.text())
@@ -151,6 +164,7 @@ func (p *processWay) lookAtArguments(s *processStart, frame int, call *ast.CallE
 	if does != "" {
 		s.open = append(s.open, fmt.Sprintf("%q may change what others of them use, %s", does, s.at.text()))
 	}
+	s.tells = reads && does == ""
 	if !s.differs && !s.same {
 		s.open = append(s.open, "what is different about each is not seen, "+s.at.text())
 	}
@@ -185,6 +199,10 @@ func (p *processWay) lookAtSettings(s *processStart) {
 		ast.Inspect(in.decl.Body, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallExpr:
+				if p.ofCommand(n) && calledName(n) == "StdinPipe" {
+					s.same, s.differs = false, true
+					s.open = append(s.open, "what is written to their standard input is not seen, "+p.d.placeOf(n).text())
+				}
 				answers = answers || p.ofCommand(n) && slices.Contains([]string{"Output", "CombinedOutput", "StdoutPipe", "StderrPipe"}, calledName(n))
 			case *ast.AssignStmt:
 				for j, x := range n.Lhs {
@@ -258,9 +276,13 @@ func (p *processWay) turnOpens() (open []openPoint) {
 			return true
 		})
 	}
-	for _, point := range w.found.open {
+	isStart := func(point openPoint) bool {
 		name, _, called := strings.Cut(point.what, " is called")
-		if at := point.at.text(); !(called && starts[at+name]) && !slices.ContainsFunc(open, func(o openPoint) bool { return o.at == point.at }) {
+		return called && starts[point.at.text()+name]
+	}
+	w.found.open = slices.DeleteFunc(w.found.open, isStart) // of a command that the turn makes
+	for _, point := range w.found.open {
+		if !slices.ContainsFunc(open, func(o openPoint) bool { return o.at == point.at }) {
 			open = append(open, point)
 		}
 	}
@@ -467,6 +489,7 @@ const (
 	oneProcessForAll = "Do not start a process for each item: give one process all of them, keep one running and talk to it, or do it in the program (a library)."
 	startAtOnce      = "start them at the same time, with a limit such as GOMAXPROCS (errgroup with SetLimit), and give each a place of its own for its answer"
 	fewerOfThese     = "start only those whose answers are needed, or keep the answers as long as the executables do not change"
+	ownItemAlone     = "By the source, what each process is given and gives depends on its own item alone"
 	askProcess       = "By the source, each turn starts the same program with the same arguments: if its answer does not change meanwhile, start it once, before the loop, and keep the answer."
 	processTitle     = "Processes are started one after another in a loop"
 	sameProcess      = "The same process is started again and again"
@@ -500,6 +523,9 @@ func tellProcesses(in *Input, o *outward, looped bool, f *Finding) {
 // advice is what to do about them.
 func (s processStart) advice(known, full bool) string {
 	if known && s.same {
+		if len(s.open) > 0 {
+			return fmt.Sprintf("%s What may change its answer: %s.", askProcess, listed(s.open, 2))
+		}
 		return askProcess
 	}
 	once, first := "", oneProcessForAll
@@ -508,8 +534,10 @@ func (s processStart) advice(known, full bool) string {
 		once = "If the processes do not need, or disturb, each other (the source does not show what each is given), " + startAtOnce + "."
 	case len(s.open) > 0:
 		once = fmt.Sprintf("If the processes do not need, or disturb, each other (%s), %s.", listed(s.open, 2), startAtOnce)
+	case !s.tells:
+		once = ownItemAlone + ". What they change outside of the program, the source does not show: if it is nothing that others of them use (files, the folder that they run in, a repository, a lock), and their order means nothing, " + startAtOnce + "."
 	default:
-		once = "By the source, what each process is given and gives depends on its own item alone: " + startAtOnce + "."
+		once = ownItemAlone + ": " + startAtOnce + "."
 	}
 	if full {
 		once = ""

@@ -55,6 +55,7 @@ var _, _ = os.Stdout, filepath.Join
 `
 	const command, run = `exec.Command(q.path, "parts-metadata")`, "out, err := cmd.Output() // run"
 	const once, plain, condition, another, oneOf = "start them at the same time", "By the source, what each process is given", "If the processes do not need, or disturb, each other (", "Each is another program", "give one process all of them"
+	const reach = "if it is nothing that others of them use"
 	for _, c := range []struct {
 		name     string
 		replaced []string
@@ -64,7 +65,12 @@ var _, _ = os.Stdout, filepath.Join
 		{"another program each", nil, processTitle, []string{plain, once, another}, []string{oneOf, condition, "ask once", askProcess}},
 		{"another program each, by its name", []string{command, `exec.Command(filepath.Join(dir, q.name), "--version")`}, processTitle, []string{plain, another}, []string{oneOf, condition}},
 		{"one program, another file each", []string{command, `exec.Command(tool, "list", q.path)`}, processTitle, []string{oneOf, plain, once}, []string{another, condition, "ask once"}},
-		{"a constant program, by a buffer", []string{command, `exec.Command("probe", q.path)`, run, "cmd.Stdout = &buf; err := cmd.Run(); out := buf.Bytes() // run"}, processTitle, []string{oneOf, plain}, []string{condition}},
+		{"a constant program, by a buffer", []string{command, `exec.Command("probe", q.path)`, run, "cmd.Stdout = &buf; err := cmd.Run(); out := buf.Bytes() // run"}, processTitle, []string{oneOf, plain, reach}, []string{condition}},
+		{"a constant program that only tells", []string{command, `exec.Command("sha256sum", q.path)`}, processTitle, []string{oneOf, plain}, []string{condition, reach}},
+		{"a constant program that may change what it is given", []string{command, `exec.Command("patch", "-i", q.path)`}, processTitle, []string{oneOf, plain, reach}, []string{condition}},
+		{"by a shell", []string{command, `exec.Command("sh", "-c", "cat "+q.path+" >> all.txt; show all.txt")`}, processTitle, []string{oneOf, plain, reach}, []string{condition}},
+		{"programs of which nothing is known", []string{command, `exec.Command(q.path)`}, processTitle, []string{plain, reach, another}, []string{condition}},
+		{"what is written to it", []string{command, `exec.Command(tool, "show")`, run, "in, _ := cmd.StdinPipe(); in.Write([]byte(q.name)); out, err := cmd.Output() // run"}, processTitle, []string{condition, "standard input is not seen"}, []string{askProcess}},
 		{"one that only tells, of a shared folder", []string{command, `exec.Command("git", "-C", dir, "show", q.name)`}, processTitle, []string{oneOf, plain}, []string{condition}},
 		{"in a shared folder", []string{run, "cmd.Dir = dir; out, err := cmd.Output() // run"}, processTitle, []string{condition, "Dir of all of them is dir", another}, []string{plain}},
 		{"given a shared file", []string{command, `exec.Command(q.path, "-o", dir)`}, processTitle, []string{condition, "all of them are given dir"}, []string{plain}},
@@ -112,5 +118,34 @@ func TestWT02ProcessAdvice(t *testing.T) {
 		if text := s.advice(true, false); !strings.Contains(text, "same time") {
 			t.Errorf("not full: %s", text)
 		}
+	}
+}
+
+// TestWT02ProcessOfTurn: the command that each turn makes is its own, with the methods that are called on it.
+func TestWT02ProcessOfTurn(t *testing.T) {
+	const source = `package main
+
+import "os/exec"
+
+func handle(tool string, files []string) (all []string) {
+	for _, f := range files {
+		cmd := exec.Command(tool, "list", f)
+		out, err := cmd.Output() // run
+		if err != nil {
+			return nil
+		}
+		all = append(all, string(out))
+	}
+	return all
+}
+`
+	r := served(t, 20, func(p *accounttest.Program) {
+		for range 6 {
+			p.Call(2*time.Millisecond, accounttest.In("internal/syscall/unix.Waitid@w.go:1", "os.(*Process).pidfdWait@exec.go:1", "os/exec.(*Cmd).Output@exec.go:2", markedFrame("main.handle", source, "// run\n")))
+		}
+	})
+	withSource(r, "main.go", source)
+	if f := answers(t, r, "WT02")[0]; !strings.Contains(f.Advice, ownItemAlone) || strings.Contains(f.Advice, "(cmd") {
+		t.Errorf("%s\n%s", f.Summary, f.Advice)
 	}
 }
