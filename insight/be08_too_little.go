@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"loupe/analysis/facts"
 	"loupe/format/profile"
@@ -20,6 +21,8 @@ var be08 = &Rule{
 		{"busy", 0.25, "CPUs", "chosen: a program that hardly runs has few samples anyway"},
 		{"cut", 0.10, "share of the weight in stacks at the limit", "chosen: the rules look for shares of a few hundredths"},
 		{"lost", 0.05, "share of the samples", "chosen, as for cut"},
+		{"covered", 0.7, "share of the CPU time that the program used", "chosen: of recordings with a second and more, all but those with long system calls have 0.78 and more"},
+		{"used", 1, "s of CPU time", "chosen: of less, the profiler misses a part that counts"},
 	},
 	Measurement: true,
 	Check:       checkTooLittle,
@@ -66,6 +69,10 @@ func checkTooLittle(r *Rule, in *Input) []Finding {
 					"record longer (-phases cpu:30s)", e, 1-float64(n)/r.param("samples"))
 			} else {
 				fine = append(fine, unit.Plural(n, "CPU sample"))
+			}
+			if has, used, ok := coverage(in, p, e); ok && used.Seconds() >= r.param("used") && float64(has) < r.param("covered")*float64(used) {
+				tell(fmt.Sprintf("%s has %s of about %s of CPU time that the program used meanwhile: its shares are of what it has. A long system call, as one that reads or writes much at once, gets one sample, however long the kernel works on it", e.Path, unit.Duration(has), unit.Duration(used)),
+					"rely on the times of the operating system (user and system), or on perf, for what the kernel does", e, 1-float64(has)/float64(used))
 			}
 			if lost := lostShare(p); lost >= r.param("lost") {
 				tell(fmt.Sprintf("%s of the samples of %s could not be attributed", unit.Percent(lost), e.Path), "record again on a machine that is less busy", e, lost)
@@ -117,6 +124,19 @@ func cpusOf(p *profile.Profile) float64 {
 		return 0
 	}
 	return float64(p.Total(index)) / float64(p.Duration)
+}
+
+// coverage is how much CPU time a profile has, and how much the program used while it was taken, by the samples of the system, without
+// its children; false where that is not known.
+func coverage(in *Input, p *profile.Profile, e recording.Entry) (has, used time.Duration, ok bool) {
+	phase, known := in.Session.Manifest().PhaseNamed(e.Phase)
+	index, err := p.Index("cpu")
+	if !known || err != nil || p.Duration <= 0 || phase.Span.Len() <= 0 {
+		return 0, 0, false
+	}
+	own := facts.OwnCPU(in.Session, phase)
+	part := min(1, p.Duration.Seconds()/phase.Span.Len().Seconds())
+	return time.Duration(p.Total(index)), time.Duration(part * float64(own)), own > 0
 }
 
 // lostShare is the part of a profile that the runtime could not place.

@@ -137,6 +137,12 @@ func TestBE08(t *testing.T) {
 	f := expect(t, "a short profile", of("shop/a.f\n= 30\n= 300000000", 300*time.Millisecond), "BE08", Found, "30 samples of a program that used 1.00 CPUs")
 	severity(t, "a short profile", f, Info)
 	expect(t, "a program at rest", of("shop/a.f\n= 30\n= 300000000", 5*time.Second), "BE08", Fine, "30 CPU samples")
+	used := func(user string) *recordingtest.Recording {
+		r := recordingtest.New("title x\ntarget package ./shop module=shop\nrun 0s..5s pid=7\nphase cpu 0s..5s profiler=cpu run=0\n-- os.ndjson os --\nt_ns pid user_ns\n0s 7 0\n5s 7 " + user + "\n")
+		return r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Encode("shop/a.f\n= 200\n= 2000000000", profiletest.Options{Types: []string{"samples/count", "cpu/nanoseconds"}, Duration: 5 * time.Second}))
+	}
+	expect(t, "long system calls", used("4000000000"), "BE08", Found, "cpu.pb.gz has 2.00 s of about 4.00 s of CPU time")
+	expect(t, "nearly all", used("2500000000"), "BE08", Fine)
 	expect(t, "cut stacks", computing(deep(64, 500)), "BE08", Found, "100% of cpu.pb.gz", "limit of 64 frames")
 	expect(t, "nearly as deep", computing(deep(63, 500)), "BE08", Fine)
 	expect(t, "deeper than the limit", computing(deep(80, 500)), "BE08", Fine) // another profiler's
