@@ -128,6 +128,8 @@ type keeper struct {
 	up   taint
 	both map[*ast.FuncDecl]bool // what they return may be the whole as well
 	rest string
+	// beyond tells that maps which the functions make themselves are followed to where they go.
+	beyond bool
 }
 
 // declaration is a function with its file.
@@ -136,10 +138,9 @@ type declaration struct {
 	file string
 }
 
-// storesOf finds where what a line allocates goes: in its function, in what that calls with
-// it, and, where it is returned, in the callers, which are the frames after the first.
-func (c *code) storesOf(frames []stack.Frame) []keepsAt {
-	k := &keeper{c: c, funcs: c.functions(), seen: map[*ast.FuncDecl]taint{}, back: map[string]*ast.FuncLit{}, fields: map[string]bool{}, channels: map[string]taint{}, up: whole}
+// storesBeyond finds the stores of [storesOf]; with beyond, maps that the functions make themselves are followed.
+func (c *code) storesBeyond(frames []stack.Frame, beyond bool) []keepsAt {
+	k := &keeper{c: c, beyond: beyond, funcs: c.functions(), seen: map[*ast.FuncDecl]taint{}, back: map[string]*ast.FuncLit{}, fields: map[string]bool{}, channels: map[string]taint{}, up: whole}
 	for i, f := range frames[:min(len(frames), maxKeepUp)] {
 		fn := c.function(f)
 		if fn == nil {
@@ -217,6 +218,10 @@ func (k *keeper) begin(f stack.Frame, fn *ast.FuncDecl, vars map[string]taint) (
 						k.made, vars[lhs.Name] = lhs.Name, k.up
 					}
 				default:
+					if intoOwnMap(k, lhs, k.up, vars) {
+						k.made = rootName(lhs)
+						continue
+					}
 					if noteOwn(k, lhs) {
 						k.made = rootName(lhs)
 						vars[k.made] = k.up
@@ -354,7 +359,7 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 		}
 		if holder := vars[rootName(lhs)]; t > clean && !(t.isPart() && holder == whole && k.text) { // which has the whole besides
 			k.carry(lhs, vars, t)
-			if !intoOwn(k, lhs) {
+			if !intoOwn(k, lhs) && !intoOwnMap(k, lhs, t, vars) {
 				k.store(file, lhs, rhs, t)
 			}
 		}

@@ -262,6 +262,9 @@ func (c sourceHolders) byMap(own []stack.Frame) (h holding, ok bool) {
 		return h, false
 	}
 	k := &keeper{c: c.code, fn: c.function(own[0])}
+	if ownMap(k.fn, x) != "" && len(c.storesBeyond(own, true)) > 0 {
+		return h, false
+	}
 	into := keepsAt{kind: intoMap, container: types.ExprString(x.X), file: own[0].File, line: own[0].Line, name: nameOf(k, x.X)}
 	h = c.mapHolds(into, nil)
 	h.adds = into

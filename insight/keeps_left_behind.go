@@ -547,6 +547,7 @@ func tellOthers(c *code, s keepsAt, others []remover, h *holding) {
 		h.advice = fmt.Sprintf("It goes into %s. Check whether %s releases what is in it soon enough, and bound it if not.", s.container, releaseList(others))
 	}
 	letBy(c, others[0], h)
+	tellNotStarted(c, s, others, h)
 }
 
 // letBy shows where something else takes entries out.
