@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"loupe/analysis/facts"
 	"loupe/analysis/gc"
@@ -192,6 +193,11 @@ func adviseRun(r *Rule, in *Input, f *Finding, round *facts.Round, share float64
 // adviseEnded advises to let the heap of a run grow: after the line that allocates nearly all, if there is one.
 func adviseEnded(in *Input, f *Finding, m room, round *facts.Round) {
 	f.Advice = m.Advice + " Where nobody sets its environment, call debug.SetGCPercent (and SetMemoryLimit) first in main, unless GOGC is set."
+	if set := in.Facts.Settings(round).Collector; set != nil {
+		if calls := overridesGOGC(in, set.GOGC); calls != "" {
+			f.Advice = strings.TrimSuffix(m.Advice, calls) + calls
+		}
+	}
 	if w, err := in.Facts.Weights(facts.Allocations, "alloc_space"); err == nil {
 		if lines := allocatingLines(in, w); len(lines) > 0 && lines[0].share >= almostAllOf {
 			f.Severity = Info

@@ -46,9 +46,19 @@ func moreRoom(in *Input, r *facts.Round, gogc int) room {
 	}
 	m := predicted(in, r, gc.Settings{GOGC: gogc})
 	if m.Gains {
-		m.Advice = fmt.Sprintf("Or let the heap grow, if memory allows: GOGC=%d.", gogc)
+		m.Advice = fmt.Sprintf("Or let the heap grow, if memory allows: GOGC=%d.", gogc) + overridesGOGC(in, set.GOGC)
 	}
 	return m
+}
+
+// overridesGOGC says where the source may have set the GOGC that was in force, which then is not that of the environment; empty where it
+// has no such call.
+func overridesGOGC(in *Input, inForce int) string {
+	calls := setTo(in.code, "runtime/debug", "SetGCPercent", int64(inForce))
+	if len(calls) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Change it where the source sets it (debug.SetGCPercent at %s): if that call is made, GOGC in the environment has no effect.", fileLine(calls[0].File, calls[0].Line))
 }
 
 // predicted asks the predictor whether other settings would spare the collector enough to
