@@ -88,6 +88,7 @@ func Cards(in *Input, all []Finding) []Card {
 		return cmp.Or(cmp.Compare(fb.Severity.rank(), fa.Severity.rank()), cmp.Compare(c.rank[b.Finding], c.rank[a.Finding]))
 	})
 	c.lead(out)
+	memoryBehind(c, out)
 	return out
 }
 

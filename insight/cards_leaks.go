@@ -5,7 +5,7 @@ import "slices"
 // What grows without end, and memory that is needless, among the cards.
 
 // needlessMemory are the titles of memory that a change at the line lets go of, and that grows with what the program is given.
-var needlessMemory = []string{uncancelledTitle, tailTitle, encodedTitle, gatheredTitle}
+var needlessMemory = []string{uncancelledTitle, tailTitle, headTitle, encodedTitle, gatheredTitle}
 
 // leaksFirst puts what grows without end before a pause, which takes time and breaks nothing, or a wait of which no fault is named, where both are as
 // grave, and before CPU time that the program has to spare, or of which only the line is known. Needless memory that is most of a large heap goes before a wait for a peer, which the

@@ -86,7 +86,7 @@ func checkKept(r *Rule, in *Input) []Finding {
 	}
 	f := r.answer(Found, "%s", text)
 	f.Severity, f.Score = Info, score(share*float64(kept.Bytes), 64<<20, 1<<30)
-	f.Impact = exactly(share, "share of what is in use")
+	f.Impact, f.holds = exactly(share, "share of what is in use"), top.Weight
 	for _, l := range lines[:min(3, len(lines))] {
 		if l == top || float64(l.Weight) >= float64(kept.Bytes)/20 {
 			f.Evidence = append(f.Evidence, in.fileAt(kept.Entry, l.At, l.Frames, "%s in use were allocated here%s", unit.BytesOf(float64(l.Weight)), ofAllocated(kept, l)))
@@ -112,6 +112,8 @@ func checkKept(r *Rule, in *Input) []Finding {
 	tellPieces(r, in, all, top, &f)
 	tellBuffer(r, in, all, top, &f)
 	tellQueue(r, in, top, &f)
+	tellHead(r, in, all, top, &f)
+	tellPassing(in, all, top, &f)
 	if f.Severity == Info {
 		if x, ok := mostGathered(r, in, kept); ok {
 			x.tell(r, in, kept, &f)

@@ -152,6 +152,8 @@ type Finding struct {
 	// felt is the part of the time of requests or tasks that it is about, 0 where that is
 	// not known or said by the impact.
 	felt float64
+	// holds is how many bytes one line has in use in a heap profile, where it is about that; else 0.
+	holds int64
 	// atPeak tells that its lines are those which hold most at a peak, not those which were seen to keep more and more.
 	atPeak bool
 	// wastes tells of memory that is kept whether that is, or may be, a waste: a small part that

@@ -400,6 +400,8 @@ func (c sourceHolders) byStore(own []stack.Frame) (h holding, ok bool) {
 			one.says += fmt.Sprintf(" in a branch, and a part of it, %s, into %s at %s:%d: where the branch does not run, it is the part that keeps it", all[i].expr, all[i].container, baseName(all[i].file), all[i].line)
 		}
 		at, empties := c.emptied(s)
+		came, counted := cameTo(c.code, s, at)
+		empties = empties && (came > 0 || !counted)
 		cut, cuts := shortened(c.code, s)
 		if cuts && (cut.bounds || !empties) {
 			tellShortened(&one, s, cut)
@@ -410,7 +412,7 @@ func (c sourceHolders) byStore(own []stack.Frame) (h holding, ok bool) {
 		if !ok {
 			h, ok = one, true
 			if !cut.bounds {
-				tellEmptied(&h, s, at)
+				tellEmptied(&h, s, at, came > 0)
 			}
 		}
 	}

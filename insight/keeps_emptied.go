@@ -50,10 +50,28 @@ func isEmpty(x ast.Expr) bool {
 	return isNamed(x, "nil")
 }
 
-// tellEmptied says of a store that its container is emptied as a whole.
-func tellEmptied(h *holding, s keepsAt, at Evidence) {
+// cameTo is how often the run that counts came to a place that takes something out of the container of a store; not ok where that was not counted.
+func cameTo(c *code, s keepsAt, at Evidence) (n int64, ok bool) {
+	if s.kind != intoSlice || at.File == "" {
+		return 0, false
+	}
+	f, counted := throughputOf(c, s)
+	for _, t := range f.takes {
+		if t.file == at.File && t.line == at.Line {
+			return t.n, counted
+		}
+	}
+	return 0, false
+}
+
+// tellEmptied says of a store that its container is emptied as a whole, or may be, where it is not known whether that ever runs.
+func tellEmptied(h *holding, s keepsAt, at Evidence, runs bool) {
 	h.shows, h.lets = append(h.shows, at), at
-	h.advice = fmt.Sprintf("It goes into %s, and the source empties that as a whole, see %s:%d: what comes in until then is kept. If that is too much, empty it sooner, or keep less of each; a limit on their number may drop what is still needed.", s.container, baseName(at.File), at.Line)
+	empties := "may empty"
+	if runs {
+		empties = "empties"
+	}
+	h.advice = fmt.Sprintf("It goes into %s, and the source %s that as a whole, see %s:%d: what comes in until then is kept. If that is too much, empty it sooner, or keep less of each; a limit on their number may drop what is still needed.", s.container, empties, baseName(at.File), at.Line)
 }
 
 // fixedLength tells of a container that the source declares it as an array, whose length is fixed.

@@ -85,7 +85,7 @@ type other struct { pending [][]byte }`, "check whether that is ever shortened",
 func (s *shipper) flush() {
 	write(s.pending)
 	s.pending = s.pending[:0]
-}`, "the source empties that as a whole, see a.go:8", 8, nil},
+}`, "the source may empty that as a whole, see a.go:8", 8, nil},
 	} {
 		c.check(t)
 	}

@@ -414,9 +414,14 @@ func leadsFurther(t types.Type, of *types.Named, seen typesSeen) bool {
 // heldBeside tells whether the sources have another field or variable of a package that may hold values of a type, or give some
 // to something of a library that keeps them.
 func heldBeside(d *derivations, of *types.Named, list types.Object) bool {
+	return heldBesides(d, of, list, func(types.Type) bool { return false })
+}
+
+// heldBesides is the same, without the fields and variables of some types.
+func heldBesides(d *derivations, of *types.Named, list types.Object, but func(types.Type) bool) bool {
 	for _, obj := range d.t.info.Defs {
 		v, ok := obj.(*types.Var)
-		if !ok || obj == list || !leadsTo(v.Type(), of) {
+		if !ok || obj == list || !leadsTo(v.Type(), of) || but(v.Type()) {
 			continue
 		}
 		switch v.Type().Underlying().(type) {

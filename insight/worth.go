@@ -68,7 +68,11 @@ func byWorth(in *Input, all []Finding) {
 			f.Doubts = append(f.Doubts, fmt.Sprintf("all of it takes %s of the CPU time%s, including the collector's part; what it takes in the rest of the run is not known", unit.Percent(g.Estimate), part))
 		case ok && little(g, least):
 			f.Severity = Info
-			f.Doubts = append(f.Doubts, fmt.Sprintf("all of it takes %s of the CPU time, including the collector's part: there is little to gain", unit.Percent(g.Estimate)))
+			gain := "there is little to gain"
+			if heldAt(in, all, f) { // memory is another question
+				gain = "there is little CPU time to gain"
+			}
+			f.Doubts = append(f.Doubts, fmt.Sprintf("all of it takes %s of the CPU time, including the collector's part: %s", unit.Percent(g.Estimate), gain))
 		case !ok && ofAllocating(f) && (allocatesAlone(f) || c.spent != nil && c.spent.total >= enoughOfCPU) && collecting < leastCollecting:
 			f.Severity = Info
 			f.Doubts = append(f.Doubts, fmt.Sprintf("the collector takes %s of the busy time, and there are too few CPU samples to show what allocation costs besides: there may be little to gain", unit.Percent(collecting)))
@@ -102,7 +106,8 @@ const heldMuch = 32 << 20
 func heldAt(in *Input, all []Finding, f *Finding) bool {
 	kept, err := in.Facts.Kept()
 	return slices.ContainsFunc(all, func(o Finding) bool {
-		return o.Rule == gc16.ID && o.State == Found && firstLine(&o) != "" && firstLine(&o) == firstLine(f) &&
+		at := firstLine(f)
+		return o.Rule == gc16.ID && o.State == Found && at != "" && (firstLine(&o) == at || o.Title == headTitle && shows(&o, at)) &&
 			(o.Severity.AtLeast(Warning) || err == nil && float64(kept.Bytes) >= heldMuch)
 	})
 }

@@ -60,16 +60,20 @@ const (
 const holdsMostBegin = "No rule names a fault, but the program takes"
 
 // holdsMost says of a program that takes much memory which line has most of what is in use (GC16); empty where none has, or it is
-// little.
+// little: of all that the program takes, and of what that line has.
 func holdsMost(r *Recording) string {
 	var words []string
+	heap := float64(muchHeap)
+	if slices.ContainsFunc(r.Findings, func(f insight.Finding) bool { return f.Rule == "GC16" && insight.HoldsMuch(&f) }) {
+		heap = 0 // the line alone has enough
+	}
 	if r.Figures != nil {
 		for _, row := range r.Figures.Rows {
 			if len(row.Cells) == 0 || row.Cells[0].NeverCame() {
 				continue
 			}
-			value, least := float64(row.Cells[0].Median), map[string]float64{"peak_heap": muchHeap, "max_rss": muchResident}[row.ID]
-			if least > 0 && value >= least {
+			value, least := float64(row.Cells[0].Median), map[string]float64{"peak_heap": heap, "max_rss": muchResident}
+			if from, known := least[row.ID]; known && value >= from {
 				words = append(words, strings.ToLower(row.Name[:1])+row.Name[1:]+" "+median(row.Unit, &row.Cells[0]))
 			}
 		}
