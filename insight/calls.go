@@ -14,7 +14,7 @@ import (
 
 // outward is what the units of a group do by one way through the user's code that is
 // outside of the program: a call with all that belongs to it, such as making the
-// connection.
+// connection (see [far]).
 type outward struct {
 	group facts.UnitGroup
 	path  []stack.Frame // the frame nearest to the call first
@@ -46,12 +46,33 @@ func (o *outward) share() float64 { return o.group.All.Share(o.time) }
 // one is how long one call takes.
 func (o *outward) one() time.Duration { return o.time / time.Duration(max(1, o.calls)) }
 
+// far is what a kind of waits is for: several of them may belong to one call of a peer, as making the connection does, but neither to
+// one of files nor to a process. Those that go on below the same line are calls of their own.
+type far uint8
+
+const (
+	farPeer far = iota
+	farFiles
+	farProcess
+)
+
+// farOf is that of the key of a kind.
+func farOf(kind string) far {
+	switch kind {
+	case "file_call":
+		return farFiles
+	case "process":
+		return farProcess
+	}
+	return farPeer
+}
+
 // outwards are the calls of a group, the longest together first.
 func outwards(g facts.UnitGroup) (all []*outward) {
 	by := map[string]*outward{}
 	for i := range g.Calls {
 		c := &g.Calls[i]
-		key := fmt.Sprint(c.Path)
+		key := fmt.Sprint(farOf(c.Kind.Key()), c.Path)
 		o := by[key]
 		if o == nil {
 			o = &outward{group: g, path: c.Path, stack: c.Stack, kind: c.Kind.Key(), statement: c.Statement}

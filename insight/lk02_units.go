@@ -327,7 +327,7 @@ func workAt(g facts.UnitGroup, of *facts.UnitRow) stack.ID {
 		return of.Cause.Site.Stack // it leads through the function that has the lock
 	}
 	for _, o := range outwards(g) {
-		if o.path[0] == of.Cause.Site.Frame {
+		if o.path[0] == of.Cause.Site.Frame && farOf(o.kind) == farOf(of.Cause.Kind.Key()) {
 			return o.stack
 		}
 	}

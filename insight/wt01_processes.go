@@ -34,7 +34,7 @@ func processesOf(in *Input, t *traced, w *waiting) startsOf {
 			continue
 		}
 		all += o.calls
-		looped = looped || !outsideLoops(in.code, o.path, t.Scope)
+		looped = looped || !outsideLoops(in.code, o.path, t.Scope) || o.each() >= severalStarts // by one way: the loop is in a library
 		for l, f := range loopsOn(in.code, o.path) {
 			if l.items(f.Line) {
 				each += o.calls

@@ -23,6 +23,7 @@ func TestProcesses(t *testing.T) {
 	}{
 		{"a loop through items", "\tfor _, x := range os.Args {\n\t\tgit(x)\n\t}\n", []int{5, 5, 5, 5, 5}, "Do not start a process for each item", Warning},
 		{"one after another", "\tgit(\"fetch\")\n\tgit(\"checkout\")\n\tgit(\"clean\")\n\tgit(\"gc\")\n", []int{4, 5, 6, 7}, "It waits for several runs of other programs", Info},
+		{"a loop of a library", "\tgit(\"fetch\")\n", []int{4, 4, 4, 4, 4}, "It waits for other programs, which take the time. If the same one", Warning},
 		{"a loop that goes through no items", "\tfor range 4 {\n\t\tgit(\"fetch\")\n\t}\n", []int{5, 5, 5, 5}, "It waits for other programs, which take the time. If the same one", Warning},
 	} {
 		source := "package main\n\nfunc main() {\n" + c.body + "}" + helper

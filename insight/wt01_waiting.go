@@ -176,7 +176,7 @@ func (w *waiting) calls() float64 {
 	if w.outside() {
 		made := int64(0)
 		for _, o := range outwards(w.group) {
-			if o.path[0] == w.site.Frame {
+			if o.path[0] == w.site.Frame && farOf(o.kind) == farOf(w.kind) {
 				made += o.calls
 			}
 		}
@@ -426,7 +426,7 @@ func (w *waiting) asks(in *Input, t *traced, many bool) (asking, bool) {
 		return asking{}, false
 	}
 	for _, o := range outwards(w.group) {
-		if o.path[0] == w.site.Frame {
+		if o.path[0] == w.site.Frame && farOf(o.kind) == farOf(w.kind) {
 			a, ok := askingAround(in.code, o.path)
 			if at, chained := chainedAround(in.code, o.path, innerOf(t.Frames(o.stack), o.path)); chained && !ok {
 				return asking{at: at, chained: true}, true
@@ -718,7 +718,7 @@ func (w *waiting) calledFrames(t *traced) []stack.Frame {
 // weighSyncs looks at what follows the syncs that a unit makes one after another.
 func (w *waiting) weighSyncs(in *Input, t *traced, f *Finding) {
 	for _, o := range outwards(w.group) {
-		if o.path[0] == w.site.Frame && o.each() > 1 {
+		if o.path[0] == w.site.Frame && farOf(o.kind) == farFiles && o.each() > 1 {
 			weighSync(in.code, o.path, f)
 			return
 		}

@@ -131,6 +131,29 @@ func TestWT02(t *testing.T) {
 				p.Call(time.Millisecond, accounttest.In("syscall.close@z.go:1", "os.(*Process).pidfdWait@exec.go:1", "os/exec.(*Cmd).Run@exec.go:2", handle))
 			}
 		}, Warning, "another process 6 times", "Do not start a process for each"},
+		{"examines files around each process", func(p *accounttest.Program) {
+			for range 6 {
+				for range 20 {
+					p.Call(10*time.Microsecond, accounttest.In("syscall.lstat@z.go:1", "os.Lstat@stat.go:1", "go/build.(*Context).importGo@build.go:1", handle))
+				}
+				p.Call(20*time.Microsecond, accounttest.In("syscall.fstatat@z.go:1", "os.Stat@stat.go:1", "os/exec.LookPath@lp.go:1", "go/build.(*Context).importGo@build.go:2", handle))
+				p.Call(3*time.Millisecond, accounttest.In("internal/syscall/unix.Waitid@w.go:1", "os.(*Process).pidfdWait@exec.go:1", "os/exec.(*Cmd).Run@exec.go:2", "go/build.(*Context).importGo@build.go:2", handle))
+			}
+		}, Warning, "another process 6 times, one after another, in main.handle at main.go:7: 93.8% of its time, 3.02 ms each", "Do not start a process for each"},
+		{"starts few processes, and examines many files for them", func(p *accounttest.Program) {
+			for range 20 {
+				p.Call(10*time.Microsecond, accounttest.In("syscall.lstat@z.go:1", "os.Lstat@stat.go:1", "go/build.(*Context).importGo@build.go:1", handle))
+			}
+			p.Call(9*time.Millisecond, accounttest.In("internal/syscall/unix.Waitid@w.go:1", "os.(*Process).pidfdWait@exec.go:1", "os/exec.(*Cmd).Run@exec.go:2", "go/build.(*Context).importGo@build.go:2", handle))
+		}, "", "most often one in main.handle at main.go:7, 20 times, 2.17% of its time", ""},
+		{"reads files for each request to a peer", func(p *accounttest.Program) {
+			for range 6 {
+				for range 20 {
+					p.Call(10*time.Microsecond, accounttest.In("syscall.open@z.go:1", "os.Open@file.go:1", "example.org/api.(*Client).Do@api.go:1", handle))
+				}
+				ask(p, 2*time.Millisecond, "example.org/api.(*Client).Do@api.go:2", handle)
+			}
+		}, Warning, "the same call to a peer 6 times", "N+1"},
 		{"computes", func(p *accounttest.Program) { p.Pass(15 * time.Millisecond) }, "", "calls nothing outside", ""},
 	} {
 		f := answers(t, served(t, 20, c.do), "WT02")[0]

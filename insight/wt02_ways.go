@@ -150,7 +150,7 @@ func besidesOf(o *outward, ways []callWay, all []*outward) (b besides) {
 	for at, ours := range byLeaf(ways) {
 		total := int64(0)
 		for _, x := range all {
-			if x.path[0] == at {
+			if x.path[0] == at && farOf(x.kind) == farPeer {
 				total += x.calls
 			}
 		}
