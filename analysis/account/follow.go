@@ -46,11 +46,16 @@ func (f *follower) living(slot exectrace.Slot) *track {
 
 // put ends a stretch at an instant.
 func (f *follower) put(t *track, at timeline.Time, k keyID, id stack.ID) {
+	f.putAs(t, at, k, k, id)
+}
+
+// putAs is put of a stretch that is something else to those who wait for the goroutine.
+func (f *follower) putAs(t *track, at timeline.Time, k, others keyID, id stack.ID) {
 	from := t.history.end()
 	if at <= from || f.units.resting {
 		return
 	}
-	f.blocks += t.history.push(f.w, at, k, f.blocks)
+	f.blocks += t.history.push(f.w, at, others, f.blocks)
 	for u := t.units; u != nil; u = u.next {
 		if u.undivided {
 			continue
@@ -99,14 +104,14 @@ func (f *follower) call(t *track, id stack.ID, at timeline.Time) {
 // ready ends a wait for a P, in which the world may have been stopped.
 func (f *follower) ready(t *track, where stack.ID, at timeline.Time) {
 	from := t.history.end()
-	k := f.w.at(plainReady, where)
+	k, others := f.w.at(plainReady, where), f.w.at(plainLetGo, where)
 	if at > from && f.stops.last >= from {
 		f.stops.within(from, at, func(s *stop, start, end timeline.Time) {
-			f.put(t, start, k, where)
+			f.putAs(t, start, k, others, where)
 			f.put(t, end, f.w.id(key{kind: Stopped, site: f.w.site(where), cause: Running, at: s.site, what: s.what}), where)
 		})
 	}
-	f.put(t, at, k, where)
+	f.putAs(t, at, k, others, where)
 }
 
 // briefly is up to how long a wait of a goroutine without a unit is not followed: most
@@ -281,7 +286,7 @@ func (f *follower) caused(own key, did keyID, fn string, holds bool, ended stack
 	}
 	out := key{kind: own.kind, site: own.site, cause: kind, at: at}
 	through := siteID(0)
-	if own.kind == Lock && kind != Unknown && d.cause == None {
+	if own.kind == Lock && kind != Unknown && d.cause == None && (holds || f.w.past[d.site] != fn) {
 		if through = f.w.through(d.site, fn, ended); through != 0 {
 			out.at = through
 		}

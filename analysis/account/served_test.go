@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"runtime/trace"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -169,6 +170,45 @@ func TestLockHolder(t *testing.T) {
 	p.Respond(5)
 	expect(t, accountOf(t, p, account.Options{}), 1, "main.handle",
 		"lock main.handle:7 for network main.update:24 6ms", "lock main.handle:7 for unknown main.update:25 4ms")
+}
+
+// TestLetsGo: who waits for a P inside of Unlock has handed the lock over, and holds up nobody; inside of that of another lock, or before it lets
+// go, it does.
+func TestLetsGo(t *testing.T) {
+	for _, x := range []struct{ name, at, want string }{
+		{"it has let go", "runtime.goyield@proc.go:1;internal/sync.(*Mutex).unlockSlow@mutex.go:9;sync.(*Mutex).Unlock@mutex.go:2;main.update@main.go:25;main.holder@main.go:31", "lock main.handle:7 for unknown main.update:25 5ms"},
+		{"of another lock", "runtime.goyield@proc.go:1;internal/sync.(*Mutex).unlockSlow@mutex.go:9;sync.(*Mutex).Unlock@mutex.go:2;main.put@main.go:45;main.update@main.go:24;main.holder@main.go:31", "lock main.handle:7 for runnable main.put:45 5ms"},
+		{"it computes", "main.update@main.go:24;main.holder@main.go:31", "lock main.handle:7 for runnable main.update:24 5ms"},
+	} {
+		p := accounttest.New()
+		p.Connect(5)
+		p.Arrive(5)
+		p.Create(20, "main.holder", accounttest.In("main.handle@main.go:5"))
+		p.Create(21, "main.other", accounttest.In("main.handle@main.go:5"))
+		p.Block("sync", accounttest.In("sync.(*Mutex).Lock@mutex.go:1", "main.handle@main.go:7"))
+		p.Start(21)
+		p.Block("sync", "sync.(*Mutex).Lock@mutex.go:1;main.other@main.go:60")
+		p.Start(20)
+		p.Pass(4 * ms)
+		if strings.Contains(x.at, "nlock") {
+			p.Wake(21, x.at)
+		}
+		p.Preempt(x.at)
+		p.Pass(5 * ms)
+		p.Start(20)
+		p.Pass(ms)
+		p.Wake(5, "sync.(*Mutex).Unlock@mutex.go:2;main.update@main.go:25;main.holder@main.go:31")
+		p.End()
+		p.Start(5)
+		p.Respond(5)
+		var rows []string
+		for _, r := range accountOf(t, p, account.Options{}).Groups[0].All.Rows {
+			rows = append(rows, fmt.Sprintf("%s %s:%d for %s %s:%d %s", r.Kind.Key(), r.Site.Frame.Func, r.Site.Frame.Line, r.Cause.Kind.Key(), r.Cause.Site.Frame.Func, r.Cause.Site.Frame.Line, r.Time.Round(ms)))
+		}
+		if !slices.Contains(rows, x.want) {
+			t.Errorf("%s: %q, want %q", x.name, rows, x.want)
+		}
+	}
 }
 
 // TestLockChain: who waits for a lock whose holder waits for another goroutine is told both, also where the lock was let go by one that waited for it as

@@ -57,6 +57,9 @@ type words struct {
 	byPath map[string]pathID
 	// befores are waits since before the trace, by the sites that stand for them.
 	befores map[siteID]*beforehand
+	// lets are, of lines at which a lock is let go, those that stand for the time behind that: see [words.afterLock].
+	lets map[siteID]siteID
+	past map[siteID]string // of lets, the functions that let the lock go
 }
 
 // The states that have one key for each stack.
@@ -64,6 +67,7 @@ const (
 	plainRunning = iota
 	plainAssist
 	plainReady
+	plainLetGo // it waits for a P when it has let a lock go: see [words.letsGo]
 	plainCall
 	plainKeys
 )
@@ -91,7 +95,7 @@ type held struct {
 const mostWays = 32
 
 func newWords(r *exectrace.Reader, scope stack.Scope) *words {
-	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, users: make([]bool, 2), siteOf: []siteID{1}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]siteID{}, ways: map[siteID][]stack.ID{}, reads: map[stack.ID]bool{}, writes: map[stack.ID]bool{}, byPath: map[string]pathID{}, events: map[gateKey]bool{}, befores: map[siteID]*beforehand{},
+	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, users: make([]bool, 2), siteOf: []siteID{1}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]siteID{}, ways: map[siteID][]stack.ID{}, reads: map[stack.ID]bool{}, writes: map[stack.ID]bool{}, byPath: map[string]pathID{}, events: map[gateKey]bool{}, befores: map[siteID]*beforehand{}, lets: map[siteID]siteID{}, past: map[siteID]string{},
 		keys: make([]key, 1), byKey: map[key]keyID{}}
 }
 
@@ -203,6 +207,11 @@ func (w *words) at(state int, id stack.ID) keyID {
 		k.kind = Assist
 	case plainReady:
 		k.kind = Ready
+	case plainLetGo:
+		k.kind = Ready
+		if w.letsGo(id) {
+			k.site = w.afterLock(k.site, id)
+		}
 	case plainCall:
 		k.kind = callKind(w.view(id))
 	}
