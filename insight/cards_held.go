@@ -186,8 +186,13 @@ func inFunction(s facts.UnitSite) string {
 // worksUnder tells whether the work that finding j is about is most of what is done under the lock that finding i is about, for which the lock is held most
 // of the time.
 func (c *causal) worksUnder(i, j int) bool {
+	return (classOf(&c.all[j]) == specific || c.all[j].saves) && c.all[j].Severity.AtLeast(Warning) && c.mostUnder(i, j)
+}
+
+// mostUnder tells that of the CPU samples alone.
+func (c *causal) mostUnder(i, j int) bool {
 	held, marks := c.held[i], c.marks[j]
-	return held != nil && marks != nil && classOf(&c.all[j]) == specific && c.all[j].Severity.AtLeast(Warning) && c.spent.within(held, marks) >= halfOfAll
+	return held != nil && marks != nil && c.spent.within(held, marks) >= halfOfAll
 }
 
 // waitsForHolder tells of a finding that units wait at a line for a lock whose holder runs, and of another one about the same waits that it begins with
@@ -202,10 +207,10 @@ func lockWork(in *Input, c *causal) map[int][]bool {
 	out := map[int][]bool{}
 	for _, i := range c.found {
 		f := &c.all[i]
-		if f.Rule != lk01.ID && f.Rule != lk04.ID || len(f.Evidence) == 0 {
+		if f.Rule != lk01.ID && f.Rule != lk04.ID && f.lockAt == "" || len(f.Evidence) == 0 {
 			continue
 		}
-		e := lockSite(f)
+		e := lockTakenAt(f)
 		at := stack.Frame{Func: e.Function, File: e.File, Line: e.Line}
 		if m := c.spent.keptBy(in, at); m != nil {
 			out[i] = m

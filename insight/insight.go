@@ -308,6 +308,7 @@ func Run(in *Input) []Finding {
 	byWorth(in, all)
 	raiseLoops(all)
 	raiseCauses(in, all)
+	raiseHeld(in, all)
 	underCause(all)
 	shorten(in, all)
 	foldShapes(all)

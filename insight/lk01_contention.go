@@ -310,7 +310,9 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 	if len(all) == 0 {
 		if l := underLockAt(c.in, p.At); l != nil && 2*l.time >= l.all() {
 			c.tellTold(tellLock(c.in, l.across(c.in, c.in.trace())), f)
+			return
 		}
+		c.tellWork(p, f)
 		return
 	}
 	top := slices.MaxFunc(all, func(a, b does) int { return int(min(max(a.time-b.time, -1), 1)) })
@@ -400,6 +402,17 @@ func (c *contention) tellHolding(p *facts.Place, rows []*facts.UnitRow, f *Findi
 			f.Advice = readAdvice + " " + f.Advice
 		}
 	}
+}
+
+// tellWork says of a lock of whose holder the account of units says nothing what is done under it, by CPU samples, if that keeps the lock.
+func (c *contention) tellWork(p *facts.Place, f *Finding) {
+	does := workAdvice(c.in, p.At)
+	if does == "" || p.Shared {
+		return
+	}
+	f.Summary += underWork(c.in, p.At)
+	f.Advice = does
+	workEvidence(c.in, p.At, f)
 }
 
 // tellTold says what to do about the lock, and what the source proves that it keeps.

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"loupe/value/stack"
-	"loupe/value/unit"
 )
 
 // Work under a lock may make the next state of what the lock guards: then it can be done neither before nor after, as two would begin with the same
@@ -26,17 +25,13 @@ type stateMade struct {
 
 // workAdvice says of a lock that is kept by work what that is; empty where it is not.
 func workAdvice(in *Input, at stack.Frame) string {
+	works := workText(in, at)
+	if works == "" {
+		return ""
+	}
 	s := spentOf(in)
 	marks := s.keptBy(in, at)
-	if marks == nil {
-		return ""
-	}
-	most := s.heaviest(marks)
-	if most.Func == "" {
-		return ""
-	}
-	works := fmt.Sprintf("Who holds the lock works: %s of the CPU time is spent under it, most of that in %s. ", unit.Percent(s.share(marks)), place(most))
-	return works + underAdvice(in.code, at, s.mostUnder(in.code, at, marks))
+	return "Who holds the lock works: " + works + ". " + underAdvice(in.code, at, s.mostUnder(in.code, at, marks))
 }
 
 // underAdvice is what to do about work that keeps the lock of a line, by the stack of most of it.

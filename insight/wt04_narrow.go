@@ -176,11 +176,11 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 		text += "; " + width
 	}
 	others, waits := q.behind(in, t)
-	meanwhile := "the others are"
+	meanwhile, does := "the others are", first.Cause
 	switch {
 	case waits:
 		if text += "; these " + others.says(in.code); others.lock {
-			meanwhile = "the holder of the lock is"
+			meanwhile, does = "the holder of the lock is", others.cause
 		} else {
 			meanwhile = "the one that they wait for is"
 		}
@@ -203,8 +203,8 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 		f.Severity = Info
 	}
 	f.Evidence = []Evidence{seenIn(in, t, g, q.gate.Site, "%s for others in each", unit.Duration(q.queued/unitCount(g)))}
-	if first.Cause.Site.User {
-		f.Evidence = append(f.Evidence, t.seen(first.Cause.Site.Stack, "meanwhile %s %s here", meanwhile, first.Cause.Kind.Clause()))
+	if does.Site.User && others.work == "" {
+		f.Evidence = append(f.Evidence, t.seen(does.Site.Stack, "meanwhile %s %s here", meanwhile, does.Kind.Clause()))
 	}
 	if q.gate.Frees.Frame.Func != "" && q.gate.Frees.User {
 		f.Evidence = append(f.Evidence, t.seen(q.gate.Frees.Stack, "a wait is ended here"))

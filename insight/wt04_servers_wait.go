@@ -25,6 +25,7 @@ type behind struct {
 	share   float64 // of their time, but for the waits for work; 0 where it is not known
 	workers bool    // they are goroutines that serve, and not those who have a slot
 	cause   facts.UnitCause
+	work    string // what is done under the lock, by CPU samples, if that keeps it
 }
 
 // behind finds out whether those who serve the queue mostly wait for a lock or for goroutines that they have not started.
@@ -41,7 +42,15 @@ func (q *narrow) behind(in *Input, t *traced) (b behind, ok bool) {
 	if root == "" || q.gate.Frees.Frame.Func == "" {
 		return b, false
 	}
-	return b, b.find(t, root, q.gate.Frees.Frame)
+	if !b.find(t, root, q.gate.Frees.Frame) {
+		return b, false
+	}
+	if b.lock {
+		if b.cause = q.ofHolder(in, t, t.Frames(b.stack), b.site); !waitsItself(b.cause.Kind) {
+			b.work = underWork(in, b.site)
+		}
+	}
+	return b, true
 }
 
 // find looks for the line at which the goroutines that begin with a function wait for most of the time that they do not
@@ -163,7 +172,7 @@ func (b *behind) says(c *code) string {
 		text += fmt.Sprintf(" (%s of the time in which they have work)", unit.Percent(b.share))
 	}
 	if b.lock {
-		return text + " for " + c.named(b.site) + b.told()
+		return text + " for " + c.named(b.site) + b.told() + b.work
 	}
 	return text + " for other goroutines in " + place(b.site) + b.told()
 }
@@ -180,6 +189,9 @@ func (b *behind) advice(in *Input, t *traced) string {
 	case waitsItself(b.cause.Kind):
 		work := t.Frames(b.cause.Site.Stack)
 		return more + " for the same lock. " + tellLock(in, heldAcrossCall{at: b.site, waiter: t.Frames(b.stack), work: work, kind: b.cause.Kind, syncs: syncs(work)}).says()
+	}
+	if does := workAdvice(in, b.site); does != "" {
+		return more + " for the same lock. " + does
 	}
 	return more + " for the same lock. Hold it for a shorter time, or split what it guards."
 }
@@ -204,6 +216,7 @@ func (b *behind) tell(in *Input, t *traced, f *Finding) {
 	}
 	f.Evidence = slices.Insert(f.Evidence, min(1, len(f.Evidence)), t.seen(b.stack, "%s", shown))
 	if b.lock {
+		workEvidence(in, b.site, f)
 		f.lockAt = evidenceLine(Evidence{File: b.site.File, Line: b.site.Line})
 	}
 }
