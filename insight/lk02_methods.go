@@ -26,6 +26,7 @@ type access struct {
 	// guarded tells that the function that is called holds a lock wherever it has the place, and
 	// renews that what it stores is made of what is there.
 	guarded, renews bool
+	clock           bool // what is stored is fixed, or the time
 }
 
 // maxAccess is how many functions deep a call is followed.
@@ -57,6 +58,7 @@ func accesses(c *code, in *ast.FuncDecl, call *ast.CallExpr, depth int) (all []a
 		if a.place == "" {
 			return
 		}
+		a.clock = st.clock || len(st.values) > 0 && !slices.ContainsFunc(st.values, func(v ast.Expr) bool { return !isClock(v) })
 		for i, x := range call.Args {
 			if i < len(params) && slices.ContainsFunc(st.values, func(v ast.Expr) bool { return comesFrom(s, d.Body, params[i], v) }) {
 				a.values = append(a.values, x)
@@ -76,7 +78,7 @@ func accesses(c *code, in *ast.FuncDecl, call *ast.CallExpr, depth int) (all []a
 				if a.reads {
 					read(a.place, func(c *ast.CallExpr) bool { return c == n }, a.guarded)
 				} else {
-					stores(storedAt{place: a.place, values: a.values, adds: a.adds, appends: a.appends, whole: a.guarded && a.renews}, line)
+					stores(storedAt{place: a.place, values: a.values, adds: a.adds, appends: a.appends, whole: a.guarded && a.renews, clock: a.clock}, line)
 				}
 			}
 		case *ast.SelectorExpr, *ast.IndexExpr, *ast.Ident:
@@ -203,7 +205,7 @@ func (u *underlying) stored(n ast.Node) []storedAt {
 	leads := calledName(call) == ownName(u.callee.Func)
 	for _, a := range u.accesses(call) {
 		if !a.reads && !(leads && a.line < u.callee.Line) { // in front of what is waited for
-			all = append(all, storedAt{place: a.place, values: a.values, adds: a.adds, appends: a.appends, leads: leads, whole: a.guarded && a.renews})
+			all = append(all, storedAt{place: a.place, values: a.values, adds: a.adds, appends: a.appends, leads: leads, whole: a.guarded && a.renews, clock: a.clock})
 		}
 	}
 	return all

@@ -296,6 +296,8 @@ type storedAt struct {
 	leads bool
 	// whole tells that it is a change by itself, under a lock of its own.
 	whole bool
+	// clock tells that what is stored is fixed, or the time.
+	clock bool
 }
 
 // storeMethods are names of methods that store a value.

@@ -64,7 +64,8 @@ type lockPurpose struct {
 	// apart tells that what is done at the line of the call neither reads nor changes what is shared.
 	apart  bool
 	calls  []*ast.CallExpr
-	getsBy bool // a request is made that only reads
+	getsBy bool   // a request is made that only reads
+	sends  string // the method of a request that is made and that changes something
 }
 
 // purposeOf is what the source shows under the lock which one stack waits for, on the way to what another one does there.
@@ -152,6 +153,7 @@ func (p *lockPurpose) look(frames []stack.Frame) bool {
 			})
 		}
 	}
+	p.changesBehind(in)
 	if p.findLookup(); p.lookedUp != "" {
 		findOthers(p, in, e.seen)
 	}
@@ -170,6 +172,13 @@ func (p *lockPurpose) note(n ast.Node) {
 		p.counted[p.d.placeOf(n)] = true
 	case *ast.CallExpr:
 		p.calls = append(p.calls, n)
+		if p.d.t.callee(n) == nil && requestMakers.MatchString(calledName(n)) {
+			for _, x := range n.Args {
+				if text := cmp.Or(p.constant(x), strings.ToUpper(strings.TrimPrefix(types.ExprString(x), "http.Method"))); slices.Contains([]string{"POST", "PUT", "PATCH", "DELETE"}, text) {
+					p.sends = text
+				}
+			}
+		}
 		p.getsBy = p.getsBy || strings.HasPrefix(types.ExprString(n.Fun), "http.NewRequest") && slices.ContainsFunc(n.Args, func(x ast.Expr) bool {
 			text := p.constant(x)
 			return text == "GET" || text == "HEAD" || strings.HasSuffix(types.ExprString(x), "http.MethodGet") || strings.HasSuffix(types.ExprString(x), "http.MethodHead")
@@ -378,6 +387,9 @@ func (p *lockPurpose) judge(call *ast.CallExpr) {
 	if !own && p.isHarmless(call, pkg, name) {
 		return
 	}
+	if !own && requestMakers.MatchString(name) {
+		return // nothing is sent before it is handed on
+	}
 	leaves := own && slices.ContainsFunc(p.d.declsOf(fn), p.leaves)
 	for _, x := range call.Args {
 		if own && !leaves {
@@ -400,6 +412,8 @@ func (p *lockPurpose) judge(call *ast.CallExpr) {
 		if v := p.d.variable(uninstantiated(call)); v == nil || p.isKept(v) {
 			p.add(lockSign{rank: signCalls, at: at, what: "a function that is kept is called (" + text + ")"})
 		}
+	case p.sends != "" && strings.HasPrefix(p.typeText(call), "net/http."):
+		p.add(lockSign{rank: signPeer, at: at, what: text + " sends a request that changes something, going by " + quoted(p.sends)})
 	case changes || executes.MatchString(name):
 		p.add(lockSign{rank: signPeer, at: at, what: text + " changes something, going by its name"})
 	default:
@@ -431,6 +445,9 @@ func quoted(text string) string {
 	}
 	return "\"" + text + "\""
 }
+
+// requestMakers are names of functions of libraries that make a request, which somebody else sends.
+var requestMakers = regexp.MustCompile(`^New\w*Request(WithContext)?$`)
 
 // constantsIn are the texts that are parts of an expression.
 func constantsIn(p *lockPurpose, x ast.Expr) (all []string) {

@@ -25,14 +25,14 @@ func (p *lockPurpose) sort() {
 	})
 }
 
-// named are the signs that are told, in the order of their lines.
+// named are the signs that are told: first what the rest of the program uses, each in the order of their lines.
 func (p *lockPurpose) named() (all []string) {
-	signs := slices.Clone(p.signs[:min(len(p.signs), mostSigns)])
-	slices.SortStableFunc(signs, func(a, b lockSign) int {
-		return cmp.Or(strings.Compare(a.at.file, b.at.file), a.at.line-b.at.line)
+	signs := p.told()
+	slices.SortStableFunc(signs, func(a, b toldSign) int {
+		return cmp.Or(min(a.rank, 1)-min(b.rank, 1), strings.Compare(a.first.file, b.first.file), a.first.line-b.first.line)
 	})
 	for _, s := range signs {
-		all = append(all, fmt.Sprintf("%s at %s", s.what, fileLine(s.at.file, s.at.line)))
+		all = append(all, s.says(p))
 	}
 	return all
 }

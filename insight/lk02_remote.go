@@ -272,7 +272,7 @@ func (u oneValue) single(levels []*underlying) *protected {
 		return nil
 	}
 	place, at := u.fetched(root)
-	if place == "" || u.asksWithParameter() {
+	if place == "" || u.asksWithParameter() || u.changesOthers(place) {
 		return nil
 	}
 	if !u.checks(root, place) {
@@ -318,7 +318,7 @@ func (u oneValue) fetched(root string) (place string, at int) {
 		}
 		for _, st := range all {
 			x, ok := placeIn(st.place, root)
-			if !ok || st.adds || line < u.call || u.own(st.place) || !st.leads && !slices.ContainsFunc(st.values, func(v ast.Expr) bool { return w.has(v) }) {
+			if !ok || st.adds || line < u.call || u.own(st.place) || st.clock || !st.leads && !slices.ContainsFunc(st.values, func(v ast.Expr) bool { return w.has(v) }) {
 				continue
 			}
 			if hasIndex(x) { // one of several

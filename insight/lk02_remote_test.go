@@ -14,7 +14,7 @@ import (
 // // call, another that was seen waiting on that with // also.
 func TestAtPeer(t *testing.T) {
 	const types = "type bank struct {\n\tmu sync.Mutex\n\ttok string\n\tconf *conf\n\texp time.Time\n\terr error\n\tall map[string]string\n}\n\nvar global string\n\n"
-	const methods = "\nfunc (b *bank) renew() error { b.tok = dial() // call-in\n\treturn nil }\n"
+	const methods = "\nfunc (b *bank) renew() error { b.tok = dial() // call-in\n\treturn nil }\n\nfunc (b *bank) save() error {\n\terr := send(b.conf) // save-in\n\tb.exp = time.Now()\n\treturn err\n}\n"
 	const lock, unlock = "\tb.mu.Lock() // lock\n", "\tdefer b.mu.Unlock()\n"
 	for _, c := range []struct{ name, body, says, advice string }{
 		{"read, add, write", lock + unlock + "\tv, err := b.read(acc) // call\n\tif err != nil {\n\t\treturn err\n\t}\n\tv += n\n\tif err := b.write(acc, v); err != nil { // also\n\t\treturn err\n\t}\n\treturn nil\n", "line 17 reads, and line 22 writes", "one lock for each acc"},
@@ -36,6 +36,10 @@ func TestAtPeer(t *testing.T) {
 		{"fetched if there is none", lock + unlock + "\tif b.conf == nil {\n\t\tb.conf, b.err = fetch(ctx, url) // call\n\t}\n\treturn b.err\n", "one value, b.conf", "in the background"},
 		{"by a method", lock + unlock + "\tif old(b.exp) {\n\t\tb.renew() // call\n\t}\n\treturn b.err\n", "one value, b.tok", "in the background"},
 		{"of the package", "\tmu.Lock() // lock\n\tdefer mu.Unlock()\n\tif global == \"\" {\n\t\tglobal = fetch(url) // call\n\t}\n\treturn nil\n", "one value, global", "in the background"},
+		{"something else is changed before", lock + unlock + "\tb.all[acc] = acc\n\tif b.conf == nil {\n\t\tb.conf, b.err = fetch(ctx, url) // call\n\t}\n\treturn b.err\n", "", ""},
+		{"something else is changed by way of a variable", lock + unlock + "\tm := b.part(acc)\n\tm.last = acc\n\tif b.conf == nil {\n\t\tb.conf, b.err = fetch(ctx, url) // call\n\t}\n\treturn b.err\n", "", ""},
+		{"asked for is counted before", lock + unlock + "\tb.asked++\n\tif b.conf == nil {\n\t\tb.conf, b.err = fetch(ctx, url) // call\n\t}\n\treturn b.err\n", "one value, b.conf", "in the background"},
+		{"stored is when it was sent", lock + unlock + "\tif old(b.exp) {\n\t\treturn b.save() // call\n\t}\n\treturn nil\n", "", ""},
 		{"of a key", lock + unlock + "\tif v, ok := b.all[acc]; ok {\n\t\treturn v\n\t}\n\tv := fetch(url) // call\n\tb.all[acc] = v\n\treturn v\n", "", ""},
 		{"the last one of a key", lock + unlock + "\tif b.tok != \"\" {\n\t\treturn b.tok\n\t}\n\tb.tok = fetch(acc) // call\n\treturn b.tok\n", "", ""},
 		{"made anew each time", lock + unlock + "\tb.tok = fetch(url) // call\n\treturn nil\n", "", ""},
@@ -53,6 +57,11 @@ func TestAtPeer(t *testing.T) {
 		if c.name == "by a method" {
 			inner := line("// call-in")
 			inner.Func = "main.(*bank).renew"
+			holder = append(waits[:2:2], inner, line("// call\n"))
+		}
+		if c.name == "stored is when it was sent" {
+			inner := line("// save-in")
+			inner.Func = "main.(*bank).save"
 			holder = append(waits[:2:2], inner, line("// call\n"))
 		}
 		p := protectedBy(code, []stack.Frame{{Func: "sync.(*Mutex).Lock"}, line("// lock")}, holder, append(waits[:2:2], line("// also")))
