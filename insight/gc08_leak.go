@@ -95,6 +95,7 @@ func checkLeakLooks(r *Rule, in *Input) (Finding, bool) {
 	}
 	f := r.answer(Found, "the heap in use after a collection went from %s to %s in %s (%d measurements)", unit.BytesOf(first), unit.BytesOf(last), g.Length(), len(g.Times))
 	grade(r, &f, last/max(first, 1)-1, whole.Slope)
+	f.lasts = true
 	f.Evidence = append(growingLines(r, in), f.Evidence...)
 	if i := slices.IndexFunc(g.Sites, func(s *facts.GrowingSite) bool { return s.User && s.Grows(r.param("p")) }); i >= 0 {
 		tellKeeping(in, &f, g.Sites[i].At, g.Sites[i].Frames, heldBy)
@@ -180,6 +181,7 @@ func checkLeakTraced(r *Rule, in *Input) []Finding {
 		return []Finding{r.answer(TooLittle, "%s, but in the rest of its life the live heap has levelled off: whether it goes on growing needs a longer recording", text)}
 	}
 	f := r.answer(Found, "%s, %d of them forced", text, d.Forced)
+	f.lasts = true
 	f.Severity, f.Score = Warning, score(last/max(first, 1)-1, r.param("growth"), 2)
 	f.Impact = &Impact{slope, "MB a minute", d.Live.Slope.Low * 60, d.Live.Slope.High * 60}
 	rows := round.GC.Cycles

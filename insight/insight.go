@@ -193,6 +193,8 @@ type Finding struct {
 	staysOpen bool
 	// holder tells of contention that it says what the holder of the lock does meanwhile.
 	holder bool
+	// lasts tells of a heap that grows that this is what survives collections that were asked for.
+	lasts bool
 	// lockAt is, of those who queue for others that wait for a lock, the line at which these do.
 	lockAt string
 }
@@ -304,6 +306,7 @@ func Run(in *Input) []Finding {
 		}
 		all = append(all, gaps{in}.settleFine(r, r.check(in))...)
 	}
+	oneOfHeap(all)
 	all = fold(all)
 	byWorth(in, all)
 	raiseLoops(all)
@@ -341,6 +344,7 @@ func RunPart(in *Input, part timeline.Span, stop func() bool) ([]Finding, error)
 			all = append(all, gaps{within}.settleFine(r, r.check(within))...)
 		}
 	}
+	oneOfHeap(all)
 	shorten(in, all)
 	foldShapes(all)
 	return all, nil

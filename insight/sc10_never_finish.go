@@ -285,6 +285,10 @@ func staying(r *Rule, in *Input) (found []stuck, other Finding) {
 			level = cmp.Or(level, fmt.Sprintf("%s goroutines of %s that started during the trace wait at %s at its end, but %s: they finish later", unit.Count(l.Created), t.name(l.Name), place(t.Site(l.Stack)), text))
 			continue
 		}
+		if text := fellAgain(in, t, l.Created); text != "" {
+			level = cmp.Or(level, fmt.Sprintf("%s goroutines of %s that started during the trace wait at %s at its end, but %s", unit.Count(l.Created), t.name(l.Name), place(t.Site(l.Stack)), text))
+			continue
+		}
 		s := stuckAt(r, t.Site(l.Stack), float64(l.Created), "%s goroutines of %s wait at %s when the trace ends; %s of them started during the trace, and none has ended; the first has been there for %s",
 			unit.Count(l.Count), t.name(l.Name), place(t.Site(l.Stack)), unit.Count(l.Created), unit.Duration(l.Longest))
 		if n, before := inProfile(in, t, s.at); n > l.Count {
