@@ -266,6 +266,9 @@ var relationsOfCalls = []relation{
 	func(t two) verdict {
 		return saysUnder.given((t.rules(cp04.ID, wt01.ID) || t.rules(wt01.ID, cp04.ID)) && sameCalls(t.a, t.b))
 	},
+	// What makes each call take longer than the one before.
+	func(t two) verdict { return saysUnder.given(ofSortedAgain(t)) },
+	func(t two) verdict { return saysApart.given(ofSortedAgain(two{t.c, t.j, t.i, t.b, t.a})) },
 	// The search for which they are made.
 	func(t two) verdict { return saysUnder.given(ofSearch(t)) },
 	func(t two) verdict { return saysApart.given(ofSearch(two{t.c, t.j, t.i, t.b, t.a})) },

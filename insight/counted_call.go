@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"go/ast"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"loupe/analysis/compare"
 	"loupe/analysis/facts"
 	"loupe/recording"
 	"loupe/value/stack"
+	"loupe/value/stats"
 )
 
 // countedCall is a function of which the calls were counted, with where the program calls it.
@@ -24,11 +27,14 @@ type countedCall struct {
 	site  stack.Frame // where it is called, as far as that is known
 	every bool        // the counts are of all its calls, whatever is around
 	loop  int         // the first line of the loop that it is called in; 0 where that is not known
+	decl  stack.Frame // where it begins, as the counts have it
+	// sampled are the CPU samples that go through it, of all.
+	sampled, samplesAll int64
 }
 
 // newCounted looks for the calls of a function within another in the samples and in the source.
-func newCounted(in *Input, name string, within stack.Frame, every bool) countedCall {
-	c := countedCall{name: name, in: within.Func, at: within, every: every}
+func newCounted(in *Input, fn, within stack.Frame, every bool) countedCall {
+	c := countedCall{name: fn.Func, decl: fn, in: within.Func, at: within, every: every}
 	c.samples(in)
 	c.waited(in)
 	c.calledAt(in)
@@ -45,6 +51,37 @@ func bareGenerics(name string) string {
 	return strings.ReplaceAll(stack.FoldGenerics(name), "[...]", "")
 }
 
+// literalNumbers end the name of a function literal.
+var literalNumbers = regexp.MustCompile(`^\d+(\.\d+)*$`)
+
+// isFrame tells of a frame that it is of the function. The counts have function literals without a number: of these it is the one that begins where
+// they say.
+func (r *countedCall) isFrame(c *code, f stack.Frame) bool {
+	if isCounted(f.Func, r.name) {
+		return true
+	}
+	number, literal := strings.CutPrefix(bareGenerics(f.Func), r.name)
+	if !literal || !strings.HasSuffix(r.name, ".func") || !literalNumbers.MatchString(number) || f.File != r.decl.File {
+		return false
+	}
+	s, found := c.parse(f.File), false
+	s.onLine(f.Line, func(n ast.Node, _ []ast.Node) {
+		if lit, ok := n.(*ast.FuncLit); ok {
+			first, _ := s.lines(lit)
+			found = found || first == r.decl.Line
+		}
+	})
+	return found
+}
+
+// cpuShare is the part of the CPU time that passes in the function, by the CPU profile; it is false where no sample has seen it.
+func (r *countedCall) cpuShare() (share stats.Interval, ok bool) {
+	if r.sampled == 0 {
+		return share, false
+	}
+	return stats.Wilson(float64(r.sampled), float64(r.samplesAll), compare.Confidence), true
+}
+
 // samples finds the CPU time of the function and its heaviest way.
 func (r *countedCall) samples(in *Input) {
 	cpu, err := in.Facts.Weights(facts.CPU, "samples")
@@ -54,10 +91,11 @@ func (r *countedCall) samples(in *Input) {
 	lines, most, within := map[cost]bool{}, int64(0), false
 	for id, w := range cpu.Profile.Samples(cpu.Index) {
 		frames := facts.Frames(cpu.Profile.Stacks, id)
-		at := slices.IndexFunc(frames, func(f stack.Frame) bool { return isCounted(f.Func, r.name) })
-		if w <= 0 || at < 0 {
+		at := slices.IndexFunc(frames, func(f stack.Frame) bool { return r.isFrame(in.code, f) })
+		if r.samplesAll += max(0, w); w <= 0 || at < 0 {
 			continue
 		}
+		r.sampled += w
 		lines[cost{file: frames[at].File, line: frames[at].Line}] = true
 		if in := r.isWithin(frames[at:]); in && !within || in == within && w > most {
 			most, within, r.way = w, in, frames[at:]
@@ -82,7 +120,7 @@ func (r *countedCall) waited(in *Input) {
 		for i := range g.All.Rows {
 			row := &g.All.Rows[i]
 			frames := t.Frames(row.Site.Stack)
-			at := slices.IndexFunc(frames, func(f stack.Frame) bool { return isCounted(f.Func, r.name) })
+			at := slices.IndexFunc(frames, func(f stack.Frame) bool { return r.isFrame(in.code, f) })
 			if at < 0 {
 				continue
 			}
@@ -118,7 +156,7 @@ func (r *countedCall) calledAt(in *Input) {
 		if i == 0 {
 			continue
 		}
-		if r.site.Func == "" {
+		if isUser := in.Session.Scope().IsUser; r.site.Func == "" || !isUser(r.site) && isUser(f) { // a library may call it back
 			r.site = f
 		}
 		if loops := loopsAround(in.code, f); len(loops) > 0 && in.Session.Scope().IsUser(f) {

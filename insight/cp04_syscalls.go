@@ -102,6 +102,9 @@ func tellKernel(h *hit, f *Finding) {
 			f.Severity = Info
 		}
 	}
+	if tellDatabaseCalls(h, f) {
+		return
+	}
 	switch named {
 	case "network":
 		if f.Impact.Low >= partSmall {

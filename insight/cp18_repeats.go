@@ -35,7 +35,7 @@ func repeatsFrom(c *code, v *view, frames []stack.FrameID, at int) bool {
 				return true
 			}
 		case stack.Standard, stack.Dependency:
-			if !main && !callsOnce.MatchString(v.t.Frame(frames[i]).Func) {
+			if fn := v.t.Frame(frames[i]).Func; !main && !callsOnce.MatchString(fn) || i < lastUser(v, frames) && callsForEach(fn) {
 				return true
 			}
 		}

@@ -21,6 +21,22 @@ type sortedAppend struct {
 	// these in the file.
 	branches      bool
 	branch, whole int
+	// maker is the block that makes the slice, where it is outside of the literal that sorts it; makerAt is its offset in the file, and makerDeclared
+	// tells that it is the body of a function with a name.
+	maker         *ast.BlockStmt
+	makerAt       int
+	makerDeclared bool
+	// times is how often it is sorted in the run that counts; 0 is not known.
+	times int64
+}
+
+// sortedAgainTitle is the title of a finding about such sorts.
+const sortedAgainTitle = "All of a slice is sorted again after each element that is added"
+
+// ofSortedAgain tells of calls each of which takes longer than the one before that this is for the most part a sort of what they add to: the other
+// finding says so.
+func ofSortedAgain(t two) bool {
+	return t.rules(cp27.ID, cp19.ID) && t.b.Title == sortedAgainTitle && t.warned() && t.mostlyBelow()
 }
 
 // seldomAdded is the part of the sorts from which down an element is added before so few of them that it is not what they are for. Chosen.
@@ -65,7 +81,11 @@ func tellSortAppended(h *hit, f *Finding) bool {
 		return false
 	}
 	a, looped, ok := sortedAppendAt(h.in.code, h.lines[0].Caller)
-	if !ok || !looped && !repeatsFrom(h.in.code, v, frames, at) {
+	if !ok {
+		return false
+	}
+	var again bool
+	if a.times, again = a.sortedTimes(h.in.code, v, frames, at); !looped && !again {
 		return false
 	}
 	if a.branches {
@@ -78,8 +98,11 @@ func tellSortAppended(h *hit, f *Finding) bool {
 			return true
 		}
 	}
-	f.Title = "All of a slice is sorted again after each element that is added"
+	f.Title = sortedAgainTitle
 	f.Summary += fmt.Sprintf("; by the source, one element is added to %s at %s:%d, and then all of it is sorted", a.slice, baseName(a.add.File), a.add.Line)
+	if a.times > 1 {
+		f.Summary += fmt.Sprintf(", %s times in the run that counts", unit.Count(a.times))
+	}
 	stable := sortsStably(h.lines[0].Callee)
 	insert := "insert %s at the place which a binary search finds (slices.BinarySearchFunc, slices.Insert)"
 	if stable {
@@ -163,6 +186,7 @@ func sortedAppendAt(c *code, at stack.Frame) (a sortedAppend, looped, ok bool) {
 	} else if declares(fn.body, root) {
 		return a, false, false
 	}
+	a.findMaker(s, fn, root)
 	if under := addedUnder(addAround, around); under != nil {
 		a.branches, a.branch, a.whole = true, s.fset.PositionFor(under.Lbrace, false).Offset, s.fset.PositionFor(fn.body.Pos(), false).Offset
 		if block := innermostBlock(around); block != nil {
@@ -173,6 +197,36 @@ func sortedAppendAt(c *code, at stack.Frame) (a sortedAppend, looped, ok bool) {
 	a.add = stack.Frame{Func: at.Func, File: at.File, Line: first}
 	a.takes = sortTakes(c, at, fn, x)
 	return a, inner != nil, true
+}
+
+// findMaker finds the function around a literal that makes the slice of a name: as a variable of its own, or as what it is given.
+func (a *sortedAppend) findMaker(s *syntax, fn *scope, name string) {
+	for o := fn.outer; o != nil; o = o.outer {
+		if declares(o.body, name) || o.parameter(name) >= 0 {
+			a.maker = o.body
+			ast.Inspect(o.body, func(n ast.Node) bool {
+				if block, ok := n.(*ast.BlockStmt); ok && block.Pos() <= fn.body.Pos() && fn.body.End() <= block.End() && declaresItself(block, name) {
+					a.maker = block
+				}
+				return true
+			})
+			a.makerAt, a.makerDeclared = s.fset.PositionFor(a.maker.Lbrace, false).Offset, a.maker == o.body && o.outer == nil
+			return
+		}
+	}
+}
+
+// declaresItself tells whether a statement of a block, and not only one of the blocks within it, makes a variable of a name.
+func declaresItself(block *ast.BlockStmt, name string) bool {
+	return slices.ContainsFunc(block.List, func(stmt ast.Stmt) bool {
+		switch stmt := stmt.(type) {
+		case *ast.AssignStmt:
+			return stmt.Tok == token.DEFINE && slices.ContainsFunc(stmt.Lhs, func(x ast.Expr) bool { return isNamed(x, name) })
+		case *ast.DeclStmt:
+			return declares(&ast.BlockStmt{List: []ast.Stmt{stmt}}, name)
+		}
+		return false
+	})
 }
 
 // addedUnder is the block of the innermost condition around the adding that is not around the sort; nil where there is none. That of a case has no

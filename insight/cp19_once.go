@@ -39,8 +39,8 @@ func tellSortOnce(h *hit, f *Finding) bool {
 	return true
 }
 
-// sortsOnce tells of the sorts of the hit's lines that the source shows on each stack that nothing comes back to them: all of it is there, and
-// no loop is around a line.
+// sortsOnce tells of the sorts of the hit's lines that on each stack nothing comes back to them, by the run that counts or else by the source: all
+// of it is there, and no loop is around a line.
 func (h *hit) sortsOnce() bool {
 	v := h.in.view(h.p)
 	known, seen := map[string]bool{}, false // by the frames around a sort
@@ -60,7 +60,7 @@ func (h *hit) sortsOnce() bool {
 				return false
 			}
 		}
-		if repeatsFrom(h.in.code, v, frames, at) {
+		if again, sure := sortTurns(h.in.code, v, frames, at); again || !sure {
 			return false
 		}
 		known[around], seen = true, true

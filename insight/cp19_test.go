@@ -189,3 +189,53 @@ func TestOrderChange(t *testing.T) {
 		}
 	}
 }
+
+// TestSortCalledBack: a sort in a function that a library calls back comes not once in a run: again, by the name of what calls it or by the counts, or
+// nobody knows how often. Where the list that it sorts is one of each call of what is around, it is another one each time.
+func TestSortCalledBack(t *testing.T) {
+	const body = "keys = append(keys, k)\nslices.Sort(keys) // sort\nif k == \"\" {\nreturn false\n}\nreturn true\n"
+	const outer = "runtime.main main.main:/src/main.go:OUTER "
+	const ranges = outer + "sync.(*Map).Range main.main.func1:/src/main.go:SORT "
+	for _, test := range []struct {
+		what, source, stack string
+		outer, inner        int64 // what the counts say of the two functions; none
+		title, says         bool
+		severity            Severity
+		not                 string
+	}{
+		{"of a map", "func main() { // outer\nvar keys []string\nm.Range(func(k, v any) bool {\n" + body + "})\n}\n", ranges, 0, 0, true, false, Warning, "once in a run"},
+		{"of a map, by the counts", "func main() { // outer\nvar keys []string\nm.Range(func(k, v any) bool {\n" + body + "})\n}\n", ranges, 1, 20_000, true, true, Warning, "once in a run"},
+		{"of a map with one element", "func main() { // outer\nvar keys []string\nm.Range(func(k, v any) bool {\n" + body + "})\n}\n", ranges, 1, 1, false, false, Info, "in the run that counts"},
+		{"of a transaction, which calls it once", "func main() { // outer\nvar keys []string\ndb.Update(func(k, v any) bool {\n" + body + "})\n}\n", outer + "go.etcd.io/bbolt.(*DB).Update main.main.func1:/src/main.go:SORT ", 0, 0, false, false, Warning, "once in a run"},
+		{"of a list of its own", "func main() { // outer\nfor range 9 {\nvar keys []string\ndb.Update(func(k, v any) bool {\n" + body + "})\n}\n}\n", outer + "go.etcd.io/bbolt.(*DB).Update main.main.func1:/src/main.go:SORT ", 9, 9, false, false, Warning, "once in a run"},
+		{"by a function of the program", "func main() { // outer\nvar keys []string\neach(func(k, v any) bool {\n" + body + "})\n}\nfunc each(f func(k, v any) bool) {\nfor k, v := range all {\nf(k, v) // each\n}\n}\n", outer + "main.each:/src/main.go:EACH main.main.func1:/src/main.go:SORT ", 0, 0, true, false, Warning, "once in a run"},
+		{"done once", "func main() { // outer\nvar keys []string\no.Do(func() {\n" + strings.ReplaceAll(body, "return false\n}\nreturn true", "return\n}") + "})\n}\n", outer + "sync.(*Once).Do main.main.func1:/src/main.go:SORT ", 0, 0, false, false, Info, "Sort once"},
+	} {
+		text := "package main\n\nimport (\"slices\"; \"sync\")\n\nvar ( m sync.Map; o sync.Once; all map[any]any )\n\n" + test.source
+		at := func(s string) string {
+			for mark, comment := range map[string]string{"OUTER": "outer", "SORT": "sort", "EACH": "each"} {
+				s = strings.ReplaceAll(s, mark, fmt.Sprint(sourceLine(text, comment)))
+			}
+			return s
+		}
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(text))
+		if test.inner > 0 {
+			inner := strings.Index(text, "bool {\nkeys = append") + len("bool ")
+			block := func(line int, offset int, n int64) string {
+				return fmt.Sprintf(`{"line":%d,"offset":%d,"count":%d}`, line, offset, n)
+			}
+			made := strings.Index(text, "{ // outer")
+			if test.outer > 1 {
+				made = strings.Index(text, "{\nvar keys")
+			}
+			r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, fmt.Appendf(nil, `{"schema":"loupe.repeats/1","ns":4000000000,"functions":[{"name":"main.main","file":"/src/main.go","line":7,"calls":1}],"within":[],"files":[{"name":"/src/main.go","blocks":[%s,%s]}]}`,
+				block(7, made, test.outer), block(9, inner, test.inner)))
+		}
+		withProfile(r, recording.CPU, "cpu", column{at(test.stack) + "slices.Sort[...] slices.pdqsortOrdered", []int64{80}}, column{"runtime.main main.main:/src/main.go:7 runtime.memmove", []int64{120}})
+		f := expect(t, test.what, r, "CP19", Found)
+		if (f.Title == sortedAgainTitle) != test.title || f.Severity != test.severity || strings.Contains(f.Summary, "20,000 times in the run that counts") != test.says || strings.Contains(f.Summary+f.Advice, test.not) {
+			t.Errorf("%s: %s %q: %s %s", test.what, f.Severity, f.Title, f.Summary, f.Advice)
+		}
+	}
+}

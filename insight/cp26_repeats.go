@@ -111,7 +111,7 @@ func newRepeated(in *Input, x repetition.Call, every bool) *repeatedCall {
 	if x.Func.Caller != "" {
 		return &repeatedCall{Call: x, countedCall: newCountedLine(in, x), unsure: x.Inner.Partial}
 	}
-	c := newCounted(in, x.Func.Name, stack.Frame{Func: x.Within.Name, File: x.Within.File, Line: x.Within.Line}, every)
+	c := newCounted(in, stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line}, stack.Frame{Func: x.Within.Name, File: x.Within.File, Line: x.Within.Line}, every)
 	return &repeatedCall{Call: x, countedCall: c, unsure: x.Inner.Partial && !ofReceiver(in, x)}
 }
 

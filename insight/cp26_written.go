@@ -53,7 +53,7 @@ func rewritten(r *Rule, in *Input, x repetition.Rewritten) Finding {
 	f.costs, f.waits, f.saves, f.waitsInside = c.costs, c.rows, true, true
 	if x.Around.Name != "" {
 		f.Evidence = append(f.Evidence, in.code.shownAt(x.Around.File, x.Around.Line, "%s, which makes and writes it, begins here", stack.Short(x.Around.Name)))
-		f.costs = append(f.costs, newCounted(in, x.Around.Name, stack.Frame{Func: x.Unit.Name, File: x.Unit.File, Line: x.Unit.Line}, true).costs...)
+		f.costs = append(f.costs, newCounted(in, stack.Frame{Func: x.Around.Name, File: x.Around.File, Line: x.Around.Line}, stack.Frame{Func: x.Unit.Name, File: x.Unit.File, Line: x.Unit.Line}, true).costs...)
 		f.Doubts = append(f.Doubts, fmt.Sprintf("what %s does besides is in its time", stack.Short(x.Around.Name)))
 	}
 	if x.All.Distinct > 1 {

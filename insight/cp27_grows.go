@@ -80,14 +80,14 @@ func growingFinding(r *Rule, in *Input, x repetition.Growing) Finding {
 	if x.ByAverage {
 		longer = "longer on average"
 	}
-	f := r.answer(Found, "within one call of %s, %s takes %s the more often it is called: %s each in the first %s calls, %s from the %s on, so that its time grows %s; it takes %s of the time of %s",
-		around, name, longer, unit.Duration(x.First), unit.Count(x.FirstTo), unit.Duration(x.Last), ordinal(x.LastFrom), how, unit.Percent(x.Share), stack.Short(x.Unit.Name))
+	f := r.answer(Found, "within one call of %s, %s takes %s the more often it is called: %s each in the first %s calls, %s from the %s on, so that its time grows %s; it takes ",
+		around, name, longer, unit.Duration(x.First), unit.Count(x.FirstTo), unit.Duration(x.Last), ordinal(x.LastFrom), how)
 	f.Severity, f.Score = Info, score(x.Share, 0.15, 0.5)
 	if x.Share >= r.param("warn") {
 		f.Severity = Warning
 	}
-	f.Impact = exactly(x.Share, "share of the time of "+stack.Short(x.Unit.Name))
-	c := newCounted(in, x.Func.Name, stack.Frame{Func: x.Within.Name, File: x.Within.File, Line: x.Within.Line}, true)
+	c := newCounted(in, stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line}, stack.Frame{Func: x.Within.Name, File: x.Within.File, Line: x.Within.Line}, true)
+	tellGrowingShare(in, x, &c, &f)
 	c.evidence(in, &f, x.Entry, stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line},
 		fmt.Sprintf("%s calls%s in %s of %s", unit.Count(x.Inner.Calls), map[bool]string{true: " that were counted"}[x.Func.Cut], unit.Plural(x.Inner.Around, "call"), around), "which takes longer each time")
 	f.costs, f.waits, f.saves, f.grows = c.costs, c.rows, true, true

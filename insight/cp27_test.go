@@ -107,3 +107,36 @@ func pow(x float64, n int) float64 {
 	}
 	return out
 }
+
+// TestCP27Share: of a function that computes, the CPU profile knows the share; the run that counts has it of itself, and that is said. A function
+// literal is the one that begins where the counts say, and the program's line is shown that hands it over.
+func TestCP27Share(t *testing.T) {
+	const source = "package main\n\nimport \"sync\"\n\nfunc main() {\n\tvar m sync.Map\n\tm.Range(func(k, v any) bool {\n\t\twork(k) // A\n\t\treturn true\n\t})\n\tm.Range(func(k, v any) bool {\n\t\twork(v) // B\n\t\treturn true\n\t})\n}\n"
+	var steps []string
+	calls, time := 0, 0
+	for i := range 10 {
+		n, m := 1<<i, 50_000<<i
+		calls, time = calls+n, time+n*m
+		steps = append(steps, fmt.Sprintf(`{"calls":%d,"time_ns":%d,"digits":%d}`, n, n*m, int(1000*float64(n)*math.Log2(float64(m)))))
+	}
+	for _, c := range []struct {
+		name, stack, says, unit string
+	}{
+		{"sampled", "runtime.main main.main:/src/main.go:7 internal/sync.iter sync.(*Map).Range main.main.func1:/src/main.go:8 main.work:/src/work.go:3", "it takes 80.0% of the CPU time, and 66.7% of the time of main.main in the run that counts calls", "share of CPU samples"},
+		{"another literal", "runtime.main main.main:/src/main.go:11 sync.(*Map).Range main.main.func2:/src/main.go:12 main.work:/src/work.go:3", "it takes 66.7% of the time of main.main in the run that counts calls", "share of the time of main.main in the run that counts calls"},
+	} {
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n")
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "/src/main.go"}, []byte(source))
+		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, fmt.Appendf(nil, `{"schema":"loupe.repeats/1","ns":4000000000,"functions":[{"name":"main.main","file":"/src/main.go","line":5,"calls":1},{"name":"main.main.func","file":"/src/main.go","line":7,"calls":%d,"time_ns":%d}],
+"within":[{"in":0,"call":1,"around":1,"around_ns":%d,"calls":%d,"time_ns":%d,"distinct":%d,"again":0,"most":%d,"most_one":1,"course":[%s]}]}`,
+			calls, time, time*3/2, calls, time, calls, calls, strings.Join(steps, ",")))
+		withProfile(r, recording.CPU, "cpu", column{c.stack, []int64{80}}, column{"runtime.main main.main:/src/main.go:6 runtime.memmove", []int64{20}})
+		f := answers(t, r, "CP27")[0]
+		if f.State != Found || !strings.Contains(f.Summary, c.says) || f.Impact.Unit != c.unit {
+			t.Errorf("%s: %s %+v", c.name, f.Summary, f.Impact)
+		}
+		if c.name == "sampled" && (f.Evidence[0].Line != 7 || len(f.costs) == 0) {
+			t.Errorf("%s: %+v, %+v", c.name, f.Evidence[0], f.costs)
+		}
+	}
+}

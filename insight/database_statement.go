@@ -24,10 +24,17 @@ var writingTexts = regexp.MustCompile(`(?is)^\s*(?:(?:--[^\n]*\n|/\*.*?\*/)\s*)*
 // statementChanging is the word that a statement of a line begins with, where that changes rows: "UPDATE". own are the frames of the program on its
 // stack, the line first: the text may be what one of them hands to the next. It is empty where the source does not show it.
 func statementChanging(c *code, own []stack.Frame) string {
+	if m := writingTexts.FindStringSubmatch(executedText(c, own)); m != nil {
+		return strings.ToUpper(m[1])
+	}
+	return ""
+}
+
+// executedText is how the text of a statement begins that the first of some frames of the program executes.
+func executedText(c *code, own []stack.Frame) (text string) {
 	if len(own) == 0 {
 		return ""
 	}
-	word := ""
 	c.parse(own[0].File).onLine(own[0].Line, func(n ast.Node, _ []ast.Node) {
 		call, ok := n.(*ast.CallExpr)
 		if !ok || !slices.Contains(sessionMethods, calledName(call)) {
@@ -41,11 +48,11 @@ func statementChanging(c *code, own []stack.Frame) string {
 				}
 			}
 		}
-		if m := writingTexts.FindStringSubmatch(textHanded(c, own, x)); m != nil {
-			word = strings.ToUpper(m[1])
+		if t := textHanded(c, own, x); t != "" && (text == "" || writingTexts.MatchString(t)) {
+			text = t
 		}
 	})
-	return word
+	return text
 }
 
 // preparedAs is the call by which a function prepares a statement that it calls by a name; nil where there is none, or several.

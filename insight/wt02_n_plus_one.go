@@ -46,19 +46,36 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 	if name := g.Unit.String(); name == "benchmark" || name == "test" {
 		return nil, "a " + name + " may repeat the same call; that is its purpose"
 	}
+	found, fine = checkSameCalls(r, in, t, g)
+	f, own := ownTransactionsFinding(r, in, t, g)
+	switch {
+	case own && len(found) > 0 && (found[0].Impact == nil || found[0].Impact.Value <= f.Impact.Value):
+		return append([]Finding{f}, found...), ""
+	case own:
+		return append(found, f), ""
+	}
+	return found, fine
+}
+
+// checkSameCalls looks for calls of what is outside of the program, and for queries.
+func checkSameCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Finding, fine string) {
 	var most *outward
 	calls := outwards(g)
 	for _, o := range calls {
 		if asking, asks := askingAround(in.code, o.path); asks {
-			fine = cmp.Or(fine, fmt.Sprintf("%s makes a call%s %s times, %s", unitOf(g), atFrame(asking.at), timesOf(o.each()), asking.why()))
+			fine = cmp.Or(fine, fmt.Sprintf("%s makes %s, %s", unitOf(g), o.callsAt(asking.at), asking.why()))
 			continue
 		}
 		if at, chained := chainedAround(in.code, o.path, innerOf(t.Frames(o.stack), o.path)); chained {
-			fine = cmp.Or(fine, fmt.Sprintf("%s makes a call%s %s times, each of which needs what an earlier one has given: they cannot be combined, nor made concurrently", unitOf(g), atFrame(at), timesOf(o.each())))
+			fine = cmp.Or(fine, fmt.Sprintf("%s makes %s, each of which needs what an earlier one has given: they cannot be combined, nor made concurrently", unitOf(g), o.callsAt(at)))
 			continue
 		}
 		if o.kind == "file_call" && walks(t.Frames(o.stack)) && !syncs(t.Frames(o.stack)) {
-			fine = cmp.Or(fine, fmt.Sprintf("%s goes through a tree of files, and makes a call%s for each of %s: none of them is made twice", unitOf(g), atFrame(o.path[0]), timesOf(o.each())))
+			each := "each of them"
+			if o.calls > 0 {
+				each = "each of " + timesOf(o.each())
+			}
+			fine = cmp.Or(fine, fmt.Sprintf("%s goes through a tree of files, and makes a call%s for %s: none of them is made twice", unitOf(g), atFrame(o.path[0]), each))
 			continue
 		}
 		if all, ways := withOtherWays(in, t, o, calls); all.isMany(r) {
@@ -91,7 +108,18 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 	if most == nil {
 		return nil, unitOf(g) + " calls nothing outside the program"
 	}
+	if most.calls == 0 {
+		return nil, unitOf(g) + " repeats no call that takes long by one way through the code"
+	}
 	return nil, fmt.Sprintf("%s repeats no call that takes long by one way through the code: most often one%s, %s, %s of its time", unitOf(g), atFrame(most.path[0]), plurals(most.each(), "time"), unit.Percent(most.share()))
+}
+
+// callsAt are the calls at a place, with how many they are. Of what goes on with earlier ones, such as the reading of a file, no calls are counted.
+func (o *outward) callsAt(at stack.Frame) string {
+	if o.calls == 0 {
+		return "calls" + atFrame(at)
+	}
+	return fmt.Sprintf("a call%s %s times", atFrame(at), timesOf(o.each()))
 }
 
 // atFrame is where a call is, as a clause.

@@ -234,6 +234,6 @@ func ofManyCalls(t two) bool {
 	}
 	line := firstLine(t.a)
 	return line != "" && slices.ContainsFunc(t.b.waits, func(row *facts.UnitRow) bool {
-		return row.Kind.Key() != "file_call" && evidenceLine(Evidence{File: row.Site.Frame.File, Line: row.Site.Frame.Line}) == line
+		return (row.Kind.Key() != "file_call" || t.b.Title == ownTransactionsTitle) && evidenceLine(Evidence{File: row.Site.Frame.File, Line: row.Site.Frame.Line}) == line
 	})
 }

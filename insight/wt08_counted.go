@@ -112,7 +112,7 @@ type joinedCall struct {
 }
 
 func newJoined(in *Input, x repetition.Together) *joinedCall {
-	return &joinedCall{x, newCounted(in, x.Func.Name, stack.Frame{Func: x.Caller.Name, File: x.Caller.File, Line: x.Caller.Line}, true)}
+	return &joinedCall{x, newCounted(in, stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line}, stack.Frame{Func: x.Caller.Name, File: x.Caller.File, Line: x.Caller.Line}, true)}
 }
 
 func (j *joinedCall) finding(r *Rule, in *Input) Finding {
