@@ -68,6 +68,9 @@ func tellLogging(h *hit, f *Finding) {
 	if len(h.reasons) > 1 && h.reasonShare(h.reasons[1].name) >= 0.1 {
 		f.Summary += ", then " + h.reasons[1].name
 	}
+	if tellUnwritten(h, f) {
+		return
+	}
 	if part := h.writesShare(); part >= 0.25 {
 		f.Summary += fmt.Sprintf("; %s of it are system calls that write", unit.Percent(part))
 		f.Advice = "Write through a buffer: here lines go to the file or the connection one by one, with a system call each. A bufio.Writer that is flushed at the end, and every second or so, or the logger's own buffer, writes many at once; what is not flushed is lost in a crash. Or log less: raise the level, log only one in many requests."

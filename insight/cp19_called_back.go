@@ -12,7 +12,7 @@ import (
 // Sorts in functions that others call back: whether they come once, or once for each of many items.
 
 // callsEach are functions of libraries that call what they are given for each item of what they go through.
-var callsEach = regexp.MustCompile(`^(Range|Walk\w*|walk\w*|\w*Each\w*|Visit\w*|Iterate\w*|Inspect|Ascend\w*|Descend\w*|Scan\w*)$`)
+var callsEach = regexp.MustCompile(`^(Range|Walk\w*|walk\w*|\w*Each\w*|Visit\w*|Iterate\w*|Inspect|Ascend\w*|Descend\w*)$`)
 
 // callsForEach tells of a function of a library that it calls what it is given for each of many, by its name.
 func callsForEach(fn string) bool {

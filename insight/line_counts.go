@@ -10,6 +10,12 @@ import (
 
 // lineReached is that of a frame's line; it is false where it was not counted, or that run did not come there.
 func lineReached(c *code, at stack.Frame) (n int64, ok bool) {
+	n, ok = lineCounted(c, at)
+	return n, ok && n > 0
+}
+
+// lineCounted is the same, with 0 where that run did not come there.
+func lineCounted(c *code, at stack.Frame) (n int64, ok bool) {
 	counts := blockCountsOf(c)
 	if counts == nil {
 		return 0, false
@@ -35,7 +41,7 @@ func lineReached(c *code, at stack.Frame) (n int64, ok bool) {
 	if n, ok = counts.reaches(outside, stmt); !ok && len(blocksOf(outside)) == 1 { // of a function without branches the calls are counted
 		n, ok = calledTimes(counts, in)
 	}
-	return n, ok && n > 0
+	return n, ok
 }
 
 // calledTimes is how often a function was called.

@@ -60,6 +60,11 @@ const mostOutput = 64 << 20
 
 // inOutput looks for a message in what a recording has of the program's output; known is false where it has none.
 func inOutput(in *Input, message string) (has, known bool) {
+	return outputHas(in, message, otherLevel.Match)
+}
+
+// outputHas is the same for lines that are not left out.
+func outputHas(in *Input, message string, leaveOut func(line []byte) bool) (has, known bool) {
 	if message == "" {
 		return false, false
 	}
@@ -72,7 +77,7 @@ func inOutput(in *Input, message string) (has, known bool) {
 		}
 		known = true
 		for line := range bytes.Lines(data) {
-			if !bytes.HasPrefix(line, []byte("gc ")) && !bytes.HasPrefix(line, []byte("SCHED ")) && bytes.Contains(line, []byte(message)) && whole.Match(line) && !otherLevel.Match(line) {
+			if !bytes.HasPrefix(line, []byte("gc ")) && !bytes.HasPrefix(line, []byte("SCHED ")) && bytes.Contains(line, []byte(message)) && whole.Match(line) && !leaveOut(line) {
 				return true, true
 			}
 		}

@@ -242,7 +242,7 @@ func ownTransactionsOf(in *Input, t *traced, g facts.UnitGroup) (most *ownTransa
 	}
 	by := map[key]*ownTransactions{}
 	found := map[stack.Frame]*ownTransactions{}
-	byLine := t.committedAt(in)
+	byLine := committedAt(in, t)
 	for i := range g.All.Rows {
 		row := &g.All.Rows[i]
 		if !slices.Contains(waitsInside, row.Kind.Key()) || byLine[row.Site.Frame] == nil {
@@ -310,7 +310,7 @@ func (o *ownTransactions) add(x executed, n time.Duration) {
 
 // committedAt are the lines of the program that execute statements outside of transactions, by all waits of the trace: with the time of these, and
 // what of it is below a commit, or a sync.
-func (t *traced) committedAt(in *Input) map[stack.Frame]*ownTransactions {
+func committedAt(in *Input, t *traced) map[stack.Frame]*ownTransactions {
 	by := map[stack.Frame]*ownTransactions{}
 	for _, b := range t.OwnBlocks(func(b *sched.Block) bool { return b.State == exectrace.Syscall }) {
 		x, ok := executedOn(t.Frames(b.Stack), in.Session.Scope().IsUser)
@@ -340,7 +340,7 @@ func ownTransactionsFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup) (f
 		return f, false
 	}
 	at := o.lines[0]
-	text := fmt.Sprintf("%s waits for the disk%s, %s of its time%s: %s", unitOf(g), atFrame(at), unit.Percent(share), overUnits(g), o.says())
+	text := fmt.Sprintf("%s %s%s, %s of its time%s: %s", unitOf(g), o.waits(), atFrame(at), unit.Percent(share), overUnits(g), o.says())
 	if known := o.below(); known != "" {
 		text += "; of the time in these system calls, " + known
 	}
@@ -381,6 +381,17 @@ func (o *ownTransactions) many(r *Rule, g facts.UnitGroup) bool {
 		waits += row.Count
 	}
 	return float64(waits) >= waitsOfOne*r.param("calls")*float64(max(1, g.Wall.Count))
+}
+
+// waits is what a unit does in the statements, as far as the trace shows it.
+func (o *ownTransactions) waits() string {
+	switch {
+	case 2*o.sync >= o.inside && o.sync > 0:
+		return "waits for the disk"
+	case o.rows[0].Kind.Key() == "cgo":
+		return "is in the C code of its database"
+	}
+	return "is in system calls of its database"
 }
 
 // says is what is known of the statements, as the end of a sentence.
