@@ -31,9 +31,9 @@ func fallOf(s timeline.Series, begins func(timeline.Time) bool) (f fall, ok bool
 	return f, len(s.Values) >= countsFew && f.from > f.to && f.from-f.to >= halfOfAll*(f.from-s.Values[0])
 }
 
-// fellAgain says that the number of goroutines fell, under a load that went on for longer than the trace or behind that, to less than came to a place in it
+// numberFell says that the number of goroutines fell, under a load that went on for longer than the trace or behind that, to less than came to a place in it
 // and were still there at its end: had these not ended, there would have been more. It is empty where that was not so.
-func fellAgain(in *Input, t *traced, came int64) string {
+func numberFell(in *Input, t *traced, came int64) string {
 	phase, ok := in.Session.Manifest().PhaseNamed(t.Entry.Phase)
 	if !ok {
 		return ""

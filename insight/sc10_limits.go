@@ -120,6 +120,31 @@ func waitsForSeveral(c *code, at stack.Frame) (several bool) {
 	return several
 }
 
+// selectsClock tells of the line of a frame that it waits in a select of which one way out is a timer, or the end of a context, which may
+// have one.
+func selectsClock(c *code, at stack.Frame) (clock bool) {
+	c.parse(at.File).onLine(at.Line, func(n ast.Node, _ []ast.Node) {
+		sel, ok := n.(*ast.SelectStmt)
+		if !ok {
+			return
+		}
+		for _, s := range sel.Body.List {
+			if comm, ok := s.(*ast.CommClause); ok && comm.Comm != nil {
+				clock = clock || hasNode(comm.Comm, func(n ast.Node) bool {
+					switch n := n.(type) {
+					case *ast.CallExpr:
+						return calledName(n) == "After" || calledName(n) == "Done" && len(n.Args) == 0
+					case *ast.SelectorExpr:
+						return n.Sel.Name == "C"
+					}
+					return false
+				})
+			}
+		}
+	})
+	return clock
+}
+
 // setsDeadline tells of the function of a frame that it sets a deadline of a connection above the line.
 func setsDeadline(c *code, at stack.Frame) bool {
 	fn := c.function(at)

@@ -285,7 +285,7 @@ func staying(r *Rule, in *Input) (found []stuck, other Finding) {
 			level = cmp.Or(level, fmt.Sprintf("%s goroutines of %s that started during the trace wait at %s at its end, but %s: they finish later", unit.Count(l.Created), t.name(l.Name), place(t.Site(l.Stack)), text))
 			continue
 		}
-		if text := fellAgain(in, t, l.Created); text != "" {
+		if text := numberFell(in, t, l.Created); text != "" {
 			level = cmp.Or(level, fmt.Sprintf("%s goroutines of %s that started during the trace wait at %s at its end, but %s", unit.Count(l.Created), t.name(l.Name), place(t.Site(l.Stack)), text))
 			continue
 		}
@@ -316,6 +316,9 @@ func staying(r *Rule, in *Input) (found []stuck, other Finding) {
 			}
 		}
 		s.Doubts = in.traceDoubts(t, "a trace cannot show whether something will wake them up later: more connections, or a growing pool, look the same")
+		if frames := t.Frames(l.Stack); selectsClock(in.code, in.code.userFrame(frames)) {
+			s.tellLimit(in, frames, t.Length())
+		}
 		found = append(found, s)
 	}
 	if len(found) > 0 {
@@ -468,6 +471,9 @@ func (f *stuck) tellStaying(in *Input, more float64) bool {
 	}
 	f.at, f.Severity = most, Warning
 	f.Evidence = []Evidence{t.seen(stacks[most], "%s wait here when the trace ends", unit.Plural(counts[most], "goroutine"))}
+	if selectsClock(in.code, most) {
+		f.tellLimit(in, t.Frames(stacks[most]), t.Length())
+	}
 	return true
 }
 
