@@ -178,8 +178,10 @@ func transportFor(d *derivations, frames []stack.Frame, user func(stack.Frame) b
 		return serves.MatchString(stack.Package(f.Func)) && strings.Contains(f.Func, "erve")
 	})
 	w := &transportTrail{d: d, counts: blockCountsOf(d.c), asked: map[ast.Expr]bool{}}
+	p := clientPlace{at, client, inner}.givenAlong(d, frames, user)
+	at, client, inner = p.at, p.x, p.frame
 	for _, x := range w.of(at.decl, client) {
-		if x.often, ok = w.each(x); ok && w.repeated(at, frames, user, served, x.steps()[0]) {
+		if x.often, ok = w.each(x); ok && w.forEach(p, frames, user, served, x.steps()[0]) {
 			return x, true
 		}
 	}
@@ -202,7 +204,7 @@ func transportFor(d *derivations, frames []stack.Frame, user func(stack.Frame) b
 		}
 		if served || len(looped) > 0 || slices.ContainsFunc(frames[i+1:], func(f stack.Frame) bool { return user(f) && len(loopsAround(d.c, f)) > 0 }) {
 			if x, ok := transportMade(d, in.decl, body, need, map[*ast.FuncDecl]bool{}); ok {
-				if x.often, ok = w.each(x); ok {
+				if x.often, ok = w.each(x); ok && !w.manyOf(clientPlace{at: in, frame: i}, frames, user, x.steps()[0]) {
 					return x, true
 				}
 			}

@@ -275,6 +275,15 @@ func typeUnder(t types.Type) types.Type {
 	return t.Underlying()
 }
 
+// forEach tells of what is made at a step of the function in which a client is found that it is made for each request, or for a few tries of one.
+func (w *transportTrail) forEach(p clientPlace, frames []stack.Frame, user func(stack.Frame) bool, served bool, step ast.Node) bool {
+	outer, counted, ok := w.around(p, frames, user, step)
+	if once, known := w.once(outer, frames, user); !ok || !once || !known {
+		return false
+	}
+	return counted || w.repeated(outer.at, frames[outer.frame:], user, served, step)
+}
+
 // repeated tells of the function that makes a request that it does so again and again, and that what is made at a place of it
 // is not made once for many of them.
 func (w *transportTrail) repeated(in frameCode, frames []stack.Frame, user func(stack.Frame) bool, served bool, at ast.Node) bool {
