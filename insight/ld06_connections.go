@@ -147,8 +147,19 @@ const (
 )
 
 // outgoing looks at the connections that the program opened while it was traced
-// under load.
+// under load, over HTTP/1 and, where these are no finding, over HTTP/2.
 func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
+	f, traced = overHTTP1(r, in)
+	if traced && f.State != Found {
+		if g, ok := overHTTP2(r, in); ok {
+			return g, true
+		}
+	}
+	return f, traced
+}
+
+// overHTTP1 looks at those of which each carries a request at a time.
+func overHTTP1(r *Rule, in *Input) (f Finding, traced bool) {
 	t := in.trace()
 	if t.Err != nil || t.Length() < facts.MinTrace {
 		return Finding{}, false
@@ -232,17 +243,23 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	if some := settingsOfOrigins(in.code, t.Frames(top.Stack), in.Session.Scope().IsUser, settings); len(some) > 0 {
 		settings = some
 	}
-	tellSettings(&f, sources, t.Frames(top.Stack), whereAnswersAreRead(why, settings))
+	limits := limitsOf(in.code, t.Frames(top.Stack), in.Session.Scope().IsUser)
+	limits.compare(t, answers)
+	tellSettings(&f, sources, t.Frames(top.Stack), limits.without(whereAnswersAreRead(why, settings)))
 	tellKept(&f, in.code, t.Site(top.Stack))
 	if !mostOpen(leftOpenBodies(t), opened) {
 		tellStream(&f, in.code, t.Site(top.Stack))
 	}
+	told := why || mostOpen(leftOpenBodies(t), opened)
 	if f.Severity.AtLeast(Warning) {
-		tellTransport(&f, in.code, t.Frames(top.Stack), in.Session.Scope().IsUser)
+		told = tellTransport(&f, in.code, t.Frames(top.Stack), in.Session.Scope().IsUser) || told
 	}
 	tellDependency(&f, in.code, t.Frames(top.Stack), in.Session.Scope().IsUser)
 	tellMadeOnce(&f, in.code, t.Frames(top.Stack), in.Session.Scope().IsUser)
 	tellOneClient(&f, in.code, t.Frames(top.Stack), in.Session.Scope().IsUser)
+	if !told && f.Severity.AtLeast(Warning) {
+		limits.tell(&f, in.code, float64(opened)/float64(max(1, answers)))
+	}
 	if served == 0 && !mostOpen(leftOpenBodies(t), opened) { // those of a load are not its own
 		tellOwnServer(&f, t, sources, opened)
 	}

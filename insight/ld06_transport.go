@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,13 +22,16 @@ type ownTransport struct {
 	often      // by the conditions on the way
 }
 
+// setPerHost is what to set of a Transport that is made once.
+const setPerHost = " Set its MaxIdleConnsPerHost, which is 2 otherwise, to at least the number of concurrent requests to one host."
+
 // tellTransport says of connections that are not used again that each request makes a Transport, where the source shows
-// that.
-func tellTransport(f *Finding, c *code, frames []stack.Frame, user func(stack.Frame) bool) {
+// that; it is false where it does not.
+func tellTransport(f *Finding, c *code, frames []stack.Frame, user func(stack.Frame) bool) bool {
 	d := newDerivations(c)
 	x, ok := transportFor(d, frames, user)
 	if !ok {
-		return
+		return false
 	}
 	at := d.placeOf(x.made)
 	shown := []Evidence{c.shownAt(at.file, at.line, "a Transport of its own is made for each request here")}
@@ -42,7 +44,11 @@ func tellTransport(f *Finding, c *code, frames []stack.Frame, user func(stack.Fr
 	if from == settingGiven {
 		f.Severity = Info
 		f.Advice = fmt.Sprintf("Its %s comes from what the function is given, as at %s: keep one Transport for each of these settings (for each tenant, account or proxy), and never one for all of them, which would send requests with those of another one.", field, at.text())
-		return
+		return true
+	}
+	if s, is := transportDiffers(d, x); is {
+		s.tell(f, d)
+		return true
 	}
 	varies := x.varies(d)
 	if x.unset == nil {
@@ -51,8 +57,9 @@ func tellTransport(f *Finding, c *code, frames []stack.Frame, user func(stack.Fr
 	old := f.Advice
 	f.Advice = "Make the Transport once, and not for each request as at " + at.text() + ": it keeps the connections, so those of one that is made anew are of no use to the next request. Keep it in the value that makes the requests" + orPackage(field, from) + "; it is safe for concurrent use."
 	if !x.sets {
-		f.Advice += " Set its MaxIdleConnsPerHost, which is 2 otherwise, to at least the number of concurrent requests to one host."
+		f.Advice += setPerHost
 	}
+	f.Advice += oneKept(d, x)
 	if varies.tell(f, at) {
 		shown := c.shownAt(varies.at.file, varies.at.line, "%s", varies.says)
 		f.Evidence = slices.Insert(f.Evidence, 1, shown)
@@ -64,108 +71,7 @@ func tellTransport(f *Finding, c *code, frames []stack.Frame, user func(stack.Fr
 	f.Doubts = slices.DeleteFunc(f.Doubts, func(s string) bool {
 		return strings.Contains(s, "large body") || strings.Contains(s, "MaxIdleConnsPerHost is unset")
 	})
-}
-
-// orPackage says that a Transport may be one for all, unless each value that makes requests may want its own.
-func orPackage(field string, from settingFrom) string {
-	if from == settingOwner {
-		return ": its " + field + " comes from that, so that one in a package variable would serve all alike"
-	}
-	return ", or in a package variable"
-}
-
-// transportOwns are fields of a Transport that decide as whom, and over what, requests are sent.
-var transportOwns = regexp.MustCompile(`^(TLSClientConfig|Proxy|Dial\w*|GetProxyConnectHeader|ProxyConnectHeader|OnProxyConnectResponse)$`)
-
-// settingFrom is where a setting of a Transport comes from.
-type settingFrom int
-
-const (
-	settingFixed settingFrom = iota
-	// settingOwner: from the value that makes the requests: each such value may have its own.
-	settingOwner
-	// settingGiven: from what a function is given, so that each request may have its own.
-	settingGiven
-)
-
-// transportOwn is a field of a Transport that decides as whom, and over what, requests are sent, with where it comes from;
-// empty where all are the same.
-func transportOwn(d *derivations, x ownTransport) (field string, from settingFrom) {
-	for _, s := range transportSettings(d, x) {
-		if s.in != x.in[len(x.in)-1] {
-			continue
-		}
-		if of := settingOf(d, x, s.x, s.x, map[types.Object]bool{}); of > from {
-			field, from = s.field, of
-		}
-	}
-	return field, from
-}
-
-// settingOf tells where an expression comes from, of what a function is given and of variables that are made of that; what the
-// expression declares itself is none.
-func settingOf(d *derivations, x ownTransport, e, in ast.Node, seen map[types.Object]bool) (from settingFrom) {
-	decl := x.in[len(x.in)-1]
-	ast.Inspect(e, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		if !ok || from == settingGiven {
-			return from < settingGiven
-		}
-		v := d.variable(id)
-		if v == nil || seen[v] || !isLocal(decl, v) || in.Pos() <= v.Pos() && v.Pos() < in.End() {
-			return true
-		}
-		if v.Pos() < decl.Body.Pos() {
-			from = max(from, settingGivenBy(d, x, v))
-			return true
-		}
-		seen[v] = true
-		for _, def := range d.definitions(decl)[v] {
-			if def.x != nil {
-				from = max(from, settingOf(d, x, def.x, in, seen))
-			}
-		}
-		return true
-	})
-	return from
-}
-
-// settingGivenBy tells where a parameter of the function that makes a Transport comes from: it is the owner's where the call on the
-// way of the request, or each call of the sources where that is not known, gives a part of its receiver.
-func settingGivenBy(d *derivations, x ownTransport, v types.Object) settingFrom {
-	last := len(x.in) - 1
-	decl := x.in[last]
-	if decl.Recv != nil && v.Pos() < decl.Recv.End() {
-		return settingOwner
-	}
-	calls := callersTo(d, decl)
-	if last > 0 && len(x.calls) >= last {
-		calls = []callBy{{x.in[last-1], x.calls[last-1]}}
-	}
-	for _, by := range calls {
-		arg := argumentFor(d, decl, by.call, v)
-		if arg == nil || by.in == nil || !partOfReceiver(d, by.in, arg) {
-			return settingGiven
-		}
-	}
-	if len(calls) == 0 {
-		return settingGiven
-	}
-	return settingOwner
-}
-
-// partOfReceiver tells of an expression that it is the receiver of a function, or a field of it.
-func partOfReceiver(d *derivations, decl *ast.FuncDecl, x ast.Expr) bool {
-	switch x := ast.Unparen(x).(type) {
-	case *ast.SelectorExpr:
-		return d.field(x) != nil && partOfReceiver(d, decl, x.X)
-	case *ast.StarExpr:
-		return partOfReceiver(d, decl, x.X)
-	case *ast.Ident:
-		v := d.variable(x)
-		return decl.Recv != nil && v != nil && decl.Recv.Pos() <= v.Pos() && v.Pos() < decl.Recv.End()
-	}
-	return false
+	return true
 }
 
 // transportFor finds on the way of a request to package net/http what makes a Transport for it.
@@ -292,9 +198,9 @@ func transportOf(d *derivations, decl *ast.FuncDecl, x ast.Expr, depth int) (nee
 	return nil, false
 }
 
-// isTransport tells of a literal that it is a Transport of package net/http.
+// isTransport tells of a literal that it is a Transport of package net/http, or of the one for HTTP/2.
 func isTransport(lit *ast.CompositeLit) bool {
-	return lit.Type != nil && types.ExprString(lit.Type) == "http.Transport"
+	return lit.Type != nil && (types.ExprString(lit.Type) == "http.Transport" || types.ExprString(lit.Type) == "http2.Transport")
 }
 
 // transportMade finds in a part of a function, and in what that calls, what makes a Transport and keeps it nowhere. need is

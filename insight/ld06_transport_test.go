@@ -71,6 +71,12 @@ func TestTransportOwn(t *testing.T) {
 		"func f(t tenant) *http.Transport {\nc := dial(t)\nreturn &http.Transport{TLSClientConfig: c}\n}":                                                                                 {"TLSClientConfig", settingGiven},
 		"func f(p *url.URL) *http.Transport { return &http.Transport{Proxy: http.ProxyURL(p)} }":                                                                                          {"Proxy", settingGiven},
 		"func (c *api) f() *http.Transport { return &http.Transport{TLSClientConfig: c.tls} }":                                                                                            {"TLSClientConfig", settingOwner},
+		"func main() { handle(func(r *http.Request) { use(&http.Transport{Proxy: http.ProxyURL(of(r))}) }) }":                                                                             {"Proxy", settingGiven},
+		"func main() { handle(func(r *http.Request) {\nc := of(r)\nuse(&http.Transport{TLSClientConfig: &tls.Config{Certificates: c}}) }) }":                                              {"TLSClientConfig", settingGiven},
+		"func main() { handle(func(r *http.Request) { use((&api{tls: r.N}).f()) }) }\nfunc (c *api) f() *http.Transport { return &http.Transport{TLSClientConfig: c.tls} }":               {"TLSClientConfig", settingOwner},
+		"func (c *api) do() { use(f(`here`)) }\nfunc f(name string) *http.Transport { return &http.Transport{TLSClientConfig: &tls.Config{ServerName: name}} }":                           {},
+		"func (c *api) do() { use(f(lookup())) }\nfunc f(name string) *http.Transport { return &http.Transport{TLSClientConfig: &tls.Config{ServerName: name}} }":                         {"TLSClientConfig", settingGiven},
+		"func f() (err error) { use(&http.Transport{DialContext: func() error { err = dial(); return err }}); return err }":                                                               {},
 		"func f(n int) *http.Transport { return &http.Transport{MaxIdleConnsPerHost: n} }":                                                                                                {},
 		"func f() *http.Transport {\nd := &net.Dialer{Timeout: 5}\nreturn &http.Transport{DialContext: d.DialContext}\n}":                                                                 {},
 		"func f() *http.Transport { return &http.Transport{DialContext: func(ctx context.Context) (net.Conn, error) { return dial(ctx) }} }":                                              {},
@@ -95,6 +101,37 @@ func TestTransportOwn(t *testing.T) {
 			if field, from := transportOwn(d, x); field != want.field || from != want.from {
 				t.Errorf("%s: %q, %v", source, field, from)
 			}
+		}
+	}
+}
+
+// TestTransportDiffers: a setting that comes from the request needs a Transport for each value, or is set in another way; how connections are kept
+// is one for all.
+func TestTransportDiffers(t *testing.T) {
+	const head = "package main\n\nimport \"net/http\"\n\n"
+	for _, c := range []struct{ name, source, says string }{
+		{"a time limit", "func get(r *http.Request) {\n\td := limit(r)\n\tc := &http.Client{Transport: &http.Transport{ResponseHeaderTimeout: d}}\n\tc.Get(`u`) // 1\n}\n", "Its ResponseHeaderTimeout comes from what the function is given (d at a.go:7), and one Transport for all requests would have that of the first one. If the same values come again"},
+		{"a time limit that is set later", "func get(r *http.Request) {\n\ttr := &http.Transport{}\n\ttr.ResponseHeaderTimeout = limit(r)\n\tc := &http.Client{Transport: tr}\n\tc.Get(`u`) // 1\n}\n", "Its ResponseHeaderTimeout comes from what the function is given (limit(r) at a.go:7)"},
+		{"set in the function around", "func made() *http.Transport {\n\treturn &http.Transport{}\n}\n\nfunc get(r *http.Request) {\n\ttr := made()\n\ttr.MaxResponseHeaderBytes = r.ContentLength\n\tc := &http.Client{Transport: tr}\n\tc.Get(`u`) // 1\n}\n", "Its MaxResponseHeaderBytes comes from what the function is given"},
+		{"a switch", "func get(r *http.Request) {\n\tc := &http.Client{Transport: &http.Transport{DisableCompression: r.FormValue(`raw`) == `1`}}\n\tc.Get(`u`) // 1\n}\n", "Its DisableCompression comes from what the function is given (r.FormValue(`raw`) == `1` at a.go:6), and one Transport for all requests would have that of the first one. Keep two Transports"},
+		{"the same time limit each time", "func made(d int) *http.Client {\n\treturn &http.Client{Transport: &http.Transport{ResponseHeaderTimeout: d}}\n}\n\nfunc get(r *http.Request) {\n\tmade(5).Get(`u`) // 1\n}\n", "Make the Transport once"},
+		{"how many are kept", "func get(r *http.Request) {\n\tc := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: r.N}}\n\tc.Get(`u`) // 1\n}\n", "Make the Transport once"},
+
+		{"a function that tells the request", "func get(r *http.Request) {\n\tvar end int\n\tc := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{VerifyConnection: func(cs tls.ConnectionState) error {\n\t\tend = cs.End\n\t\treturn nil\n\t}}}}\n\tc.Get(`u`) // 1\n\tuse(end)\n}\n", "A function in its TLSClientConfig sets end of the request that makes the Transport (a.go:8)"},
+		{"one that is set later", "func get(r *http.Request) {\n\tseen := &peer{}\n\tcfg := &tls.Config{}\n\tcfg.VerifyConnection = func(cs tls.ConnectionState) error {\n\t\tseen.end = cs.End\n\t\treturn nil\n\t}\n\tc := &http.Client{Transport: &http.Transport{TLSClientConfig: cfg}}\n\tc.Get(`u`) // 1\n}\n\ntype peer struct{ end int }\n", "A function in its TLSClientConfig sets seen of the request"},
+		{"a method", "func get(r *http.Request) {\n\tseen := &peer{}\n\tc := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{VerifyConnection: seen.verify}}}\n\tc.Get(`u`) // 1\n}\n\ntype peer struct{ end int }\n\nfunc (p *peer) verify(cs tls.ConnectionState) error {\n\tp.end = cs.End\n\treturn nil\n}\n", "A function in its TLSClientConfig sets a field of seen of the request"},
+		{"a result of the function", "func get() (end int) {\n\tc := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{VerifyConnection: func(cs tls.ConnectionState) error {\n\t\tend = cs.End\n\t\treturn nil\n\t}}}}\n\tc.Get(`u`) // 1\n\treturn end\n}\n", "A function in its TLSClientConfig sets end of the request"},
+		{"a dialler that tells", "func get(r *http.Request) {\n\tvar remote string\n\tc := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {\n\t\tc, err := net.Dial(network, addr)\n\t\tremote = c.RemoteAddr().String()\n\t\treturn c, err\n\t}}}\n\tc.Get(`u`) // 1\n\tuse(remote)\n}\n", "A function in its DialContext sets remote of the request"},
+		{"a function that sets its own", "func get(r *http.Request) {\n\tc := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{VerifyConnection: func(cs tls.ConnectionState) error {\n\t\tend := 0\n\t\tend = cs.End\n\t\treturn check(end)\n\t}}}}\n\tc.Get(`u`) // 1\n}\n", "Make the Transport once"},
+		{"a function that counts for all", "var seen struct{ n int }\n\nfunc get(r *http.Request) {\n\tc := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{VerifyConnection: func(cs tls.ConnectionState) error {\n\t\tseen.n++\n\t\treturn nil\n\t}}}}\n\tc.Get(`u`) // 1\n}\n", "Make the Transport once"},
+	} {
+		text := head + c.source
+		before, _, _ := strings.Cut(text, "// 1")
+		frames := []stack.Frame{{Func: "net/http.(*Client).Do", File: "client.go", Line: 1}, {Func: "main.get", File: "a.go", Line: 1 + strings.Count(before, "\n")}, {Func: "net/http.(*conn).serve"}}
+		f := Finding{Advice: "Read it.", Severity: Warning}
+		tellTransport(&f, codeOf(text), frames, func(f stack.Frame) bool { return f.File == "a.go" })
+		if !strings.HasPrefix(f.Advice, c.says) {
+			t.Errorf("%s: %s", c.name, f.Advice)
 		}
 	}
 }

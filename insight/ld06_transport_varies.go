@@ -24,6 +24,8 @@ const (
 	changesLater
 	// changesEach: making it takes another one each time.
 	changesEach
+	// changesBack: a function in it sets a variable of the request that makes it.
+	changesBack
 )
 
 // varyingSetting is a setting that may be another one for the next request.
@@ -41,12 +43,11 @@ type transportSetting struct {
 	x     ast.Expr
 }
 
-// transportSettings are the settings that decide as whom, and over what, the requests of a Transport are sent: in the literal, or set
-// in a variable that has the Transport.
+// transportSettings are the settings of a Transport: in the literal, or set in a variable that has the Transport.
 func transportSettings(d *derivations, x ownTransport) (all []transportSetting) {
 	if lit, ok := x.made.(*ast.CompositeLit); ok && len(x.in) > 0 {
 		for _, e := range lit.Elts {
-			if kv, ok := e.(*ast.KeyValueExpr); ok && transportOwns.MatchString(types.ExprString(kv.Key)) {
+			if kv, ok := e.(*ast.KeyValueExpr); ok && transportFields.MatchString(types.ExprString(kv.Key)) {
 				all = append(all, transportSetting{types.ExprString(kv.Key), x.in[len(x.in)-1], kv.Value})
 			}
 		}
@@ -57,7 +58,7 @@ func transportSettings(d *derivations, x ownTransport) (all []transportSetting) 
 			break
 		}
 		eachAssigned(decl.Body, func(lhs, rhs ast.Expr) {
-			field := transportFieldOf(lhs)
+			field := fieldIn(lhs, transportFields)
 			v := d.variable(innermost(lhs))
 			if field == "" || v == nil || !isLocal(decl, v) {
 				return
@@ -70,12 +71,16 @@ func transportSettings(d *derivations, x ownTransport) (all []transportSetting) 
 	return all
 }
 
-// transportFieldOf is the setting of a Transport that a place is, or is a part of; empty for others.
-func transportFieldOf(lhs ast.Expr) string {
+// transportFieldOf is the setting of a Transport that a place is, or is a part of, of those that decide as whom, and over what, requests are sent;
+// empty for others.
+func transportFieldOf(lhs ast.Expr) string { return fieldIn(lhs, transportOwns) }
+
+// fieldIn is the field that a place is, or is a part of, of some; empty for others.
+func fieldIn(lhs ast.Expr, some *regexp.Regexp) string {
 	for {
 		switch x := ast.Unparen(lhs).(type) {
 		case *ast.SelectorExpr:
-			if transportOwns.MatchString(x.Sel.Name) {
+			if some.MatchString(x.Sel.Name) {
 				return x.Sel.Name
 			}
 			lhs = x.X
@@ -92,6 +97,9 @@ func transportFieldOf(lhs ast.Expr) string {
 // varies finds the setting of a Transport that differs the most from one request to the next.
 func (x ownTransport) varies(d *derivations) (found varyingSetting) {
 	for _, s := range transportSettings(d, x) {
+		if transportKeeps.MatchString(s.field) {
+			continue
+		}
 		w := &settingWalk{d: d, x: x, dials: strings.HasPrefix(s.field, "Dial"), seen: map[ast.Node]bool{}, vars: map[types.Object]bool{}}
 		w.look(s.in, s.x, 0)
 		for v := range w.reads {
@@ -133,12 +141,14 @@ func (w *settingWalk) look(decl *ast.FuncDecl, part ast.Node, depth int) {
 	ast.Inspect(part, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
+			w.setsBack(decl, n)
 			return w.dials
 		case *ast.UnaryExpr:
 			if n.Op == token.ARROW {
 				w.note(changesEach, n, "what it is made of is taken from the channel %s", types.ExprString(n.X))
 			}
 		case *ast.SelectorExpr:
+			w.methodBack(decl, n)
 			if v, ok := w.d.t.info.Uses[n.Sel].(*types.Var); ok {
 				w.read(decl, v, depth)
 				if w.d.t.fromPackage(n) != "" {
@@ -195,10 +205,9 @@ func (w *settingWalk) turn(decl *ast.FuncDecl, v types.Object, def definition) {
 	}
 }
 
-// outside looks at a variable of a function around the closure that makes the Transport: that one outlives the requests, and closures may
-// change it.
-func (w *settingWalk) outside(decl *ast.FuncDecl, v types.Object) {
-	var own *ast.FuncLit
+// outlives is the function without a name around what makes the Transport in which a variable of the function is used that is declared outside of it;
+// nil where there is none.
+func (w *settingWalk) outlives(decl *ast.FuncDecl, v types.Object) (own *ast.FuncLit) {
 	for i, step := range w.x.steps() {
 		if i < len(w.x.in) && w.x.in[i] == decl {
 			for _, n := range nodesAt(decl.Body, step.Pos()) {
@@ -208,6 +217,13 @@ func (w *settingWalk) outside(decl *ast.FuncDecl, v types.Object) {
 			}
 		}
 	}
+	return own
+}
+
+// outside looks at a variable of a function around the closure that makes the Transport: that one outlives the requests, and closures may
+// change it.
+func (w *settingWalk) outside(decl *ast.FuncDecl, v types.Object) {
+	own := w.outlives(decl, v)
 	if own == nil {
 		return
 	}
@@ -340,7 +356,7 @@ func (w *settingWalk) changed(v types.Object) {
 // ofTransport tells of a change that it is one of the Transport itself.
 func (w *settingWalk) ofTransport(decl *ast.FuncDecl, n ast.Node) bool {
 	a, ok := n.(*ast.AssignStmt)
-	return ok && slices.Contains(w.x.in, decl) && slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool { return transportFieldOf(x) != "" })
+	return ok && slices.Contains(w.x.in, decl) && slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool { return fieldIn(x, transportFields) != "" })
 }
 
 // tell gives the advice where the settings are not the same for each request; it is false where they are.
@@ -350,6 +366,9 @@ func (s varyingSetting) tell(f *Finding, made codeLine) bool {
 	}
 	const chosen = "with a function that chooses for each request (Proxy: func(*http.Request) (*url.URL, error)): a Transport keeps the connections to each proxy apart."
 	switch {
+	case s.how == changesBack:
+		s.tellBack(f, made)
+		return true
 	case s.how == changesUnseen:
 		f.Advice = fmt.Sprintf("If its %s is the same for each request (%s at %s): ", s.field, s.says, s.at.text()) + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
 		return true
