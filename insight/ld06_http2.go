@@ -7,6 +7,7 @@ import (
 	"loupe/analysis/sched"
 	"loupe/format/exectrace"
 	"loupe/recording"
+	"loupe/value/stack"
 	"loupe/value/unit"
 )
 
@@ -20,14 +21,14 @@ var (
 )
 
 // throughAny tells whether a stack leads through one of some functions.
-func (t *traced) throughAny(b *sched.Block, some []string) bool {
-	return slices.ContainsFunc(some, func(name string) bool { return t.through(b.Stack, name) })
+func throughAny(t *traced, id stack.ID, some []string) bool {
+	return slices.ContainsFunc(some, func(name string) bool { return t.through(id, name) })
 }
 
 // http2Answers are the answers that the readers of connections hand to those who wait at a block.
-func (t *traced) http2Answers(b *sched.Block) (n int64) {
+func http2Answers(t *traced, b *sched.Block) (n int64) {
 	for _, w := range b.Wakers {
-		if slices.ContainsFunc(http2Loops, func(name string) bool { return t.through(w.Stack, name) }) {
+		if throughAny(t, w.Stack, http2Loops) {
 			n += w.Count
 		}
 	}
@@ -45,10 +46,10 @@ func overHTTP2(r *Rule, in *Input) (f Finding, ok bool) {
 	}
 	var top *sched.Block
 	for _, b := range t.Blocks {
-		if b.Reason != exectrace.NameSelect || !t.throughAny(b, http2Waits) {
+		if b.Reason != exectrace.NameSelect || !throughAny(t, b.Stack, http2Waits) {
 			continue
 		}
-		n := t.http2Answers(b)
+		n := http2Answers(t, b)
 		if answers += n; n > most {
 			top, most = b, n
 		}
