@@ -19,6 +19,7 @@ type asking struct {
 	leads   bool        // of follows: they are not gathered, so that each does no more than lead on
 	chained bool        // each call is given what an earlier one has given
 	pages   numbering   // the parts are pages that go by numbers
+	carried pageCarry   // what they depend on beside
 	seeks   bool        // it goes through items, and ends at the first whose answer suits
 	pauses  bool        // it calls something that waits, by its name
 	bounded bool        // something else than the answer can end it
@@ -38,7 +39,7 @@ func askingAround(c *code, path []stack.Frame) (found asking, ok bool) {
 			return asking{}, false
 		case asks && !ok:
 			if !a.retries {
-				a.pages = asksByNumber(l, c, f)
+				a.pages, a.carried = pagesOf(l, c, f)
 			}
 			found, ok = a, true
 		case !ok:
@@ -188,6 +189,9 @@ func (l loop) asks(f stack.Frame) (a asking, ends bool) {
 	a = asking{at: f, pauses: pausesIn(l.body), bounded: l.bounded(f.Line, w), follows: l.follows(f.Line, w)}
 	a.leads = a.follows && !l.gathersAnswers(w)
 	a.first, a.last = l.source.lines(l.stmt)
+	for _, x := range l.innerExits() {
+		ends = ends || !x.fails && decides(x.cond, x.on, w)
+	}
 	for _, x := range l.exits() {
 		worked, known := onSuccess(x.cond, w)
 		switch {
@@ -321,6 +325,10 @@ func (a asking) advice() string {
 		return pagesAdvice
 	case a.pages == pagesOfSession:
 		return sessionPagesAdvice
+	case a.pages == pagesCarried:
+		return a.carried.advice()
+	case a.pages == pagesUntil:
+		return a.carried.untilAdvice()
 	case a.pages == pagesByAnswer:
 		return saidPagesAdvice
 	case a.chained, a.leads:

@@ -154,33 +154,38 @@ func (u fetching) tellFetches(n fetchCounts, p *protected) bool {
 
 // text says what the counts show.
 func (n fetchCounts) text() string {
-	text := fmt.Sprintf("by the counts, %s of %s of %s fetched it under the lock", unit.Count(n.fetched), unit.Plural(n.fetched+n.found, "call"), n.name)
+	text := "by the counts, " + n.fetchedText()
 	if n.fails() {
-		return text + fmt.Sprintf(", and %s of these failed: each of those who wait asks again, one after another", unit.Count(n.failed))
+		return text + ": each of those who wait asks again, one after another"
 	}
 	return text + ": what is stored does not count any more when the next one looks, so each of those who wait fetches for itself, one after another"
 }
 
+// fetchedText says how many fetched it, and how many of these failed where most did.
+func (n fetchCounts) fetchedText() string {
+	text := fmt.Sprintf("%s of %s of %s fetched it under the lock", unit.Count(n.fetched), unit.Plural(n.fetched+n.found, "call"), n.name)
+	if n.fails() {
+		text += fmt.Sprintf(", and %s of these failed", unit.Count(n.failed))
+	}
+	return text
+}
+
 // shareAdvice is what to do about that.
 func (u fetching) shareAdvice(n fetchCounts) string {
+	g := givenByCaller(u.underlying)
+	if g.text(g.entry) != "" {
+		return g.shareAdvice(n.fails())
+	}
 	advice := "Let all who wait share the call that is under way, and its error as well: golang.org/x/sync/singleflight around it (or a channel for each call, closed when it ends), with the lock held only to look and to store. "
 	if n.fails() {
 		advice += "After an error, do not ask again at once: return that error for a moment (a second, say), or pause between the calls."
 	} else {
 		advice += "Let what was fetched be valid for longer, too, where it may be."
 	}
-	if u.givesContext() {
-		advice += " Give the shared call a context of its own (context.WithoutCancel, with a timeout), so that a caller who leaves does not end it for all."
+	if g.ends {
+		advice += ownContext
 	}
 	return advice
-}
-
-// givesContext tells of the call under the lock that it is given a context of the function's caller.
-func (u fetching) givesContext() bool {
-	on := calledOn(u.s, u.call)
-	return hasCall(u.fn.body, func(call *ast.CallExpr) bool {
-		return on(call) && slices.ContainsFunc(call.Args, isContext)
-	})
 }
 
 // onceLooked is the line before the lock at which a function looks for a value and leaves if it is there, where nothing looks again under the
@@ -242,10 +247,11 @@ func asksUnder(u *underlying) bool {
 
 // lookAgain is what is said of a value that is looked for before the lock alone.
 func (u oneValue) lookAgain(place string, look, stored int) *protected {
+	g := givenByCaller(u.underlying)
 	p := &protected{
 		says: fmt.Sprintf("the lock guards one value, %s, which is looked for before the lock (%s), and not again under it: by the source, each of those who wait fetches what another one has fetched meanwhile", place, fileLine(u.file, look)),
 		advice: fmt.Sprintf("Look for %s again behind the Lock at %s, and fetch only if it still has to be: then those who wait take what was fetched meanwhile. "+
-			"So that they need not wait either, fetch the next one in the background before the old one expires. If the call fails, each still asks for itself: let them share the one that is under way, its error as well (golang.org/x/sync/singleflight).", place, fileLine(u.file, u.lock)),
+			"So that they need not wait either, fetch the next one in the background before the old one expires. If the call fails, each still asks for itself: let them share the one that is under way, its error as well (golang.org/x/sync/singleflight).", place, fileLine(u.file, u.lock)) + g.beside(),
 		evidence: []Evidence{u.c.shownAt(u.file, look, "looked for before the lock"), u.c.shownAt(u.file, stored, "stored here: %s", place)},
 	}
 	return p

@@ -145,7 +145,7 @@ func (w *pendingWriter) advice(held string) string {
 		rarely += fmt.Sprintf(" (line %d looks when Lock has been taken)", w.leaves)
 	}
 	const why = "While a writer waits for a RWMutex, nobody else gets it for reading, so each Lock makes all wait for the longest reader before it. "
-	if held == heldAdvice {
+	if strings.HasPrefix(held, heldAdvice) {
 		return why + "Let that reader not hold the lock for so long: copy what it needs under RLock, unlock, and go on without it. Or " + rarely + "."
 	}
 	return why + "To make that rarer, " + rarely + ". " + held

@@ -85,12 +85,12 @@ func doingOf(k facts.UnitKind) lockDoing {
 func (p *lockPurpose) advice(of lockDoing) string {
 	if p.proven() && !p.reads {
 		if len(p.others) > 0 {
-			return adviceOfKept(p)
+			return adviceOfKept(p) + givenByCaller(p.u).beside()
 		}
 		if of == doingWork {
 			return "Do the work without the lock: look up, unlock, do it, lock again and store. If several want the same thing, let the first one do it and the others wait only for that (golang.org/x/sync/singleflight, or a channel in the entry)."
 		}
-		return heldAdvice
+		return heldAdvice + givenByCaller(p.u).beside()
 	}
 	limits := " If the lock is there to let one call be made at a time, as a peer may ask for, let in as many as the peer can bear instead (a semaphore)" + leftOut(p.ofKey, ", or have a lock for each peer or key") + "."
 	if !p.unseen && !p.reads && len(p.signs) == 0 && len(p.state) == 0 {

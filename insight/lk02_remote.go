@@ -272,7 +272,8 @@ func (u oneValue) single(levels []*underlying) *protected {
 		return nil
 	}
 	place, at := u.fetched(root)
-	if place == "" || u.asksWithParameter() || u.changesOthers(place) {
+	g := givenByCaller(u.underlying)
+	if place == "" || g.key == nil && (u.asksWithParameter() || u.changesOthers(place)) {
 		return nil
 	}
 	if !u.checks(root, place) {
@@ -288,14 +289,16 @@ func (u oneValue) single(levels []*underlying) *protected {
 	const background = "fetch it in the background some time before the old one expires, and go on with the old one meanwhile (an atomic.Pointer needs no lock to read it). " +
 		"Otherwise make it expire less often, or the call itself faster."
 	switch _, counted := (fetching{u.underlying}).fetches(); {
+	case g.key != nil:
+		g.keyed(fetching{u.underlying}, place, p)
 	case (fetching{u.underlying}).tellEach(p):
 	case counted:
 		p.says += ", and all who wait need the one that is being fetched"
-		p.advice = "Without the lock each of those who wait would fetch one, and with singleflight they would wait as they do now. Have the next one before it is asked for: " + background
+		p.advice = "Without the lock each of those who wait would fetch one, and with singleflight they would wait as they do now. Have the next one before it is asked for: " + background + g.needsCaller()
 	default:
 		p.says += ", and those who wait need the one that is being fetched, if that succeeds"
 		p.advice = "Have the next one before it is asked for: " + background + " If the call fails, or what it gives is old at once, each of those who wait asks for itself, one after another: " +
-			"then let them share the call that is under way, its error as well (golang.org/x/sync/singleflight), and do not ask again at once after an error."
+			"then let them share the call that is under way, its error as well (golang.org/x/sync/singleflight), and do not ask again at once after an error." + g.beside()
 	}
 	return p
 }

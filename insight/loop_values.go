@@ -107,12 +107,19 @@ func (w *turns) read(n ast.Node, around []ast.Node) {
 			if len(n.Lhs) == len(n.Rhs) {
 				from = nodes(n.Rhs[i : i+1])
 			}
+			if n.Tok != token.DEFINE && (n.Tok != token.ASSIGN || slices.ContainsFunc(from, func(x ast.Node) bool { y, ok := x.(ast.Expr); return ok && mentionsText(y, types.ExprString(left)) })) {
+				from = append(slices.Clone(from), oftenBy(n, around)...)
+			}
 			_, whole := left.(*ast.Ident)
 			at := len(w.sets)
 			add(left, n.End(), n.Tok == token.DEFINE, !whole || n.Tok != token.DEFINE && n.Tok != token.ASSIGN, from...)
 			for _, s := range w.sets[at:] {
 				s.sums = hasIndex(left) || !whole && n.Tok != token.ASSIGN
 			}
+		}
+	case *ast.IncDecStmt:
+		if often := oftenBy(n, around); len(often) > 0 {
+			add(n.X, n.End(), false, true, often...)
 		}
 	case *ast.ValueSpec:
 		for _, id := range n.Names {
@@ -138,6 +145,21 @@ func (w *turns) read(n ast.Node, around []ast.Node) {
 			}
 		}
 	}
+}
+
+// oftenBy are what decides how often a statement of loops within is executed: what they go through, and their conditions.
+func oftenBy(s ast.Stmt, around []ast.Node) (by []ast.Node) {
+	for _, a := range around {
+		switch a := a.(type) {
+		case *ast.RangeStmt:
+			by = append(by, a.X)
+		case *ast.ForStmt:
+			if a.Cond != nil && a.Post != s && a.Init != s {
+				by = append(by, a.Cond)
+			}
+		}
+	}
+	return by
 }
 
 func nodes(all []ast.Expr) (out []ast.Node) {

@@ -38,16 +38,38 @@ const (
 	pagesByCount                    // the loop counts them
 	pagesByAnswer                   // each answer says the next one
 	pagesOfSession                  // the loop counts them, and what names a session of the peer is sent along
+	pagesCarried                    // they have numbers, and depend on each other by something else
+	pagesUntil                      // the loop counts them, and what is in an answer ends it
 )
 
 // asksByNumber tells of a loop which a call on a frame's line ends by its answer that it asks for pages by numbers, which it
 // counts itself, or which are put into a query as such.
 func asksByNumber(l loop, c *code, f stack.Frame) numbering {
+	n, _ := pagesOf(l, c, f)
+	return n
+}
+
+// pagesOf tells as well what makes the pages depend on those before.
+func pagesOf(l loop, c *code, f stack.Frame) (n numbering, by pageCarry) {
+	if n = countedPages(l, c, f); n == noPages {
+		return n, by
+	}
+	called := calledOn(l.source, f.Line)
+	if by, ok := carriedBetween(l, c, called); ok {
+		return pagesCarried, by
+	}
+	if n == pagesByCount {
+		if by, ok := endsByItem(l, c, l.answers(f.Line)); ok {
+			return pagesUntil, by
+		}
+	}
+	return n, by
+}
+
+// countedPages is that without what else they depend on.
+func countedPages(l loop, c *code, f stack.Frame) numbering {
 	w := l.answers(f.Line)
 	called := calledOn(l.source, f.Line)
-	if hasCall(l.body, func(call *ast.CallExpr) bool { return called(call) && keepsAnswers(c, call, 0) }) {
-		return noPages
-	}
 	for _, x := range pagesCounted(l, w) {
 		name := rootName(x)
 		fed := madeOfPage(l, name, f.Line)
@@ -91,82 +113,6 @@ func asksByNumber(l loop, c *code, f stack.Frame) numbering {
 	return noPages
 }
 
-// keepsAnswers tells whether a call is of functions of the program that keep something in what they are given, or are
-// called on, and use it in the next call: a cursor that the caller does not see. What is made once, where it is not
-// there, is none.
-func keepsAnswers(c *code, call *ast.CallExpr, depth int) bool {
-	if depth == pageDepth {
-		return false
-	}
-	return slices.ContainsFunc(c.functions()[calledName(call)], func(d declaration) bool {
-		if d.Body == nil {
-			return false
-		}
-		given := parameters(d.Type)
-		if d.Recv != nil && len(d.Recv.List) == 1 && len(d.Recv.List[0].Names) == 1 {
-			given = append(given, d.Recv.List[0].Names[0].Name)
-		}
-		return setsAndReads(d.Body, given) || hasCall(d.Body, func(call *ast.CallExpr) bool { return keepsAnswers(c, call, depth+1) })
-	})
-}
-
-// setsAndReads tells of a body that it sets a field of one of the names which it also reads, unless the field is a count, or
-// is asked for where it is set.
-func setsAndReads(body *ast.BlockStmt, names []string) bool {
-	set, read := map[string]bool{}, map[string]bool{}
-	var visit func(n ast.Node, asked []ast.Expr)
-	note := func(x ast.Expr, asked []ast.Expr) {
-		text := types.ExprString(x)
-		if _, field := x.(*ast.SelectorExpr); field && slices.Contains(names, rootName(x)) &&
-			!slices.ContainsFunc(asked, func(cond ast.Expr) bool { return mentionsText(cond, text) }) {
-			set[text] = true
-		}
-	}
-	visit = func(n ast.Node, asked []ast.Expr) {
-		ast.Inspect(n, func(m ast.Node) bool {
-			switch m := m.(type) {
-			case *ast.IfStmt:
-				if m == n {
-					return true
-				}
-				within := append(slices.Clone(asked), m.Cond)
-				if m.Init != nil {
-					visit(m.Init, asked)
-				}
-				visit(m.Cond, asked)
-				visit(m.Body, within)
-				if m.Else != nil {
-					visit(m.Else, within)
-				}
-				return false
-			case *ast.AssignStmt:
-				if m.Tok != token.ASSIGN {
-					return true
-				}
-				for i, x := range m.Lhs {
-					if y := m.Rhs[min(i, len(m.Rhs)-1)]; !isConstant(y) || isSelector(y) {
-						note(x, asked)
-					}
-				}
-				for _, y := range m.Rhs {
-					visit(y, asked)
-				}
-				return false
-			case *ast.SelectorExpr:
-				read[types.ExprString(m)] = true
-			}
-			return true
-		})
-	}
-	visit(body, nil)
-	for text := range set {
-		if read[text] {
-			return true
-		}
-	}
-	return false
-}
-
 // isSelector tells of an expression that it is a field of something.
 func isSelector(x ast.Expr) bool {
 	_, ok := x.(*ast.SelectorExpr)
@@ -196,9 +142,10 @@ func eachPageGiven(l loop, wanted func(*ast.CallExpr) bool, of func(*ast.CallExp
 func pagesCounted(l loop, w *turns) (all []ast.Expr) {
 	seen := map[string]int{}
 	by := map[string]ast.Expr{}
+	inner := false // in a loop within, which decides how often
 	note := func(x ast.Expr, counts bool) {
 		text := types.ExprString(x)
-		if seen[text]++; counts && seen[text] == 1 {
+		if seen[text]++; counts && seen[text] == 1 && !inner {
 			by[text] = x
 		} else {
 			delete(by, text)
@@ -224,7 +171,10 @@ func pagesCounted(l loop, w *turns) (all []ast.Expr) {
 	if n, ok := l.stmt.(*ast.ForStmt); ok && n.Post != nil {
 		see(n.Post)
 	}
-	ast.Inspect(l.body, func(n ast.Node) bool { see(n); return true })
+	eachNode(l.body, func(n ast.Node, around []ast.Node) {
+		inner = slices.ContainsFunc(around, isLoop)
+		see(n)
+	})
 	for text, x := range by {
 		beside := slices.ContainsFunc(w.named[rootName(x)], func(s *set) bool { // a cursor in the same struct
 			return slices.ContainsFunc(s.from, func(n ast.Node) bool { return w.has(n) }) && text != rootName(x)
@@ -276,13 +226,54 @@ func nextPages(l loop, w *turns) (names []string) {
 			if !ok {
 				continue
 			}
-			if set[id.Name]++; a.Tok == token.ASSIGN && set[id.Name] == 1 && w.has(a.Rhs[min(i, len(a.Rhs)-1)]) {
+			if set[id.Name]++; a.Tok == token.ASSIGN && set[id.Name] == 1 && w.has(a.Rhs[min(i, len(a.Rhs)-1)]) && saysNext(l, a, a.Rhs[min(i, len(a.Rhs)-1)], 0) {
 				names = append(names, id.Name)
 			}
 		}
 		return true
 	})
 	return slices.DeleteFunc(names, func(name string) bool { return set[name] > 1 || isError(name) })
+}
+
+// saysNext tells of what a statement of a loop gives the number of the next page that an answer says it, and that it is not computed of what the answer
+// has: a variable or a field as it is, or as another type.
+func saysNext(l loop, at *ast.AssignStmt, x ast.Expr, depth int) bool {
+	within := false // a loop in the loop
+	eachNode(l.body, func(n ast.Node, around []ast.Node) {
+		within = within || n == at && slices.ContainsFunc(around, isLoop)
+	})
+	if within || at.Tok != token.ASSIGN && at.Tok != token.DEFINE || depth > pageDepth {
+		return false
+	}
+	switch x := ast.Unparen(x).(type) {
+	case *ast.Ident:
+		said := true
+		ast.Inspect(l.body, func(n ast.Node) bool {
+			a, ok := n.(*ast.AssignStmt)
+			if !ok || a == at {
+				return true
+			}
+			for i, to := range a.Lhs {
+				if isNamed(to, x.Name) && len(a.Lhs) == len(a.Rhs) {
+					said = said && saysNext(l, a, a.Rhs[i], depth+1)
+				}
+			}
+			return true
+		})
+		return said
+	case *ast.SelectorExpr, *ast.BasicLit:
+		return true
+	case *ast.StarExpr:
+		return saysNext(l, at, x.X, depth)
+	case *ast.CallExpr:
+		if len(x.Args) == 0 { // r.GetNextPage()
+			return true
+		}
+		_, basic := types.Universe.Lookup(types.ExprString(x.Fun)).(*types.TypeName)
+		converts := basic || strings.HasPrefix(types.ExprString(x.Fun), "strconv.")
+		return converts && saysNext(l, at, x.Args[0], depth)
+	}
+	return false
 }
 
 // nextPageFields are the variables of which a turn sets a field that is named as the number of a page to what its answer says, and no other field to that; that
@@ -297,7 +288,7 @@ func nextPageFields(l loop, w *turns) (names []string) {
 		for i, x := range a.Lhs {
 			sel, ok := x.(*ast.SelectorExpr)
 			y := a.Rhs[min(i, len(a.Rhs)-1)]
-			if !ok || !isNamed(sel.X, rootName(x)) || !w.has(y) {
+			if !ok || !isNamed(sel.X, rootName(x)) || !w.has(y) || !saysNext(l, a, y, 0) {
 				continue
 			}
 			name := rootName(x)
@@ -460,6 +451,8 @@ func (a asking) ends() string {
 		return "; the loop%s asks for page after page, by their numbers"
 	case a.pages == pagesOfSession:
 		return "; the loop%s asks for page after page, by their numbers, and names a session of the peer with each"
+	case a.pages == pagesCarried, a.pages == pagesUntil:
+		return "; the loop%s asks for page after page, by their numbers; " + a.carried.what
 	case a.pages == pagesByAnswer:
 		return "; the loop%s asks for page after page, by numbers of which each answer says the next"
 	case a.leads && !a.retries:
@@ -477,6 +470,10 @@ func (a asking) why() string {
 		return "for page after page: as these go by numbers, several could be asked for at a time"
 	case a.pages == pagesOfSession:
 		return "for page after page of a session of the peer: if that answers them in any order, several could be asked for at a time"
+	case a.pages == pagesCarried:
+		return "for page after page: these have numbers, but " + a.carried.what
+	case a.pages == pagesUntil:
+		return "for page after page, by their numbers, until one that is not known before: " + a.carried.what
 	case a.pages == pagesByAnswer:
 		return "for page after page, by numbers of which each answer says the next: if that is always one more, several could be asked for at a time"
 	case a.leads && !a.retries:

@@ -548,7 +548,7 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 	}
 	tries, ok := w.asks(in, t, calls >= r.param("calls"))
 	switch {
-	case ok && tries.chained, ok && tries.leads, ok && tries.pages == pagesOfSession:
+	case ok && tries.chained, ok && tries.leads, ok && tries.pages == pagesOfSession, ok && tries.pages == pagesCarried:
 		f.Severity = Info // who waits can ask no sooner
 	case ok && tries.seeks:
 		info("the calls before the one that suits may be what the loop is there to save the others")
