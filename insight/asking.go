@@ -189,7 +189,7 @@ func (l loop) asks(f stack.Frame) (a asking, ends bool) {
 	a = asking{at: f, pauses: pausesIn(l.body), bounded: l.bounded(f.Line, w), follows: l.follows(f.Line, w)}
 	a.leads = a.follows && !l.gathersAnswers(w)
 	a.first, a.last = l.source.lines(l.stmt)
-	for _, x := range l.innerExits() {
+	for _, x := range innerExits(l) {
 		ends = ends || !x.fails && decides(x.cond, x.on, w)
 	}
 	for _, x := range l.exits() {

@@ -93,7 +93,7 @@ func (s *carriedSearch) state() {
 			kept.read(fn.Body)
 			if n, text := kept.both(); n != nil {
 				line, _ := s.l.source.lines(n)
-				s.found = pageCarry{at: codeLine{s.l.file(s.c), line}, field: true, what: fmt.Sprintf("each call sets %s (line %d), which the next one reads", text, line)}
+				s.found = pageCarry{at: codeLine{fileOfLoop(s.l, s.c), line}, field: true, what: fmt.Sprintf("each call sets %s (line %d), which the next one reads", text, line)}
 				return
 			}
 		}
@@ -101,8 +101,8 @@ func (s *carriedSearch) state() {
 	s.setByLoop()
 }
 
-// file is that of the loop; empty where it is not known.
-func (l loop) file(c *code) (file string) {
+// fileOfLoop is that of a loop; empty where it is not known.
+func fileOfLoop(l loop, c *code) (file string) {
 	c.eachSource(func(name string, s *syntax) {
 		if s == l.source {
 			file = name
@@ -159,7 +159,7 @@ func (s *carriedSearch) setByLoop() {
 			for _, call := range s.calls() {
 				if slices.ContainsFunc(s.reached(call), func(d declaration) bool { return readsNamed(d, name) }) {
 					line, _ := s.l.source.lines(a)
-					s.found = pageCarry{at: codeLine{s.l.file(s.c), line}, field: true, what: fmt.Sprintf("each turn sets %s to what an answer says (line %d), and the next call reads it", types.ExprString(x), line)}
+					s.found = pageCarry{at: codeLine{fileOfLoop(s.l, s.c), line}, field: true, what: fmt.Sprintf("each turn sets %s to what an answer says (line %d), and the next call reads it", types.ExprString(x), line)}
 					return false
 				}
 			}
@@ -254,7 +254,7 @@ func (s *carriedSearch) otherRequest() {
 			return true
 		}
 		if changesPeer(s.c, call) && !hasCall(call, s.called) && !s.makesPage(call) {
-			note(s.l.file(s.c), s.l.source, call)
+			note(fileOfLoop(s.l, s.c), s.l.source, call)
 		}
 		within(s.reachedBeside(call))
 		return true
@@ -323,7 +323,7 @@ func endsByItem(l loop, c *code, w *turns) (found pageCarry, ok bool) {
 	note := func(cond ast.Expr) {
 		if !ok {
 			line, _ := l.source.lines(cond)
-			at := codeLine{l.file(c), line}
+			at := codeLine{fileOfLoop(l, c), line}
 			found, ok = pageCarry{at: at, what: fmt.Sprintf("what is in an answer ends the loop (%s, %s)", types.ExprString(cond), at.text())}, true
 		}
 	}
@@ -333,7 +333,7 @@ func endsByItem(l loop, c *code, w *turns) (found pageCarry, ok bool) {
 			note(x.cond)
 		}
 	}
-	for _, x := range l.innerExits() {
+	for _, x := range innerExits(l) {
 		if !x.fails && w.has(x.cond) {
 			note(x.cond)
 		}
@@ -342,7 +342,7 @@ func endsByItem(l loop, c *code, w *turns) (found pageCarry, ok bool) {
 }
 
 // innerExits are the conditions in loops within by which the loop around is left.
-func (l loop) innerExits() (all []exit) {
+func innerExits(l loop) (all []exit) {
 	eachNode(l.body, func(n ast.Node, around []ast.Node) {
 		s, ok := n.(*ast.IfStmt)
 		if !ok || len(s.Body.List) == 0 || inLiteral(around) || !slices.ContainsFunc(around, isLoop) {
