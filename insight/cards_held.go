@@ -185,7 +185,7 @@ func inFunction(s facts.UnitSite) string {
 
 // worksUnder tells whether the work that finding j is about is most of what is done under the lock that finding i is about, for which the lock is held most
 // of the time.
-func (c *causal) worksUnder(i, j int) bool {
+func worksUnder(c *causal, i, j int) bool {
 	return (classOf(&c.all[j]) == specific || c.all[j].saves) && c.all[j].Severity.AtLeast(Warning) && c.mostUnder(i, j)
 }
 

@@ -141,8 +141,8 @@ var relationsOfLocks = []relation{
 	func(t two) verdict { return saysUnder.given(waitsForHolder(t)) },
 	func(t two) verdict { return saysApart.given(waitsForHolder(two{t.c, t.j, t.i, t.b, t.a})) },
 	// They wait for what is done under the lock.
-	func(t two) verdict { return saysUnder.given(t.c.held[t.i] != nil && t.c.worksUnder(t.i, t.j)) },
-	func(t two) verdict { return saysApart.given(t.c.held[t.j] != nil && t.c.worksUnder(t.j, t.i)) },
+	func(t two) verdict { return saysUnder.given(t.c.held[t.i] != nil && worksUnder(t.c, t.i, t.j)) },
+	func(t two) verdict { return saysApart.given(t.c.held[t.j] != nil && worksUnder(t.c, t.j, t.i)) },
 	// What is done under a lock that others wait for, and that nothing shows to be needless.
 	func(t two) verdict {
 		m, held := t.c.marks[t.i], t.c.held[t.j]

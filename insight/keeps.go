@@ -139,7 +139,7 @@ type declaration struct {
 }
 
 // storesBeyond finds the stores of [storesOf]; with beyond, maps that the functions make themselves are followed.
-func (c *code) storesBeyond(frames []stack.Frame, beyond bool) []keepsAt {
+func storesBeyond(c *code, frames []stack.Frame, beyond bool) []keepsAt {
 	k := &keeper{c: c, beyond: beyond, funcs: c.functions(), seen: map[*ast.FuncDecl]taint{}, back: map[string]*ast.FuncLit{}, fields: map[string]bool{}, channels: map[string]taint{}, up: whole}
 	for i, f := range frames[:min(len(frames), maxKeepUp)] {
 		fn := c.function(f)

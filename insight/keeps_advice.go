@@ -262,7 +262,7 @@ func (c sourceHolders) byMap(own []stack.Frame) (h holding, ok bool) {
 		return h, false
 	}
 	k := &keeper{c: c.code, fn: c.function(own[0])}
-	if ownMap(k.fn, x) != "" && len(c.storesBeyond(own, true)) > 0 {
+	if ownMap(k.fn, x) != "" && len(storesBeyond(c.code, own, true)) > 0 {
 		return h, false
 	}
 	into := keepsAt{kind: intoMap, container: types.ExprString(x.X), file: own[0].File, line: own[0].Line, name: nameOf(k, x.X)}

@@ -52,8 +52,8 @@ func intoOwnMap(k *keeper, lhs ast.Expr, t taint, vars map[string]taint) bool {
 // storesOf finds where what a line allocates goes: in its function, in what that calls with it, and, where it is returned, in the callers,
 // which are the frames after the first. A map that one of these functions makes counts only where nothing else keeps it.
 func (c *code) storesOf(frames []stack.Frame) []keepsAt {
-	if all := c.storesBeyond(frames, true); len(all) > 0 {
+	if all := storesBeyond(c, frames, true); len(all) > 0 {
 		return all
 	}
-	return c.storesBeyond(frames, false)
+	return storesBeyond(c, frames, false)
 }

@@ -153,7 +153,7 @@ func (p *lockPurpose) look(frames []stack.Frame) bool {
 			})
 		}
 	}
-	p.changesBehind(in)
+	noteChangesBehind(p, in)
 	if p.findLookup(); p.lookedUp != "" {
 		findOthers(p, in, e.seen)
 	}

@@ -27,7 +27,7 @@ func (p *lockPurpose) sort() {
 
 // named are the signs that are told: first what the rest of the program uses, each in the order of their lines.
 func (p *lockPurpose) named() (all []string) {
-	signs := p.told()
+	signs := toldSigns(p)
 	slices.SortStableFunc(signs, func(a, b toldSign) int {
 		return cmp.Or(min(a.rank, 1)-min(b.rank, 1), strings.Compare(a.first.file, b.first.file), a.first.line-b.first.line)
 	})

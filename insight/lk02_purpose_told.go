@@ -25,9 +25,9 @@ type toldSign struct {
 	rank  int
 }
 
-// told are the signs by place, those that the lock is there for first. What the run never came to, by the counts of its blocks, is left out.
-func (p *lockPurpose) told() (all []toldSign) {
-	for _, s := range p.guarded() {
+// toldSigns are the signs by place, those that the lock is there for first. What the run never came to, by the counts of its blocks, is left out.
+func toldSigns(p *lockPurpose) (all []toldSign) {
+	for _, s := range guardedSigns(p) {
 		place, does := s.place, ""
 		switch {
 		case s.what == s.place+" is changed":
@@ -47,7 +47,7 @@ func (p *lockPurpose) told() (all []toldSign) {
 		if place != "" && len(place) < len(t.place) {
 			t.place = place
 		}
-		if t.rank = min(t.rank, 1+int(s.rank)); does == "changed" && p.usedElsewhere(s) {
+		if t.rank = min(t.rank, 1+int(s.rank)); does == "changed" && signUsedElsewhere(p, s) {
 			t.rank = 0
 		}
 		k := slices.Index(t.does, does)
@@ -63,11 +63,11 @@ func (p *lockPurpose) told() (all []toldSign) {
 	return withOutside(all)
 }
 
-// guarded are the signs that the run came to, but for changes of what another lock guards, if there is anything else.
-func (p *lockPurpose) guarded() []lockSign {
-	entered := slices.DeleteFunc(slices.Clone(p.signs), func(s lockSign) bool { return p.neverEntered(s.at) })
+// guardedSigns are the signs that the run came to, but for changes of what another lock guards, if there is anything else.
+func guardedSigns(p *lockPurpose) []lockSign {
+	entered := slices.DeleteFunc(slices.Clone(p.signs), func(s lockSign) bool { return neverEnteredAt(p, s.at) })
 	own := slices.DeleteFunc(slices.Clone(entered), func(s lockSign) bool {
-		return (s.rank == signChanges || s.rank == signChecks) && p.underOther(s.at)
+		return (s.rank == signChanges || s.rank == signChecks) && underOtherLock(p, s.at)
 	})
 	if len(own) == 0 {
 		return entered
@@ -75,8 +75,8 @@ func (p *lockPurpose) guarded() []lockSign {
 	return own
 }
 
-// underOther tells of a line that it is under another lock than this one, by the source.
-func (p *lockPurpose) underOther(at codeLine) bool {
+// underOtherLock tells of a line that it is under another lock than this one, by the source.
+func underOtherLock(p *lockPurpose, at codeLine) bool {
 	if p.u == nil || at.file == p.u.file && p.u.held.has(at.line) {
 		return false
 	}
@@ -116,28 +116,28 @@ func rootOfPlace(place string) string {
 // says is it as a clause.
 func (t toldSign) says(p *lockPurpose) string {
 	if t.place == "" {
-		return fmt.Sprintf("%s at %s%s", t.what, fileLine(t.first.file, t.first.line), p.onlyWith(t.first))
+		return fmt.Sprintf("%s at %s%s", t.what, fileLine(t.first.file, t.first.line), onlyWithSetting(p, t.first))
 	}
 	var all []string
 	for k, does := range t.does {
 		var lines []string
 		for _, at := range t.at[k][:min(len(t.at[k]), 3)] {
-			lines = append(lines, fileLine(at.file, at.line)+p.onlyWith(at))
+			lines = append(lines, fileLine(at.file, at.line)+onlyWithSetting(p, at))
 		}
 		all = append(all, does+" at "+andList(lines))
 	}
 	return t.place + " is " + andList(all)
 }
 
-// usedElsewhere tells of a change that what is changed is used in another function as well, which has not just made it.
-func (p *lockPurpose) usedElsewhere(s lockSign) bool {
+// signUsedElsewhere tells of a change that what is changed is used in another function as well, which has not just made it.
+func signUsedElsewhere(p *lockPurpose, s lockSign) bool {
 	field := fieldOfPlace(s.place)
 	for v := range p.state {
 		if v.Name() != field {
 			continue
 		}
 		for _, decl := range p.d.t.decls {
-			if p.declares(decl, s.at) {
+			if holdsPlace(p, decl, s.at) {
 				continue
 			}
 			found := false
@@ -158,17 +158,17 @@ func (p *lockPurpose) usedElsewhere(s lockSign) bool {
 	return false
 }
 
-// declares tells of a function that a line is in it.
-func (p *lockPurpose) declares(decl *ast.FuncDecl, at codeLine) bool {
+// holdsPlace tells of a function that a line is in it.
+func holdsPlace(p *lockPurpose, decl *ast.FuncDecl, at codeLine) bool {
 	file, first, _ := p.d.t.at(decl.Pos())
 	_, last, _ := p.d.t.at(decl.End())
 	return file == at.file && first <= at.line && at.line <= last
 }
 
-// around are the nodes around a line, the innermost last: those that begin before it and end behind it.
-func (p *lockPurpose) around(at codeLine) (all []ast.Node) {
+// aroundSign are the nodes around a line, the innermost last: those that begin before it and end behind it.
+func aroundSign(p *lockPurpose, at codeLine) (all []ast.Node) {
 	for _, decl := range p.d.t.decls {
-		if !p.declares(decl, at) {
+		if !holdsPlace(p, decl, at) {
 			continue
 		}
 		ast.Inspect(decl, func(n ast.Node) bool {
@@ -190,13 +190,13 @@ func (p *lockPurpose) around(at codeLine) (all []ast.Node) {
 	return nil
 }
 
-// neverEntered tells of a line that the innermost block around it was never entered while blocks were counted.
-func (p *lockPurpose) neverEntered(at codeLine) bool {
+// neverEnteredAt tells of a line that the innermost block around it was never entered while blocks were counted.
+func neverEnteredAt(p *lockPurpose, at codeLine) bool {
 	counts := blockCountsOf(p.c)
 	if counts == nil {
 		return false
 	}
-	for _, n := range slices.Backward(p.around(at)) {
+	for _, n := range slices.Backward(aroundSign(p, at)) {
 		switch n.(type) {
 		case *ast.BlockStmt, *ast.CaseClause, *ast.CommClause:
 			file, _, offset := p.d.t.at(openOf(n))
@@ -207,9 +207,9 @@ func (p *lockPurpose) neverEntered(at codeLine) bool {
 	return false
 }
 
-// onlyWith says of a line that it is only run with a setting, which nobody changes after it was made.
-func (p *lockPurpose) onlyWith(at codeLine) string {
-	around := p.around(at)
+// onlyWithSetting says of a line that it is only run with a setting, which nobody changes after it was made.
+func onlyWithSetting(p *lockPurpose, at codeLine) string {
+	around := aroundSign(p, at)
 	for i, n := range slices.Backward(around) {
 		s, ok := n.(*ast.IfStmt)
 		if !ok || i+1 >= len(around) {
@@ -222,7 +222,7 @@ func (p *lockPurpose) onlyWith(at codeLine) string {
 		if u, ok := cond.(*ast.UnaryExpr); ok && u.Op == token.NOT {
 			cond, is = ast.Unparen(u.X), !is
 		}
-		if !p.isSetting(cond) {
+		if !asksSetting(p, cond) {
 			continue
 		}
 		if is {
@@ -233,8 +233,8 @@ func (p *lockPurpose) onlyWith(at codeLine) string {
 	return ""
 }
 
-// isSetting tells of a condition that it is a truth value which is set where its struct is made, and never again.
-func (p *lockPurpose) isSetting(x ast.Expr) bool {
+// asksSetting tells of a condition that it is a truth value which is set where its struct is made, and never again.
+func asksSetting(p *lockPurpose, x ast.Expr) bool {
 	sel, ok := x.(*ast.SelectorExpr)
 	if !ok {
 		return false
@@ -247,16 +247,16 @@ func (p *lockPurpose) isSetting(x ast.Expr) bool {
 	return ok && b.Info()&types.IsBoolean != 0
 }
 
-// changesBehind notes changes under the lock of what is reached by a variable that a function of the program, or an element, has given: the memory is that of what
+// noteChangesBehind notes changes under the lock of what is reached by a variable that a function of the program, or an element, has given: the memory is that of what
 // is shared.
-func (p *lockPurpose) changesBehind(in frameCode) {
+func noteChangesBehind(p *lockPurpose, in frameCode) {
 	set := func(n ast.Node, x ast.Expr) {
 		_, line, _ := p.d.t.at(n.Pos())
 		v := p.d.t.rootOf(x)
 		if !p.u.under(line) || v == nil || aroundPart(ast.Unparen(x)) == ast.Unparen(x) || !isLocal(in.decl, v) || isGiven(in.decl, v) {
 			return
 		}
-		if p.isOfShared(in, v, 0) && !isFreshPlace(p.d, in.decl, x) {
+		if comesOfShared(p, in, v, 0) && !isFreshPlace(p.d, in.decl, x) {
 			place := types.ExprString(x)
 			p.add(lockSign{rank: signChanges, at: p.d.placeOf(n), what: place + " is changed", place: place})
 		}
@@ -275,9 +275,9 @@ func (p *lockPurpose) changesBehind(in frameCode) {
 	})
 }
 
-// isOfShared tells of a variable of a function that it was given a reference to a part of what the function was handed, or of a variable of the package: by a
+// comesOfShared tells of a variable of a function that it was given a reference to a part of what the function was handed, or of a variable of the package: by a
 // field, an element, or a function of the program that it was asked for.
-func (p *lockPurpose) isOfShared(in frameCode, v types.Object, depth int) bool {
+func comesOfShared(p *lockPurpose, in frameCode, v types.Object, depth int) bool {
 	if depth > closedDepth {
 		return false
 	}
@@ -304,6 +304,6 @@ func (p *lockPurpose) isOfShared(in frameCode, v types.Object, depth int) bool {
 		if root == nil || root == v {
 			return false
 		}
-		return ofPackage(root) || isGiven(in.decl, root) || root == receiverVariable(p.d, in.decl) || isLocal(in.decl, root) && p.isOfShared(in, root, depth+1)
+		return ofPackage(root) || isGiven(in.decl, root) || root == receiverVariable(p.d, in.decl) || isLocal(in.decl, root) && comesOfShared(p, in, root, depth+1)
 	})
 }

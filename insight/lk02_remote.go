@@ -273,7 +273,7 @@ func (u oneValue) single(levels []*underlying) *protected {
 	}
 	place, at := u.fetched(root)
 	g := givenByCaller(u.underlying)
-	if place == "" || g.key == nil && (u.asksWithParameter() || u.changesOthers(place)) {
+	if place == "" || g.key == nil && (u.asksWithParameter() || len(g.names)+len(g.contexts) == 0 && u.changesOthers(place)) {
 		return nil
 	}
 	if !u.checks(root, place) {

@@ -50,11 +50,10 @@ func TestWT02(t *testing.T) {
 	const query, handle = "main.query@db.go:40", "main.handle@main.go:7"
 	n := 0
 	for _, c := range []struct {
-		name     string
-		do       func(p *accounttest.Program)
-		severity Severity // "" is fine
-		says     string
-		advises  string
+		name          string
+		do            func(p *accounttest.Program)
+		severity      Severity // "" is fine
+		says, advises string
 	}{
 		{"asks for each item", func(p *accounttest.Program) {
 			n++

@@ -46,11 +46,11 @@ func (f *follower) living(slot exectrace.Slot) *track {
 
 // put ends a stretch at an instant.
 func (f *follower) put(t *track, at timeline.Time, k keyID, id stack.ID) {
-	f.putAs(t, at, k, k, id)
+	putAs(f, t, at, k, k, id)
 }
 
 // putAs is put of a stretch that is something else to those who wait for the goroutine.
-func (f *follower) putAs(t *track, at timeline.Time, k, others keyID, id stack.ID) {
+func putAs(f *follower, t *track, at timeline.Time, k, others keyID, id stack.ID) {
 	from := t.history.end()
 	if at <= from || f.units.resting {
 		return
@@ -107,11 +107,11 @@ func (f *follower) ready(t *track, where stack.ID, at timeline.Time) {
 	k, others := f.w.at(plainReady, where), f.w.at(plainLetGo, where)
 	if at > from && f.stops.last >= from {
 		f.stops.within(from, at, func(s *stop, start, end timeline.Time) {
-			f.putAs(t, start, k, others, where)
+			putAs(f, t, start, k, others, where)
 			f.put(t, end, f.w.id(key{kind: Stopped, site: f.w.site(where), cause: Running, at: s.site, what: s.what}), where)
 		})
 	}
-	f.putAs(t, at, k, others, where)
+	putAs(f, t, at, k, others, where)
 }
 
 // briefly is up to how long a wait of a goroutine without a unit is not followed: most

@@ -10,11 +10,11 @@ var unlockers = []string{"sync.(*Mutex).Unlock", "sync.(*Mutex).unlockSlow", "in
 	"sync.(*RWMutex).Unlock", "sync.(*RWMutex).RUnlock", "sync.(*RWMutex).rUnlockSlow"}
 
 // letsGo tells of a stack that it is inside of a function that lets a lock go.
-func (w *words) letsGo(id stack.ID) bool { return id != 0 && w.view(id).has(unlockers...) }
+func letsGo(w *words, id stack.ID) bool { return id != 0 && w.view(id).has(unlockers...) }
 
 // afterLock is the line that stands for one at which a goroutine is, at a stack, when it has let a lock go there. Under another lock, which another
 // function takes, it may be all the same.
-func (w *words) afterLock(s siteID, id stack.ID) siteID {
+func afterLock(w *words, s siteID, id stack.ID) siteID {
 	to, ok := w.lets[s]
 	if !ok {
 		to = siteID(len(w.sites))

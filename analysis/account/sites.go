@@ -57,7 +57,7 @@ type words struct {
 	byPath map[string]pathID
 	// befores are waits since before the trace, by the sites that stand for them.
 	befores map[siteID]*beforehand
-	// lets are, of lines at which a lock is let go, those that stand for the time behind that: see [words.afterLock].
+	// lets are, of lines at which a lock is let go, those that stand for the time behind that: see [afterLock].
 	lets map[siteID]siteID
 	past map[siteID]string // of lets, the functions that let the lock go
 }
@@ -67,7 +67,7 @@ const (
 	plainRunning = iota
 	plainAssist
 	plainReady
-	plainLetGo // it waits for a P when it has let a lock go: see [words.letsGo]
+	plainLetGo // it waits for a P when it has let a lock go: see [letsGo]
 	plainCall
 	plainKeys
 )
@@ -209,8 +209,8 @@ func (w *words) at(state int, id stack.ID) keyID {
 		k.kind = Ready
 	case plainLetGo:
 		k.kind = Ready
-		if w.letsGo(id) {
-			k.site = w.afterLock(k.site, id)
+		if letsGo(w, id) {
+			k.site = afterLock(w, k.site, id)
 		}
 	case plainCall:
 		k.kind = callKind(w.view(id))
