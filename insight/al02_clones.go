@@ -264,9 +264,11 @@ func (x *clones) advise(in *Input, f *Finding, forWhom string) (needed bool) {
 	d := newDerivations(in.code)
 	calls := callsTo(d, x.decl)
 	var places []writtenPlace
-	shallow := true
+	shallow, kept := true, false
 	if fn, ok := d.t.info.Defs[x.decl.Name].(*types.Func); ok && len(calls) > 0 && fn.Signature().Results().Len() > 0 {
-		for _, w := range flowOf(d, calls, fn.Signature().Results().At(0).Type()).writes() {
+		flow := flowOf(d, calls, fn.Signature().Results().At(0).Type())
+		kept = throughField(flow)
+		for _, w := range flow.writes() {
 			if !ofMaking(in.code, w.in.Name.Name, x.decl.Name.Name, 0) && w.in != x.decl {
 				places = append(places, w)
 				shallow = shallow && setsFieldsAlone(d, w.n, pointedType(fn.Signature().Results().At(0).Type()))
@@ -286,13 +288,29 @@ func (x *clones) advise(in *Input, f *Finding, forWhom string) (needed bool) {
 		return false
 	case shallow:
 		f.Advice = fmt.Sprintf("A shallow copy is enough: the source sets fields of the copy itself (%s), and nothing that they refer to. Copy the struct alone (c := *v), many of them in one slice, and share what its fields point to; who only reads needs no copy at all.%s", d.placeOf(places[0].n).text(), forWhom)
+	case kept:
+		f.Advice = fmt.Sprintf("Somebody may write through the copy, at %s, if what is written to there comes of it and not of the original: then copy only for that, or only what is written there. Share the original with who only reads.%s", d.placeOf(places[0].n).text(), forWhom)
 	default:
 		f.Advice = fmt.Sprintf("Somebody writes through the copy, at %s: copy only for that, or only what is written there, and share the original with who only reads.%s", d.placeOf(places[0].n).text(), forWhom)
 	}
-	f.Evidence = append(f.Evidence, in.code.shownAt(d.placeOf(places[0].n).file, d.placeOf(places[0].n).line, "the copy is written to here"))
+	written := "the copy is written to here"
+	if kept && !shallow {
+		written = "the copy may be written to here"
+	}
+	f.Evidence = append(f.Evidence, in.code.shownAt(d.placeOf(places[0].n).file, d.placeOf(places[0].n).line, "%s", written))
 	f.Doubts = []string{"what is shared may not be written to by anybody while another one reads it"}
 	f.costs = x.costs()
 	return !shallow
+}
+
+// throughField tells of what is followed that a field has it: then what else the fields of that name have, as the original, is not told from it.
+func throughField(f *memoryFlow) bool {
+	for v := range f.vars {
+		if x, ok := v.(*types.Var); ok && x.IsField() {
+			return true
+		}
+	}
+	return false
 }
 
 // costs are the calls of the function that copies: to copy takes more than to allocate.

@@ -144,9 +144,9 @@ func checkAssist(r *Rule, in *Input, t *traced) []Finding {
 	if max(share, most) >= r.param("warning") {
 		f.Severity = Warning
 	}
-	if longest, all := longestAssist(assists); 2*longest > all && f.Severity.AtLeast(Warning) {
+	if longest := longestAssist(assists); 2*longest > total && f.Severity.AtLeast(Warning) {
 		f.Severity = Info
-		f.Doubts = append(f.Doubts, fmt.Sprintf("one of them, of %s, has most of that time: its thread may have waited for a CPU meanwhile, or for the collector to end", unit.Duration(longest)))
+		f.Doubts = append(f.Doubts, fmt.Sprintf("one of them, of %s, has most of that time: its thread may have waited for a CPU meanwhile", unit.Duration(longest)))
 	}
 	f.Evidence = []Evidence{t.assisted(a, "%s, 99%% of them done within %s, waits included; %s in the trace", unit.Plural(a.Count, "assist"), unit.Duration(a.Quantile(0.99)), unit.Plural(int64(len(t.GC.Cycles)), "collection"))}
 	f.Advice = "Allocate less in bursts (-phases allocs says where)."
@@ -172,12 +172,12 @@ func checkAssist(r *Rule, in *Input, t *traced) []Finding {
 	return []Finding{f}
 }
 
-// longestAssist is how long the longest of some mark assists took, and how long all of them did, waits included.
-func longestAssist(assists []sched.Assists) (longest, all time.Duration) {
+// longestAssist is how long the longest of some mark assists ran.
+func longestAssist(assists []sched.Assists) (longest time.Duration) {
 	for i := range assists {
-		longest, all = max(longest, assists[i].Max), all+assists[i].Sum
+		longest = max(longest, assists[i].MostRan)
 	}
-	return longest, all
+	return longest
 }
 
 // tellSampled makes a remark of assists that the CPU profile, which counts running alone, has as less than a warning is

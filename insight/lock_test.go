@@ -176,11 +176,11 @@ func TestGC05(t *testing.T) {
 	if f.Evidence[0].Line != 12 {
 		t.Errorf("evidence = %+v", f.Evidence[0])
 	}
-	s.GC.Assists[0].Max, s.GC.Assists[0].Sum = 250*ms, 300*ms
+	s.GC.Assists[0].MostRan = 250 * ms
 	f = s.expect("GC05", Found, "mark assists took 300 ms")
 	severity(t, "one long assist", f, Info)
 	doubted(t, f, "one of them, of 250 ms, has most of that time")
-	s.GC.Assists[0].Histogram = times(100, 4*ms)
+	s.GC.Assists[0].MostRan = 0
 	// What is little of the wall time, while the CPUs are idle, is not felt.
 	s.Parallel.Busy = []time.Duration{1600 * ms, 400 * ms}
 	severity(t, "15% of the wall time", s.expect("GC05", Found), Warning)

@@ -76,6 +76,8 @@ type Assists struct {
 	// Ran is the part of them for which their goroutines ran; for the rest
 	// they waited for work to do or for a P.
 	Ran time.Duration
+	// MostRan is the most that one of them ran.
+	MostRan time.Duration
 	// Stack is where the most of their time began; 0 where the trace does not say.
 	Stack stack.ID
 
@@ -242,7 +244,7 @@ func (w *gcWatch) assist(at timeline.Time, t *rareTrack, g *sweep.Goroutine) {
 		w.assists[g.Name] = k
 	}
 	k.Add(d)
-	k.Ran += ran
+	k.Ran, k.MostRan = k.Ran+ran, max(k.MostRan, ran)
 	k.at(t.assistStack, d, ran)
 	w.out.AssistTotal += d
 	if w.inCycle {
