@@ -66,7 +66,7 @@ var RuleLabs = []RuleLab{
 	{Rule: "CP01", Record: computed}, {Rule: "CP02", Record: computed}, {Rule: "CP05", Record: computed},
 	{Rule: "CP06", Record: computed}, {Rule: "CP07", Record: computed}, {Rule: "CP08", Record: computed},
 	{Rule: "CP11", Record: computed}, {Rule: "CP12", Record: computed}, {Rule: "CP13", Record: computed}, {Rule: "CP14", Record: computed},
-	{Rule: "CP15", Record: computed}, {Rule: "CP16", Record: computed}, {Rule: "CP17", Record: computed}, {Rule: "CP21", Record: allocated}, {Rule: "CP22", Record: computed}, {Rule: "CP23", Record: computed}, {Rule: "CP24", Record: computed}, {Rule: "CP25", Record: computed}, {Rule: "CP26", Record: again}, {Rule: "CP27", Record: again},
+	{Rule: "CP15", Record: computed}, {Rule: "CP16", Record: computed}, {Rule: "CP17", Record: computed}, {Rule: "CP19", Record: computed}, {Rule: "CP21", Record: allocated}, {Rule: "CP22", Record: computed}, {Rule: "CP23", Record: computed}, {Rule: "CP24", Record: computed}, {Rule: "CP25", Record: computed}, {Rule: "CP26", Record: again}, {Rule: "CP27", Record: again},
 	{Rule: "CP28", Record: asked, Load: fifty}, {Rule: "CP30", Record: []string{"-phases", "bare:2s,cpu:4s"}, Load: fifty}, {Rule: "CP29", Record: []string{"-phases", "cpu:3s,repeats"}},
 	{Rule: "GC03", Record: counters}, {Rule: "GC04", Record: counters}, {Rule: "GC05", Record: traced},
 	{Rule: "GC06", Record: oneProc}, {Rule: "GC10", Record: counters}, {Rule: "GC13", Record: counters},
