@@ -316,11 +316,16 @@ func (a abandoned) tell(c *code, f *Finding) {
 // mostLeft is the share of the senders up to which as many calls that may still receive are left: chosen.
 const mostLeft = 0.5
 
-// callsLeft is how many goroutines are in the function that makes the channel when the trace ends, without those that wait to send.
+// callsLeft is how many goroutines are in the function that makes the channel when the trace ends, without those that wait to send: another
+// sender of the same channel does so, too.
 func (a abandoned) callsLeft(t *traced, send stack.Frame) (n float64) {
 	for i := range t.Left {
 		l := &t.Left[i]
-		if slices.ContainsFunc(t.Frames(l.Stack), func(f stack.Frame) bool {
+		frames := t.Frames(l.Stack)
+		if slices.ContainsFunc(frames, func(f stack.Frame) bool { return f.Func == "runtime.chansend1" }) { // of those that have waited since before the trace no reason is known
+			continue
+		}
+		if slices.ContainsFunc(frames, func(f stack.Frame) bool {
 			return f.Func != send.Func && f.File == a.file && a.first <= f.Line && f.Line <= a.last
 		}) {
 			n += float64(l.Count)

@@ -80,6 +80,9 @@ func TestAbandonedSends(t *testing.T) {
 	few := of(12)
 	few.stay("shop/feed.ask", exectrace.NameNetwork, 3, 1900*ms, few.stack("internal/poll.runtime_pollWait", "shop/feed.load:/src/feed/x.go:30", "shop/feed.ask:/src/feed/x.go:7"))
 	few.expect("SC10", Found)
+	two := of(12) // another sender of the same channel is no call that may receive
+	two.stay("shop/feed.ask.func2", exectrace.NameChanSend, 12, 1900*ms, two.stack("runtime.chansend1", "shop/feed.ask.func2:/src/feed/x.go:7"))
+	two.expect("SC10", Found)
 	some := of(12)
 	some.block("shop/feed.ask.func1", exectrace.NameChanSend, 30, 20*ms, some.stack("runtime.chansend1", "shop/feed.ask.func1:/src/feed/x.go:6"), 0)
 	some.expect("SC10", Fine)
