@@ -103,24 +103,25 @@ func WriteBrief(out io.Writer, r *Recording, more string, s Style) error {
 		cards = append(cards, card.Bytes())
 	}
 	briefTail(&lines{w: tail}, r, s)
-	head, shown := r.fit(cards, height(tail.Bytes()), s)
+	last := func(shown int) string { return s.paint(dim, wrap(r.rest(shown, more), s.width(), "")) + "\n" }
+	head, shown := r.fit(cards, func(shown int) int { return height(tail.Bytes()) + height([]byte(last(shown))) }, s)
 	w := &lines{w: out}
 	w.Write(head)
 	for _, card := range cards[:shown] {
 		w.Write(card)
 	}
 	w.Write(tail.Bytes())
-	w.printf("%s\n", s.paint(dim, wrap(r.rest(shown, more), s.width(), "")))
+	w.Write([]byte(last(shown)))
 	return w.err
 }
 
-// fit is how many cards there is room for above a tail of some lines, and the head that says so: at least the first one, if there are any.
-func (r *Recording) fit(cards [][]byte, tail int, s Style) (head []byte, shown int) {
+// fit is how many cards there is room for above a tail, whose lines depend on how many are shown, and the head that says so: at least the first one, if
+// there are any.
+func (r *Recording) fit(cards [][]byte, tail func(shown int) int, s Style) (head []byte, shown int) {
 	for shown = len(cards); ; shown-- {
 		b := &bytes.Buffer{}
 		briefHead(&lines{w: b}, r, shown, s)
-		// The last line says what was left out, and how long it is depends on that.
-		left := briefLines - height(b.Bytes()) - tail - 2
+		left := briefLines - height(b.Bytes()) - tail(shown)
 		for _, card := range cards[:shown] {
 			left -= height(card)
 		}
