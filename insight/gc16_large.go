@@ -16,8 +16,7 @@ import (
 const largeTitle = "One line fills most of the heap"
 
 // checkLarge tells the line that filled the heap with few large objects, which the heap profiles show little of, as they
-// come and go between two collections. What it held is told by the size of the objects, and by what all others have
-// allocated. It is false where the heap profiles have most of the heap themselves, or no line is proved to have held as much.
+// come and go between two collections. What it held is told by what all others have allocated, or by the size of one object. It is false where the heap profiles have most of the heap themselves, or no line is proved to have held as much.
 func checkLarge(r *Rule, in *Input, kept *facts.Look) (f Finding, ok bool) {
 	x := facts.LargeIn(in.Facts)
 	if x == nil {
@@ -35,12 +34,17 @@ func checkLarge(r *Rule, in *Input, kept *facts.Look) (f Finding, ok bool) {
 	for _, v := range size.Values {
 		heap = max(heap, v)
 	}
-	held, seen := x.AtLeast(heap), float64(kept.Bytes)
+	sure, seen := x.AtLeast(heap), float64(kept.Bytes)
+	held := max(sure, min(heap, float64(x.Largest)))
 	if float64(x.Largest) < r.param("huge")*(1<<20) || held < r.param("share")*heap || seen >= r.param("share")*heap {
 		return f, false
 	}
-	f = r.answer(Found, "of a heap of %s, garbage included, at least %s were allocated at %s:%d in %s: %s of %s at most, %s in all; the heap profiles have %s in use, as such objects come and go between two collections",
-		unit.BytesOf(heap), unit.Percent(held/heap), baseName(x.Top.At.File), x.Top.At.Line, stack.Short(x.Top.At.Func), unit.Plural(x.Objects, "object"), unit.BytesOf(float64(x.Largest)),
+	part := fmt.Sprintf("at least %s were allocated at", unit.Percent(sure/heap))
+	if sure < held { // it may have been there at another moment than that of the largest heap
+		part = fmt.Sprintf("one object alone would be %s, of those that are allocated at", unit.Percent(held/heap))
+	}
+	f = r.answer(Found, "of a heap of %s at its largest, garbage included, %s %s:%d in %s: %s of %s at most, %s in all; the heap profiles have %s in use, as such objects come and go between two collections",
+		unit.BytesOf(heap), part, baseName(x.Top.At.File), x.Top.At.Line, stack.Short(x.Top.At.Func), unit.Plural(x.Objects, "object"), unit.BytesOf(float64(x.Largest)),
 		unit.BytesOf(float64(x.Top.Weight)), map[bool]string{true: "nothing", false: "at most " + unit.BytesOf(seen)}[seen == 0])
 	f.Severity, f.Score = Info, score(held, 64<<20, 1<<30)
 	f.Impact = exactly(held/heap, "share of the heap")

@@ -54,7 +54,8 @@ func fill(n int) {
 		summary, without string
 	}{
 		{"two files", 2, 700, 4, 1300, 12, "// reads", largeTitle, Warning, "os.ReadFile(name) reads it as a whole, and w.Write at a.go:10 is given it", ""},
-		{"one of many", 20, 700, 4, 800, 12, "// reads", largeTitle, Warning, "20 objects of 700 MiB at most", ""},
+		{"one of many", 20, 700, 4, 800, 12, "// reads", largeTitle, Warning, "at least 99.5% were allocated at a.go:6 in shop.load: 20 objects of 700 MiB at most", ""},
+		{"one of many, beside as much of others", 20, 700, 900, 800, 12, "// reads", largeTitle, Warning, "one object alone would be 87.5%, of those that are allocated at a.go:6", ""},
 		{"what is no file", 2, 700, 4, 1300, 12, "// fills", largeTitle, Info, "2 objects of 700 MiB", "reads it"},
 		{"middle-sized, but all of the heap", 4, 100, 50, 400, 12, "// reads", largeTitle, Info, "at least 87.5%", ""},
 		{"middle-sized ones of a heap that others may have filled", 40, 100, 400, 400, 12, "// reads", gc16.Title, Info, "", "objects of"},

@@ -12,14 +12,14 @@ type Large struct {
 	Largest, Objects int64
 }
 
-// AtLeast is how much of a heap of so many bytes the line has made: its largest object, and what all other lines
-// together have not allocated, where the profile is of all that the heap had.
+// AtLeast is how much of a heap of so many bytes the line must have made: what all other lines together have not allocated. It is 0 where the
+// profile is not of all that the heap had.
 func (x *Large) AtLeast(heap float64) float64 {
-	held := float64(x.Largest)
-	if all := float64(x.Made.Bytes); all >= heap {
-		held = max(held, heap-(all-float64(x.Top.Weight)))
+	all := float64(x.Made.Bytes)
+	if all < heap {
+		return 0
 	}
-	return min(held, heap)
+	return max(0, heap-(all-float64(x.Top.Weight)))
 }
 
 // LargeIn returns the line of the user's code that has allocated most bytes, by the allocs profile; nil where none tells.
