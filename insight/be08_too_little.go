@@ -12,7 +12,7 @@ import (
 )
 
 var be08 = &Rule{
-	ID: "BE08", Title: "Profiles have too few samples or truncated stacks",
+	ID: "BE08", Title: "Profiles have too few samples, truncated stacks, or not all of the CPU time",
 	About: "A share in a CPU profile is only as good as the number of its samples. Stacks are truncated at a limit of frames (64 in CPU profiles, 128 in others): the callers beyond it " +
 		"are missing, and shares of callers are too small. Samples that the runtime could not attribute belong to no function.",
 	Asks: []facts.Question{facts.Captures},

@@ -76,9 +76,12 @@ func programAssists(t *traced) (all []sched.Assists) {
 			a.Count, a.Ran, byAgent = a.Count-p.Count, a.Ran-p.Ran, true
 		}
 		if byAgent {
-			a.Stack = 0
+			a.Stack, a.MostRan = 0, 0
 			for id, p := range a.Places {
-				if !ofAgent(t, id) && (p.Time > most || p.Time == most && id < a.Stack) {
+				if ofAgent(t, id) {
+					continue
+				}
+				if a.MostRan = max(a.MostRan, p.MostRan); p.Time > most || p.Time == most && id < a.Stack {
 					a.Stack, most = id, p.Time
 				}
 			}

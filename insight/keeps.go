@@ -138,6 +138,15 @@ type declaration struct {
 	file string
 }
 
+// storesOf finds where what a line allocates goes: in its function, in what that calls with it, and, where it is returned, in the callers,
+// which are the frames after the first. A map that one of these functions makes counts only where nothing else keeps it.
+func (c *code) storesOf(frames []stack.Frame) []keepsAt {
+	if all := storesBeyond(c, frames, true); len(all) > 0 {
+		return all
+	}
+	return storesBeyond(c, frames, false)
+}
+
 // storesBeyond finds the stores of [storesOf]; with beyond, maps that the functions make themselves are followed.
 func storesBeyond(c *code, frames []stack.Frame, beyond bool) []keepsAt {
 	k := &keeper{c: c, beyond: beyond, funcs: c.functions(), seen: map[*ast.FuncDecl]taint{}, back: map[string]*ast.FuncLit{}, fields: map[string]bool{}, channels: map[string]taint{}, up: whole}

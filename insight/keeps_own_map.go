@@ -3,8 +3,6 @@ package insight
 import (
 	"go/ast"
 	"go/token"
-
-	"loupe/value/stack"
 )
 
 // A map that a function makes itself, and gives on, has what one call puts into it: what grows is what keeps such maps.
@@ -47,13 +45,4 @@ func intoOwnMap(k *keeper, lhs ast.Expr, t taint, vars map[string]taint) bool {
 	}
 	vars[name] = together(t, vars[name])
 	return true
-}
-
-// storesOf finds where what a line allocates goes: in its function, in what that calls with it, and, where it is returned, in the callers,
-// which are the frames after the first. A map that one of these functions makes counts only where nothing else keeps it.
-func (c *code) storesOf(frames []stack.Frame) []keepsAt {
-	if all := storesBeyond(c, frames, true); len(all) > 0 {
-		return all
-	}
-	return storesBeyond(c, frames, false)
 }

@@ -85,8 +85,8 @@ func (o callerOrigin) and(p callerOrigin) callerOrigin {
 	return callerOrigin{addNames(o.from, p.from), addNames(o.contexts, p.contexts)}
 }
 
-// text says what is given, but for some names: "the token and ctx, a context (a value is set in one at main.go:80)"; empty where there is nothing else.
-func (g *callerGives) text(but []string) string {
+// named joins what is given, but for some names; of a context, what a function says of it.
+func (g *callerGives) named(but []string, context func(name string) string) string {
 	var parts []string
 	for _, name := range g.names {
 		if !slices.Contains(but, name) {
@@ -95,26 +95,22 @@ func (g *callerGives) text(but []string) string {
 	}
 	for _, name := range g.contexts {
 		if !slices.Contains(but, name) {
-			parts = append(parts, fmt.Sprintf("%s, a context (the program sets a value in one at %s)", name, g.valueAt.text()))
+			parts = append(parts, context(name))
 		}
 	}
 	return strings.Join(parts, " and ")
 }
 
+// text says what is given, but for some names: "the token and ctx, a context (a value is set in one at main.go:80)"; empty where there is nothing else.
+func (g *callerGives) text(but []string) string {
+	return g.named(but, func(name string) string {
+		return fmt.Sprintf("%s, a context (the program sets a value in one at %s)", name, g.valueAt.text())
+	})
+}
+
 // same says in what callers have to be alike.
 func (g *callerGives) same(but []string) string {
-	var parts []string
-	for _, name := range g.names {
-		if !slices.Contains(but, name) {
-			parts = append(parts, name)
-		}
-	}
-	for _, name := range g.contexts {
-		if !slices.Contains(but, name) {
-			parts = append(parts, "values in "+name)
-		}
-	}
-	return strings.Join(parts, " and ")
+	return g.named(but, func(name string) string { return "values in " + name })
 }
 
 // ownContext is what to do about the context of a shared call.

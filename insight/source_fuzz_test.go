@@ -311,8 +311,25 @@ func askCounts(c *code, f stack.Frame) {
 	for _, s := range c.storesOf([]stack.Frame{f}) {
 		flow, _ := throughputOf(c, s)
 		_ = flow.String()
+		askQueue(counts, s)
 	}
+	lineReached(c, f)
+	ofLoop(c, executed{called: "database/sql.(*Stmt).Exec", of: "modernc.org/sqlite", way: []stack.Frame{f, f}})
 	c.turns = nil
+}
+
+// askQueue asks of what a line stores into a list whether the list gives up its first places, and of a container what takes out of it and is never called.
+func askQueue(counts *countedTurns, s keepsAt) {
+	if x := headCutOf(counts.d, s, func(n ast.Node, around []ast.Node) (int64, bool) { return counts.times(around, n) }); x != nil {
+		x.drainedAfter()
+		x.heldElsewhere()
+		(&headHeap{headCut: x}).clearing()
+	}
+	for fn := range counts.d.t.decls {
+		notStartedBy(counts.d.c, fn, stack.Frame{File: s.file, Line: s.line})
+	}
+	removers, _ := removersOf(counts.d.c, s)
+	tellNotStarted(counts.d.c, s, removers.found, &holding{})
 }
 
 // askWork asks of a line whether what it does is needed, where its texts end, what it walks over and moves, and how it sorts.
@@ -334,6 +351,8 @@ func askWork(c *code, f stack.Frame) {
 		})
 	}
 	hasNoEnd(d, f)
+	selectsClock(c, f)
+	wholeUses(c, []stack.Frame{f, f})
 	placeIsSet(c, f)
 	contextGrowsAround(c, f)
 	sortedAppendAt(c, f)

@@ -85,10 +85,11 @@ type Assists struct {
 	Places map[stack.ID]AssistPlace `json:"-"`
 }
 
-// AssistPlace is how many mark assists began at a stack, how long they took, and for how much of that their goroutines ran.
+// AssistPlace is how many mark assists began at a stack, how long they took, for how much of that their goroutines ran, and the most that one
+// of them ran.
 type AssistPlace struct {
-	Count     int64
-	Time, Ran time.Duration
+	Count              int64
+	Time, Ran, MostRan time.Duration
 }
 
 // maxAssistStacks bounds the places that are kept apart for one kind of goroutine. Assists
@@ -101,7 +102,7 @@ func (k *Assists) at(id stack.ID, d, ran time.Duration) {
 		k.Places = map[stack.ID]AssistPlace{}
 	}
 	if p, known := k.Places[id]; id != 0 && (known || len(k.Places) < maxAssistStacks) {
-		k.Places[id] = AssistPlace{p.Count + 1, p.Time + d, p.Ran + ran}
+		k.Places[id] = AssistPlace{p.Count + 1, p.Time + d, p.Ran + ran, max(p.MostRan, ran)}
 	}
 }
 
