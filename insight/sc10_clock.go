@@ -54,10 +54,10 @@ func endsByClock(c *code, at stack.Frame) (cond Evidence, ok bool) {
 	return cond, false
 }
 
-// clockUntold finds where the loop around a line ends by the clock, if the source does not say after how long.
+// clockUntold finds where the loop around a line, or the select of the line, ends by the clock, if the source does not say after how long.
 func clockUntold(c *code, at stack.Frame) (cond Evidence, ok bool) {
 	if cond, ok = endsByClock(c, at); !ok {
-		return cond, false
+		return timerUntold(c, at)
 	}
 	loops := loopsAround(c, at)
 	_, told := loopLimit(c, loops[len(loops)-1], at.File, 0)
@@ -68,7 +68,7 @@ func clockUntold(c *code, at stack.Frame) (cond Evidence, ok bool) {
 func (f *Finding) tellClock(cond Evidence, seen time.Duration) {
 	f.Severity = Info
 	f.Title = "More and more goroutines wait"
-	f.Summary += fmt.Sprintf("; by the source each ends when its time is over (%s), and how long that is does not show there: none ended by it while they were seen", lineText(cond))
+	f.Summary += fmt.Sprintf("; by the source each ends when its time is over (%s), and how long that is does not show there: whether any ended by it was not seen", lineText(cond))
 	f.Advice = fmt.Sprintf("By the source they end when their time is over (%s): see how long that is, and that nothing begins it anew for ever. If it is longer than %s, so many live at once: a shorter time makes them fewer, and one goroutine that goes through all that is due does without them.", lineText(cond), unit.Duration(seen))
 	f.Evidence = append(f.Evidence, cond)
 	f.Verify = "Record for longer than that time (-phases growth:2m): their number should stay the same."

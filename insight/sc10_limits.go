@@ -40,7 +40,10 @@ func TimeLimit(in *Input, frames []stack.Frame, seen time.Duration) (limit Evide
 			if fn == nil {
 				return limit, false
 			}
-			return timeLimitOf(c, at.File, c.parse(at.File), fn, seen)
+			if limit, found = timeLimitOf(c, at.File, c.parse(at.File), fn, seen); found || !asksContext(c, at) {
+				return limit, found
+			}
+			return contextLimit(in, frames, seen)
 		}
 		return limit, false
 	}
@@ -164,9 +167,12 @@ func limitTime(c *code, s *syntax, x ast.Expr) (most time.Duration) {
 	if _, plain := numberOf(x); plain {
 		return 0
 	}
-	field, ok := x.(*ast.SelectorExpr)
-	if d := waitTime(c, s, x, 0); d > 0 || !ok {
+	if d := waitTime(c, s, x, 0); d > 0 {
 		return d
+	}
+	field, ok := x.(*ast.SelectorExpr)
+	if !ok {
+		return givenLimit(c, s, x)
 	}
 	c.eachSource(func(_ string, s *syntax) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
