@@ -131,7 +131,7 @@ func cpusOf(p *profile.Profile) float64 {
 func coverage(in *Input, p *profile.Profile, e recording.Entry) (has, used time.Duration, ok bool) {
 	phase, known := in.Session.Manifest().PhaseNamed(e.Phase)
 	index, err := p.Index("cpu")
-	if !known || err != nil || p.Duration <= 0 || phase.Span.Len() <= 0 {
+	if !known || phase.Lives > 1 || err != nil || p.Duration <= 0 || phase.Span.Len() <= 0 {
 		return 0, 0, false
 	}
 	own := facts.OwnCPU(in.Session, phase)

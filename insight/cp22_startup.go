@@ -172,7 +172,7 @@ func checkStartup(r *Rule, in *Input) []Finding {
 	}
 	x := s.packages[of]
 	share := stats.Wilson(float64(x.samples), float64(s.total), compare.Confidence)
-	took := cpuOf(w, s.total, x.samples)
+	took := cpuOf(w, s.total, x.samples) / time.Duration(livesOfPhase(in, w.Entry))
 	least := r.param("least")
 	if in.public().serves() {
 		least = r.param("service")
@@ -197,7 +197,7 @@ func cpuOf(w *facts.Weights, total, samples int64) time.Duration {
 // partOfRun is what a time is of that of the run, at least: what runs before main.main runs alone. It is 1 where
 // nobody knows how long the run took.
 func partOfRun(in *Input, w *facts.Weights, took time.Duration) float64 {
-	whole := time.Duration(w.Profile.Duration)
+	whole := time.Duration(w.Profile.Duration) / time.Duration(livesOfPhase(in, w.Entry))
 	if p, ok := in.Session.Manifest().PhaseNamed(w.Entry.Phase); ok && whole <= 0 {
 		whole = p.Span.Len()
 	}

@@ -29,8 +29,17 @@ func sampledPart(in *Input) (seen, of time.Duration, part bool) {
 	if of = endedAfter(m, p.Run); of == 0 {
 		return 0, 0, false
 	}
+	if p.Lives > 1 { // the profile has whole lives
+		return of, of, false
+	}
 	seen = p.Span.Len()
 	return seen, of, float64(seen) < nearlyWhole*float64(of)
+}
+
+// livesOfPhase is how many lives of the program the capture of a phase has, 1 or more.
+func livesOfPhase(in *Input, e recording.Entry) int {
+	p, _ := in.Session.Manifest().PhaseNamed(e.Phase)
+	return max(1, p.Lives)
 }
 
 // endedAfter is how long a run of the program took that ended by itself; of one that did not, what the first one took that did.

@@ -220,6 +220,9 @@ type Phase struct {
 	Order int `json:"order,omitempty"`
 	// Run is the index of the process in Target.Runs, -1 for none.
 	Run int `json:"run"`
+	// Lives is how many processes in turn the phase has, from Run on, where they are more than one:
+	// a program that ends soon is started until its profile has enough.
+	Lives int `json:"lives,omitempty"`
 	// User and System are the CPU time that the target used in the phase.
 	User   time.Duration `json:"user_ns"`
 	System time.Duration `json:"system_ns"`
@@ -235,6 +238,9 @@ type Phase struct {
 	// are compared.
 	Cut bool `json:"cut,omitempty"`
 }
+
+// Has tells whether a process is one of the phase, by its index in Target.Runs.
+func (p Phase) Has(run int) bool { return p.Run <= run && run < p.Run+max(1, p.Lives) }
 
 // Bare tells whether nothing but gctrace, schedtrace and metrics was on.
 func (p Phase) Bare() bool { return p.Profiler == "" }

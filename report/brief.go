@@ -378,7 +378,7 @@ func cutOff(m *recording.Manifest, run int) string {
 	}
 	before := 0
 	for _, p := range m.Phases {
-		if p.Run != run {
+		if !p.Has(run) {
 			continue
 		}
 		if before > 0 && p.Span.Start < r.Span.End && r.Span.End <= p.Span.End && r.Span.End >= p.Span.End.Add(-atEnd) {
@@ -420,6 +420,9 @@ func (r *Recording) phaseNames() string {
 		word := p.Name + " " + unit.Duration(p.Length.Round(time.Microsecond))
 		if of := runOf(r.Manifest, p.Name, whole); (p.Name == "cpu" || p.Name == "trace") && whole > 0 && float64(p.Length) < mostOfRun*float64(of) {
 			word += " of a run of " + unit.Duration(of)
+		}
+		if recorded, ok := r.Manifest.PhaseNamed(p.Name); ok && recorded.Lives > 1 {
+			word += " of " + unit.Plural(int64(recorded.Lives), "run")
 		}
 		if p.Name == "allocs" && p.Error == "" && whole > 0 {
 			word += allocatedUpTo(r.Manifest, whole)

@@ -76,7 +76,7 @@ func hasPhase(m *recording.Manifest, run int) bool { return phasesOf(m, run) != 
 func phasesOf(m *recording.Manifest, run int) string {
 	var names []string
 	for _, p := range m.Phases {
-		if p.Run == run {
+		if p.Has(run) {
 			names = append(names, clean(p.Name))
 		}
 	}

@@ -188,7 +188,7 @@ func writeRuns(w *lines, m *recording.Manifest, s Style) {
 // processName is the number of a process, and the phase that it was started for.
 func processName(m *recording.Manifest, run int) string {
 	for _, p := range m.Phases {
-		if p.Run == run {
+		if p.Has(run) {
 			return fmt.Sprintf("%d %s", run+1, clean(p.Name))
 		}
 	}

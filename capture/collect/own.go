@@ -130,7 +130,7 @@ func (o *owns) keep() error {
 // on.
 func (o *owns) phasesOf(c ownCapture) []recording.Phase {
 	return slices.DeleteFunc(o.w.Manifest().Phases, func(p recording.Phase) bool {
-		return p.Run != o.run || p.Span.Start >= c.span.End || p.Span.End != 0 && p.Span.End <= c.span.Start
+		return !p.Has(o.run) || p.Span.Start >= c.span.End || p.Span.End != 0 && p.Span.End <= c.span.Start
 	})
 }
 

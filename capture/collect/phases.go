@@ -37,6 +37,10 @@ func (r *running) begin(p Phase, plan Plan) (phase recording.Phase, end func(err
 	return phase, func(err error) error {
 		after := r.sampler.take()
 		phase.Span.End = r.w.Now()
+		if m := r.w.Manifest(); phase.Name == "cpu" {
+			now, _ := m.PhaseNamed(phase.Name)
+			phase.Lives = now.Lives
+		}
 		phase.User, phase.System = max(0, after.User-before.User), max(0, after.System-before.System)
 		phase.MaxRSS = after.MaxRSS
 		if r.proc != nil && r.proc.ended() && r.pid == r.proc.PID {

@@ -549,7 +549,7 @@ func (r *running) noteFailure() {
 	}
 	r.failure = state.String()
 	for _, p := range r.w.Manifest().Phases {
-		if p.Run == r.run && !p.Bare() {
+		if p.Has(r.run) && !p.Bare() {
 			r.failure += " in phase " + p.Name
 		}
 	}

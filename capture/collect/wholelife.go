@@ -96,19 +96,29 @@ func (r *Recorder) wholeLife(ctx context.Context, p Phase, plan Plan) error {
 	r.run++ // for begin; start counts the same run
 	phase, end := r.begin(p, plan)
 	r.run--
-	if err := r.start(ctx, p.Name, file); err != nil {
-		return errors.Join(err, end(err))
+	own, instead, err := oneLife(ctx, r, p.Name, file)
+	if err == nil && !instead && own == 0 && p.Name == "cpu" {
+		moreLives(ctx, r, p, phase, file)
+	}
+	if kerr := r.keepWhole(file, kind, phase, own); err == nil && !instead {
+		err = kerr
+	}
+	return errors.Join(err, end(err))
+}
+
+// oneLife runs the program once with a profiler, which writes into a file. It tells when the program began such a capture itself, and whether that
+// stands for loupe's.
+func oneLife(ctx context.Context, r *Recorder, profiler, file string) (own timeline.Time, instead bool, err error) {
+	began := r.w.Now()
+	if err := r.start(ctx, profiler, file); err != nil {
+		return 0, false, err
 	}
 	select {
 	case <-r.proc.done:
 	case <-ctx.Done():
 	}
-	own, instead := r.own.since(p.Name, phase.Span.Start)
-	err := r.stop()
-	if kerr := r.keepWhole(file, kind, phase, own); err == nil && !instead {
-		err = kerr
-	}
-	return errors.Join(err, end(err))
+	own, instead = r.own.since(profiler, began)
+	return own, instead, r.stop()
 }
 
 // keepWhole moves a capture over a whole life into the recording. It ended at
