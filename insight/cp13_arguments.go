@@ -363,6 +363,9 @@ func (c *loggedFor) tellChanges(in *Input, f *Finding) {
 			return
 		}
 	}
+	if c.tellArgumentEffect(in, f) {
+		return
+	}
 	switch {
 	case c.answers:
 		f.Severity, f.saves = Info, false

@@ -64,7 +64,31 @@ func orderChange(c *code, at stack.Frame) (what string, change codeLine) {
 			return v.Name(), at
 		}
 	}
-	return elementChange(d, in.decl, compares)
+	if what, change = elementChange(d, in.decl, compares); what == "" {
+		what, change = capturedChange(d, in, at, compares)
+	}
+	return what, change
+}
+
+// capturedChange is where a variable of the function around a sort changes that the comparison reads, by itself or by a function that is a variable
+// there.
+func capturedChange(d *derivations, in frameCode, at stack.Frame, compares []ast.Node) (what string, change codeLine) {
+	read := map[types.Object]bool{}
+	for _, n := range compares {
+		readCaptured(d, in.decl, n, read, 0)
+	}
+	for n := range ast.Preorder(in.decl.Body) {
+		for _, x := range changedBy(n) {
+			id, ok := ast.Unparen(x).(*ast.Ident)
+			if !ok || !read[d.t.info.Uses[id]] {
+				continue
+			}
+			if place := d.placeOf(n); what == "" || place.line < change.line {
+				what, change = id.Name, place
+			}
+		}
+	}
+	return what, change
 }
 
 // elementChange is where an element changes of a map or a slice beside the sorted one that comparisons look in, other than where it is made and
@@ -240,4 +264,31 @@ func tellSortKeysChange(h *hit, f *Finding) bool {
 		"if few elements change, take these out and insert each at its new place. Sort again only if something has changed since the last time.", what, change.text())
 	f.Doubts = append(f.Doubts, "if each sort is of other elements, or all of them change in between, each is needed")
 	return true
+}
+
+// readCaptured notes the variables of a function that a comparison reads which it does not declare itself, but for what may refer to the list; in functions
+// that are variables there, too.
+func readCaptured(d *derivations, decl *ast.FuncDecl, compares ast.Node, read map[types.Object]bool, depth int) {
+	ast.Inspect(compares, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		v, ok := d.t.info.Uses[id].(*types.Var)
+		if !ok || v.IsField() || !isLocal(decl, v) || compares.Pos() <= v.Pos() && v.Pos() < compares.End() {
+			return true
+		}
+		if _, fn := v.Type().Underlying().(*types.Signature); fn && depth < 2 {
+			for _, x := range d.definitions(decl)[v] {
+				if lit, ok := ast.Unparen(x.x).(*ast.FuncLit); ok {
+					readCaptured(d, decl, lit, read, depth+1)
+				}
+			}
+			return true
+		}
+		if !mayRefer(v.Type()) {
+			read[v] = true
+		}
+		return true
+	})
 }

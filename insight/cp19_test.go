@@ -181,6 +181,9 @@ func TestOrderChange(t *testing.T) {
 		{"it depends on a place that the caller moves", "func (q *queue) push(t *task) {\nq.tasks = append(q.tasks, t)\nsort.Slice(q.tasks, func(i, j int) bool { return q.tasks[i].n-q.at < q.tasks[j].n-q.at }) // sort\n}\nfunc main() {\nq := &queue{}\nfor i := range 9 {\nq.push(&task{n: i})\nq.at += i\n}\n}\n", "at"},
 		{"elements are made in turns", "func (q *queue) push(t *task) {\n" + byPrio + "}\nfunc main() {\nq := &queue{}\nfor i := range 9 {\nt := &task{}\nt.prio = i\nq.push(t)\n}\n}\n", ""},
 		{"by a method Less", "func (q *queue) push(t *task) {\nq.tasks = append(q.tasks, t)\nsort.Sort(byPrio(q.tasks)) // sort\n}\nfunc (q *queue) age() {\nfor _, t := range q.tasks {\nt.prio--\n}\n}\n", "prio"},
+		{"by a variable of the function around", "func main() {\nvar all []*task\nage := 0\neach(func(t *task) {\nall = append(all, t)\nage++\nsort.Slice(all, func(i, j int) bool { return all[i].n*age < all[j].n*age }) // sort\n})\n}\n", "age"},
+		{"by a function that is a variable around", "func main() {\nvar all []*task\nage := 0\nprio := func(t *task) int { return t.n*age }\neach(func(t *task) {\nall = append(all, t)\nage++\nsort.Slice(all, func(i, j int) bool { return prio(all[i]) < prio(all[j]) }) // sort\n})\n}\n", "age"},
+		{"by a variable that stays", "func main() {\nvar all []*task\nfactor, added := ask(), 0\neach(func(t *task) {\nall = append(all, t)\nadded++\nsort.Slice(all, func(i, j int) bool { return all[i].n*factor < all[j].n*factor }) // sort\n})\n}\n", ""},
 		{"by a function of its own", "func less(a, b *task) int { return a.prio - b.prio }\nfunc (q *queue) push(t *task) {\nq.tasks = append(q.tasks, t)\nslices.SortFunc(q.tasks, less) // sort\n}\nfunc (q *queue) age() {\nfor _, t := range q.tasks {\nt.prio--\n}\n}\n", "prio"},
 	} {
 		text := "package main\n\nimport (\"slices\"; \"sort\")\n\n" + types + test.text

@@ -102,8 +102,13 @@ func (d *derivations) at(f stack.Frame) (in frameCode, ok bool) {
 				continue
 			}
 			in = frameCode{decl: decl, file: f.File}
+			literals := 0 // around the line, one within the other
 			ast.Inspect(decl.Body, func(n ast.Node) bool {
 				if lit, ok := n.(*ast.FuncLit); ok && covers(lit) && strings.Contains(f.Func, ".func") {
+					_, first, _ := d.t.at(lit.Pos())
+					if literals++; first == f.Line && besideByName(f, literals) {
+						return false
+					}
 					in.lit = lit
 				}
 				return true

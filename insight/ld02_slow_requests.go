@@ -152,6 +152,10 @@ func metFinding(r *Rule, in *Input, s *compare.Slow, key string, tail int, name 
 	f.Advice = "Make collections fewer or shorter: GC03, GC04 and GC05 say what they cost, and the allocs profile shows where the garbage comes from."
 	f.Verify = "Record again at the same rate: the slowest 1% should overlap it no more than by chance, and become faster."
 	f.Doubts = in.doubts()
+	if n := in.Facts.NoiseOf(s.Phase); f.Severity == Warning && takenByOthers(n) {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, inUse(in, n)+": a collection goes on for as long as its threads wait for a CPU, and the requests beside it wait as well")
+	}
 	if !s.Due {
 		f.Doubts = append(f.Doubts, "in a closed loop a stalled service receives fewer requests: at a fixed rate more of them would have overlapped it")
 	}
@@ -160,3 +164,10 @@ func metFinding(r *Rule, in *Input, s *compare.Slow, key string, tail int, name 
 	}
 	return f
 }
+
+// takenByOthers tells of a machine that other programs had most of, with no CPU to spare: what runs on several threads at once, as the collector does, takes a
+// multiple of its time there.
+func takenByOthers(n *facts.Noise) bool { return n.Full() && n.Competing >= halfOfCPUs }
+
+// halfOfCPUs is the share of all CPUs from which on the others have most of a machine; chosen.
+const halfOfCPUs = 0.5

@@ -143,6 +143,7 @@ func tellIdleSettings(f *Finding, c connSources, frames []stack.Frame, all []con
 	i := slices.IndexFunc(some, func(x connSetting) bool { return named && !x.branch && !x.sure })
 	if i < 0 {
 		tellSettings(f, c, frames, slices.DeleteFunc(slices.Clone(all), func(x connSetting) bool { return !x.sure }))
+		tellOnlyCall(f, all)
 		return
 	}
 	x := some[i]
@@ -159,6 +160,19 @@ func tellIdleSettings(f *Finding, c connSources, frames []stack.Frame, all []con
 	default:
 		f.Advice = "T" + keeps[1:] + ". " + otherEnds + statsAdvice + lifetimes + " If more are in use at once, raise the limit."
 	}
+}
+
+// tellOnlyCall names the line that sets how many idle connections there may be where it is the only one in the source, and it is not known what it sets: the
+// advice begins with it.
+func tellOnlyCall(f *Finding, all []connSetting) {
+	if len(all) != 1 || all[0].sure {
+		return
+	}
+	at, otherwise := all[0].at, ""
+	if all[0].branch {
+		otherwise = ", on a condition; without it, it stays two"
+	}
+	f.Advice = fmt.Sprintf("The source calls SetMaxIdleConns at %s:%d%s: see how many that is. ", baseName(at.File), at.Line, otherwise) + f.Advice
 }
 
 // throughSQL tells whether a stack goes through package database/sql into a driver, and whether that

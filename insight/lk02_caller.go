@@ -23,6 +23,8 @@ type callerGives struct {
 	// ends tells that a context of the caller's may end the call.
 	ends bool
 	key  *comparedKey
+	// since is a condition by which what is kept serves only those who came before it was fetched, or want no newer state.
+	since *sinceCheck
 }
 
 // comparedKey is a comparison under the lock, before the call, of something that the lock guards with something of the caller: the key of what is kept.
@@ -41,7 +43,7 @@ func givenByCaller(u *underlying) *callerGives {
 	}
 	f := newCallerFlow(u)
 	f.walk()
-	g.key = f.comparison()
+	g.key, g.since = f.comparison(), f.since()
 	g.keys, g.entry = f.lookedUpBy()
 	on := calledOn(u.s, u.call)
 	ast.Inspect(u.fn.body, func(n ast.Node) bool {

@@ -11,12 +11,13 @@ import (
 
 // TestFetchOfCaller: a call that is fetched under a lock is shared by all who wait only where it is given nothing of the caller, and what is kept has no key.
 func TestFetchOfCaller(t *testing.T) {
-	const head = "package main\n\nimport (\n\t\"context\"\n\t\"sync\"\n\t\"time\"\n)\n\ntype box struct {\n\tmu sync.Mutex\n\tuser, tok string\n\tval value\n\texp time.Time\n\tpeer *peer\n\tshared *state\n\tentries map[string]*box\n}\n\ntype state struct {\n\tmu sync.Mutex\n\ttok string\n}\n\n"
+	const head = "package main\n\nimport (\n\t\"context\"\n\t\"sync\"\n\t\"time\"\n)\n\ntype box struct {\n\tmu sync.Mutex\n\tuser, tok string\n\tver int\n\tval value\n\texp time.Time\n\tpeer *peer\n\tshared *state\n\tentries map[string]*box\n}\n\ntype state struct {\n\tmu sync.Mutex\n\ttok string\n}\n\n"
 	const get, lock = "func (b *box) get(ctx context.Context, user string) (string, error) {\n", "\tb.mu.Lock() // lock\n\tdefer b.mu.Unlock()\n"
 	const look, end = "\tif time.Now().Before(b.exp) { // =0\n\t\treturn b.tok, nil\n\t}\n", "\tif err != nil { // =100\n\t\treturn \"\", err\n\t}\n\tb.tok = v\n\treturn b.tok, nil\n}\n"
 	const sets = "\nfunc with(ctx context.Context, user string) context.Context {\n\treturn context.WithValue(ctx, key{}, user)\n}\n"
 	const fresh = "\nfunc (b *box) fresh(user string) bool { return b.user == user }\n"
 	const all, only = "Let all who wait share", "Only callers with the same "
+	const since = "Do not share the call that is under way"
 	keep := strings.Replace(end, "b.tok = v", "b.user, b.tok = user, v", 1)
 	for _, c := range []struct{ name, source, want, not string }{
 		{"nothing of the caller", get + lock + look + "\tv, err := fetch(\"x\") // call\n" + end + sets, all, "context.WithoutCancel"},
@@ -44,6 +45,12 @@ func TestFetchOfCaller(t *testing.T) {
 		{"compared with something fixed", get + lock + "\tif b.user == \"root\" { // =0\n\t\treturn b.tok, nil\n\t}\n\tv, err := fetch(\"x\") // call\n" + keep, all, only},
 		{"no older than the caller allows", strings.Replace(get, "user string", "age time.Duration", 1) + lock + "\tif time.Since(b.exp) < age { // =0\n\t\treturn b.tok, nil\n\t}\n\tv, err := fetch(\"x\") // call\n" + end, all, only},
 
+		{"begun after the caller came", strings.Replace(get, "user string", "since time.Time", 1) + lock + "\tif b.exp.After(since) { // =0\n\t\treturn b.tok, nil\n\t}\n\tv, err := fetch(\"x\") // call\n" + end, since, all},
+		{"no older a state than the caller's", strings.Replace(get, "user string", "want int", 1) + lock + "\tif b.ver >= want { // =0\n\t\treturn b.tok, nil\n\t}\n\tv, err := fetch(\"x\") // call\n" + strings.Replace(end, "b.tok = v", "b.ver, b.tok = v, v", 1), since, all},
+		{"of the state that an atomic counts", "var gen atomic.Int64\n\n" + get + lock + "\tg := gen.Load()\n\tif b.ver == g { // =0\n\t\treturn b.tok, nil\n\t}\n\tv, err := fetch(\"x\") // call\n" + strings.Replace(end, "b.tok = v", "b.ver, b.tok = g, v", 1), since, all},
+		{"of the state that a function gives", "func state() int64 { return count }\n\n" + get + lock + "\tif b.ver == state() { // =0\n\t\treturn b.tok, nil\n\t}\n\tv, err := fetch(\"x\") // call\n" + strings.Replace(end, "b.tok = v", "b.ver, b.tok = g, v", 1), since, all},
+		{"until a time that it has", get + lock + "\tnow := time.Now()\n\tif now.Before(b.exp) { // =0\n\t\treturn b.tok, nil\n\t}\n\tv, err := fetch(\"x\") // call\n" + end, all, since},
+		{"for as long as the settings say", "var ttl = time.Minute\n\n" + get + lock + "\tif time.Since(b.exp) < ttl { // =0\n\t\treturn b.tok, nil\n\t}\n\tv, err := fetch(\"x\") // call\n" + end, all, since},
 		{"an entry of the key that is fetched", get + "\te := b.entries[user]\n" + strings.NewReplacer("b.mu", "e.mu", "b.tok", "e.tok", "b.exp", "e.exp").Replace(lock+look+"\tv, err := fetch(user) // call\n"+end), all, only},
 		{"an entry, and a context", get + "\te := b.entries[user]\n" + strings.NewReplacer("b.mu", "e.mu", "b.tok", "e.tok", "b.exp", "e.exp").Replace(lock+look+"\tv, err := fetch(ctx, user) // call\n"+end) + sets, only + "values in ctx", "same user"},
 	} {

@@ -289,6 +289,8 @@ func (u oneValue) single(levels []*underlying) *protected {
 	const background = "fetch it in the background some time before the old one expires, and go on with the old one meanwhile (an atomic.Pointer needs no lock to read it). " +
 		"Otherwise make it expire less often, or the call itself faster."
 	switch _, counted := (fetching{u.underlying}).fetches(); {
+	case g.since != nil:
+		g.since.tell(u.c, place, p)
 	case g.key != nil:
 		g.keyed(fetching{u.underlying}, place, p)
 	case (fetching{u.underlying}).tellEach(p):

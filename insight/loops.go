@@ -127,7 +127,12 @@ func loopsAround(c *code, f stack.Frame) (loops []loop) {
 // have literals without a number.
 func beginsBeside(s *syntax, f stack.Frame, lit *ast.FuncLit, literals int) bool {
 	first, _ := s.lines(lit)
-	return first == f.Line && f.Func != "" && !strings.HasSuffix(f.Func, ".func") && literals > literalsIn(f.Func)
+	return first == f.Line && besideByName(f, literals)
+}
+
+// besideByName tells of the literals-th function literal around a line that a frame's function has fewer, by its name.
+func besideByName(f stack.Frame, literals int) bool {
+	return f.Func != "" && !strings.HasSuffix(f.Func, ".func") && literals > literalsIn(f.Func)
 }
 
 // literalParts are the parts of a function's name that number function literals, and what they are within.

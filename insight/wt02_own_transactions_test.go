@@ -74,18 +74,18 @@ func TestOwnTransactions(t *testing.T) {
 
 // TestLineReached: how often a line was come to is that of its block, less the turns that have ended before; what was not counted is not known.
 func TestLineReached(t *testing.T) {
-	const text = "package main\n\nfunc f(src source) {\n\tfor {\n\t\te, err := src.next()\n\t\tif err != nil {\n\t\t\treturn\n\t\t}\n\t\tif _, err := save(e); err != nil { // A\n\t\t\treturn\n\t\t}\n\t}\n\tg(func() {\n\t\tg(nil) // B\n\t})\n}\n"
+	const text = "package main\n\nfunc f(src source) {\n\tfor {\n\t\te, err := src.next()\n\t\tif err != nil {\n\t\t\treturn\n\t\t}\n\t\tif _, err := save(e); err != nil { // A\n\t\t\treturn\n\t\t}\n\t}\n\tg(func() {\n\t\tg(nil) // B\n\t})\n\tg(func() {\n\t\tg(func() { g(nil) }) // C\n\t})\n}\n"
 	c := sourceOf(text)
 	if _, ok := lineReached(c, stack.Frame{Func: "main.f", File: "a.go", Line: sourceLine(text, "A")}); ok {
 		t.Error("known without counts")
 	}
 	c.turns = countedBlocks(c, func(line, _ int) int64 {
-		return map[int]int64{3: 1, 4: 5001, 6: 1, 9: 0, 13: 7}[line]
+		return map[int]int64{3: 1, 4: 5001, 6: 1, 9: 0, 13: 7, 16: 8, 17: 900}[line]
 	})
 	for _, want := range []struct {
 		fn, mark string
 		n        int64
-	}{{"main.f", "A", 5000}, {"main.f.func1", "B", 7}} {
+	}{{"main.f", "A", 5000}, {"main.f.func1", "B", 7}, {"main.f.func2", "C", 8}, {"main.f.func2.1", "C", 900}} {
 		if n, ok := lineReached(c, stack.Frame{Func: want.fn, File: "a.go", Line: sourceLine(text, want.mark)}); !ok || n != want.n {
 			t.Errorf("%s: %d, %v", want.mark, n, ok)
 		}
