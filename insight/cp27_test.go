@@ -140,3 +140,33 @@ func TestCP27Share(t *testing.T) {
 		}
 	}
 }
+
+// TestCP27Siblings: of several functions beside each other that call one which grows, the one with most of its time is named; if none has half of it, what is
+// around all.
+func TestCP27Siblings(t *testing.T) {
+	course := func(n int) (text string, calls, time int) {
+		var all []string
+		for i := range n {
+			c := 1 << i
+			calls, time = calls+c, time+c*5e4*c
+			all = append(all, fmt.Sprintf(`{"calls":%d,"time_ns":%d,"size":%d,"digits":%d}`, c, c*5e4*c, c*100, int(1000*float64(c)*math.Log2(5e4*float64(c)))))
+		}
+		return strings.Join(all, ","), calls, time
+	}
+	within := func(in, n, around int) string {
+		text, calls, time := course(n)
+		return fmt.Sprintf(`{"in":%d,"call":1,"around":1,"around_ns":%d,"calls":%d,"time_ns":%d,"distinct":%d,"again":0,"most":%d,"most_one":1,"course":[%s]}`, in, time+around, calls, time, calls, calls, text)
+	}
+	for want, pairs := range map[string][]string{
+		"within one call of main.spans,": {within(3, 9, 10), within(2, 11, 20), within(0, 11, 5000)}, // links are nearer, and have less
+		"within one call of main.main,":  {within(3, 9, 10), within(2, 9, 20), within(0, 11, 5000)},
+	} {
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase bare 0s..5s\n")
+		_, calls, time := course(11)
+		r.Put(recording.Entry{Path: "repeats.json", Kind: recording.Repeats}, fmt.Appendf(nil, `{"schema":"loupe.repeats/1","ns":4000000000,"functions":[{"name":"main.main","file":"/src/main.go","line":5,"calls":1},{"name":"main.page","file":"/src/main.go","line":15,"calls":%d,"time_ns":%d},{"name":"main.spans","file":"/src/main.go","line":25,"calls":1},{"name":"main.links","file":"/src/main.go","line":35,"calls":1}],"within":[%s]}`,
+			calls, time, strings.Join(pairs, ",")))
+		if f := answers(t, r, "CP27")[0]; f.State != Found || !strings.Contains(f.Summary, want) {
+			t.Errorf("%s: %s", want, f.Summary)
+		}
+	}
+}

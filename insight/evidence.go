@@ -441,7 +441,7 @@ func (j Judged) Headline() string {
 	case j.Could == 0:
 		text = fmt.Sprintf("No rule could judge this: none of %s has the data it needs.", unit.Plural(int64(all), "rule"))
 	case 2*j.Could < all:
-		text = fmt.Sprintf("Little could be judged: %d of %s found nothing, and %d could not be applied.", j.Could, unit.Plural(int64(all), "rule"), all-j.Could)
+		text = fmt.Sprintf("Little could be judged: %d of the %s that may apply found nothing, and %d had too little data, or none.", j.Could, unit.Plural(int64(all), "rule"), all-j.Could)
 	default:
 		text = fmt.Sprintf("The %d of %s that could be applied found nothing.", j.Could, unit.Plural(int64(all), "rule"))
 	}

@@ -78,8 +78,8 @@ func GrowingIn(s *session.Session) (all []Growing, seen *Courses, err error) {
 	entry, _ := s.Manifest().Main(recording.Repeats)
 	for call, ways := range waysOf(set, func(w repeats.Within) bool { return set.Functions[w.Call].Caller == "" }) {
 		outer := ways[len(ways)-1]
-		compared, told := false, false
-		uneven := Growing{}
+		compared := false
+		var uneven, nearest Growing
 		for _, w := range ways {
 			if set.Loaded && w.Around < fewAround {
 				continue
@@ -92,9 +92,10 @@ func GrowingIn(s *session.Session) (all []Growing, seen *Courses, err error) {
 			g.Entry, g.Loaded = entry, set.Loaded
 			g.Func, g.Within, g.Unit = set.Functions[call], set.Functions[w.In], set.Functions[outer.In]
 			g.Share = shareOf(set.Functions[call], outer)
-			if told = how == growing; told {
-				all = append(all, g)
-				break
+			if how == growing && (nearest.Last == 0 || 2*w.Time >= outer.Time) {
+				if nearest = g; 2*w.Time >= outer.Time { // and not one of several beside each other, of which another has most
+					break
+				}
 			}
 			if how == notSteadily && uneven.Last == 0 {
 				uneven = g
@@ -103,7 +104,10 @@ func GrowingIn(s *session.Session) (all []Growing, seen *Courses, err error) {
 		if compared {
 			seen.Compared++
 		}
-		if !told && uneven.Last > 0 {
+		switch {
+		case nearest.Last > 0:
+			all = append(all, nearest)
+		case uneven.Last > 0:
 			seen.Uneven = append(seen.Uneven, uneven)
 		}
 	}
