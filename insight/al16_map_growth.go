@@ -22,7 +22,11 @@ var al16 = &Rule{
 	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "map.grow", skip: []string{"startup"},
 		direct: true, through: []string{"maps"}, what: "went into growing maps", tell: func(h *hit, f *Finding) {
 			f.Advice = "If the number of entries is known, use make(map[K]V, n). Otherwise use an estimate near the usual number, such as that of last time: too large a size costs memory, and time to clear it."
-			if how := h.calledInLoop(); how != "" {
+			switch how, recursive := h.calledInLoop(); {
+			case how == "":
+			case recursive:
+				f.Advice = "The recursion that fills the map is " + how + ": if each turn of that loop makes a map of its own, make one before the loop and empty it with clear, so that it grows once. " + f.Advice
+			default:
 				f.Advice = "The function that fills the map is " + how + ": if what it fills it with is the same each time, build it once before that loop and pass it in. " + f.Advice
 			}
 			if at := sizedMap(h.in.code, h.lines[0].Caller); at > 0 {

@@ -51,14 +51,18 @@ func checkNoPGO(r *Rule, in *Input) []Finding {
 	code := goCode(s)
 	length := longestRun(in)
 	switch {
-	case s.cpus < r.param("cpus"):
+	case max(s.cpus, s.wanted) < r.param("cpus"):
 		return []Finding{r.answer(Fine, "the program used %.2f CPUs: it is not CPU-bound", s.cpus)}
 	case code.Low < r.param("code"):
 		return []Finding{r.answer(Fine, "%s of the CPU time is in Go code outside the runtime, where a profile helps", unit.Percent(code.Estimate))}
 	case length < r.param("length"):
 		return []Finding{r.answer(Fine, "it ran for %.3g s", length)}
 	}
-	f := r.answer(Found, "built without a profile; %s of the CPU time is in Go code outside the runtime, in a program that used %.2f CPUs", unit.Percent(code.Estimate), s.cpus)
+	used := fmt.Sprintf("used %.2f CPUs", s.cpus)
+	if s.cpus < r.param("cpus") { // others had the rest
+		used += fmt.Sprintf(", and would have used about %.2f on a quiet machine", s.wanted)
+	}
+	f := r.answer(Found, "built without a profile; %s of the CPU time is in Go code outside the runtime, in a program that %s", unit.Percent(code.Estimate), used)
 	f.Severity, f.Score = Info, 10
 	low, high := r.param("low"), r.param("high")
 	f.Impact = &Impact{(low + high) / 2, "share of CPU time that other programs have gained", low, high}

@@ -48,6 +48,9 @@ func TestCP09(t *testing.T) {
 	}
 	expect(t, "with one", running(15*time.Second, map[string]string{"-pgo": "/src/default.pgo"}, work, 400, 50), "CP09", Fine, "default.pgo")
 	expect(t, "at rest", running(15*time.Second, nil, work, 350, 10), "CP09", Fine, "0.72 CPUs")
+	noisy := running(15*time.Second, nil, work, 350, 10)
+	noisy.Put(recording.Entry{Path: "os.ndjson", Kind: recording.OS}, []byte("{\"t_ns\":10000000000,\"pid\":7,\"busy_ns\":0,\"user_ns\":0,\"waited_ns\":0}\n{\"t_ns\":14900000000,\"pid\":7,\"busy_ns\":9800000000,\"user_ns\":3600000000,\"waited_ns\":1200000000}\n"))
+	expect(t, "others have the CPUs", noisy, "CP09", Found, "used 0.72 CPUs, and would have used about 0.96 on a quiet machine")
 	expect(t, "it allocates", running(15*time.Second, nil, work, 100, 400), "CP09", Fine, "20.0%")
 	expect(t, "a short tool", running(3*time.Second, nil, work, 400, 50), "CP09", Fine, "3 s")
 	expect(t, "few samples", running(15*time.Second, nil, work, 100, 50), "CP09", TooLittle, "200 are needed")

@@ -94,10 +94,17 @@ func countedScope(c *code, decl stack.Frame) *scope {
 func recursionFinding(r *Rule, in *Input, x repetition.Recursion, share stats.Interval) Finding {
 	name := stack.Short(x.Func.Name)
 	decl := stack.Frame{Func: x.Func.Name, File: x.Func.File, Line: x.Func.Line}
+	own, state, out := countedScope(in.code, decl), "", recursionOut{}
+	if own != nil {
+		state = undoes(own.body)
+	}
+	if own != nil && x.Void {
+		out = recursionOutOf(in.code, own, decl, state)
+	}
 	does := "and returned the same each time"
 	switch {
 	case x.Void:
-		does = "and returns nothing, or an error alone"
+		does = out.text()
 	case x.Traits.Vague:
 		does = "and returned what looks the same each time"
 	}
@@ -113,25 +120,28 @@ func recursionFinding(r *Rule, in *Input, x repetition.Recursion, share stats.In
 	if share.Low >= r.param("warn") {
 		f.Severity, f.saves = Warning, true
 	}
-	own := countedScope(in.code, decl)
 	at := decl
 	if own != nil {
-		if lines := callsItself(in.code, own, decl); len(lines) > 0 {
+		lines := callsItself(in.code, own, decl)
+		if len(lines) > 0 {
 			at.Line = lines[0]
+		}
+		for _, line := range lines { // what the calls within it call is theirs
+			f.costs = append(f.costs, cost{file: decl.File, line: line})
 		}
 	}
 	f.Evidence = []Evidence{in.fileAt(x.Entry, at, []stack.Frame{at}, "%s within %s of it, %s of them with arguments of one that had ended", unit.Plural(x.Calls, "call"), unit.Plural(x.Around, "call"), unit.Count(x.Again))}
 	f.Advice = "Keep the results by their arguments for as long as one call from outside lasts, in a map or in a field of what it is asked about, and look there first: then each is computed once. Or compute them in an order in which what is needed is there already."
 	if x.Void {
-		f.Advice = "If to do it once for each argument is enough, keep a set of those that are done for as long as one call from outside lasts, and return at once for them."
+		f.Advice = out.advice()
 	}
 	f.Verify = "Record again: the number of calls, and the function's share of the CPU time, should fall (-phases repeats)."
-	recursionDoubts(in, x, own, decl, &f)
+	recursionDoubts(in, x, own, decl, out, state, &f)
 	return f
 }
 
 // recursionDoubts says what could make each of the calls necessary.
-func recursionDoubts(in *Input, x repetition.Recursion, own *scope, decl stack.Frame, f *Finding) {
+func recursionDoubts(in *Input, x repetition.Recursion, own *scope, decl stack.Frame, out recursionOut, state string, f *Finding) {
 	remark := func(format string, args ...any) {
 		f.Severity, f.saves = Info, false
 		f.Doubts = append(f.Doubts, fmt.Sprintf(format, args...))
@@ -141,10 +151,9 @@ func recursionDoubts(in *Input, x repetition.Recursion, own *scope, decl stack.F
 		return
 	}
 	if x.Void {
-		remark("it is called for what it does: if each path to the same place has to do that, each call is needed")
+		out.doubts(in, own, decl, state, f, remark)
 		return
 	}
-	state := undoes(own.body)
 	if given := callsGiven(own); given != "" {
 		remark("it calls %s, a function that it is given: if that has to be called each time, each call is needed", given)
 	}

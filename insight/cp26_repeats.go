@@ -39,7 +39,7 @@ func checkRepeats(r *Rule, in *Input) []Finding {
 		all[i] = ofOutermost(set, all[i])
 	}
 	slices.SortStableFunc(all, func(a, b repetition.Call) int { return cmp.Compare(b.Share, a.Share) })
-	found := append(repeatsWithin(r, in), rewrittenFiles(r, in)...)
+	found := append(append(repeatsWithin(r, in), walksAgain(r, in)...), rewrittenFiles(r, in)...)
 	for _, x := range all {
 		if x.Share >= r.param("share") && len(found) < 3 {
 			c := newRepeated(in, x, false)

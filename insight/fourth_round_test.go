@@ -83,6 +83,22 @@ func TestSizedMap(t *testing.T) {
 	severity(t, "no size", expect(t, "no size", recorded(bare, "internal/runtime/maps.(*table).rehash"), "AL16", Found), Warning)
 }
 
+// TestMapGrownByRecursion: the loop in which a function calls itself is not the one that calls it; what is asked for is the loop around the recursion.
+func TestMapGrownByRecursion(t *testing.T) {
+	const source = "package shop\n\nfunc f(x *node, seen map[*node]bool) {\n\tseen[x] = true\n\tfor _, y := range x.next {\n\t\tf(y, seen)\n\t}\n}\n\nfunc all(nodes []*node) {\n\tfor _, x := range nodes {\n\t\tf(x, map[*node]bool{})\n\t}\n}\n\nfunc one(x *node) {\n\tf(x, map[*node]bool{})\n}\n"
+	recorded := func(outer string) *recordingtest.Recording {
+		r := mixed("cpu", 600, 1000, "net/http.(*conn).serve", outer, "shop.f:/src/a.go:6", "shop.f:/src/a.go:6", "shop.f:/src/a.go:4", "runtime.mapassign_fast64ptr", "internal/runtime/maps.(*table).rehash")
+		return r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "/src/a.go"}, []byte(source))
+	}
+	f := expect(t, "in a loop", recorded("shop.all:/src/a.go:12"), "AL16", Found)
+	if !strings.Contains(f.Advice, "The recursion that fills the map is called in a loop of shop.all at a.go:12") || strings.Contains(f.Advice, "loop of shop.f") {
+		t.Errorf("advice: %s", f.Advice)
+	}
+	if f = expect(t, "once", recorded("shop.one:/src/a.go:17"), "AL16", Found); strings.Contains(f.Advice, "called in a loop") {
+		t.Errorf("advice: %s", f.Advice)
+	}
+}
+
 // TestSC10InProfile: where a goroutine profile has seen more of them at the line than the trace
 // has, the finding says how many, and when.
 func TestSC10InProfile(t *testing.T) {

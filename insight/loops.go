@@ -190,19 +190,34 @@ func (c *code) loopAround(t *stack.Table, weights calltree.Samples, site calltre
 }
 
 // calledInLoop says in words which loop calls the function of the heaviest line, empty where
-// none does within reach.
-func (h *hit) calledInLoop() string {
+// none does within reach. A loop in which the function, or what it calls, calls itself is no such one: that is the recursion, and the loop
+// is asked for above it.
+func (h *hit) calledInLoop() (how string, recursive bool) {
 	if len(h.lines) == 0 || h.lines[0].Caller.Func == "" {
-		return ""
+		return "", false
 	}
-	above, ok := callersOf(h.p.Stacks, h.lines[0].heavy, h.lines[0].Site)
+	t := h.p.Stacks
+	above, ok := callersOf(t, h.lines[0].heavy, h.lines[0].Site)
 	if !ok {
-		return ""
+		return "", false
 	}
-	if how := h.in.code.loopAbove(h.p.Stacks, above, map[stack.FrameID]inLoop{}, lineInLoop); strings.HasPrefix(how, "called in a loop") {
-		return how
+	if outer := aboveRecursion(t, above, h.lines[0].Caller.Func); len(outer) < len(above) {
+		above, recursive = outer, true
 	}
-	return ""
+	if how = h.in.code.loopAbove(t, above, map[stack.FrameID]inLoop{}, lineInLoop); strings.HasPrefix(how, "called in a loop") {
+		return how, recursive
+	}
+	return "", recursive
+}
+
+// aboveRecursion leaves out those of the callers, from the leaf to the root, that are within the outermost call of a function.
+func aboveRecursion(t *stack.Table, above []stack.FrameID, fn string) []stack.FrameID {
+	for i := len(above) - 1; i >= 0; i-- {
+		if t.Frame(above[i]).Func == fn {
+			return above[i+1:]
+		}
+	}
+	return above
 }
 
 // callersOf returns the frames above a site's call in a stack, from the leaf

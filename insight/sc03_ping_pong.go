@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"loupe/analysis/facts"
 	"loupe/analysis/sched"
@@ -96,11 +97,16 @@ func (t *traced) handOvers() []*handOver {
 	return out
 }
 
-// inLibrary tells whether what a stack does with a channel the standard library does.
+// inLibrary tells whether what a stack does with a channel the standard library does, or the runtime for itself, as where an allocation starts a
+// collection and waits until its workers are there.
 func (t *traced) inLibrary(id stack.ID) bool {
-	for _, f := range t.Frames(id) {
-		if o := t.Scope.Of(f); o != stack.Runtime {
-			return o == stack.Standard
+	frames := t.Frames(id)
+	for i, f := range frames {
+		switch {
+		case t.Scope.Of(f) != stack.Runtime:
+			return t.Scope.Of(f) == stack.Standard
+		case strings.HasPrefix(f.Func, "runtime.gc") || i == len(frames)-1 && f.Func != "": // or nobody of the program is on the stack
+			return true
 		}
 	}
 	return false

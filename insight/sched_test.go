@@ -108,6 +108,11 @@ func TestSC03(t *testing.T) {
 	s.block("main.main", exectrace.NameSync, 300_000, us, s.stack("sync.(*Mutex).Lock", "main.lock:/src/main.go:3"), s.stack("main.main"))
 	s.expect("SC03", Fine, "40.0% of all wake-ups")
 	newScene(t).expect("SC03", Fine, "no goroutine waited for another")
+
+	// What starts a collection waits at a channel of the runtime until its workers are there.
+	s = newScene(t)
+	s.block("main.main", exectrace.NameChanReceive, 1000, 400, s.stack("runtime.chanrecv1", "runtime.gcBgMarkStartWorkers", "runtime.gcStart", "runtime.mallocgc", "shop/paint.produce:/src/paint/modes.go:71"), s.stack("runtime.chansend1", "runtime.gcBgMarkWorker"))
+	s.expect("SC03", Fine, "no goroutine waited for another")
 	// What net/http hands over to its own goroutines nobody can change.
 	s = newScene(t)
 	s.block("net/http.(*conn).serve", exectrace.NameSelect, 300_000, us, s.stack("net/http.(*persistConn).roundTrip:/go/transport.go:2900", "main.ask:/src/main.go:3"), s.stack("net/http.(*persistConn).readLoop:/go/transport.go:2441"))
