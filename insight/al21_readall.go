@@ -30,6 +30,10 @@ func tellReadAll(h *hit, f *Finding) {
 		once.tell(f)
 		return
 	}
+	if again, ok := repeatedFrom(h.in.code, userFrames(h.in.code, line.Caller, facts.Frames(h.p.Stacks, line.heavy))); ok {
+		again.tell(f)
+		return
+	}
 	if minor, known := goMinor(h.in); known && minor >= 26 {
 		f.Doubts = append(f.Doubts, "since Go 1.26 io.ReadAll copies once at the end instead of at each step: about half of what its growing and copying cost can be saved")
 	}

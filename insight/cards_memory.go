@@ -6,9 +6,10 @@ package insight
 // it is collected, which is all of a small container's memory, or a visible part of a small machine's.
 const muchHeld = 128 << 20
 
-// HoldsMuch tells of a finding that one line has most of a large live heap in use, whether that is a fault or not.
+// HoldsMuch tells of a finding that one line has most of a large heap, whether that is a fault or not: of what is in use, or, where its objects come and go,
+// of all with garbage.
 func HoldsMuch(f *Finding) bool {
-	return f.State == Found && f.holds >= muchHeld && f.Impact != nil && f.Impact.Unit == "share of what is in use" && f.Impact.Value >= halfOfAll
+	return f.State == Found && f.holds >= muchHeld && f.Impact != nil && (f.Impact.Unit == "share of what is in use" || f.Impact.Unit == "share of the heap") && f.Impact.Value >= halfOfAll
 }
 
 // memoryBehind puts a remark about a line that holds most of a large live heap before all other remarks but the one that leads: it is another question

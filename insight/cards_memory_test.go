@@ -9,6 +9,7 @@ func TestMemoryBehind(t *testing.T) {
 	memory := func(bytes int64, share float64) Finding {
 		return Finding{Rule: "GC16", State: Found, Severity: Info, holds: bytes, Impact: exactly(share, "share of what is in use")}
 	}
+	passing := Finding{Rule: "GC16", State: Found, Severity: Info, holds: 600 << 20, Impact: exactly(0.97, "share of the heap")}
 	for _, c := range []struct {
 		name  string
 		all   []Finding
@@ -18,6 +19,7 @@ func TestMemoryBehind(t *testing.T) {
 		{"behind what takes the time", []Finding{hot, hot, hot, memory(180<<20, 0.97)}, true, 1},
 		{"first", []Finding{hot, hot, memory(180<<20, 0.97)}, false, 0},
 		{"behind warnings", []Finding{bad, hot, hot, memory(180<<20, 0.97)}, false, 1},
+		{"what comes and goes", []Finding{hot, hot, hot, passing}, true, 1},
 		{"a small heap", []Finding{hot, hot, memory(100<<20, 0.97)}, true, 2},
 		{"a part of it", []Finding{hot, hot, memory(180<<20, 0.4)}, true, 2},
 	} {

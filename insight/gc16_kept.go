@@ -107,6 +107,9 @@ func checkKept(r *Rule, in *Input) []Finding {
 	tellUncancelled(in, top, &f)
 	tellOnce(r, in, kept, top, &f)
 	tellSent(r, in, kept, top, &f)
+	if f.Severity == Info && f.Title == r.Title {
+		tellRepeated(in, userFrames(in.code, top.At, top.Frames), float64(top.Weight), r.param("grows")*(1<<20), &f)
+	}
 	tellPooled(r, in, all, top, &f)
 	tellWaste(r, in, all, top, &f)
 	tellPieces(r, in, all, top, &f)

@@ -47,13 +47,16 @@ func checkLarge(r *Rule, in *Input, kept *facts.Look) (f Finding, ok bool) {
 		unit.BytesOf(heap), part, baseName(x.Top.At.File), x.Top.At.Line, stack.Short(x.Top.At.Func), unit.Plural(x.Objects, "object"), unit.BytesOf(float64(x.Largest)),
 		unit.BytesOf(float64(x.Top.Weight)), map[bool]string{true: "nothing", false: "at most " + unit.BytesOf(seen)}[seen == 0])
 	f.Severity, f.Score = Info, score(held, 64<<20, 1<<30)
-	f.Impact = exactly(held/heap, "share of the heap")
+	f.Impact, f.holds = exactly(held/heap, "share of the heap"), int64(held)
 	f.Evidence = []Evidence{in.fileAt(x.Made.Entry, x.Top.At, x.Top.Frames, "%s were allocated here", unit.BytesOf(float64(x.Top.Weight)))}
 	f.Advice = "If the peak is too high, hold less at once: work in parts, read and write as a stream, and keep no reference to a part that is done."
 	f.Verify = "Record again: the peak heap should be lower."
 	tellOnce(r, in, x.Made, x.Top, &f)
 	if f.Severity == Info {
 		tellSent(r, in, x.Made, x.Top, &f)
+	}
+	if f.Severity == Info && f.Title == r.Title {
+		tellRepeated(in, userFrames(in.code, x.Top.At, x.Top.Frames), held, muchHeld, &f)
 	}
 	if f.Title == r.Title {
 		f.Title = largeTitle

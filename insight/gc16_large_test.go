@@ -38,6 +38,14 @@ func (w *writer) Write(p []byte) (int, error) {
 	return n, err
 }
 
+func again(name string) (body, error) {
+	data, err := os.ReadFile(name) // to send it again
+	if err != nil {
+		return nil, err
+	}
+	return func() (io.Reader, error) { return bytes.NewReader(data), nil }, nil
+}
+
 func fill(n int) {
 	b := make([]byte, n) // fills
 	use(b)
@@ -59,6 +67,9 @@ func fill(n int) {
 		{"what is no file", 2, 700, 4, 1300, 12, "// fills", largeTitle, Info, "2 objects of 700 MiB", "reads it"},
 		{"middle-sized, but all of the heap", 4, 100, 50, 400, 12, "// reads", largeTitle, Info, "at least 87.5%", ""},
 		{"middle-sized ones of a heap that others may have filled", 40, 100, 400, 400, 12, "// reads", gc16.Title, Info, "", "objects of"},
+		{"for each attempt", 40, 70, 4, 400, 70, "// to send it again", sinksTitle, Warning, "bytes.NewReader at a.go:30 only makes a reader of that each time", ""},
+		{"for each attempt, of a small heap", 4, 70, 4, 120, 12, "// to send it again", sinksTitle, Info, "only makes a reader of that", ""},
+		{"for each attempt, and the heap profile has it", 4, 70, 4, 120, 70, "// to send it again", sinksTitle, Warning, "only makes a reader of that", ""},
 		{"small objects", 14000, 1, 4, 1300, 12, "// reads", gc16.Title, Info, "", "objects of"},
 		{"the heap profile has them", 2, 700, 4, 1300, 700, "// reads", gc16.Title, Info, "in use", "objects of 700"},
 		{"a small heap", 2, 10, 1, 20, 1, "// reads", gc16.Title, Info, "", "objects of"},

@@ -30,6 +30,8 @@ type keepsAt struct {
 	text    bool // it is a part of a string, or of a slice of bytes
 	// also are the lines that put other parts into the same value: "scan.go:61".
 	also string
+	// direct is what copies the part where it goes in itself, and nothing that has it in it: "strings.Clone". It can be copied right there.
+	direct string
 	// copied is the line that copies the part before it is kept, in a branch: "scan.go:61".
 	copied string
 	returned
@@ -83,7 +85,7 @@ type cut struct {
 
 // maxKeepDepth is how far calls are followed down, and maxKeepUp how far up to callers.
 const (
-	maxKeepDepth = 3
+	maxKeepDepth = 6
 	maxKeepUp    = 3
 )
 
@@ -125,9 +127,10 @@ type keeper struct {
 	fills   []filled
 	// up is how what the frame's line makes has to do with what was allocated, rest what is done with the parts
 	// that are not kept: see [comesUp].
-	up   taint
-	both map[*ast.FuncDecl]bool // what they return may be the whole as well
-	rest string
+	up    taint
+	both  map[*ast.FuncDecl]bool // what they return may be the whole as well
+	rest  string
+	parts partWays
 	// beyond tells that maps which the functions make themselves are followed to where they go.
 	beyond bool
 }
@@ -149,11 +152,16 @@ func (c *code) storesOf(frames []stack.Frame) []keepsAt {
 
 // storesBeyond finds the stores of [storesOf]; with beyond, maps that the functions make themselves are followed.
 func storesBeyond(c *code, frames []stack.Frame, beyond bool) []keepsAt {
+	return keeperOf(c, frames, beyond).stores
+}
+
+// keeperOf is what has followed what a line allocates.
+func keeperOf(c *code, frames []stack.Frame, beyond bool) *keeper {
 	k := &keeper{c: c, beyond: beyond, funcs: c.functions(), seen: map[*ast.FuncDecl]taint{}, back: map[string]*ast.FuncLit{}, fields: map[string]bool{}, channels: map[string]taint{}, up: whole}
 	for i, f := range frames[:min(len(frames), maxKeepUp)] {
 		fn := c.function(f)
 		if fn == nil {
-			return k.stores
+			return k
 		}
 		vars := map[string]taint{}
 		k.file, k.fn = f.File, fn
@@ -170,7 +178,7 @@ func storesBeyond(c *code, frames []stack.Frame, beyond bool) []keepsAt {
 		}
 	}
 	receiveSent(k)
-	return k.stores
+	return k
 }
 
 // functions are all that the sources declare, by name.
@@ -279,6 +287,7 @@ func isComposite(x ast.Expr) bool {
 // how what it returns has to do with them.
 func (k *keeper) body(fn declaration, vars map[string]taint) (returned taint) {
 	if t, ok := k.seen[fn.FuncDecl]; ok || k.depth > maxKeepDepth {
+		k.parts.lost = k.parts.lost || !ok
 		return t
 	}
 	k.seen[fn.FuncDecl] = clean
@@ -367,9 +376,19 @@ func (k *keeper) assign(file string, n *ast.AssignStmt, vars map[string]taint) {
 			t = whole
 		}
 		if holder := vars[rootName(lhs)]; t > clean && !(t.isPart() && holder == whole && k.text) { // which has the whole besides
+			if appendsNumbers(k, lhs, rhs) {
+				continue
+			}
 			k.carry(lhs, vars, t)
-			if !intoOwn(k, lhs) && !intoOwnMap(k, lhs, t, vars) {
+			own := intoOwn(k, lhs)
+			if own {
+				notePassing(k, file, lhs, t)
+			}
+			if !own && !intoOwnMap(k, lhs, t, vars) {
 				k.store(file, lhs, rhs, t)
+			}
+			if _, field := lhs.(*ast.SelectorExpr); field && k.passed.File == "" {
+				k.put(t, lhs)
 			}
 		}
 		if x, ok := lhs.(*ast.IndexExpr); ok && k.of(x.Index, vars) > clean {
@@ -416,7 +435,9 @@ func (k *keeper) add(kind storeKind, file string, container ast.Expr, at token.P
 		c := k.cuts[t-part]
 		s.expr, s.cutFile, s.cutLine, s.also, s.copied, s.returned = c.expr, c.file, c.line, c.also, c.copied, c.returned
 		s.rest = k.rest
-		if !c.put {
+		if s.direct = takesTextItself(k, kind, container); s.direct != "" {
+			s.cutFile, s.cutLine, s.also = s.file, s.line, ""
+		} else if !c.put {
 			s.cutFile, s.cutLine = s.file, s.line
 			if k.passed.File != "" { // whoever keeps it may keep anything
 				s.cutFile, s.cutLine = k.passed.File, k.passed.Line
@@ -477,6 +498,7 @@ func (k *keeper) pass(file string, call *ast.CallExpr, arg int, t taint) (stored
 func (k *keeper) down(call *ast.CallExpr, arg int, t taint) (returned taint) {
 	all := thatRan(k.c, k.fitting(call, arg))
 	if len(all) == 0 || len(all) > maxFitting || call.Ellipsis.IsValid() {
+		k.parts.lost = k.parts.lost || len(all) > 0 || len(k.funcs[calledName(call)]) > 1 // which of these is called is not known
 		return clean
 	}
 	defer func(n int, b bool) { k.among, k.branch = n, b }(k.among, k.branch)

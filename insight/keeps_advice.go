@@ -186,12 +186,18 @@ const nearlyAllOfIt = "if the part is nearly all of it, little of the memory is 
 // byPart: a part of it is stored, which keeps the whole. Where the whole is stored as well, that
 // is what keeps it.
 func (c sourceHolders) byPart(own []stack.Frame) (h holding, ok bool) {
-	all := c.storesOf(own)
+	all := growingFirst(c.storesOf(own))
+	if len(all) == 0 {
+		return partPasses(c.code, own)
+	}
 	for _, s := range all {
 		if !s.part || slices.ContainsFunc(all, s.withWhole) {
 			continue
 		}
 		at := fmt.Sprintf("%s:%d", baseName(s.cutFile), s.cutLine)
+		if s.also == "" {
+			s.also = besideIt(all, s)
+		}
 		if s.also != "" {
 			at += " (and at " + s.also + ")"
 		}
@@ -217,7 +223,10 @@ func (c sourceHolders) byPart(own []stack.Frame) (h holding, ok bool) {
 		if h.first {
 			copyHere = fmt.Sprintf("%s:%d", baseName(s.intoFile), s.intoLine)
 		}
-		h.advice = fmt.Sprintf("According to the source, a part of it (a slice or a substring) goes into %s and keeps the whole alive: copy the part at %s, before it is stored (%s). If nearly all of it is needed, or it is already a copy, bound %s.", s.container, copyHere, clonerAt(c.code, own[0]), s.container)
+		h.advice = fmt.Sprintf("According to the source, a part of it (a slice or a substring) goes into %s and keeps the whole alive: copy the part at %s, before it is stored (%s).%s", s.container, copyHere, clonerAt(c.code, own[0]), otherThanCopy(s))
+		if s.direct != "" && s.copied == "" {
+			h.advice = fmt.Sprintf("According to the source, a part of it (a slice or a substring) goes into %s and keeps the whole alive: copy the part at %s, before it is stored (%s).%s", s.container, copyHere, s.direct, otherThanCopy(s))
+		}
 		if s.copied != "" {
 			h.advice = fmt.Sprintf("If the branch at %s did not run, the part in %s keeps the whole alive: copy it always (%s). If it did, look for what else keeps the whole.", s.copied, s.container, clonerAt(c.code, own[0]))
 		}

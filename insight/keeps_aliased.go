@@ -96,7 +96,7 @@ func intoOwn(k *keeper, lhs ast.Expr) bool {
 		return false
 	}
 	id, ok := sel.X.(*ast.Ident)
-	return ok && isOwnStruct(k.fn, id.Name)
+	return ok && isOwn(k.fn, id.Name)
 }
 
 // isOwnStruct tells whether a function makes a struct, as a variable or one that a variable points to.
@@ -182,7 +182,7 @@ func takeFilled(k *keeper, n *ast.CallExpr, vars map[string]taint) {
 			x = unrefer(n.Args[f.arg])
 		}
 		id, ok := x.(*ast.Ident)
-		if !ok || k.fn == nil || !isOwnStruct(k.fn, id.Name) {
+		if !ok || k.fn == nil || !isOwn(k.fn, id.Name) {
 			continue
 		}
 		vars[id.Name] = max(vars[id.Name], f.taint)

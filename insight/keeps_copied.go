@@ -24,6 +24,8 @@ func takeCopies(k *keeper, file string, n *ast.AssignStmt, vars map[string]taint
 		more := t.isPart() && k.cuts[t-part].also != "" // of which this is one
 		if k.fn != nil && !mayNotRun(k.fn.Body, n, name) && !more {
 			vars[name] = clean
+		} else if neverEntered(k, file, n) {
+			continue
 		} else if t.isPart() {
 			k.cuts[t-part].copied = fmt.Sprintf("%s:%d", baseName(file), k.lineOf(file, n.Pos()))
 		}

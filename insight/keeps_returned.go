@@ -169,5 +169,6 @@ func (k *keeper) carry(lhs ast.Expr, vars map[string]taint, t taint) {
 	k.fields[x.Sel.Name] = true
 	if id, ok := x.X.(*ast.Ident); ok {
 		vars[id.Name] = together(t, vars[id.Name])
+		carryBack(k, id.Name, vars, t)
 	}
 }

@@ -20,7 +20,8 @@ const (
 )
 
 // unlikeLives says of the runs of a program that some took far longer than others, or failed while others did not, and which phases are of which; empty where
-// they are alike, and of a program under a load or one that was stopped. On a noisy machine how long one takes depends on the others: their CPU times are compared.
+// they are alike, and of a program under a load or one that was stopped. On a noisy machine how long one takes depends on the others: their user times are compared,
+// as what the kernel takes for the same work depends on them, and on its caches, too.
 func unlikeLives(m *recording.Manifest, noisy bool) string {
 	if wholeRun(m) == 0 {
 		return ""
@@ -37,7 +38,7 @@ func unlikeLives(m *recording.Manifest, noisy bool) string {
 		}
 		l := life{phasesOf(m, i), run.Span.Len()}
 		if noisy {
-			l.took, says = run.User+run.System, "used very different CPU times"
+			l.took, says = run.User, "used very different user CPU times"
 		}
 		if run.Exit == "exit status 0" {
 			well = append(well, l)

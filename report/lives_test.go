@@ -31,7 +31,8 @@ func TestUnlikeLives(t *testing.T) {
 		{"a service", []time.Duration{2 * time.Second, 20 * time.Second}, []string{well, well}, true, false, ""},
 		{"under a load", []time.Duration{2 * time.Second, 20 * time.Second}, []string{well, well}, false, true, ""},
 		{"a noisy machine", []time.Duration{2 * time.Second, 20 * time.Second}, []string{well, well}, false, false, ""},
-		{"a noisy machine, and a cache", []time.Duration{14200 * time.Millisecond, 300 * time.Millisecond}, []string{well, well}, false, false, "used very different CPU times (bare 9.00 s, cpu 1.00 s)"},
+		{"a noisy machine, and a cache", []time.Duration{14200 * time.Millisecond, 300 * time.Millisecond}, []string{well, well}, false, false, "used very different user CPU times (bare 9.00 s, cpu 1.00 s)"},
+		{"a noisy machine, and a busy kernel", []time.Duration{2 * time.Second, 20 * time.Second}, []string{well, well}, false, false, ""},
 		{"one run", []time.Duration{2 * time.Second}, []string{well}, false, false, ""},
 	} {
 		m := &recording.Manifest{}
@@ -45,7 +46,9 @@ func TestUnlikeLives(t *testing.T) {
 			if m.Target.Runs[0].User = time.Second; strings.HasSuffix(c.name, "cache") {
 				m.Target.Runs[0].User = 9 * time.Second
 			}
-			m.Target.Runs[1].User = time.Second
+			if m.Target.Runs[1].User = time.Second; strings.HasSuffix(c.name, "kernel") {
+				m.Target.Runs[0].System = 9 * time.Second // written to a full page cache
+			}
 		}
 		if c.load {
 			m.Entries = []recording.Entry{{Kind: recording.Load}}

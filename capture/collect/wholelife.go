@@ -74,13 +74,19 @@ func again(r *Recorder) {
 // have done the same. Even an execution trace only doubles it.
 const otherWork = 3
 
-// noteOtherWork tells when a later run did much more or less than the first.
+// enoughWork is the user time from which that is judged. Chosen: of less, starting the program and a busy machine are a large part.
+const enoughWork = 250 * time.Millisecond
+
+// noteOtherWork tells when a later run did much more or less than the first, by their user time: what the kernel takes for the same work
+// depends on its caches, on free memory, and on what else the machine does.
 func (r *running) noteOtherWork(first, later recording.Run) {
-	a, b := first.User+first.System, later.User+later.System
-	const enough = 100 * time.Millisecond
-	if max(a, b) > enough && (a > otherWork*b || b > otherWork*a) {
-		r.w.Note(fmt.Sprintf("the program did not do the same in every run: the first took %v of CPU time, another %v (does it keep a cache?)", a.Round(time.Millisecond), b.Round(time.Millisecond)))
+	if didOtherWork(first.User, later.User) {
+		r.w.Note(fmt.Sprintf("the program did not do the same in every run: the first took %v of user CPU time, another %v (does it keep a cache?)", first.User.Round(time.Millisecond), later.User.Round(time.Millisecond)))
 	}
+}
+
+func didOtherWork(a, b time.Duration) bool {
+	return max(a, b) >= enoughWork && (a > otherWork*b || b > otherWork*a)
 }
 
 // replayable tells whether f gives the same again: a file, or nothing.
