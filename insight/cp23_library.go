@@ -116,6 +116,9 @@ func (c costlyCall) tell(h *hit, f *Finding) {
 		tellPower(h, f)
 	case "library.context":
 		tellContextGrows(h, f)
+		if !f.grows {
+			tellContextStored(h, f)
+		}
 	case "library.hash":
 		tellSumsCompared(h, f)
 	case "library.compress":

@@ -86,6 +86,9 @@ func tellCountedAgain(in *Input, frames []stack.Frame, f *Finding) {
 		if x.Func.Caller != "" || !mostAgain(x) || !slices.ContainsFunc(frames, func(f stack.Frame) bool { return isCounted(f.Func, x.Func.Name) }) {
 			continue
 		}
+		if _, released := releasedResult(derivationsOf(in.code), x); released {
+			continue // each needs one of its own
+		}
 		r, returned := repeatedCall{Call: x, unsure: x.Inner.Partial && !ofReceiver(in, x)}, "what those had returned"
 		if x.Inner.Vague {
 			returned = "what looks like what those had returned"

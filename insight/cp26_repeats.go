@@ -398,6 +398,7 @@ func (r *repeatedCall) doubts(rule *Rule, in *Input, f *Finding) {
 	if w.Vague {
 		seen += ", as far as that was compared"
 	}
+	r.tellReleased(in, f)
 	f.Doubts = append(f.Doubts, "if it asks something that changes (a file, a clock, a peer), and has to see that, each call is needed: "+seen)
 	if r.Func.Cut {
 		f.Doubts = append(f.Doubts, "counting ended before the run did, as it took too long: the numbers of calls are of its beginning, and of later calls one in 64 was looked at")

@@ -60,6 +60,9 @@ func checkLeakMetrics(r *Rule, in *Input) []Finding {
 			}
 			return []Finding{r.answer(Fine, "%s; after a collection %s were still in use, but it had stopped growing (GC16 says what keeps it)", rose, unit.BytesOf(last))}
 		}
+		if n := len(live) - 1; !stood && cycles < r.param("cycles") && slices.IsSorted(live) && min(live[n], last) >= first*(1+r.param("growth")) {
+			return []Finding{r.answer(TooLittle, "%s, after which %s were in use at first and %s in the end: too few collections to tell whether it goes on growing; record longer", rose, unit.BytesOf(first), unit.BytesOf(live[n]))}
+		}
 		return []Finding{r.answer(Fine, "%s, of which %s were in use: no lasting growth", rose, unit.BytesOf(last))}
 	}
 	if levelledInLife(in, 0) {

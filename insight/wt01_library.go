@@ -128,6 +128,7 @@ const (
 func tellLibrary(in *Input, r *Rule, t *traced, w *waiting, f *Finding) {
 	x := w.library
 	if x == nil {
+		tellPinged(in, t, w, f)
 		tellPeerWriting(in, r, t, w, f)
 		return
 	}

@@ -742,7 +742,7 @@ const (
 
 // namesNoFault tells of a finding that it says only that units wait, and for whom.
 func namesNoFault(f *Finding) bool {
-	return f.Rule == wt01.ID && (strings.HasSuffix(f.Advice, limitAdvice) || slices.Contains([]string{lookAtOther, peersOfOthers, allAtOnce, shareOne, waitAdvices["network"], waitAdvices["wait_group"], fileMakes.advice()}, f.Advice))
+	return f.Rule == wt01.ID && (strings.HasSuffix(f.Advice, limitAdvice) || slices.Contains([]string{lookAtOther, peersOfOthers, allAtOnce, shareOne, differentCalls, waitAdvices["network"], waitAdvices["wait_group"], fileMakes.advice()}, f.Advice))
 }
 
 // waitAdvice is what to do.

@@ -123,8 +123,27 @@ func tellOneConnection(c *code, o *outward, f *Finding) {
 	f.Advice += fmt.Sprintf(" By the source, all of them go over one connection (%s), on which the requests and answers of concurrent calls would mix: what its protocol permits there is to send several requests before the first answer is read (a pipeline).", conn)
 }
 
+// differentCalls is advice for several calls of a peer of which none is made again by the same way through the code.
+const differentCalls = "It makes several different calls, one after another: leave out those whose answers nobody needs, ask for what belongs together in one (a join, a batch), and make those concurrently that need nothing of each other (WT03 says of which the source shows that)."
+
+// callsRepeat tells of waits for a peer's answers that a unit makes one of the calls again by the same way through the code, as a loop does.
+func callsRepeat(w *waiting) bool {
+	seen := false
+	for _, o := range outwards(w.group) {
+		if o.path[0] == w.site.Frame && farOf(o.kind) == farOf(w.kind) {
+			if seen = true; o.each() >= 1.5 {
+				return true
+			}
+		}
+	}
+	return !seen
+}
+
 // callsAdvice is what to do about many waits for a peer's answers, one after another.
 func callsAdvice(in *Input, w *waiting) string {
+	if !callsRepeat(w) {
+		return differentCalls
+	}
 	for _, o := range outwards(w.group) {
 		if o.path[0] != w.site.Frame {
 			continue

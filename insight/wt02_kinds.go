@@ -88,6 +88,11 @@ func tellKind(c *code, t *traced, o *outward, f *Finding) {
 
 // tellKindOf is tellKind for the waits of such calls.
 func tellKindOf(w *waiting, in *Input, t *traced, f *Finding) {
+	if f.Advice == differentCalls {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, "each call may need what an earlier one has given")
+		return
+	}
 	for _, o := range outwards(w.group) {
 		if o.path[0] == w.site.Frame {
 			title := f.Title

@@ -47,6 +47,9 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 		return nil, "a " + name + " may repeat the same call; that is its purpose"
 	}
 	found, fine = checkSameCalls(r, in, t, g)
+	if f, ok := pingsFinding(r, in, t, g); ok {
+		return append([]Finding{f}, found...), ""
+	}
 	f, own := ownTransactionsFinding(r, in, t, g)
 	switch {
 	case own && len(found) > 0 && (found[0].Impact == nil || found[0].Impact.Value <= f.Impact.Value):
