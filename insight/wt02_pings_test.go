@@ -37,7 +37,7 @@ func TestPings(t *testing.T) {
 	}{
 		{"a ping of a database", "handle", []call{{pingDB, "P", 4 * ms}, {query, "Q", 6 * ms}}, true, "a request of main.handle asks whether the database is there before it uses it: one ping in each, 40", "database/sql replaces broken connections by itself"},
 		{"of a connection", "handle", []call{{pingOne, "P", 4 * ms}, {query, "Q", 4 * ms}}, true, "one ping in each, 49", "those on a *sql.Conn are not"},
-		{"before each of two", "handle", []call{{pingOne, "P", 4 * ms}, {query, "Q", 4 * ms}, {pingOne, "P", 4 * ms}, {query, "Q", 4 * ms}}, true, "2 pings in each, 49", "database/sql"},
+		{"before each of two", "handle", []call{{pingOne, "P", 4 * ms}, {query, "Q", 4 * ms}, {pingOne, "P", 4 * ms}, {query, "Q", 4 * ms}}, true, "2 pings in each, 50", "database/sql"},
 		{"of another peer", "handle", []call{{redis, "P", 4 * ms}, {get, "Q", 4 * ms}}, true, "asks whether its peer is there", "each use has to deal with an error in any case"},
 		{"a statement that asks for nothing", "handle", []call{{query, "O", 4 * ms}, {query, "Q", 4 * ms}}, true, "asks whether", "Leave the ping out"},
 
