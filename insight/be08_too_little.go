@@ -64,15 +64,17 @@ func checkTooLittle(r *Rule, in *Input) []Finding {
 		}
 		seen[e.Path] = true
 		if kind == recording.CPU {
-			if n, cpus := p.Total(0), cpusOf(p); float64(n) < r.param("samples") && cpus >= r.param("busy") {
+			own := coverage(in, p, e)
+			if n, cpus := p.Total(0), max(cpusOf(p), own.cpus(p)); float64(n) < r.param("samples") && cpus >= r.param("busy") {
 				tell(fmt.Sprintf("%s has %s of a program that used %.2f CPUs: its shares are uncertain by 10 points or more", e.Path, unit.Plural(n, "sample"), cpus),
 					"record longer (-phases cpu:30s)", e, 1-float64(n)/r.param("samples"))
 			} else {
 				fine = append(fine, unit.Plural(n, "CPU sample"))
 			}
-			if has, used, ok := coverage(in, p, e); ok && used.Seconds() >= r.param("used") && float64(has) < r.param("covered")*float64(used) {
-				tell(fmt.Sprintf("%s has %s of about %s of CPU time that the program used meanwhile: its shares are of what it has. A long system call, as one that reads or writes much at once, gets one sample, however long the kernel works on it", e.Path, unit.Duration(has), unit.Duration(used)),
-					"rely on the times of the operating system (user and system), or on perf, for what the kernel does", e, 1-float64(has)/float64(used))
+			if own.known && own.used().Seconds() >= r.param("used") && float64(own.has) < r.param("covered")*float64(own.used()) {
+				what, advice := own.missing()
+				tell(fmt.Sprintf("%s has %s of about %s of CPU time that the program used meanwhile (%s in the program, %s in the kernel): its shares are of what it has. %s", e.Path, unit.Duration(own.has), unit.Duration(own.used()), unit.Duration(own.user), unit.Duration(own.system), what),
+					advice, e, 1-float64(own.has)/float64(own.used()))
 			}
 			if lost := lostShare(p); lost >= r.param("lost") {
 				tell(fmt.Sprintf("%s of the samples of %s could not be attributed", unit.Percent(lost), e.Path), "record again on a machine that is less busy", e, lost)
@@ -126,17 +128,51 @@ func cpusOf(p *profile.Profile) float64 {
 	return float64(p.Total(index)) / float64(p.Duration)
 }
 
-// coverage is how much CPU time a profile has, and how much the program used while it was taken, by the samples of the system, without
-// its children; false where that is not known.
-func coverage(in *Input, p *profile.Profile, e recording.Entry) (has, used time.Duration, ok bool) {
+// covered is how much CPU time a profile has, and how much the program used while it was taken, itself and in the kernel, without its children.
+type covered struct {
+	has, user, system time.Duration
+	known             bool
+}
+
+func (c covered) used() time.Duration { return c.user + c.system }
+
+// cpus is how many CPUs that is.
+func (c covered) cpus(p *profile.Profile) float64 {
+	if !c.known || p.Duration <= 0 {
+		return 0
+	}
+	return float64(c.used()) / float64(p.Duration)
+}
+
+// missing says what the time that a profile has not may be, by the parts that cannot be anything else, and what to rely on.
+func (c covered) missing() (what, advice string) {
+	const (
+		byTimes = "rely on the times of the operating system (user and system)"
+		call    = "a long system call, as one that reads or writes much at once, gets one sample, however long the kernel works on it"
+		unseen  = "threads that the profiler does not see (of C code that blocks signals, or such as live for a few milliseconds only, as that of a goroutine that ends locked to its thread)"
+	)
+	missing := c.used() - c.has
+	switch inProgram, inKernel := missing-c.system, missing-c.user; {
+	case 2*inProgram >= missing:
+		return fmt.Sprintf("Of what it lacks, at least %s is no system call, but in the program: it may be of %s", unit.Duration(inProgram), unseen), byTimes + ", or on perf, which samples all threads"
+	case 2*inKernel >= missing:
+		return fmt.Sprintf("Of what it lacks, at least %s is in the kernel: ", unit.Duration(inKernel)) + call, byTimes + ", or on perf, for what the kernel does"
+	}
+	return "It may lack long system calls (" + call + "), or " + unseen, byTimes + ", or on perf"
+}
+
+// coverage is that of a profile, by the samples of the system.
+func coverage(in *Input, p *profile.Profile, e recording.Entry) (c covered) {
 	phase, known := in.Session.Manifest().PhaseNamed(e.Phase)
 	index, err := p.Index("cpu")
 	if !known || phase.Lives > 1 || err != nil || p.Duration <= 0 || phase.Span.Len() <= 0 {
-		return 0, 0, false
+		return c
 	}
-	own := facts.OwnCPU(in.Session, phase)
+	user, system := facts.OwnTimes(in.Session, phase)
 	part := min(1, p.Duration.Seconds()/phase.Span.Len().Seconds())
-	return time.Duration(p.Total(index)), time.Duration(part * float64(own)), own > 0
+	c = covered{has: time.Duration(p.Total(index)), user: time.Duration(part * float64(user)), system: time.Duration(part * float64(system))}
+	c.known = c.used() > 0
+	return c
 }
 
 // lostShare is the part of a profile that the runtime could not place.

@@ -137,12 +137,20 @@ func TestBE08(t *testing.T) {
 	f := expect(t, "a short profile", of("shop/a.f\n= 30\n= 300000000", 300*time.Millisecond), "BE08", Found, "30 samples of a program that used 1.00 CPUs")
 	severity(t, "a short profile", f, Info)
 	expect(t, "a program at rest", of("shop/a.f\n= 30\n= 300000000", 5*time.Second), "BE08", Fine, "30 CPU samples")
-	used := func(user string) *recordingtest.Recording {
-		r := recordingtest.New("title x\ntarget package ./shop module=shop\nrun 0s..5s pid=7\nphase cpu 0s..5s profiler=cpu run=0\n-- os.ndjson os --\nt_ns pid user_ns\n0s 7 0\n5s 7 " + user + "\n")
-		return r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Encode("shop/a.f\n= 200\n= 2000000000", profiletest.Options{Types: []string{"samples/count", "cpu/nanoseconds"}, Duration: 5 * time.Second}))
+	run := "0s..5s"
+	used := func(user, system, samples, from string) *recordingtest.Recording {
+		r := recordingtest.New("title x\ntarget package ./shop module=shop\nrun " + run + " pid=7\nphase cpu 0s..5s profiler=cpu run=0\n-- os.ndjson os --\nt_ns pid user_ns system_ns\n" + from + "5s 7 " + user + " " + system + "\n")
+		return r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Encode("shop/a.f\n= "+samples+"\n= "+samples+"0000000", profiletest.Options{Types: []string{"samples/count", "cpu/nanoseconds"}, Duration: 5 * time.Second}))
 	}
-	expect(t, "long system calls", used("4000000000"), "BE08", Found, "cpu.pb.gz has 2.00 s of about 4.00 s of CPU time")
-	expect(t, "nearly all", used("2500000000"), "BE08", Fine)
+	const zero = "0s 7 0 0\n"
+	expect(t, "long system calls", used("100000000", "3900000000", "200", zero), "BE08", Found, "cpu.pb.gz has 2.00 s of about 4.00 s of CPU time that the program used meanwhile (100 ms in the program, 3.90 s in the kernel)", "at least 1.90 s is in the kernel: a long system call")
+	expect(t, "threads that are not seen", used("3900000000", "100000000", "200", zero), "BE08", Found, "at least 1.90 s is no system call, but in the program: it may be of threads that the profiler does not see")
+	expect(t, "one or the other", used("2000000000", "2000000000", "200", zero), "BE08", Found, "It may lack long system calls")
+	expect(t, "few samples of much CPU time", used("100000000", "2600000000", "34", zero), "BE08", Found, "34 samples of a program that used 0.54 CPUs", "cpu.pb.gz has 340 ms of about 2.70 s")
+	expect(t, "a look that began late", used("1600000000", "1600000000", "200", "1200ms 7 300000000 300000000\n"), "BE08", Found, "cpu.pb.gz has 2.00 s of about 3.20 s")
+	expect(t, "nearly all", used("2500000000", "0", "200", zero), "BE08", Fine)
+	run = "0s..0s"
+	expect(t, "a process that was there before", used("9600000000", "0", "200", "1200ms 7 9000000000 0\n"), "BE08", Fine)
 	expect(t, "cut stacks", computing(deep(64, 500)), "BE08", Found, "100% of cpu.pb.gz", "limit of 64 frames")
 	expect(t, "nearly as deep", computing(deep(63, 500)), "BE08", Fine)
 	expect(t, "deeper than the limit", computing(deep(80, 500)), "BE08", Fine) // another profiler's

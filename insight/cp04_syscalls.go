@@ -172,6 +172,9 @@ func tellKernel(h *hit, f *Finding) {
 	case "sync":
 		f.Advice = "Sync less often: let one sync serve all waiting writers (group commit), or sync periodically, if losing the last moments is acceptable."
 		f.Doubts = append(f.Doubts, "data that must survive a crash has to be synced before the request is answered")
+		if e, _, told := syncTold(h.in.code, userWay(h, h.lines[0])); told {
+			f.Doubts = append(f.Doubts, fmt.Sprintf("%s follows each sync: if it tells somebody that the data is on the disk, it has to wait for the shared sync", e))
+		}
 	case "files":
 		if tellAppendsReopened(h, f) {
 			return

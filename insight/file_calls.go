@@ -3,7 +3,6 @@ package insight
 import (
 	"fmt"
 	"go/ast"
-	"go/token"
 	"go/types"
 	"regexp"
 	"slices"
@@ -200,6 +199,7 @@ type turnPart struct {
 	file string
 	line int // that leads to the call
 	body *ast.BlockStmt
+	but  []string // names of calls that are no effect
 }
 
 // effect is something that a turn does after a call.
@@ -234,7 +234,7 @@ func (p turnPart) effectAfter() (e effect, found bool) {
 		}
 		switch n := n.(type) {
 		case *ast.IfStmt:
-			if failed, ok := n.Cond.(*ast.BinaryExpr); ok && failed.Op == token.NEQ && isNamed(failed.Y, "nil") {
+			if ofErrorAlone(n.Cond) {
 				if n.Else != nil {
 					e, found = p.effectIn(n.Else)
 				}
@@ -290,7 +290,7 @@ func (p turnPart) effectOf(n ast.Stmt) (e effect, found bool) {
 	for _, x := range parts {
 		ast.Inspect(x, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
-			if ok && !found && !countsOnly(call) {
+			if ok && !found && !countsOnly(call) && !slices.Contains(p.but, calledName(call)) {
 				line, _ := p.s.lines(call)
 				e, found = effect{types.ExprString(call.Fun), p.file, line}, true
 			}
@@ -302,13 +302,16 @@ func (p turnPart) effectOf(n ast.Stmt) (e effect, found bool) {
 
 // onlyCounts are names of methods that keep count, end something or say what went on.
 var (
-	onlyCounts   = regexp.MustCompile(`^(Add|Inc|Dec|Observe|Done|Store|Load|Swap|Lock|Unlock|RLock|RUnlock|Close|Err|Error|Errorf|Sprintf?|Sprint|Sprintln|Printf?|Println|Debugf?|Infof?|Warnf?|Logf?|Now|Since|Sub|String|Is|As|Join|Wrapf?|append|delete|make|new|int|int64|float64|string|len|cap)$`)
+	onlyCounts   = regexp.MustCompile(`^(Add|Inc|Dec|Observe|Done|Store|Load|Swap|Lock|Unlock|RLock|RUnlock|Close|Err|Error|Errorf|Sprintf?|Sprint|Sprintln|Printf?|Println|Debugf?|Infof?|Warnf?|Logf?|Now|Since|Sub|String|Text|Bytes|Len|Is|As|Join|Wrapf?|append|delete|make|new|int|int64|float64|string|len|cap)$`)
 	onlyCountsOf = regexp.MustCompile(`^(log|slog|errors|fmt\.(E|S|P)|time|strings|strconv|bytes|atomic|math)(\.|$)`)
 )
 
 // countsOnly tells of a call, by its name, that nothing outside of the program depends on it.
 func countsOnly(call *ast.CallExpr) bool {
 	name := types.ExprString(call.Fun)
+	if strings.HasPrefix(name, "fmt.Fprint") && len(call.Args) > 0 && types.ExprString(call.Args[0]) == "os.Stderr" {
+		return true
+	}
 	return onlyCounts.MatchString(lastName(name)) || onlyCountsOf.MatchString(name) || harmless(name)
 }
 
@@ -329,13 +332,13 @@ func ownFile(c *code, path []stack.Frame) (found bool) {
 // combineSyncs is what to do about a sync that is made again and again, and what speaks against one
 // for several; doubt is empty where nothing does.
 func combineSyncs(c *code, path []stack.Frame) (advice, doubt string) {
-	e, follows := effectAfter(c, path)
-	if follows {
-		doubt = fmt.Sprintf("%s follows each sync: if it must not happen before the data is on the disk (an acknowledgement, a rename, a send), the syncs cannot simply be combined", e)
-	}
+	e, next, follows := syncTold(c, path)
 	own := ownFile(c, path)
-	if next, begins := effectNext(c, path); !follows && !own && begins {
-		doubt, follows = nextDoubt(next), true
+	switch {
+	case follows && !next:
+		doubt = fmt.Sprintf("%s follows each sync: if it must not happen before the data is on the disk (an acknowledgement, a rename, a send), the syncs cannot simply be combined", e)
+	case follows && !own:
+		doubt = nextDoubt(e)
 	}
 	switch {
 	case own:

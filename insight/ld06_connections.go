@@ -211,9 +211,9 @@ func overHTTP1(r *Rule, in *Input) (f Finding, traced bool) {
 	f.Severity, f.Score = Warning, score(share, 0.3, 1)
 	f.Impact = exactly(share, impact)
 	f.Evidence = []Evidence{t.seen(top.Stack, "here it waited for %s", unit.Plural(most, "answer"))}
-	f.Advice = "Read each response to its end and close it (io.Copy(io.Discard, resp.Body), then resp.Body.Close()); use one http.Client for all requests; and set its Transport's MaxIdleConnsPerHost " + perHostDefault + " to at least the number of concurrent requests to one host."
+	f.Advice = "Read each response to its end and close it (" + drainBody + ", then resp.Body.Close()); " + endlessBody + "; use one http.Client for all requests; and set its Transport's MaxIdleConnsPerHost " + perHostDefault + " to at least the number of concurrent requests to one host."
 	if in.code.closesBodies(t.Site(top.Stack)) {
-		f.Advice = "The body is closed there: check that this happens on every path, including error statuses, and read each response to its end first (io.Copy(io.Discard, resp.Body)), or the connection is discarded; use one http.Client for all requests; and set its Transport's MaxIdleConnsPerHost " + perHostDefault + " to at least the number of concurrent requests to one host."
+		f.Advice = "The body is closed there: check that this happens on every path, including error statuses, and read each response to its end first (" + drainBody + "), or the connection is discarded; " + endlessBody + "; use one http.Client for all requests; and set its Transport's MaxIdleConnsPerHost " + perHostDefault + " to at least the number of concurrent requests to one host."
 	}
 	if 2*lost >= opened {
 		if float64(stopped) > allSeen*float64(lost) {
@@ -445,7 +445,7 @@ func tellPart(f *Finding, c *code, at stack.Frame) {
 	}
 	f.Severity = Info
 	f.Evidence = append(f.Evidence, c.shownAt(at.File, line, "reads a part of the body: %s", part))
-	f.Advice = fmt.Sprintf("The source reads only a part of the body (%s, %s:%d): if the rest is large, a new connection is cheaper than to read it. Ask for the part that is wanted (a Range header), if the peer can do that; where the rest is small, read it to its end (io.Copy(io.Discard, resp.Body)), and the connection is used again.", part, baseName(at.File), line)
+	f.Advice = fmt.Sprintf("The source reads only a part of the body (%s, %s:%d): if the rest is large, a new connection is cheaper than to read it. Ask for the part that is wanted (a Range header), if the peer can do that; where the rest is small, read it to its end ("+drainBody+"), and the connection is used again; "+endlessBody+".", part, baseName(at.File), line)
 }
 
 // answersAt is how many answers came at a line where one waits for them. Each has up to two

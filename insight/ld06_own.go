@@ -108,7 +108,7 @@ func leftOpenBodies(t *traced) (n int64) {
 
 // bodyAdvice is what to do about bodies that are not closed, of the answers that a line waits for.
 func bodyAdvice(c *code, at stack.Frame) string {
-	advice := fmt.Sprintf("Close the body of each answer of the call at %s:%d on every path, right after the check of its error (defer resp.Body.Close()), and read it to its end first (io.Copy(io.Discard, resp.Body)): then the next call uses the connection again.", baseName(at.File), at.Line)
+	advice := fmt.Sprintf("Close the body of each answer of the call at %s:%d on every path, right after the check of its error (defer resp.Body.Close()), and read it to its end first ("+drainBody+"): then the next call uses the connection again; "+endlessBody+".", baseName(at.File), at.Line)
 	if line := closeLine(c, at); line > 0 {
 		advice += fmt.Sprintf(" The function closes it at line %d, which these calls had not reached: look at the condition around it, and at the ways out before it.", line)
 	} else {

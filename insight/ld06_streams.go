@@ -22,9 +22,15 @@ func tellStream(f *Finding, c *code, at stack.Frame) {
 	f.Severity = Info
 	f.Evidence = append(f.Evidence, c.shownAt(at.File, line, "the source stops here to read the body, before its end"))
 	f.Advice = fmt.Sprintf("By the source, the body is a stream that is read a piece at a time, and left when no more of it is wanted (%s:%d): each of these costs its connection, and to read the rest would wait for as long as the stream lasts. "+
-		"If many want the same, let one stream serve all of them; over HTTP/2 a stream that is left does not cost the connection. Otherwise leave it so. If the peer ends the body soon by itself, read it to its end (io.Copy(io.Discard, resp.Body)), and the connection is used again.", baseName(at.File), line)
+		"If many want the same, let one stream serve all of them; over HTTP/2 a stream that is left does not cost the connection. Otherwise leave it so. If the peer ends the body soon by itself, read it to its end ("+drainBody+"), and the connection is used again.", baseName(at.File), line)
 	f.Doubts = slices.DeleteFunc(f.Doubts, func(d string) bool { return d == restDoubt })
 }
+
+// drainBody reads what is left of a body, up to a limit, and endlessBody says what a limit of bytes does not help against.
+const (
+	drainBody   = "io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))"
+	endlessBody = "a body whose end may not come soon (a feed, a stream) is only to be closed, and costs its connection"
+)
 
 // restDoubt is what speaks against reading a body to its end.
 const restDoubt = "to read the rest of a large body may cost more than a new connection: where only a part is wanted, ask for that (a Range header)"

@@ -65,6 +65,7 @@ func tellTransport(f *Finding, c *code, frames []stack.Frame, user func(stack.Fr
 		f.Evidence = slices.Insert(f.Evidence, 1, shown)
 	}
 	f.Advice = x.tellOften(d, f.Advice)
+	x.sessionOf(d).tell(f)
 	if body, _, ok := strings.Cut(old, " Otherwise: "); ok && strings.HasPrefix(body, "By the source, the body") {
 		f.Advice += " Then the bodies: " + strings.ToLower(body[:1]) + body[1:]
 	}

@@ -283,6 +283,10 @@ func askSteady(c *code, f stack.Frame) {
 	connectionOfCalls(c, []stack.Frame{f, f})
 	effectNext(c, []stack.Frame{f, f})
 	effectBehindWrites(c, []stack.Frame{f}, codeLine{f.File, f.Line})
+	syncTold(c, []stack.Frame{f, f})
+	if o, ok := ofLoop(c, executed{called: "database/sql.(*DB).Exec", way: []stack.Frame{f, f}, commit: true}); ok {
+		o.advise(c, &Finding{})
+	}
 	for _, callee := range []string{"f", "g", "t", "h"} {
 		changesResult(c, f, callee)
 	}

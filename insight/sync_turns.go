@@ -207,7 +207,7 @@ func effectBehindWrites(c *code, path []stack.Frame, open codeLine) (e effect, f
 			if first, last := l.source.lines(l.stmt); f.File == open.file && first <= open.line && open.line <= last {
 				return e, false
 			}
-			if e, found = (turnPart{l.source, f.File, f.Line, l.body}).effectAfter(); found {
+			if e, found = (turnPart{s: l.source, file: f.File, line: f.Line, body: l.body}).effectAfter(); found {
 				return e, true
 			}
 		}
@@ -220,7 +220,8 @@ func effectBehindWrites(c *code, path []stack.Frame, open codeLine) (e effect, f
 			break
 		}
 	}
-	return effectNext(c, path)
+	e, _, found = syncTold(c, path)
+	return e, found
 }
 
 // nextDoubt is what speaks against one sync for several where the next turn begins with something.

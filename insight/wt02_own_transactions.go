@@ -82,10 +82,12 @@ type ownTransactions struct {
 	at     stack.Frame // the line in the loop
 	word   string      // that the statement begins with, "INSERT"; empty where the source does not show it
 	lines  []stack.Frame
-	times  int64 // how often they are executed in the run that counts; 0 is not known
-	calls  int64 // how often the function of the loop is called in that run
-	begins int   // the line of the loop
-	comes  bool  // what they are about comes through a channel
+	times  int64  // how often they are executed in the run that counts; 0 is not known
+	calls  int64  // how often the function of the loop is called in that run
+	begins int    // the line of the loop
+	comes  bool   // what they are about comes through a channel
+	text   string // of the statement, as far as it is known
+	open   bool   // the source does not show what they do: they may be such as cannot be part of a transaction
 
 	// Of the trace: the time that a group waits in them, what of that passes in a commit, and in a sync.
 	rows                  []*facts.UnitRow
@@ -104,6 +106,7 @@ func ofLoop(c *code, x executed) (o *ownTransactions, ok bool) {
 	if m := writingTexts.FindStringSubmatch(text); m != nil {
 		o.word = strings.ToUpper(m[1])
 	}
+	o.text, o.open = text, o.word == ""
 	if !o.findLoop(c) {
 		return nil, false
 	}
@@ -284,6 +287,7 @@ func (o *ownTransactions) merge(x *ownTransactions) {
 	if x.word != o.word {
 		o.word = ""
 	}
+	o.text, o.open = o.text+";"+x.text, o.open || x.open
 	if x.at.Line > o.at.Line { // what comes after the last one comes after all
 		o.at, o.way = x.at, x.way
 	}
@@ -396,13 +400,16 @@ func (o *ownTransactions) waits() string {
 
 // says is what is known of the statements, as the end of a sentence.
 func (o *ownTransactions) says() string {
-	what := "statement that writes"
-	if o.word != "" {
-		what = o.word
-	}
 	often := ""
 	if o.times > 1 {
 		often = fmt.Sprintf(", %s in the run that counts,", unit.Count(o.times))
+	}
+	if o.open {
+		return fmt.Sprintf("the statements of the loop at %s%s are in no transaction that the program has begun: what each of them changes, the database (%s) commits to its file before the next one begins", fileLine(o.at.File, o.begins), often, o.of)
+	}
+	what := "statement that writes"
+	if o.word != "" {
+		what = o.word
 	}
 	return fmt.Sprintf("each %s of the loop at %s%s is a transaction of its own, which the database (%s) commits to its file before the next one begins", what, fileLine(o.at.File, o.begins), often, o.of)
 }
@@ -417,37 +424,4 @@ func (o *ownTransactions) below() string {
 		text += fmt.Sprintf(" and %s in fsync", unit.Percent(float64(o.sync)/float64(o.inside)))
 	}
 	return text
-}
-
-// advise says what to do, and what speaks against it.
-func (o *ownTransactions) advise(c *code, f *Finding) {
-	statement := "execute the statements of the loop on it"
-	if strings.Contains(o.called, ".(*Stmt).") {
-		statement = "prepare the statement on it (tx.Prepare, or tx.Stmt of the one that there is)"
-	}
-	loop := fileLine(o.at.File, o.begins)
-	f.Advice = fmt.Sprintf("Begin one transaction before the loop at %s (db.Begin or db.BeginTx), %s, and commit it behind the loop (tx.Commit; tx.Rollback if something fails). Where there are very many, commit after some thousands each. "+
-		"All that the loop asks of the database has to go through the transaction: with one connection (SetMaxOpenConns(1)), a call of db within it would wait forever.", loop, statement)
-	if o.comes {
-		f.Advice = "Gather what has come: begin a transaction for the first one (db.Begin or db.BeginTx), execute on it the statements of all that wait in the channel by then, up to some hundreds and without waiting for more, commit (tx.Commit), and go on with the next ones (group commit)."
-	}
-	if len(o.way) > 1 && o.at != o.way[0] {
-		f.Advice += fmt.Sprintf(" The loop is not in the function of the statement: hand the transaction to %s.", stack.Short(o.way[0].Func))
-	}
-	f.Doubts = append(f.Doubts, "a crash or an error before the commit loses all that the transaction holds, and other writers wait while it is open")
-	e, follows := effectAfter(c, o.way)
-	if follows && slices.Contains(sessionMethods, lastName(e.name)) {
-		follows = false
-	}
-	if !follows {
-		e, follows = effectNext(c, o.way)
-	}
-	if follows && !slices.Contains(sessionMethods, lastName(e.name)) {
-		f.Severity = Info
-		f.Advice = fmt.Sprintf("If what follows each of them (%s) can wait for it, gather several: begin a transaction, execute them on it, commit once, and only then do that for each (group commit). ", e) + f.Advice
-		f.Doubts = append(f.Doubts, fmt.Sprintf("%s follows each statement: if it tells somebody that what was written is safe, it may not happen before the commit", e))
-	}
-	if !o.commit {
-		f.Doubts = append(f.Doubts, "what the database does within the call is not seen: by the source, the statement is in no transaction")
-	}
 }

@@ -35,7 +35,7 @@ func TestOwnTransactions(t *testing.T) {
 		{"a statement", direct, lite + exec, Warning, "each INSERT of the loop", "execute the statements of the loop on it"},
 		{"in C", direct, inC + exec, Warning, "each INSERT of the loop", "Begin one transaction before the loop"},
 		{"in C, prepared", prepared("db"), inC + stmt, Warning, "each INSERT of the loop", "prepare the statement on it"},
-		{"a statement that the source does not show", "for _, w := range words {\ndb.Exec(w) // A\n}", lite + exec, Warning, "each statement that writes of the loop", "Begin one transaction"},
+		{"a statement that the source does not show", "for _, w := range words {\ndb.Exec(w) // A\n}", lite + exec, Warning, "the statements of the loop at a.go:8 are in no transaction that the program has begun: what each of them changes, the database (modernc.org/sqlite) commits", "Begin one transaction"},
 		{"a line of a helper", "for _, w := range words {\nsave(w)\n}\n}\n\nfunc save(w string) {\ndb.Exec(" + insert + ", w) // A", lite + exec, "", "", ""},
 		{"told to a peer", "for _, w := range words {\ndb.Exec(" + insert + ", w) // A\nconn.Write(ok)\n}", lite + exec, Info, "each INSERT", "only then do that for each (group commit)"},
 		{"what comes through a channel", "for w := range queue {\ndb.Exec(" + insert + ", w) // A\n}", lite + exec, Warning, "each INSERT", "Gather what has come"},

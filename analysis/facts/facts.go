@@ -25,6 +25,7 @@ import (
 	"loupe/analysis/gc"
 	"loupe/analysis/sched"
 	"loupe/format/loadlog"
+	"loupe/format/metrics"
 	"loupe/recording"
 	"loupe/session"
 	"loupe/value/timeline"
@@ -202,12 +203,23 @@ func (r *Round) ofRequests() *Round {
 // where these do not tell. The phase has that of the children as well if its process ended by itself: only then has it waited
 // for them all.
 func OwnCPU(s *session.Session, p recording.Phase) time.Duration {
+	user, system := OwnTimes(s, p)
+	return user + system
+}
+
+// OwnTimes is that CPU time, in the program and in the kernel. A process that the run began had used nothing when that began.
+func OwnTimes(s *session.Session, p recording.Phase) (user, system time.Duration) {
 	runs := s.Manifest().Target.Runs
 	if p.Run < 0 || p.Run >= len(runs) {
-		return 0
+		return 0, 0
 	}
-	cpu, _ := used(s, cmp.Or(runs[p.Run].Server, runs[p.Run].PID), p.Span)
-	return cpu
+	run := runs[p.Run]
+	begun := timeline.Time(-1)
+	if started := run.Span.Len() > 0; started && (run.Server == 0 || run.Server == run.PID) { // of a process that was there before, the run has no span
+		begun = run.Span.Start
+	}
+	user, system, _ = usedBy(s, cmp.Or(run.Server, run.PID), p.Span, begun)
+	return user, system
 }
 
 // ChildrenCPU is the CPU time of the other processes of the run during a phase, by the samples of the system.
@@ -216,37 +228,49 @@ func ChildrenCPU(s *session.Session, p recording.Phase) time.Duration {
 	return cpu
 }
 
-// used is the CPU time of a process in a span, by the samples of the system:
-// between two of them it is taken to have used the CPU evenly. The memory is the
-// largest of a sample.
+// used is the CPU time of a process in a span, by the samples of the system. The memory is the largest of a sample.
 func used(s *session.Session, pid int, span timeline.Span) (cpu time.Duration, rss int64) {
+	user, system, rss := usedBy(s, pid, span, -1)
+	return user + system, rss
+}
+
+// usedBy is that time in the program and in the kernel: between two samples the process is taken to have used the CPU evenly. begun is when
+// it began, having used nothing; -1 is not known.
+func usedBy(s *session.Session, pid int, span timeline.Span, begun timeline.Time) (user, system time.Duration, rss int64) {
 	samples, err := s.OS()
 	if err != nil || pid == 0 {
-		return 0, 0
+		return 0, 0, 0
 	}
-	before := -1
-	sum, covered := 0.0, time.Duration(0)
-	for i, o := range samples {
-		if o.PID != pid || before >= 0 && o.User+o.System < samples[before].User+samples[before].System {
+	var inUser, inSystem float64
+	var before *metrics.OSSample
+	if begun >= 0 {
+		before = &metrics.OSSample{At: begun}
+	}
+	covered := time.Duration(0)
+	for i := range samples {
+		o := &samples[i]
+		if o.PID != pid || before != nil && (o.User+o.System < before.User+before.System || o.At < before.At) {
 			continue // of another process, or of one that has ended, which shows nothing any more
 		}
 		if span.Contains(o.At) {
 			rss = max(rss, o.RSS)
 		}
-		if before >= 0 {
-			b := samples[before]
-			between := timeline.Span{Start: b.At, End: o.At}
+		if before != nil {
+			between := timeline.Span{Start: before.At, End: o.At}
 			if d := between.Overlap(span); d > 0 {
-				sum += float64(o.User+o.System-b.User-b.System) * float64(d) / float64(between.Len())
+				part := float64(d) / float64(between.Len())
+				inUser += float64(o.User-before.User) * part
+				inSystem += float64(o.System-before.System) * part
 				covered += d
 			}
 		}
-		before = i
+		before = o
 	}
 	if covered < span.Len()*4/5 {
-		return 0, rss // hardly anything is known of it
+		return 0, 0, rss // hardly anything is known of it
 	}
-	return time.Duration(sum * float64(span.Len()) / float64(covered)), rss
+	whole := float64(span.Len()) / float64(covered)
+	return time.Duration(max(0, inUser) * whole), time.Duration(max(0, inSystem) * whole), rss
 }
 
 func gatherRound(s *session.Session, m *recording.Manifest, p recording.Phase) *Round {
