@@ -40,6 +40,8 @@ type gathered struct {
 	begun ast.Node
 	// touches is where the handling may change what the items are read from; nil where the source shows no such place.
 	touches *sourceChange
+	// shifts is where the handling may take something out of what the pages are of that the turns ask for by numbers; nil where the source shows no such place.
+	shifts *pageShift
 	// closes tells that something is closed between the gathering and the first pass.
 	closes bool
 }
@@ -162,6 +164,9 @@ func followGathered(d *derivations, g *gathered) {
 		f.shares(p)
 		if g.against == "" {
 			f.changes(p)
+		}
+		if g.against == "" {
+			noteShift(f, p)
 		}
 		if startsFrom(p.body) && g.keeps == "" { // without a limit, all items would be in use by goroutines instead
 			g.keeps = fmt.Sprintf("each turn starts a goroutine (%s), which has the item until it ends", d.placeOf(p.loop).text())

@@ -118,6 +118,7 @@ func (x *gatheredHeap) share(kept *facts.Look) float64 {
 // tell makes a finding say that the items could be handled as they come. Where something speaks against it, no more is said than what.
 func (x *gatheredHeap) tell(r *Rule, in *Input, kept *facts.Look, f *Finding) {
 	if x.against != "" || x.keeps != "" {
+		x.tellSamePages(f)
 		if x.against == "" {
 			f.Doubts = append(f.Doubts, fmt.Sprintf("%s has gathered it in %s, and goes on to handle one item after the other; but %s", x.turnsText(x.d), x.name(), x.keeps))
 		}
@@ -169,6 +170,7 @@ func (x *gatheredHeap) tell(r *Rule, in *Input, kept *facts.Look, f *Finding) {
 	default:
 		f.Doubts = append(f.Doubts, allOrNothing)
 	}
+	x.tellShifts(f)
 	if !x.ownSources(x.d) {
 		f.Doubts = append(f.Doubts, "as long as they are handled, what they are read from stays open; a peer that reads nothing before it has sent all would wait for ever")
 	}
@@ -176,7 +178,7 @@ func (x *gatheredHeap) tell(r *Rule, in *Input, kept *facts.Look, f *Finding) {
 		at := x.d.placeOf(x.touches.at)
 		f.Doubts = append(f.Doubts, fmt.Sprintf("the turns take something out of %s or put something into it, and the handling puts more into it at %s: if they would read that as well, the list is what keeps the two apart", x.touches.text, at.text()))
 	}
-	if float64(x.bytes) >= r.param("grows")*(1<<20) && x.fails == nil && x.touches == nil && !(x.breaks != nil && x.begun != nil) {
+	if float64(x.bytes) >= r.param("grows")*(1<<20) && x.fails == nil && x.touches == nil && x.shifts == nil && !(x.breaks != nil && x.begun != nil) {
 		f.Severity, f.Score = Warning, max(f.Score, 50)
 	}
 }

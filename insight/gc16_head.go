@@ -138,7 +138,11 @@ func (x *headHeap) tell(f *Finding) {
 	f.Summary += "; that is no backlog: " + x.empty()
 	f.Evidence = slices.DeleteFunc(f.Evidence, func(e Evidence) bool { return strings.HasSuffix(e.Text, "is emptied here") })
 	putFirst(f, f.Evidence[len(f.Evidence)-1])
-	f.Advice = x.clearing() + fmt.Sprintf(" And set %s to nil when it has become empty, so that the array goes, too. A bound would not help: what is kept is not in the queue any more.", x.text)
+	if own, others := x.shares(); own != nil || others != nil {
+		f.Advice = x.clearing() + " A bound would not help: what is kept is not in the queue any more."
+	} else {
+		f.Advice = x.clearing() + fmt.Sprintf(" And set %s to nil when it has become empty, so that the array goes, too. A bound would not help: what is kept is not in the queue any more.", x.text)
+	}
 	f.Verify = "Record again under the same load: what is in use after a collection should be lower."
 	f.Doubts = []string{inWorkToo}
 }
@@ -153,8 +157,32 @@ func (x *headHeap) shorter() string {
 	return ""
 }
 
-// clearing says how to clear the places that are left.
+// shares are the expressions that have the array as well: own one of what leaves it, in the function that takes it out, and others.
+func (x *headCut) shares() (own, others *arrayShare) {
+	return (&arrayShares{d: x.d, list: x.list, decl: x.decl, cut: x.cut}).find()
+}
+
+// clearing says how to let go of the places that are left. Where others have the array, they would see them cleared.
 func (x *headHeap) clearing() string {
+	own, others := x.shares()
+	if own == nil && others == nil {
+		return fmt.Sprintf("Clear the place before the slice leaves it, at %s: %s.", x.at, x.howToClear())
+	}
+	says := fmt.Sprintf("Set %s to nil when it has become empty: that lets go of the array, and changes nothing that others may still read.", x.text)
+	if own != nil {
+		says += fmt.Sprintf(" Do not clear the place while what has left it is in use: %s takes %s, which is used after that. If it is to go at once, copy it out first (%s), use the copy, and clear the place then: %s.", x.d.placeOf(own.at).text(), own.text(), own.copying(), x.howToClear())
+	}
+	if others != nil {
+		says += fmt.Sprintf(" Do not clear a place%s as long as others may read it: %s hands on %s, and whoever has that would find the element gone, perhaps while reading it.", map[bool]string{true: " either"}[own != nil], x.d.placeOf(others.at).text(), others.text())
+		if own == nil {
+			says += fmt.Sprintf(" If the elements are to go at once, hand on a copy there (%s), made under the lock where there is one, and clear the place then, at %s: %s.", others.copying(), x.at, x.howToClear())
+		}
+	}
+	return says
+}
+
+// howToClear is how to clear the places that are left.
+func (x *headHeap) howToClear() string {
 	how := fmt.Sprintf("clear(%s[:n]), with the n elements that leave", x.text)
 	for i, lhs := range x.cut.Lhs {
 		part, ok := ast.Unparen(x.cut.Rhs[i]).(*ast.SliceExpr)
@@ -174,5 +202,5 @@ func (x *headHeap) clearing() string {
 			how = fmt.Sprintf("clear(%s[:1])", x.text)
 		}
 	}
-	return fmt.Sprintf("Clear the place before the slice leaves it, at %s: %s.", x.at, how)
+	return how
 }

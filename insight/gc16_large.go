@@ -92,6 +92,7 @@ func tellReadWhole(in *Input, top *facts.Line, f *Finding) bool {
 		f.Evidence = append(f.Evidence, uses...)
 	}
 	f.Advice = fmt.Sprintf("If %s can take a part at a time, do not read it as a whole: %sread as it goes, with io.Copy(w, %s) into what writes it, or with a decoder or a bufio.Scanner on %s. Then a buffer of it is in memory at a time.", to, open, from, from)
+	conditionsOfStream(in.code, userFrames(in.code, top.At, top.Frames), read, to, f)
 	f.Doubts = append(f.Doubts, "if it needs all of it at once (to sort it, to go back in it, to know its length or sum before the first byte is used), it has to be there as a whole",
 		"with a stream, an error of reading comes when a part has been written already")
 	return true

@@ -249,10 +249,7 @@ func (x *tailHeap) tell(r *Rule, in *Input, look *facts.Look, f *Finding) {
 		f.Evidence = append(f.Evidence, in.code.shownAt(from.file, from.line, "what stays is moved to the front of the same array"))
 	}
 	f.Evidence = append(f.Evidence, in.fileAt(look.Entry, x.line, x.frames, "%s of it in use were allocated here; of all that makes the elements, %s of %s allocated are in use", unit.BytesOf(float64(x.most)), unit.BytesOf(float64(x.bytes)), unit.BytesOf(float64(x.allocated))))
-	f.Advice = fmt.Sprintf("Clear what is left behind the end, before %s: clear(%s).", cut.text(), x.rest)
-	if x.filters() {
-		f.Advice += " Or use slices.DeleteFunc, which does that by itself (since Go 1.22). Where the list is usually much shorter than it once was, a new slice for what stays lets go of the array as well."
-	}
+	f.Advice = x.advice(f)
 	f.Verify = "Record again under the same load: what is in use after a collection should be lower."
 	f.Doubts = append(f.Doubts, tailIsListed)
 	switch {
@@ -267,4 +264,32 @@ func (x *tailHeap) tell(r *Rule, in *Input, look *facts.Look, f *Finding) {
 	case float64(x.bytes) >= r.param("tail")*(1<<20):
 		f.Title, f.Severity, f.Score = tailTitle, Warning, max(f.Score, 50)
 	}
+}
+
+// advice says how to let go of what is behind the end: by clearing it, or, where others have the array and would see that, by another array for what stays.
+func (x *tailHeap) advice(f *Finding) string {
+	cut := x.d.placeOf(x.cut)
+	own, others := x.shares()
+	if own == nil && others == nil {
+		says := fmt.Sprintf("Clear what is left behind the end, before %s: clear(%s).", cut.text(), x.rest)
+		if x.filters() {
+			says += " Or use slices.DeleteFunc, which does that by itself (since Go 1.22). Where the list is usually much shorter than it once was, a new slice for what stays lets go of the array as well."
+		}
+		return says
+	}
+	why := ""
+	switch {
+	case own != nil && own.use != nil:
+		why = fmt.Sprintf("%s (%s) has the same array, and is used after that, at %s", own.v.Name(), x.d.placeOf(own.at).text(), x.d.placeOf(own.use).text())
+		f.Doubts = append(f.Doubts, fmt.Sprintf("with a new slice what stays is no longer moved to the front of %s: what looks for it there has to look into the new one", own.v.Name()))
+	case own != nil:
+		why = fmt.Sprintf("%s hands on %s", x.d.placeOf(own.at).text(), own.text())
+	default:
+		why = fmt.Sprintf("%s hands on %s, and whoever has that may read the places behind the end", x.d.placeOf(others.at).text(), others.text())
+	}
+	how := fmt.Sprintf("Copy what stays to a new slice at %s (slices.Clone)", cut.text())
+	if x.filters() {
+		how = fmt.Sprintf("Gather what stays in a new slice, and not at the front of the same array (%s)", x.d.placeOf(x.from).text())
+	}
+	return fmt.Sprintf("Do not clear what is behind the end, and do not use slices.DeleteFunc, which clears it: %s. %s: then the array goes with the last one who has it.", why, how)
 }

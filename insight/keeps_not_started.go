@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 // What would take entries out of a container may be a function that the program never calls: a cleaner that is not started.
@@ -37,44 +38,107 @@ var calledByLibraries = []string{"ServeHTTP", "RoundTrip", "String", "Error", "C
 // maxStartDepth is how many calls are followed outward; chosen.
 const maxStartDepth = 5
 
+// startState is what is known of a function whether it is ever called.
+type startState int
+
+const (
+	mayStart     startState = iota // something that runs may call it
+	neverStarts                    // nothing does
+	unseenStarts                   // the sources show no call of it, but do not show everything that may call it
+)
+
+// startSearch looks outward for what would call a function.
+type startSearch struct {
+	c      *code
+	d      *derivations
+	ran    *ast.FuncDecl // the function of a line that has run
+	unseen *unseenCalls
+	why    notStarted
+	// by says what may call the function of why without a call in the sources.
+	by string
+}
+
 // notStartedBy finds why a function is never come to; false where it may be. The sources have to show main, and all of its callers: it is no
 // value, no method that a library may call, and not the function of a line that has run.
 func notStartedBy(c *code, fn *types.Func, ran stack.Frame) (why notStarted, ok bool) {
-	d := derivationsOf(c)
-	in, _ := d.at(ran)
-	if fn == nil || !showsMain(d) {
-		return why, false
-	}
-	var never func(decl *ast.FuncDecl, depth int) bool
-	never = func(decl *ast.FuncDecl, depth int) bool {
-		file, line, _ := d.t.at(decl.Pos())
-		if depth > maxStartDepth || decl == in.decl || startsProgram(decl) || strings.HasSuffix(file, "_test.go") || decl.Recv != nil && slices.Contains(calledByLibraries, decl.Name.Name) || isValueFunc(d, decl) {
-			return false
-		}
-		name := decl.Name.Name
-		for _, by := range callersTo(d, decl) {
-			if by.in == decl {
-				continue
-			}
-			if by.in != nil && never(by.in, depth+1) {
-				continue
-			}
-			at, skipped := skippedCall(c, d, by)
-			if !skipped {
-				return false
-			}
-			why = notStarted{name, c.shownAt(file, line, "it is not called"), at}
-		}
-		if why.outer == "" {
-			why = notStarted{outer: name, at: c.shownAt(file, line, "nothing in the sources calls it")}
-		}
-		return true
-	}
-	decl := d.t.decls[fn.Origin()]
-	if decl == nil || !never(decl, 0) {
+	s := newStartSearch(c, ran)
+	if s.of(fn) != neverStarts {
 		return notStarted{}, false
 	}
-	return why, true
+	return s.why, true
+}
+
+func newStartSearch(c *code, ran stack.Frame) *startSearch {
+	d := derivationsOf(c)
+	in, _ := d.at(ran)
+	return &startSearch{c: c, d: d, ran: in.decl, unseen: &unseenCalls{c: c, d: d}}
+}
+
+// of is what is known of a function; where it is not called, why is set, and by where something unseen may call it.
+func (s *startSearch) of(fn *types.Func) startState {
+	s.why, s.by = notStarted{}, ""
+	if fn == nil || !showsMain(s.d) {
+		return mayStart
+	}
+	decl := s.d.t.decls[fn.Origin()]
+	if decl == nil {
+		return mayStart
+	}
+	return s.state(decl, 0)
+}
+
+// state is of, at some depth.
+func (s *startSearch) state(decl *ast.FuncDecl, depth int) startState {
+	file, line, _ := s.d.t.at(decl.Pos())
+	if depth > maxStartDepth || decl == s.ran || startsProgram(decl) || strings.HasSuffix(file, "_test.go") || decl.Recv != nil && slices.Contains(calledByLibraries, decl.Name.Name) || isValueFunc(s.d, decl) {
+		return mayStart
+	}
+	state := neverStarts
+	for _, by := range callersTo(s.d, decl) {
+		if by.in == decl {
+			continue
+		}
+		outer := mayStart
+		if by.in != nil {
+			outer = s.state(by.in, depth+1)
+		}
+		if outer == mayStart {
+			at, skipped := skippedCall(s.c, s.d, by)
+			if !skipped {
+				return mayStart
+			}
+			s.why = notStarted{decl.Name.Name, s.c.shownAt(file, line, "it is not called"), at}
+			continue
+		}
+		state = max(state, outer)
+	}
+	if state == unseenStarts {
+		return state // by one that calls it
+	}
+	if by := s.unseen.whoMayCall(decl); by != "" {
+		s.why, s.by = notStarted{outer: decl.Name.Name, at: s.c.shownAt(file, line, "no call of it in the sources is come to")}, by
+		return unseenStarts
+	}
+	if n, counted := callsCounted(s.c, decl); counted && n > 0 {
+		return mayStart
+	}
+	if s.why.outer == "" {
+		s.why = notStarted{outer: decl.Name.Name, at: s.c.shownAt(file, line, "nothing in the sources calls it")}
+	}
+	return state
+}
+
+// callsCounted is how often a function was called in the run that counts; not counted where that is not known.
+func callsCounted(c *code, decl *ast.FuncDecl) (n int64, counted bool) {
+	counts := blockCountsOf(c)
+	if counts == nil || decl.Body == nil {
+		return 0, false
+	}
+	if n, counted = counts.entered(decl.Body.Lbrace); counted {
+		return n, true
+	}
+	file, line, _ := counts.d.t.at(decl.Pos())
+	return counts.blocks.Called(file, line)
 }
 
 // showsMain tells whether the sources have the function that starts the program.
@@ -124,25 +188,48 @@ func mayComeLater(n ast.Node) bool {
 
 // tellNotStarted says of a container whose entries nothing takes out but functions that are never come to which of them have to be called.
 func tellNotStarted(c *code, s keepsAt, others []remover, h *holding) {
-	var first notStarted
-	for i, m := range others {
-		why, ok := notStartedBy(c, m.fn, stack.Frame{File: s.file, Line: s.line})
-		if !ok {
+	var first, unseen startSearch
+	var takes remover
+	x := newStartSearch(c, stack.Frame{File: s.file, Line: s.line})
+	for _, m := range others {
+		switch x.of(m.fn) {
+		case mayStart:
 			return
-		}
-		if i == 0 {
-			first = why
+		case unseenStarts:
+			if unseen.by == "" {
+				unseen, takes = *x, m
+			}
+		case neverStarts:
+			if first.why.outer == "" {
+				first = *x
+			}
 		}
 	}
-	if len(others) == 0 {
+	switch {
+	case unseen.by != "":
+		tellUnseen(c, takes, &unseen, h)
+		return
+	case first.why.outer == "":
 		return
 	}
-	takes := others[0]
-	h.says += fmt.Sprintf("; what takes entries out of it (%s at %s) is not come to: %s", takes.in, fileLine(takes.file, takes.line), first)
-	h.advice = fmt.Sprintf("Nothing leaves %s, as %s. If entries are to leave it by that, call %s where the program starts. Otherwise delete each when it is done with, or give it a bound.", s.container, first, first.outer)
-	h.shows = append(h.shows, first.at)
-	if first.skipped.File != "" {
-		h.shows = append(h.shows, first.skipped)
+	takes = others[0]
+	h.says += fmt.Sprintf("; what takes entries out of it (%s at %s) is not come to: %s", takes.in, fileLine(takes.file, takes.line), first.why)
+	h.advice = fmt.Sprintf("Nothing leaves %s, as %s. If entries are to leave it by that, call %s where the program starts. Otherwise delete each when it is done with, or give it a bound.", s.container, first.why, first.why.outer)
+	h.shows = append(h.shows, first.why.at)
+	if first.why.skipped.File != "" {
+		h.shows = append(h.shows, first.why.skipped)
 	}
 	h.lets = Evidence{}
+}
+
+// tellUnseen says of what takes entries out of a container that the sources do not show who calls it, and how often it was called where that was counted.
+func tellUnseen(c *code, takes remover, x *startSearch, h *holding) {
+	at := fileLine(takes.file, takes.line)
+	h.says += fmt.Sprintf("; what takes entries out of it (%s at %s) needs a call of %s (%s), and none in the sources is come to; but %s", takes.in, at, x.why.outer, fileLine(x.why.at.File, x.why.at.Line), x.by)
+	if decl := x.d.t.decls[takes.fn.Origin()]; decl != nil {
+		if n, counted := callsCounted(c, decl); counted {
+			h.says += fmt.Sprintf("; in the run that counts, %s was called %s", takes.in, unit.Plural(n, "time"))
+		}
+	}
+	h.shows = append(h.shows, x.why.at)
 }

@@ -40,6 +40,8 @@ type passage struct {
 	// goes through it.
 	file bool
 	by   string
+	// limit says that a time limit covers the reading; empty where the source shows none.
+	limit string
 }
 
 // wholeReaders read all of a file or of a reader.
@@ -99,6 +101,9 @@ func goneThroughOnce(c *code, frames []stack.Frame) (p passage, ok bool) {
 			}
 			if p.to, p.file = r.to, readsFile.MatchString(r.read); i > 0 {
 				p.by = c.function(frames[0]).Name.Name
+			}
+			if l, limited := limitOfReading(c, frames[0]); ok && limited {
+				p.limit = l.advice()
 			}
 			return p, ok
 		}

@@ -83,12 +83,25 @@ func (p passage) doubts() (all []string) {
 		return append(all, "with a stream a failure in the middle comes when a part has been written already (write to another file and rename it at the end, if that matters), and the length and the sums are known only at the end")
 	case inParts:
 		all = append(all, "what a part is handed to must not keep it when it returns: then each part needs a buffer of its own")
+	case inWrite:
+		if !p.file {
+			all = append(all, "if both may be the same file, write another one and rename it")
+		}
 	case inLines:
 		all = append(all, "a Scanner's Bytes are overwritten by the next line (Text is a copy), and it leaves out a carriage return at the end of a line and the empty piece behind the last newline")
-	case inWrite:
-		all = append(all, "if both may be the same file, write another one and rename it")
 	}
 	return append(all, "with a reader an error comes in the middle: if nothing may be done before all has arrived, write it to a file first")
+}
+
+// conditions are what the source shows that has to be minded.
+func (p passage) conditions() (text string) {
+	if p.file && (p.way == inWrite || p.way == inWrites || p.way == inSinks) {
+		text = sameFile
+	}
+	if p.way != inHash && p.way != inChecked { // these wait for nothing but the reading
+		text += p.limit
+	}
+	return text
 }
 
 // tell makes a finding about a line that reads something as a whole say what needs less memory.
@@ -99,7 +112,7 @@ func (p passage) tell(f *Finding) {
 		f.Title, does = sinksTitle, "only given to what could take a stream of it, first"
 	}
 	f.Summary += fmt.Sprintf("; according to the source it is read as a whole and then %s at %s:%d", does, baseName(p.at.File), p.at.Line)
-	f.Advice = p.advice()
+	f.Advice = p.advice() + p.conditions()
 	f.Doubts = append(f.Doubts, p.doubts()...)
 	if !shows(f, evidenceLine(p.at)) {
 		f.Evidence = append(f.Evidence, p.at)

@@ -471,3 +471,14 @@ func neverNamed(d *derivations, v *types.Var) bool {
 	}
 	return true
 }
+
+// shares are the expressions that have the array as well, but for the variable that gathers what stays.
+func (x *cutList) shares() (own, others *arrayShare) {
+	s := &arrayShares{d: x.d, list: x.list, decl: x.decl, cut: x.cut}
+	for _, rhs := range x.cut.Rhs {
+		if v := x.d.variable(ast.Unparen(rhs)); v != nil {
+			s.but = append(s.but, v)
+		}
+	}
+	return s.find()
+}
