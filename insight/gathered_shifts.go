@@ -85,7 +85,7 @@ func (x *gatheredHeap) tellSamePages(f *Finding) {
 		return
 	}
 	at := x.d.placeOf(x.shifts.at)
-	f.Advice = fmt.Sprintf("%s gathers all pages in %s before the first item is handled. They go by numbers, and the handling sends changes to where they come from (%s at %s): if that takes items out of there, handling each page when it comes would leave some out. "+
+	f.Advice = fmt.Sprintf("%s gathers all pages in the list %s before the first item is handled. They go by numbers, and the handling sends changes to where they come from (%s at %s): if that takes items out of there, handling each page when it comes would leave some out. "+
 		"Where the peer can go on behind a key (a cursor, the last id) instead of a number, ask for the pages so, and handle each when it comes. Otherwise the list has to stay; keep less of each item in it.", x.turnsText(x.d), x.name(), x.shifts.text, at.text())
 	f.Advice = strings.ToUpper(f.Advice[:1]) + f.Advice[1:]
 }
