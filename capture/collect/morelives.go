@@ -28,6 +28,9 @@ func moreLives(ctx context.Context, r *Recorder, p Phase, phase recording.Phase,
 		return // as it is
 	}
 	first := r.lastRun()
+	if !endedWell(first) {
+		return
+	}
 	next := file + ".next"
 	defer os.Remove(next)
 	lives := 1
@@ -68,6 +71,11 @@ func wantsMore(sum *profile.Profile, lives int, took, length time.Duration) bool
 	each := max(1, took/time.Duration(lives))
 	fit := min(mostLives, int64(length/each))
 	return int64(lives) < fit && sum.Total(index)*fit >= int64(worthSamples*lives)
+}
+
+// endedWell tells of a life that it did not crash: a tool that looks for faults ends with 1 where it has found some.
+func endedWell(r recording.Run) bool {
+	return !r.Stopped && (r.Exit == "exit status 0" || r.Exit == "exit status 1")
 }
 
 // alike tells whether a life ended as the first one, and after as much work.

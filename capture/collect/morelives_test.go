@@ -66,6 +66,18 @@ func TestAlike(t *testing.T) {
 	}
 }
 
+// TestEndedWell: what crashes, or is stopped, is not run again.
+func TestEndedWell(t *testing.T) {
+	for exit, want := range map[string]bool{"exit status 0": true, "exit status 1": true, "exit status 2": false, "signal: killed": false} {
+		if got := endedWell(recording.Run{Exit: exit}); got != want {
+			t.Errorf("%s: %v", exit, got)
+		}
+	}
+	if endedWell(recording.Run{Exit: "exit status 0", Stopped: true}) {
+		t.Error("what was stopped")
+	}
+}
+
 // TestSumOfLives: what is written in the place of a file is the sum, with the length of all lives.
 func TestSumOfLives(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cpu.pb.gz")

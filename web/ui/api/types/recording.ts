@@ -29,6 +29,7 @@ export interface RecordingPhase {
   round?: number;
   order?: number;
   run: number;
+  lives?: number;
   user_ns: number;
   system_ns: number;
   max_rss?: number;
