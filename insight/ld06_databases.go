@@ -119,11 +119,16 @@ func dialsOfPool(r *Rule, in *Input, t *traced) (f Finding, ok bool) {
 // opensDatabase are calls that make a handle.
 var opensDatabase = []string{"sql.Open", "sql.OpenDB", "sqlx.Open", "sqlx.Connect", "sqlx.ConnectContext", "sqlx.MustConnect", "sqlx.MustOpen", "stdlib.OpenDB", "stdlib.OpenDBFromPool"}
 
-// tellNeverSet says where the only handle of the source is made, if nothing there says how many idle connections it may keep.
-func tellNeverSet(c *code, set []connSetting, f *Finding) {
-	opens := c.callsIn("", func(_ *ast.File, call *ast.CallExpr) bool {
+// handlesIn are the first calls in the sources that make a handle.
+func handlesIn(c *code) []Evidence {
+	return c.callsIn("", func(_ *ast.File, call *ast.CallExpr) bool {
 		return slices.Contains(opensDatabase, types.ExprString(call.Fun))
 	})
+}
+
+// tellNeverSet says where the only handle of the source is made, if nothing there says how many idle connections it may keep.
+func tellNeverSet(c *code, set []connSetting, f *Finding) {
+	opens := handlesIn(c)
 	sets := c.callsIn("", func(_ *ast.File, call *ast.CallExpr) bool { return calledName(call) == "SetMaxIdleConns" })
 	if len(set) > 0 || len(sets) > 0 || len(opens) != 1 {
 		return
@@ -143,7 +148,7 @@ func tellIdleSettings(f *Finding, c connSources, frames []stack.Frame, all []con
 	i := slices.IndexFunc(some, func(x connSetting) bool { return named && !x.branch && !x.sure })
 	if i < 0 {
 		tellSettings(f, c, frames, slices.DeleteFunc(slices.Clone(all), func(x connSetting) bool { return !x.sure }))
-		tellOnlyCall(f, all)
+		tellOnlyCall(f, c, all)
 		return
 	}
 	x := some[i]
@@ -162,10 +167,10 @@ func tellIdleSettings(f *Finding, c connSources, frames []stack.Frame, all []con
 	}
 }
 
-// tellOnlyCall names the line that sets how many idle connections there may be where it is the only one in the source, and it is not known what it sets: the
-// advice begins with it.
-func tellOnlyCall(f *Finding, all []connSetting) {
-	if len(all) != 1 || all[0].sure {
+// tellOnlyCall names the line that sets how many idle connections there may be where it is the only one in the source, as the handle is, and it is not known
+// what it sets: the advice begins with it.
+func tellOnlyCall(f *Finding, c connSources, all []connSetting) {
+	if len(all) != 1 || all[0].sure || len(handlesIn(c.code)) != 1 {
 		return
 	}
 	at, otherwise := all[0].at, ""

@@ -143,6 +143,23 @@ func TestTellIdleSettings(t *testing.T) {
 	}
 }
 
+// TestTellOnlyCall: the only call that says how many idle connections the only handle may keep is where the advice begins.
+func TestTellOnlyCall(t *testing.T) {
+	const one, two = "func main() {\n\tdb := sql.OpenDB(c)\n", "func main() {\n\tdb, other := sql.OpenDB(c), sql.OpenDB(d)\n"
+	for _, c := range []struct{ name, text, says string }{
+		{"on a condition", one + "\tif n > 0 {\n\t\tdb.SetMaxIdleConns(n)\n\t}\n}\n", "The source calls SetMaxIdleConns at a.go:6, on a condition; without it, it stays two: see how many that is. Keep some."},
+		{"a number that nobody shows", one + "\tdb.SetMaxIdleConns(read())\n}\n", "The source calls SetMaxIdleConns at a.go:5: see how many that is. Keep some."},
+		{"one of two handles", two + "\tother.SetMaxIdleConns(read())\n}\n", "Keep some."},
+		{"two calls", one + "\tdb.SetMaxIdleConns(read())\n\tdb.SetMaxIdleConns(n)\n}\n", "Keep some."},
+	} {
+		f := Finding{Advice: "Keep some."}
+		code := connSources{sourceOf("package main\n\n" + c.text)}
+		if tellOnlyCall(&f, code, code.idleSettings()); f.Advice != c.says {
+			t.Errorf("%s: %s", c.name, f.Advice)
+		}
+	}
+}
+
 // TestTellPart: who reads a part of a body on purpose is not told to read all of it.
 func TestTellPart(t *testing.T) {
 	for text, part := range map[string]bool{
