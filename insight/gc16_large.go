@@ -104,33 +104,23 @@ const maxWholeUses = 2
 // wholeUses finds the call that reads as a whole at the first of some frames, or gives what such a call below it has returned, and
 // the first calls that are given the variable with it, by their names. read is empty where there is none.
 func wholeUses(c *code, frames []stack.Frame) (read string, uses []Evidence) {
-	reads := func(call *ast.CallExpr) bool { return wholeReaders.MatchString(types.ExprString(call.Fun)) }
-	for _, f := range frames[:min(len(frames), maxKeepUp)] {
-		fn := c.function(f)
-		if fn == nil {
-			break
+	followWholeRead(c, frames, func(r wholeRead) bool {
+		if r.first {
+			read = types.ExprString(r.call)
 		}
-		list, at, name, call := statementThatReads(c, f, reads)
-		if call == nil {
-			break
+		if r.returned {
+			return true
 		}
-		if read == "" {
-			read = types.ExprString(call)
-		}
-		reads = namesCall(fn)
-		if name == "" || returnsIt(list[at+1:], name) {
-			continue
-		}
-		for _, s := range list[at+1:] {
+		for _, s := range r.rest {
 			ast.Inspect(s, func(n ast.Node) bool {
 				call, ok := n.(*ast.CallExpr)
-				if ok && len(uses) < maxWholeUses && slices.ContainsFunc(call.Args, func(x ast.Expr) bool { return isNamed(underConversions(x), name) }) && !isNamed(call.Fun, "len") {
-					uses = append(uses, c.shownAt(f.File, c.parse(f.File).fset.PositionFor(call.Pos(), false).Line, "%s", types.ExprString(call.Fun)))
+				if ok && len(uses) < maxWholeUses && slices.ContainsFunc(call.Args, func(x ast.Expr) bool { return isNamed(underConversions(x), r.name) }) && !isNamed(call.Fun, "len") {
+					uses = append(uses, c.shownAt(r.frame.File, c.parse(r.frame.File).fset.PositionFor(call.Pos(), false).Line, "%s", types.ExprString(call.Fun)))
 				}
 				return true
 			})
 		}
-		break
-	}
+		return true
+	})
 	return read, uses
 }

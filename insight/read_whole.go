@@ -112,6 +112,40 @@ func goneThroughOnce(c *code, frames []stack.Frame) (p passage, ok bool) {
 	return p, false
 }
 
+// wholeRead is a function on the way of what a line reads as a whole: the first is that of the line, the others are given it by the one before.
+type wholeRead struct {
+	frame stack.Frame
+	fn    *ast.FuncDecl
+	call  *ast.CallExpr // that reads, or returns what was read
+	name  string        // the variable that has it; empty where it is returned at once
+	rest  []ast.Stmt    // the statements behind the call
+	first bool
+	// returned tells that the function returns it to the next one.
+	returned bool
+}
+
+// followWholeRead goes up from the first of some frames of the user's code, as far as what is read is returned, and the source shows that. It ends where do is
+// false.
+func followWholeRead(c *code, frames []stack.Frame, do func(r wholeRead) bool) {
+	reads := func(call *ast.CallExpr) bool { return wholeReaders.MatchString(types.ExprString(call.Fun)) }
+	for i, f := range frames[:min(len(frames), maxKeepUp)] {
+		fn := c.function(f)
+		if fn == nil {
+			return
+		}
+		list, at, name, call := statementThatReads(c, f, reads)
+		if call == nil {
+			return
+		}
+		r := wholeRead{frame: f, fn: fn, call: call, name: name, rest: list[at+1:], first: i == 0}
+		r.returned = name == "" || returnsIt(r.rest, name)
+		if !do(r) || !r.returned {
+			return
+		}
+		reads = namesCall(fn)
+	}
+}
+
 // namesCall tells of a call whether it is one of a function, by its name.
 func namesCall(fn *ast.FuncDecl) func(*ast.CallExpr) bool {
 	return func(call *ast.CallExpr) bool { return calledName(call) == fn.Name.Name }

@@ -38,29 +38,17 @@ var (
 // repeatedFrom finds what a line reads as a whole for that, and what is done with it: nothing but to ask for its length and to make readers of it, in a loop or in a function
 // without a name. It is false where the source does not show that, or not that it can be read again. frames are those of the user's code from the line outward.
 func repeatedFrom(c *code, frames []stack.Frame) (x readToRepeat, ok bool) {
-	reads := func(call *ast.CallExpr) bool { return wholeReaders.MatchString(types.ExprString(call.Fun)) }
-	for i, f := range frames[:min(len(frames), maxKeepUp)] {
-		fn := c.function(f)
-		if fn == nil {
-			return x, false
+	followWholeRead(c, frames, func(r wholeRead) bool {
+		switch {
+		case r.first && !x.source(c, r.frame, r.fn, r.call):
+			return false
+		case r.returned:
+			return x.of == "" // what the caller has of it is not followed
 		}
-		list, at, name, call := statementThatReads(c, f, reads)
-		if call == nil {
-			return x, false
-		}
-		if i == 0 && !x.source(c, f, fn, call) {
-			return x, false
-		}
-		reads = namesCall(fn)
-		if name == "" || returnsIt(list[at+1:], name) {
-			if x.of != "" {
-				return x, false // what the caller has of it is not followed
-			}
-			continue
-		}
-		return x, x.repeats(c, f, list[at+1:], name)
-	}
-	return x, false
+		ok = x.repeats(c, r.frame, r.rest, r.name)
+		return false
+	})
+	return x, ok
 }
 
 // source notes what a call reads, and tells whether that can be read again.

@@ -278,23 +278,13 @@ var writesPath = regexp.MustCompile(`(?i)^(write|save|store|put|dump|create)`)
 // lockedBefore is the lock that is taken between what a frame's line reads as a whole and the first call that is given it, in that function or at the
 // beginning of the called one; not ok where there is none.
 func lockedBefore(c *code, frames []stack.Frame) (at codeLine, ok bool) {
-	reads := func(call *ast.CallExpr) bool { return wholeReaders.MatchString(types.ExprString(call.Fun)) }
-	for _, f := range frames[:min(len(frames), maxKeepUp)] {
-		fn := c.function(f)
-		if fn == nil {
-			return at, false
+	followWholeRead(c, frames, func(r wholeRead) bool {
+		if !r.returned {
+			at, ok = lockedBeforeUse(c, r.frame.File, r.rest, r.name)
 		}
-		list, i, name, call := statementThatReads(c, f, reads)
-		if call == nil {
-			return at, false
-		}
-		reads = namesCall(fn)
-		if name == "" || returnsIt(list[i+1:], name) {
-			continue
-		}
-		return lockedBeforeUse(c, f.File, list[i+1:], name)
-	}
-	return at, false
+		return true
+	})
+	return at, ok
 }
 
 // lockedBeforeUse is lockedBefore of the statements behind the one that reads.
