@@ -164,6 +164,11 @@ func setsDeadline(c *code, at stack.Frame) bool {
 // limitTime is the time that an expression stands for; of a field, the longest that the sources give it. A plain number,
 // as of a counter's Add, is none.
 func limitTime(c *code, s *syntax, x ast.Expr) (most time.Duration) {
+	return limitBehind(c, s, x, 0)
+}
+
+// limitBehind is limitTime of what some variables stand for.
+func limitBehind(c *code, s *syntax, x ast.Expr, variables int) (most time.Duration) {
 	if _, plain := numberOf(x); plain {
 		return 0
 	}
@@ -172,7 +177,7 @@ func limitTime(c *code, s *syntax, x ast.Expr) (most time.Duration) {
 	}
 	field, ok := x.(*ast.SelectorExpr)
 	if !ok {
-		return givenLimit(c, s, x)
+		return givenLimit(c, s, x, variables)
 	}
 	c.eachSource(func(_ string, s *syntax) {
 		ast.Inspect(s.file, func(n ast.Node) bool {

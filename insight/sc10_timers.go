@@ -11,8 +11,8 @@ import (
 // Timers of a select whose length the caller, a flag or a context decides.
 
 // givenLimit is the longest time that the sources show for a name or a pointer: a variable's only value, a flag's default, or what the callers
-// give a parameter. 0 where they do not show it.
-func givenLimit(c *code, s *syntax, x ast.Expr) time.Duration {
+// give a parameter. 0 where they do not show it, or only behind more than maxVariables.
+func givenLimit(c *code, s *syntax, x ast.Expr, variables int) time.Duration {
 	if star, ok := x.(*ast.StarExpr); ok {
 		x = star.X
 	}
@@ -20,14 +20,17 @@ func givenLimit(c *code, s *syntax, x ast.Expr) time.Duration {
 	if !ok {
 		return 0
 	}
-	if value := onlyDefinition(s, x, id.Name); value != nil {
+	if value := onlyDefinition(s, x, id.Name); value != nil && variables < maxVariables {
 		if call, ok := value.(*ast.CallExpr); ok && len(call.Args) == 3 && calledName(call) == "Duration" { // flag.Duration("wait", 40*time.Second, "…")
 			return waitTime(c, s, call.Args[1], 0)
 		}
-		return limitTime(c, s, value)
+		return limitBehind(c, s, value, variables+1)
 	}
 	return fieldTime(c, s, x)
 }
+
+// maxVariables is behind how many variables a time is looked for; chosen. They may stand for each other.
+const maxVariables = 4
 
 // onlyDefinition is the value of a variable that the function around an expression, or the file, defines and nothing in them sets again; nil for
 // others.

@@ -21,6 +21,9 @@ import (
 // asked of them has an answer.
 func FuzzSource(f *testing.F) {
 	for _, text := range []string{
+		"t.ctx = context.WithValue(t.ctx, k, v)\nt.ctx, c = with(t.ctx)\ndefer c()\nif t.ctx == nil {\nt.ctx = ctx\n}\nselect { case <-t.ctx.Done(): case <-time.After(d): }\n}\nfunc with(x context.Context) (context.Context, func()) {\nreturn context.WithCancel(x)\n}\ntype T struct { ctx context.Context }\nvar t *T\nvar d = flag.Duration(k, d, k)",
+		"for _, r := range roots {\nseen := map[*N]bool{}\nvar walk func(n *N)\nwalk = func(n *N) {\nif seen[n] {\nreturn\n}\nseen[n] = true\nh.Write(n.b)\nfor _, m := range n.to {\nwalk(m)\n}\n}\nwalk(r)\n}\n}\ntype N struct { to []*N; b []byte }\nfunc g(n *N, seen map[*N]bool, h hash.Hash) {\nseen[n] = true\ndefer delete(seen, n)\nfor _, m := range n.to {\ng(m, seen, h)\n}",
+		"b, err := io.ReadAll(x)\nmu.Lock()\ndefer mu.Unlock()\nfor range 3 {\nput(bytes.NewReader(b))\n}\ns, rest, _ := strings.Cut(string(b), k)\nt.all[s] = rest\nf(t.open().id, must(s))\nfmt.Println(s)\ncount.Store(n)\nreturn n, err\n}\nfunc (t *T) open() *T { return t }\nfunc must(s string) string { panic(s) }\ntype T struct { all map[string]string }",
 		"for {\nerr := send()\nif err == nil {\nreturn\n}\n}",
 		"name := name\nname = name\nos.ReadFile(name)\na := b\nb := a\nos.Open(a)",
 		"for {\nif found {\nbreak\n}\n}",
@@ -338,6 +341,50 @@ func askQueue(counts *countedTurns, s keepsAt) {
 	tellNotStarted(counts.d.c, s, removers.found, &holding{})
 }
 
+// askLater asks what stays or goes on behind a line: contexts that grow, walks that begin anew, results that somebody ends, arguments of log calls, what is
+// read as a whole, and what is told of a statement.
+func askLater(c *code, f stack.Frame) {
+	d, way := derivationsOf(c), []stack.Frame{f, f}
+	counts := countedBlocks(c, func(_, offset int) int64 { return int64(1_000_000 >> (offset % 17)) })
+	for _, called := range []bool{true, false} {
+		storedOnWay(c, way, called)
+	}
+	for _, s := range contextStores(d) {
+		s.onlyOnce()
+	}
+	for _, decl := range declsInOrder(counts.d) {
+		eachNode(decl.Body, func(n ast.Node, around []ast.Node) {
+			if w := walkMarkedBy(counts.d, decl, n, around); w != nil && w.count(counts) {
+				w.most(counts)
+			}
+		})
+	}
+	for _, decl := range declsInOrder(d) {
+		endOfResult(d, decl, 0)
+		(&unseenCalls{c: c, d: d}).whoMayCall(decl)
+	}
+	log := &loggedFor{logCall: logCall{file: f.File, first: f.Line, last: f.Line + 1, text: "f"}, at: f}
+	log.argumentEffect(c)
+	log.argumentPanics(c)
+	if own := countedScope(c, f); own != nil {
+		out := recursionOutOf(c, own, f, "x")
+		_ = out.text() + out.advice()
+	}
+	statementTold(c, way)
+	asksForNothing(c, way)
+	repeatedFrom(c, way)
+	partPasses(c, way)
+	conditionsOfStream(c, way, "io.ReadAll(x)", "f", &Finding{})
+	if s := c.parse(f.File); s != nil {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if x, ok := n.(ast.Expr); ok {
+				limitTime(c, s, x)
+			}
+			return true
+		})
+	}
+}
+
 // askWork asks of a line whether what it does is needed, where its texts end, what it walks over and moves, and how it sorts.
 func askWork(c *code, f stack.Frame) {
 	d := newDerivations(c)
@@ -418,6 +465,7 @@ func askSource(c *code, f, caller stack.Frame) {
 	askAnswer(c, way)
 	askSteady(c, f)
 	askWork(c, f)
+	askLater(c, f)
 	lineInLoop(c, f)
 	for _, of := range []closable{closableStmt, closableBody, closableTx} {
 		for _, called := range []string{"f", "g", "Do", "Open", "Create"} {
