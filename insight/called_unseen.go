@@ -205,6 +205,7 @@ func (u *unseenCalls) handed() []handedOutside {
 	}
 	var through []conversion
 	var goes []types.Type // of interfaces whose values go outside
+	seen := map[types.Type]bool{}
 	byName := u.callsByName()
 	for _, x := range flowNodes(u.d) {
 		u.valuesIn(x, func(e ast.Expr, into types.Type, pkg string, outside bool) {
@@ -216,7 +217,7 @@ func (u *unseenCalls) handed() []handedOutside {
 			switch {
 			case outside:
 				if pkg == "" || callsAny(pkg) {
-					goes = append(goes, interfacesIn(of, 0)...)
+					goes = interfacesIn(of, 0, seen, goes)
 				}
 				u.outside = append(u.outside, handedOutside{e, of, pkg, false})
 			case asInterface && !types.IsInterface(of):
@@ -232,25 +233,26 @@ func (u *unseenCalls) handed() []handedOutside {
 	return u.outside
 }
 
-// interfacesIn are the interfaces that the values of a type are of, or have in lists, tables and fields, but errors.
-func interfacesIn(t types.Type, depth int) (all []types.Type) {
-	if depth > maxStartDepth {
-		return nil
+// interfacesIn adds the interfaces that the values of a type are of, or have in lists, tables and fields, but errors. Types that were seen before add nothing.
+func interfacesIn(t types.Type, depth int, seen map[types.Type]bool, all []types.Type) []types.Type {
+	if depth > maxStartDepth || seen[t] {
+		return all
 	}
+	seen[t] = true
 	switch u := typeUnder(t).(type) {
 	case *types.Interface:
 		if t.String() != "error" {
 			all = append(all, t)
 		}
 	case *types.Pointer:
-		all = interfacesIn(u.Elem(), depth+1)
+		all = interfacesIn(u.Elem(), depth+1, seen, all)
 	case *types.Slice:
-		all = interfacesIn(u.Elem(), depth+1)
+		all = interfacesIn(u.Elem(), depth+1, seen, all)
 	case *types.Map:
-		all = interfacesIn(u.Elem(), depth+1)
+		all = interfacesIn(u.Elem(), depth+1, seen, all)
 	case *types.Struct:
 		for i := range u.NumFields() {
-			all = append(all, interfacesIn(u.Field(i).Type(), depth+1)...)
+			all = interfacesIn(u.Field(i).Type(), depth+1, seen, all)
 		}
 	}
 	return all

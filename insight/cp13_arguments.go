@@ -359,7 +359,7 @@ func (c *loggedFor) tellChanges(in *Input, f *Finding) {
 		if what != "" {
 			f.Severity, f.saves = Info, false
 			f.Evidence = append(f.Evidence, in.code.shownAt(at.file, at.line, "making them changes %s here", what))
-			f.Advice = fmt.Sprintf("%s changes %s (%s): whoever leaves the call out where nothing is written leaves that out, too. If something needs it, keep it apart, and make only the text for the log call.", fn.Name.Name, what, at.text())
+			f.Advice = fmt.Sprintf("Leaving the call out where nothing is written also leaves this out: %s changes %s (%s). If something needs it, do it apart from the log call, and make only the text for that.", fn.Name.Name, what, at.text())
 			return
 		}
 	}

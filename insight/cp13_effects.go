@@ -110,8 +110,8 @@ func firstPanic(d *derivations, decl *ast.FuncDecl, before codeLine) codeLine {
 func (c *loggedFor) tellArgumentEffect(in *Input, f *Finding) bool {
 	if name, what, at := c.argumentEffect(in.code); what != "" {
 		f.Severity, f.saves = Info, false
-		f.Evidence = append(f.Evidence, in.code.shownAt(at.file, at.line, "making them %s here", what))
-		f.Advice = fmt.Sprintf("%s %s (%s): whoever leaves the call out where nothing is written leaves that out, too. If something needs it, keep it apart, and make only the text for the log call.", stack.Short(name), what, at.text())
+		f.Evidence = append(f.Evidence, in.code.shownAt(at.file, at.line, "making the arguments %s here", what))
+		f.Advice = fmt.Sprintf("Leaving the call out where nothing is written also leaves this out: %s %s (%s). If something needs it, do it apart from the log call, and make only the text for that.", stack.Short(name), what, at.text())
 		return true
 	}
 	at, recovers := c.argumentPanics(in.code)

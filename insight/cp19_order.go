@@ -65,14 +65,14 @@ func orderChange(c *code, at stack.Frame) (what string, change codeLine) {
 		}
 	}
 	if what, change = elementChange(d, in.decl, compares); what == "" {
-		what, change = capturedChange(d, in, at, compares)
+		what, change = capturedChange(d, in, compares)
 	}
 	return what, change
 }
 
 // capturedChange is where a variable of the function around a sort changes that the comparison reads, by itself or by a function that is a variable
 // there.
-func capturedChange(d *derivations, in frameCode, at stack.Frame, compares []ast.Node) (what string, change codeLine) {
+func capturedChange(d *derivations, in frameCode, compares []ast.Node) (what string, change codeLine) {
 	read := map[types.Object]bool{}
 	for _, n := range compares {
 		readCaptured(d, in.decl, n, read, 0)

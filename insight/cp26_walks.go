@@ -369,7 +369,7 @@ func (w *rootWalks) finding(r *Rule, in *Input, c *countedTurns, share stats.Int
 		in.fileAt(c.blocks.Entry, stack.Frame{File: w.from.file, Line: w.from.line}, nil, "at most %s nodes, by the counts of the lines that make them", unit.Count(w.nodes)),
 	}
 	f.Advice = "Keep for each node what is reached from it, in a map that all walks share (memoisation), and make it of what is kept for the nodes that it leads to: then each node is walked once for all roots. Where the graph may have cycles, do so for each strongly connected component, in reverse topological order (Tarjan's algorithm finds them in that order): all nodes of one reach the same. If the walks begin at the same node, keep what the first one has found."
-	f.Verify = "Record again: the share should fall, and the time should grow with the nodes and edges, not with these times the roots."
+	f.Verify = "Record again: the share should fall, and the time should grow with nodes + edges, not with roots × (nodes + edges)."
 	w.doubts(d, &f)
 	return f
 }

@@ -43,11 +43,23 @@ func isStructResult(fn *ast.FuncDecl, name string) bool {
 // ownRoot is what a variable points to a part of, in each statement that sets it, if that belongs to a struct of the function: req.Streams[i] of s = &req.Streams[i];
 // nil where it may point to something else.
 func ownRoot(fn *ast.FuncDecl, name string, depth int) (part ast.Expr) {
+	return ownRootOf(fn, name, depth, map[string]ast.Expr{})
+}
+
+// ownRootOf is ownRoot, with what is known of variables.
+func ownRootOf(fn *ast.FuncDecl, name string, depth int, known map[string]ast.Expr) (part ast.Expr) {
+	if part, ok := known[name]; ok {
+		return part
+	}
 	if depth == 0 || slices.Contains(parameters(fn.Type), name) {
 		return nil
 	}
+	known[name] = nil
 	other := false
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		if other {
+			return false
+		}
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			for i, lhs := range n.Lhs {
@@ -58,7 +70,7 @@ func ownRoot(fn *ast.FuncDecl, name string, depth int) (part ast.Expr) {
 				if len(n.Rhs) == len(n.Lhs) {
 					of, ok = pointedTo(n.Rhs[i])
 				}
-				if root := rootName(of); !ok || root == name || !isOwnStruct(fn, root) && !isStructResult(fn, root) && ownRoot(fn, root, depth-1) == nil {
+				if root := rootName(of); !ok || root == name || !isOwnStruct(fn, root) && !isStructResult(fn, root) && ownRootOf(fn, root, depth-1, known) == nil {
 					other = true
 					continue
 				}
@@ -74,6 +86,7 @@ func ownRoot(fn *ast.FuncDecl, name string, depth int) (part ast.Expr) {
 	if other {
 		return nil
 	}
+	known[name] = part
 	return part
 }
 

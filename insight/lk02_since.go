@@ -95,9 +95,9 @@ func (f *callerFlow) outside(x ast.Expr, depth int) bool {
 // tell makes what is said of a lock that guards one value tell that who came later needs another one.
 func (k *sinceCheck) tell(c *code, place string, p *protected) {
 	p.says = fmt.Sprintf("the lock guards one value, %s, and whether it serves a caller is decided by %s (%s)", place, k.cond, k.at.text())
-	p.doubt = "the call that is under way began before those came who wait for the lock, and what it gives may not be new enough for them"
+	p.doubt = "the call that is under way began before the callers that now wait for the lock arrived, so that its result may be too old for them"
 	p.advice = "Do not share the call that is under way with those who came after it began: by that condition, what it gives may not be for them. " +
 		"Let all who came before a call begins share it, and its error: one call under way, and one that begins when it ends, for all who have come meanwhile (a channel for each, closed when it ends), with the lock held only to look and to store. " +
-		"golang.org/x/sync/singleflight by itself gives what was begun before."
+		"golang.org/x/sync/singleflight alone would give late callers the result of a call that began before they arrived."
 	p.evidence = append(p.evidence, c.shownAt(k.at.file, k.at.line, "what is kept serves who asks by this: %s", k.cond))
 }

@@ -152,7 +152,7 @@ func takesStream(around []ast.Node) bool {
 
 // advice is how to do without.
 func (x readToRepeat) advice() string {
-	const part = " Then a buffer of it is in memory at a time, however long it is."
+	const part = " Then only a buffer of it is in memory at a time, however long it is."
 	if x.of == "" {
 		return fmt.Sprintf("Do not read it as a whole: open the file (os.Open) each time it is needed, and give that where %s is given it now; its Stat tells the length.", x.to) + part
 	}

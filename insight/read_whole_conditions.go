@@ -57,8 +57,10 @@ func unboundedReader(d *derivations, decl *ast.FuncDecl, x ast.Expr) ast.Expr {
 		case *ast.CallExpr:
 			switch types.ExprString(e.Fun) {
 			case "io.LimitReader", "bufio.NewReader", "bufio.NewReaderSize", "io.TeeReader":
-				x = e.Args[0]
-				continue
+				if len(e.Args) > 0 {
+					x = e.Args[0]
+					continue
+				}
 			case "http.MaxBytesReader":
 				if len(e.Args) == 3 {
 					x = e.Args[1]

@@ -416,7 +416,7 @@ func (x *sentWhole) said() string {
 
 // advice is how to do without.
 func (x *sentWhole) advice() string {
-	const part = " Then a buffer of it is in memory at a time, however long it is."
+	const part = " Then only a buffer of it is in memory at a time, however long it is."
 	over := x.over
 	if over == "" {
 		over = "io.Copy"

@@ -31,6 +31,8 @@ type arrayShares struct {
 	cut  *ast.AssignStmt // and the statement that does
 	// but are variables that have a part which stays.
 	but []types.Object
+	// follows are the variables that are being followed.
+	follows map[types.Object]bool
 }
 
 // find gives what the function with the cut has itself of the elements that leave, and what others have of the array; nil where they have nothing.
@@ -181,9 +183,14 @@ func (s *arrayShares) outlives(x *arrayShare, e ast.Expr, around []ast.Node, dep
 // usedLater tells of a variable with the array that it outlives what is done with it there: it goes on from the function, or is used when the list has got shorter,
 // or when a lock is released.
 func (s *arrayShares) usedLater(x *arrayShare, v types.Object, given ast.Node, around []ast.Node, depth int) (later bool) {
-	if v == nil || slices.Contains(s.but, v) || depth >= sharesDepth {
+	if v == nil || slices.Contains(s.but, v) || depth >= sharesDepth || s.follows[v] {
 		return false
 	}
+	if s.follows == nil {
+		s.follows = map[types.Object]bool{}
+	}
+	s.follows[v] = true
+	defer delete(s.follows, v)
 	eachNode(x.decl.Body, func(n ast.Node, uses []ast.Node) {
 		id, ok := n.(*ast.Ident)
 		if later || !ok || s.d.t.info.Uses[id] != v || len(uses) == 0 {

@@ -36,19 +36,22 @@ func storedTold(c *code, path []stack.Frame, apart bool, but ...string) (e effec
 	if e, found = effectNext(c, path); found && !slices.Contains(but, lastName(e.name)) {
 		return e, true, true
 	}
-	w := &toldWalk{turnAround: &turnAround{d: derivationsOf(c), set: map[types.Object]bool{}}, apart: apart, looked: map[*ast.FuncDecl]bool{}}
+	w := &toldWalk{turnAround: &turnAround{d: derivationsOf(c), set: map[types.Object]bool{}}, apart: apart, looked: map[*ast.FuncDecl]toldBy{}}
 	return w.around(path)
 }
 
 // toldWalk looks at the turns of a loop for what they tell others.
 type toldWalk struct {
 	*turnAround
-	counts map[types.Object]bool // the loop's variables that count its turns
-	looked map[*ast.FuncDecl]bool
+	counts map[types.Object]bool    // the loop's variables that count its turns
+	looked map[*ast.FuncDecl]toldBy // what is known of functions; nothing of those that are being looked at
 	apart  bool
 	top    bool // before the call
 	found  *effect
 }
+
+// toldBy is what a function tells: something, and shown, that it goes to standard output.
+type toldBy struct{ shown, told bool }
 
 // around looks at each function of a way up to the loop.
 func (w *toldWalk) around(path []stack.Frame) (e effect, next, found bool) {
@@ -74,7 +77,7 @@ func (w *toldWalk) around(path []stack.Frame) (e effect, next, found bool) {
 			break
 		}
 	}
-	w.top = true
+	w.top, w.looked = true, map[*ast.FuncDecl]toldBy{}
 	for _, p := range parts {
 		if w.atTop(p.in, p.body, p.line); w.found != nil {
 			return *w.found, true, true
@@ -247,11 +250,14 @@ func (w *toldWalk) tells(decl *ast.FuncDecl, call *ast.CallExpr, line int) (name
 		return name, false, false
 	}
 	callee := w.d.t.decls[fn]
-	if callee == nil || callee.Body == nil || w.looked[callee] {
+	if callee == nil || callee.Body == nil {
 		return name, false, false
 	}
-	w.looked[callee] = true
-	defer delete(w.looked, callee)
+	if known, ok := w.looked[callee]; ok {
+		return name, known.shown, known.told
+	}
+	w.looked[callee] = toldBy{}
+	defer func() { w.looked[callee] = toldBy{shown, told} }()
 	ast.Inspect(callee.Body, func(n ast.Node) bool {
 		if told {
 			return false

@@ -59,6 +59,14 @@ type turnChoice struct {
 	d      *derivations
 	way    []stack.Frame // the last line is in the loop
 	begins int           // the line of the loop
+	asked  map[askedVariable]bool
+}
+
+// askedVariable is a variable of which it was asked whether it may be another one in each turn.
+type askedVariable struct {
+	i    int
+	v    types.Object
+	keys bool
 }
 
 // chosen tells of an expression in the function of a frame that it may be another one in each turn. keys tells that it only is what something else is chosen
@@ -103,9 +111,15 @@ func (w *turnChoice) chosen(i int, x ast.Expr, keys bool, depth int) (found bool
 // variableChosen is that of a variable.
 func (w *turnChoice) variableChosen(i int, in frameCode, id *ast.Ident, keys bool, depth int) bool {
 	v := w.d.variable(id)
-	switch {
-	case v == nil || isError(v.Name()):
+	key := askedVariable{i, v, keys}
+	if v == nil || isError(v.Name()) || w.asked[key] {
 		return false
+	}
+	if w.asked == nil {
+		w.asked = map[askedVariable]bool{}
+	}
+	w.asked[key] = true
+	switch {
 	case !ofPackage(v) && isGiven(in.decl, v) && in.lit == nil && i+1 < len(w.way):
 		x := w.given(i, in.decl, v)
 		return x != nil && w.chosen(i+1, x, keys, depth+1)

@@ -289,7 +289,7 @@ func (o *ownTransactions) merge(x *ownTransactions) {
 	}
 	o.text, o.open = o.text+";"+x.text, o.open || x.open
 	if x.at.Line > o.at.Line { // what comes after the last one comes after all
-		o.at, o.way = x.at, x.way
+		o.at, o.way, o.called = x.at, x.way, x.called
 	}
 }
 

@@ -160,10 +160,10 @@ func pingsFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup) (f Finding, 
 	share, peer := g.All.Share(p.time), p.peer()
 	text := fmt.Sprintf("%s asks whether %s is there before it uses it: %s%s, %s of its time, %s each", unitOf(g), peer, plurals(aboutWhole(p.perUnit(g)), "ping"), inEach(g), unit.Percent(share), unit.Duration(p.time/time.Duration(p.calls)))
 	if per := p.perUnit(g); per < 0.95 {
-		text = fmt.Sprintf("%s asks whether %s is there before it uses it, in %s of them: %s of the time, %s each", unitOf(g), peer, unit.Percent(per), unit.Percent(share), unit.Duration(p.time/time.Duration(p.calls)))
+		text = fmt.Sprintf("%s asks whether %s is there before it uses it, %s pings for each on average: %s of the time, %s each", unitOf(g), peer, unit.Number(per), unit.Percent(share), unit.Duration(p.time/time.Duration(p.calls)))
 	}
 	text += onAverage(g)
-	text += fmt.Sprintf("; of %s to it, %s ask for nothing else", unit.Plural(p.calls+p.uses, "call"), unit.Count(p.calls))
+	text += fmt.Sprintf("; %s of %s to it were only pings", unit.Count(p.calls), unit.Plural(p.calls+p.uses, "call"))
 	f = r.answer(Found, "%s", text)
 	f.Title, f.Severity = pingsTitle, Warning
 	f.Impact = exactly(ofAll(in, g, share), "share of the "+timeOfUnits(g))
@@ -209,9 +209,9 @@ func (p *pings) advice() string {
 		return "Leave the ping out: a peer may be gone right after it as well, so that each use has to deal with an error in any case, and tells the same without a round trip of its own. Where a connection may have died while it was idle, try again once on a new one when that error comes, or ask only after a long pause." + once
 	case "Conn":
 		return "Leave the ping out: a connection may break right after it as well, so that each use has to deal with that in any case. database/sql asks the driver about a connection when it comes back and when it is handed out again (driver.Validator, driver.SessionResetter), and replaces broken ones. " +
-			"Statements on the *sql.DB are made again on another connection when the driver says driver.ErrBadConn; those on a *sql.Conn are not: where no state of the connection is needed, use the *sql.DB, otherwise take another one at that error and try again. SetConnMaxIdleTime keeps connections from growing stale." + once
+			"Statements on the *sql.DB are retried on another connection when the driver returns driver.ErrBadConn; those on a *sql.Conn are not: where no state of the connection is needed, use the *sql.DB, otherwise take another one at that error and try again. SetConnMaxIdleTime keeps connections from growing stale." + once
 	}
-	return "Leave the ping out: it says nothing about the connection that the next statement gets, and the database may be gone right after it. database/sql replaces broken connections by itself, and makes a statement again on another one when the driver says driver.ErrBadConn; SetConnMaxIdleTime keeps connections from growing stale." + once
+	return "Leave the ping out: it says nothing about the connection that the next statement gets, and the database may be gone right after it. database/sql replaces broken connections by itself, and retries a statement on another one when the driver returns driver.ErrBadConn; SetConnMaxIdleTime keeps connections from growing stale." + once
 }
 
 // tellPinged says of waits at a line that some of their calls are pings.
