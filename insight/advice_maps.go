@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"strings"
 
 	"loupe/analysis/why"
@@ -33,7 +32,7 @@ func mapAdvice(c *code, at stack.Frame, cause *why.Cause, kept bool) string {
 }
 
 // filledLiteral is a map literal with entries, as the compiler prints it.
-var filledLiteral = regexp.MustCompile(`^(map\[.*|[\pL_][\pL\pN_.]*)\{.+\}$`)
+var filledLiteral = lazily(`^(map\[.*|[\pL_][\pL\pN_.]*)\{.+\}$`)
 
 // grownMapAdvice is what to do about a map that grows where an entry is written.
 func grownMapAdvice(c *code, at stack.Frame, expr string) string {

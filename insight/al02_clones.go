@@ -6,7 +6,6 @@ import (
 	"go/ast"
 	"go/types"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,7 +22,7 @@ import (
 const clonesTitle = "A copy allocates much, at several lines of the function that makes it"
 
 // cloneNames are names of functions that copy.
-var cloneNames = regexp.MustCompile(`^(?i:deep)?_?(?i:clone|copy|dup)(licate)?([A-Z_].*|All|s)?$`)
+var cloneNames = lazily(`^(?i:deep)?_?(?i:clone|copy|dup)(licate)?([A-Z_].*|All|s)?$`)
 
 // isCloner tells of a function that it returns a copy of its receiver, or of its only parameter: a new struct of the same type that is
 // filled from it, and from nothing else.

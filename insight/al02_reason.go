@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/types"
-	"regexp"
 	"strings"
 
 	"loupe/analysis/facts"
@@ -76,7 +75,7 @@ func tellReason(in *Input, r *reasons, g *reasonLine, f *Finding) {
 const queueAdvice = "The slice is a queue: taking from the front (q = q[1:]) gives up the room there, so that append has to make the slice anew again and again. Use a ring buffer, or move what is left to the front before appending (copy, then clear the rest), and start at the front again when it is empty."
 
 // appendTo is what an append, as the compiler prints it, adds to.
-var appendTo = regexp.MustCompile(`^append\(([\pL_][\pL\pN_.]*),`)
+var appendTo = lazily(`^append\(([\pL_][\pL\pN_.]*),`)
 
 // isQueue tells whether the source takes elements from the front of a slice that an append adds
 // to: it sets the field, or variable, of that name to a slice of itself without its first ones.

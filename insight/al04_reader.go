@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -28,7 +27,7 @@ var al04 = &Rule{
 // the methods themselves, as the compiler prints it. The standard readers that
 // keep what they are given are not among them: bufio.NewReader is there to
 // last.
-var readerCall = regexp.MustCompile(`^(io\.(ReadFull|ReadAtLeast|ReadAll|Copy|CopyN|CopyBuffer|WriteString)\(|[\pL_][\pL\pN_.]*\.(Read|Write|ReadAt|WriteAt|ReadFrom|WriteTo|ReadByte|WriteByte|WriteString)\()`)
+var readerCall = lazily(`^(io\.(ReadFull|ReadAtLeast|ReadAll|Copy|CopyN|CopyBuffer|WriteString)\(|[\pL_][\pL\pN_.]*\.(Read|Write|ReadAt|WriteAt|ReadFrom|WriteTo|ReadByte|WriteByte|WriteString)\()`)
 
 // throughReader tells whether a value escapes by being passed to a reader or
 // writer, or as one. What is returned, kept in a field or boxed as well has
@@ -120,4 +119,4 @@ func tellOtherWay(in *Input, c *why.Cause, w wayOut, f *Finding) {
 }
 
 // readsInto is a call that fills a buffer, as the compiler prints it.
-var readsInto = regexp.MustCompile(`\.(Read|ReadAt|ReadFrom|ReadFull|ReadAtLeast|ReadFromUDP|ReadFromUDPAddrPort|ReadMsgUDP|Recv|RecvFrom)\(`)
+var readsInto = lazily(`\.(Read|ReadAt|ReadFrom|ReadFull|ReadAtLeast|ReadFromUDP|ReadFromUDPAddrPort|ReadMsgUDP|Recv|RecvFrom)\(`)

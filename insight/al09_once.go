@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 
 	"loupe/value/stack"
@@ -13,10 +12,10 @@ import (
 // A text that is converted where it is read is converted once, whatever the loop around it does.
 
 // reads are functions and methods whose result, or each element of it, is a text that has just been read or cut out.
-var reads = regexp.MustCompile(`^(Text|ReadString|Fields|FieldsSeq|FieldsFunc|FieldsFuncSeq|Split|SplitN|SplitSeq|SplitAfter|SplitAfterSeq|Lines|Cut|CutPrefix|CutSuffix|FindAllString|FindString)$`)
+var reads = lazily(`^(Text|ReadString|Fields|FieldsSeq|FieldsFunc|FieldsFuncSeq|Split|SplitN|SplitSeq|SplitAfter|SplitAfterSeq|Lines|Cut|CutPrefix|CutSuffix|FindAllString|FindString)$`)
 
 // comparing are functions that compare texts or look for one in another.
-var comparing = regexp.MustCompile(`^(Contains|ContainsAny|HasPrefix|HasSuffix|Index|LastIndex|Count|Compare|EqualFold|Equal|Cut|CutPrefix|CutSuffix|TrimPrefix|TrimSuffix)$`)
+var comparing = lazily(`^(Contains|ContainsAny|HasPrefix|HasSuffix|Index|LastIndex|Count|Compare|EqualFold|Equal|Cut|CutPrefix|CutSuffix|TrimPrefix|TrimSuffix)$`)
 
 // eachOnce tells of a line that converts the case of texts, that each is one that its function has just read, and that the
 // result is not compared with anything.

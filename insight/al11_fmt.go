@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,7 +92,7 @@ func tellFmt(h *hit, f *Finding) {
 }
 
 // verb is a verb of package fmt with its flags, width and precision.
-var verb = regexp.MustCompile(`%([-+# 0]*)(\[\d+\])?(\d+|\*)?(\.(?:\d+|\*)?)?(\[\d+\])?([a-zA-Z%])`)
+var verb = lazily(`%([-+# 0]*)(\[\d+\])?(\d+|\*)?(\.(?:\d+|\*)?)?(\[\d+\])?([a-zA-Z%])`)
 
 // paddedVerb is the first verb of a format that strconv has no function for, because of a width or
 // a flag; empty where all are plain. A precision of a float is an argument of AppendFloat.

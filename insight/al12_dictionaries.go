@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"strings"
 
 	"loupe/value/stack"
@@ -34,7 +33,7 @@ var keptByReset = []struct {
 }
 
 // withDictionary are options that give a compressor a dictionary.
-var withDictionary = regexp.MustCompile(`^With\w*Dict\w*$`)
+var withDictionary = lazily(`^With\w*Dict\w*$`)
 
 // makingLines are the lines that may make the compressors.
 func makingLines(h *hit, makers []Evidence) (all []stack.Frame) {

@@ -1,8 +1,6 @@
 package insight
 
 import (
-	"regexp"
-
 	"loupe/analysis/facts"
 )
 
@@ -26,7 +24,7 @@ var al14 = &Rule{
 }
 
 // literal is a pattern that stands in the call, all of it.
-var literal = regexp.MustCompile("(Compile|MustCompile|CompilePOSIX|MustCompilePOSIX|MatchString|Match|MatchReader)\\((\"([^\"\\\\]|\\\\.)*\"|`[^`]*`)\\s*[,)]")
+var literal = lazily("(Compile|MustCompile|CompilePOSIX|MustCompilePOSIX|MatchString|Match|MatchReader)\\((\"([^\"\\\\]|\\\\.)*\"|`[^`]*`)\\s*[,)]")
 
 // longestLater finds where the program calls Longest on the expression of the heaviest line, and not always.
 func longestLater(h *hit) (at codeLine, ok bool) {

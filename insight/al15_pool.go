@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -41,7 +40,7 @@ func in2(a, b []Finding, state State) []Finding {
 }
 
 // givesFromPool are words with which names of functions begin that give their caller something to bring back.
-var givesFromPool = regexp.MustCompile(`^(Get|Acquire|Borrow|Take|New)`)
+var givesFromPool = lazily(`^(Get|Acquire|Borrow|Take|New)`)
 
 // poolToChange tells of a line that the program can do something about its pool: the Get or the New function is its own, or it
 // takes the object itself from the module that has the pool, by a function whose name says so.

@@ -1,7 +1,6 @@
 package insight
 
 import (
-	"regexp"
 	"strconv"
 
 	"loupe/analysis/facts"
@@ -35,7 +34,7 @@ func tellTimers(h *hit, f *Finding) {
 }
 
 // goRelease is how a toolchain names itself: go1.26.8, or devel go1.27-….
-var goRelease = regexp.MustCompile(`\bgo1\.(\d+)`)
+var goRelease = lazily(`\bgo1\.(\d+)`)
 
 // goMinor is the minor release of Go that built the program, 26 of go1.26.1.
 func goMinor(in *Input) (int, bool) {

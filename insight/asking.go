@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -81,7 +80,7 @@ func retryAround(c *code, path []stack.Frame) (found asking, ok bool) {
 var advances = []string{"Next", "NextRow", "Scan", "More", "HasNext", "Advance", "len"}
 
 // tries are names of counters, and of their limits, that number the tries of one thing.
-var tries = regexp.MustCompile(`(?i:attempt|retr|\btr(y|ies)|tries\b|pause|delay|backoff)`)
+var tries = lazily(`(?i:attempt|retr|\btr(y|ies)|tries\b|pause|delay|backoff)`)
 
 // items tells whether a loop goes through items, one of which what is called on a line takes:
 // those of a range over more than a count, of a list that a counter indexes, the numbers that a

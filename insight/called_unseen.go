@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -77,7 +76,7 @@ func (u *unseenCalls) whoMayCall(decl *ast.FuncDecl) string {
 }
 
 // directives give a function another name, or let other code call it.
-var directives = regexp.MustCompile(`(?m)^//(?:go:linkname|go:wasmexport|export|go:cgo_export_\w+)[ \t]+(\S+)(?:[ \t]+(\S+))?`)
+var directives = lazily(`(?m)^//(?:go:linkname|go:wasmexport|export|go:cgo_export_\w+)[ \t]+(\S+)(?:[ \t]+(\S+))?`)
 
 // namedDirective is such a directive: the function's name in its file, and the name that the linker knows; empty where it has none.
 type namedDirective struct {
@@ -97,7 +96,7 @@ func (u *unseenCalls) all() []namedDirective {
 		if err != nil || !bytes.Contains(text, []byte("\n//go:")) && !bytes.Contains(text, []byte("\n//export")) {
 			continue
 		}
-		for _, m := range directives.FindAllSubmatchIndex(text, -1) {
+		for _, m := range directives.compiled().FindAllSubmatchIndex(text, -1) {
 			x := namedDirective{at: codeLine{file: f.name, line: 1 + bytes.Count(text[:m[0]], []byte("\n"))}, name: string(text[m[2]:m[3]])}
 			x.text, _, _ = strings.Cut(string(text[m[0]:m[1]]), " ")
 			if m[4] >= 0 {
@@ -179,10 +178,10 @@ func holdsNamed(t types.Type, of *types.Named, seen map[types.Type]bool) bool {
 }
 
 // callsOfInterfaces are methods that packages of the library call by their interfaces, beside [calledByLibraries]: of files, databases, flags, sums, contexts and the like.
-var callsOfInterfaces = regexp.MustCompile(`^(Open|Set|Get|Put|Next|Commit|Rollback|Begin|BeginTx|Exec|Query|Prepare|Connect|Ping|Reset\w*|Sum|Seed|Accept|Addr|Cookies|SetCookies|Header|WriteHeader|Err|Deadline|Visit|Stat|Read\w+|Write\w+|Sub|Glob|Seek|Unwrap|Is|As|Format|GoString|LogValue|With\w+|U?int\d+|Marshal\w+|Unmarshal\w+|Gob\w+|Append\w+|Lock|Unlock|Release|Wait|Sync|Hijack|CloseIdleConnections|Export\w*|Init|Import\w*|Clone|Check\w*)$`)
+var callsOfInterfaces = lazily(`^(Open|Set|Get|Put|Next|Commit|Rollback|Begin|BeginTx|Exec|Query|Prepare|Connect|Ping|Reset\w*|Sum|Seed|Accept|Addr|Cookies|SetCookies|Header|WriteHeader|Err|Deadline|Visit|Stat|Read\w+|Write\w+|Sub|Glob|Seek|Unwrap|Is|As|Format|GoString|LogValue|With\w+|U?int\d+|Marshal\w+|Unmarshal\w+|Gob\w+|Append\w+|Lock|Unlock|Release|Wait|Sync|Hijack|CloseIdleConnections|Export\w*|Init|Import\w*|Clone|Check\w*)$`)
 
 // asksNoMethods are methods of the library, by their names, that call none but those of its interfaces.
-var asksNoMethods = regexp.MustCompile(`^(Encode|Decode|Scan\w*|Error|Errorf|Fatal|Fatalf|Fprint\w*|Write\w*|Read\w*|Store|Swap|Load\w*|CompareAndSwap|Exec|ExecContext|Query\w*|WithValue|With|Handle|HandleFunc|Wait|Do)$`)
+var asksNoMethods = lazily(`^(Encode|Decode|Scan\w*|Error|Errorf|Fatal|Fatalf|Fprint\w*|Write\w*|Read\w*|Store|Swap|Load\w*|CompareAndSwap|Exec|ExecContext|Query\w*|WithValue|With|Handle|HandleFunc|Wait|Do)$`)
 
 // callsAny tells of a package that it may call any exported method of what it is given: those of the library do so by name, and of others nothing is known.
 func callsAny(pkg string) bool {

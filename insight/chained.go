@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -89,7 +88,7 @@ func (l repeatingLoop) tell(f *Finding) {
 }
 
 // ofPages are names of what leads from one page of an answer to the next.
-var ofPages = regexp.MustCompile(`(?i)page|cursor|token|offset|marker|continue|links?$|^(has)?(next|more)|next(url|link|id)?$`)
+var ofPages = lazily(`(?i)page|cursor|token|offset|marker|continue|links?$|^(has)?(next|more)|next(url|link|id)?$`)
 
 // turnsPages tells of a loop that a name in what it sets is one of pages.
 func turnsPages(l loop) (found bool) {

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,23 +13,23 @@ import (
 
 var (
 	// saysReads are names of functions that only read, as far as a name says that.
-	saysReads = regexp.MustCompile(`^(?:(?i:get|list|fetch|find|load|read|query|select|count|search|lookup|describe|show|exists?|stat|head)|(?:[Gg]et|GET|[Ll]ist|[Ff]etch|[Ff]ind|[Ll]oad|[Rr]ead|[Qq]uery|[Ss]elect|[Cc]ount|[Ss]earch|[Ll]ook[Uu]p|[Dd]escribe|[Ss]how|[Ee]xists?|[Hh]as|[Ii]s)[A-Z_0-9].*)$`)
+	saysReads = lazily(`^(?:(?i:get|list|fetch|find|load|read|query|select|count|search|lookup|describe|show|exists?|stat|head)|(?:[Gg]et|GET|[Ll]ist|[Ff]etch|[Ff]ind|[Ll]oad|[Rr]ead|[Qq]uery|[Ss]elect|[Cc]ount|[Ss]earch|[Ll]ook[Uu]p|[Dd]escribe|[Ss]how|[Ee]xists?|[Hh]as|[Ii]s)[A-Z_0-9].*)$`)
 	// readsAndMore are parts of such names that say that it does more.
-	readsAndMore = regexp.MustCompile(`(Or|And|Then)[A-Z]|[a-z_](Next|Create|Delete|Remove|Update|Insert|Increment|Reset|Lock|Lease|Claim|Pop|Unique|Ticket)`)
+	readsAndMore = lazily(`(Or|And|Then)[A-Z]|[a-z_](Next|Create|Delete|Remove|Update|Insert|Increment|Reset|Lock|Lease|Claim|Pop|Unique|Ticket)`)
 	// saysDoes are names of functions that do something, or may do anything.
-	saysDoes = regexp.MustCompile(`^(?i:do|send|exec|execute|run|move|perform|apply|process|handle|trigger|start|stop|open|close|reset|set|add|push|pop|take|next|acquire|reserve|book|buy|pay|charge|claim|lock|release|call|invoke|command|submit|touch|mark|ack|notify|register|login|begin|transfer|write|store|advance)([A-Z_0-9].*)?$`)
+	saysDoes = lazily(`^(?i:do|send|exec|execute|run|move|perform|apply|process|handle|trigger|start|stop|open|close|reset|set|add|push|pop|take|next|acquire|reserve|book|buy|pay|charge|claim|lock|release|call|invoke|command|submit|touch|mark|ack|notify|register|login|begin|transfer|write|store|advance)([A-Z_0-9].*)?$`)
 	// stateful are methods by which a value of a library gives something else each time.
-	stateful = regexp.MustCompile(`^(Read|Scan|Next|Poll|Pop|Take|Recv|Receive|Peek|Discard|Token|Decode)`)
+	stateful = lazily(`^(Read|Scan|Next|Poll|Pop|Take|Recv|Receive|Peek|Discard|Token|Decode)`)
 	// metricNames are names of counts, logs and traces, as words of an expression.
-	metricNames = regexp.MustCompile(`(?i)(^|\.)(metrics?|stats|statsd|counters?|histograms?|gauges?|prom|prometheus|tracer|span|logger|log|slog|zap|sugar|_?[a-z]*(requests|calls|hits|misses|total|count))(\.|\[|$)`)
+	metricNames = lazily(`(?i)(^|\.)(metrics?|stats|statsd|counters?|histograms?|gauges?|prom|prometheus|tracer|span|logger|log|slog|zap|sugar|_?[a-z]*(requests|calls|hits|misses|total|count))(\.|\[|$)`)
 	// metricVerbs are what is called on them, and tells nobody in the program anything.
-	metricVerbs = regexp.MustCompile(`^(Inc|Dec|Add|Observe|Record|SetAttributes|AddEvent|RecordError|SetStatus|End|WithLabelValues|With|WithField|WithFields|WithError|WithContext|Named|Start|(Log|Print|Debug|Info|Warn|Warning|Error|Trace)(f|w|ln|Context|Ctx)?|Str|Int|Err|Dur|Msg|Msgf)$`)
+	metricVerbs = lazily(`^(Inc|Dec|Add|Observe|Record|SetAttributes|AddEvent|RecordError|SetStatus|End|WithLabelValues|With|WithField|WithFields|WithError|WithContext|Named|Start|(Log|Print|Debug|Info|Warn|Warning|Error|Trace)(f|w|ln|Context|Ctx)?|Str|Int|Err|Dur|Msg|Msgf)$`)
 	// fillsGiven are functions and methods that put something into what they are given.
-	fillsGiven = regexp.MustCompile(`^(Decode|Unmarshal|Scan|Sscan|Fscan|Read|Copy|Fprint|WriteTo|Write|StructScan|Select|Get|Bind|Put|Encode|Compact|Indent|HTMLEscape)`)
+	fillsGiven = lazily(`^(Decode|Unmarshal|Scan|Sscan|Fscan|Read|Copy|Fprint|WriteTo|Write|StructScan|Select|Get|Bind|Put|Encode|Compact|Indent|HTMLEscape)`)
 	// makesAnew are names of functions that make something of what they are given.
-	makesAnew = regexp.MustCompile(`^(New|Must|Parse|With|Format)([A-Z_0-9].*)?$`)
+	makesAnew = lazily(`^(New|Must|Parse|With|Format)([A-Z_0-9].*)?$`)
 	// tellsOnly are methods of library types that only tell something, of a context, a request, a time.
-	tellsOnly = regexp.MustCompile(`^(Value|Err|Done|Deadline|Context|FormValue|PostFormValue|PathValue|Cookie|Cookies|UserAgent|Referer|BasicAuth|Query|Encode|EscapedPath|Hostname|Port|Values|Get|Has|Load|Range|Len|Cap|Bytes|String|Error|Front|Back|Available|Stats|Unwrap|Is|As|Type|Kind|Name|Size|Mode|ModTime|IsDir|Host|MatchString|Match|Find.*|ReplaceAll.*|Split|Clone|WithContext)$`)
+	tellsOnly = lazily(`^(Value|Err|Done|Deadline|Context|FormValue|PostFormValue|PathValue|Cookie|Cookies|UserAgent|Referer|BasicAuth|Query|Encode|EscapedPath|Hostname|Port|Values|Get|Has|Load|Range|Len|Cap|Bytes|String|Error|Front|Back|Available|Stats|Unwrap|Is|As|Type|Kind|Name|Size|Mode|ModTime|IsDir|Host|MatchString|Match|Find.*|ReplaceAll.*|Split|Clone|WithContext)$`)
 )
 
 // isMetric tells of what is changed that it is a count, a log or a trace, by its name.

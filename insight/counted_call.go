@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -52,7 +51,7 @@ func bareGenerics(name string) string {
 }
 
 // literalNumbers end the name of a function literal.
-var literalNumbers = regexp.MustCompile(`^\d+(\.\d+)*$`)
+var literalNumbers = lazily(`^\d+(\.\d+)*$`)
 
 // isFrame tells of a frame that it is of the function. The counts have function literals without a number: of these it is the one that begins where
 // they say.

@@ -25,12 +25,12 @@ func (q *queryCost) computesForRows() bool {
 const stepsOver = 0.01
 
 var (
-	anyOf        = regexp.MustCompile(`(?i)\b(or|join|union|exists|intersect|except|with)\b|\(\s*select\b`)
-	calledText   = regexp.MustCompile(`^\s*(\w+)\s*\(`)
-	arrowText    = regexp.MustCompile("(?s)^\\s*((?:\\w+\\.)?[\"`\\[]?[A-Za-z_]\\w*[\"`\\]]?\\s*->>?\\s*'[^']*')")
-	comparesText = regexp.MustCompile(`(?is)^\s*(=|==|<=|>=|<>|!=|<|>|\bin\b|\bis\b|\bbetween\b|\blike\b)`)
-	quotedText   = regexp.MustCompile(`(?s)'[^']*'`)
-	columnName   = regexp.MustCompile("(?i)(?:^|[^\\w:@$?])([a-z_]\\w*)\\b(\\s*\\()?")
+	anyOf        = lazily(`(?i)\b(or|join|union|exists|intersect|except|with)\b|\(\s*select\b`)
+	calledText   = lazily(`^\s*(\w+)\s*\(`)
+	arrowText    = lazily("(?s)^\\s*((?:\\w+\\.)?[\"`\\[]?[A-Za-z_]\\w*[\"`\\]]?\\s*->>?\\s*'[^']*')")
+	comparesText = lazily(`(?is)^\s*(=|==|<=|>=|<>|!=|<|>|\bin\b|\bis\b|\bbetween\b|\blike\b)`)
+	quotedText   = lazily(`(?s)'[^']*'`)
+	columnName   = lazily("(?i)(?:^|[^\\w:@$?])([a-z_]\\w*)\\b(\\s*\\()?")
 	notColumns   = []string{"null", "true", "false", "as", "and", "or", "not", "is", "in", "integer", "int", "text", "real", "numeric", "blob", "collate", "nocase", "like", "between", "case", "when", "then", "else", "end"}
 )
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -33,11 +32,11 @@ var engines = []string{"modernc.org/sqlite", "modernc.org/ql", "github.com/mattn
 
 // Names of functions of an engine: those that run a statement, those of an engine that is Go itself, and of these the ones that go from row to row.
 var (
-	stepsNames   = regexp.MustCompile(`(?i)sqlite3_?step|VdbeExec|_Cfunc_\w*(step|execute|pending)|\bstep$|\(\*Stmt\)\.Step$`)
-	machineNames = regexp.MustCompile(`VdbeExec$`)
+	stepsNames   = lazily(`(?i)sqlite3_?step|VdbeExec|_Cfunc_\w*(step|execute|pending)|\bstep$|\(\*Stmt\)\.Step$`)
+	machineNames = lazily(`VdbeExec$`)
 	// computesNames are those of functions of SQL, where the machine calls them.
-	computesNames = regexp.MustCompile(`(?i)(func|trampoline)$`)
-	walksNames    = regexp.MustCompile(`(?i)btree_?(next|previous|first|last)$|moveTo(Leftmost|Rightmost)$|vdbeSorter`)
+	computesNames = lazily(`(?i)(func|trampoline)$`)
+	walksNames    = lazily(`(?i)btree_?(next|previous|first|last)$|moveTo(Leftmost|Rightmost)$|vdbeSorter`)
 )
 
 // Limits from which on such a query is told: chosen. stepped is the share of its samples in which its statement runs: what is read row by row for the program
@@ -126,7 +125,7 @@ func tellQuery(in *Input, w *facts.Weights, h *hotFunction, share stats.Interval
 }
 
 // readingTexts are the beginnings of statements that look for rows.
-var readingTexts = regexp.MustCompile(`(?is)^\s*(?:(?:--[^\n]*\n|/\*.*?\*/)\s*)*(select|with|update|delete)\b`)
+var readingTexts = lazily(`(?is)^\s*(?:(?:--[^\n]*\n|/\*.*?\*/)\s*)*(select|with|update|delete)\b`)
 
 // heaviestQuery is the statement with most of the samples of a hot function; nil where none of them is in a database of the program.
 func heaviestQuery(in *Input, w *facts.Weights, h *hotFunction) *queryCost {
@@ -304,14 +303,14 @@ func indexAdvice(text string) string {
 }
 
 var (
-	fromTable = regexp.MustCompile("(?is)\\b(?:from|update)\\s+[\"`\\[]?(\\w+)[\"`\\]]?(?:\\s+(?:as\\s+)?(\\w+))?")
-	manyParts = regexp.MustCompile(`(?i)\b(join|union|or|exists|case|intersect|except|with)\b|\(\s*select\b|\bfrom\s+[^()]*?,[^()]*?\bwhere\b`)
-	whereOf   = regexp.MustCompile(`(?is)\bwhere\b(.*?)(?:\border\s+by\b|\bgroup\s+by\b|\blimit\b|\breturning\b|;|$)`)
-	orderOf   = regexp.MustCompile(`(?is)\border\s+by\b(.*?)(?:\blimit\b|;|$)`)
-	asksEqual = regexp.MustCompile("(?is)^\\s*(?:\\w+\\.)?[\"`\\[]?(\\w+)[\"`\\]]?\\s*(=|==|\\bin\\b|\\bis\\b)")
-	asksRange = regexp.MustCompile("(?is)^\\s*(?:\\w+\\.)?[\"`\\[]?([a-z_]\\w*)[\"`\\]]?\\s*(<=|>=|<|>|\\bbetween\\b)")
-	orderName = regexp.MustCompile("(?is)^\\s*(?:\\w+\\.)?[\"`\\[]?([a-z_]\\w*)[\"`\\]]?\\s*(?:asc|desc)?\\s*$")
-	andWords  = regexp.MustCompile(`(?i)\band\b`)
+	fromTable = lazily("(?is)\\b(?:from|update)\\s+[\"`\\[]?(\\w+)[\"`\\]]?(?:\\s+(?:as\\s+)?(\\w+))?")
+	manyParts = lazily(`(?i)\b(join|union|or|exists|case|intersect|except|with)\b|\(\s*select\b|\bfrom\s+[^()]*?,[^()]*?\bwhere\b`)
+	whereOf   = lazily(`(?is)\bwhere\b(.*?)(?:\border\s+by\b|\bgroup\s+by\b|\blimit\b|\breturning\b|;|$)`)
+	orderOf   = lazily(`(?is)\border\s+by\b(.*?)(?:\blimit\b|;|$)`)
+	asksEqual = lazily("(?is)^\\s*(?:\\w+\\.)?[\"`\\[]?(\\w+)[\"`\\]]?\\s*(=|==|\\bin\\b|\\bis\\b)")
+	asksRange = lazily("(?is)^\\s*(?:\\w+\\.)?[\"`\\[]?([a-z_]\\w*)[\"`\\]]?\\s*(<=|>=|<|>|\\bbetween\\b)")
+	orderName = lazily("(?is)^\\s*(?:\\w+\\.)?[\"`\\[]?([a-z_]\\w*)[\"`\\]]?\\s*(?:asc|desc)?\\s*$")
+	andWords  = lazily(`(?i)\band\b`)
 )
 
 // indexColumns are the columns of an index for a statement of one table, those first that have to be equal to something; none where the text is not that simple.

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 
 	"loupe/analysis/compare"
@@ -30,8 +29,8 @@ type discarded struct {
 
 // beginners are functions that begin at the start of something that is there before and behind, overReaders those that read what they are given.
 var (
-	beginners   = regexp.MustCompile(`^(Open|OpenFile|OpenReader|OpenRaw|NewSectionReader)$`)
-	overReaders = regexp.MustCompile(`^New\w*Reader\w*$|^New(Scanner|Decoder)$|^(LimitReader|TeeReader|NopCloser)$`)
+	beginners   = lazily(`^(Open|OpenFile|OpenReader|OpenRaw|NewSectionReader)$`)
+	overReaders = lazily(`^New\w*Reader\w*$|^New(Scanner|Decoder)$|^(LimitReader|TeeReader|NopCloser)$`)
 )
 
 // mostBeginners is how many functions deep what opens a reader is looked for.

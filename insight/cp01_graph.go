@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +27,7 @@ type graphWalk struct {
 }
 
 // graphs are names of fields, maps and functions that lead to what others lead to as well, unlike the children of a tree.
-var graphs = regexp.MustCompile(`(?i)dep(s|end)|requir|import|edge|neighbo|^adj|parent|^refs?$|referen|links?$|^preds?$|predecess|^succs?$|success|prereq|upstream|downstream|^inputs?$|^uses$|extends|inherit|includes?$|needs$|blocks$|blockedby`)
+var graphs = lazily(`(?i)dep(s|end)|requir|import|edge|neighbo|^adj|parent|^refs?$|referen|links?$|^preds?$|predecess|^succs?$|success|prereq|upstream|downstream|^inputs?$|^uses$|extends|inherit|includes?$|needs$|blocks$|blockedby`)
 
 // walksGraph tells of the function of a frame that it is one.
 func walksGraph(d *derivations, at stack.Frame) (g graphWalk, ok bool) {
@@ -186,7 +185,7 @@ func keyedBy(d *derivations, decl *ast.FuncDecl, x ast.Expr) bool {
 }
 
 // notes are names of methods that tell of a set or a cache whether it has something.
-var notes = regexp.MustCompile(`^(Has|Have|Contains|Add|Insert|Seen|Visit(ed)?|Exists|Load|LoadOrStore|Get|Lookup|Mark\w*|Do|Peek)$`)
+var notes = lazily(`^(Has|Have|Contains|Add|Insert|Seen|Visit(ed)?|Exists|Load|LoadOrStore|Get|Lookup|Mark\w*|Do|Peek)$`)
 
 // remembers tells of a function that it asks whether it was somewhere already: a set, a map that it fills, a field that it sets.
 func remembers(d *derivations, decl *ast.FuncDecl) (found bool) {

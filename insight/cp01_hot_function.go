@@ -124,7 +124,7 @@ func profiled(entry recording.Entry, flags string) string {
 
 // plainName is what Go names its functions with. A profile may hold any other
 // text, which must not become part of a command that somebody copies.
-var plainName = regexp.MustCompile(`^[\pL\pN_./()*\[\],·%-]+$`)
+var plainName = lazily(`^[\pL\pN_./()*\[\],·%-]+$`)
 
 // Pattern quotes a function's name for a shell, as the regular expression that
 // loupe pprof -list wants: with its package, for "find" alone would also list

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 
 	"loupe/analysis/compare"
@@ -144,7 +143,7 @@ func (p powerOf) givenBy(d *derivations, in, outer frameCode, at stack.Frame) (n
 }
 
 // numberCasts are functions that give the number they are given in another type.
-var numberCasts = regexp.MustCompile(`^(u?int(8|16|32|64)?|uint|float(32|64)|NewInt|SetInt64|SetUint64|Set)$`)
+var numberCasts = lazily(`^(u?int(8|16|32|64)?|uint|float(32|64)|NewInt|SetInt64|SetUint64|Set)$`)
 
 // plainPower is an expression without conversions of numbers.
 func plainPower(d *derivations, x ast.Expr) ast.Expr {

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,8 +71,8 @@ func (w *bytesWay) code(i int) (in frameCode, ok bool) {
 
 // Names of functions that decode a text that they are given, and of packages that have such.
 var (
-	bytesDecoders = regexp.MustCompile(`^(Unmarshal([A-Z][A-Za-z]*)?|Decode|Valid)$`)
-	bytesPackages = regexp.MustCompile(`(?i)(json|yaml|xml|toml|proto|msgpack|cbor|bson|sonic)`)
+	bytesDecoders = lazily(`^(Unmarshal([A-Z][A-Za-z]*)?|Decode|Valid)$`)
+	bytesPackages = lazily(`(?i)(json|yaml|xml|toml|proto|msgpack|cbor|bson|sonic)`)
 )
 
 // decodesText tells of a function of a library that it decodes a text.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 
 	"loupe/value/stack"
@@ -63,7 +62,7 @@ func atTheEnd(w callFrom) bool {
 }
 
 // nameOpeners are the calls that open or examine a file of a name, which comes first.
-var nameOpeners = regexp.MustCompile(`^(os\.(Open|OpenFile|Create|ReadFile|WriteFile|Stat|Lstat)|ioutil\.(ReadFile|WriteFile)|syscall\.Open|unix\.Open)$`)
+var nameOpeners = lazily(`^(os\.(Open|OpenFile|Create|ReadFile|WriteFile|Stat|Lstat)|ioutil\.(ReadFile|WriteFile)|syscall\.Open|unix\.Open)$`)
 
 // namesOpened are the names of the files that the calls on a line open.
 func namesOpened(c *code, at stack.Frame) (all []fileName) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -98,7 +97,7 @@ func smallCalls(h *hit) (small []smallCall, weight int64, reads bool) {
 }
 
 // packets are names of networks in which each write is a message of its own.
-var packets = regexp.MustCompile(`^"(udp[46]?|ip[46]?(:.*)?|unixgram|unixpacket)"$`)
+var packets = lazily(`^"(udp[46]?|ip[46]?(:.*)?|unixgram|unixpacket)"$`)
 
 // placeIsSet tells of the function of a line that it sets from where a file is read.
 func placeIsSet(c *code, at stack.Frame) bool {
@@ -186,7 +185,7 @@ func partsOfMessage(c *code, small []smallCall, reads bool) bool {
 }
 
 // sendsOut are names of methods that send what was written.
-var sendsOut = regexp.MustCompile(`^(Write|WriteString|WriteTo|Flush|Send)$`)
+var sendsOut = lazily(`^(Write|WriteString|WriteTo|Flush|Send)$`)
 
 // appends tells of the program's sources that they open a file for appending.
 func appends(c *code) (found bool) {
@@ -272,7 +271,7 @@ func goesOnWriting(h *hit) bool {
 }
 
 // keptRecords are words of names of what writes records that somebody relies on once they are written.
-var keptRecords = regexp.MustCompile(`(?i:wal\b|wal[_.)]|journal|ledger|commit|audit|durable|\backs?\b)|wal[A-Z]|Wal[A-Z]|WAL|[a-z.]Ack|^Ack`)
+var keptRecords = lazily(`(?i:wal\b|wal[_.)]|journal|ledger|commit|audit|durable|\backs?\b)|wal[A-Z]|Wal[A-Z]|WAL|[a-z.]Ack|^Ack`)
 
 // movedOn is how many bytes a read or write on a line moves, where the source says it; 0 where it does not.
 func movedOn(d *derivations, at stack.Frame, reads bool) int64 {

@@ -6,7 +6,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -229,7 +228,7 @@ func (c *loggedFor) add(p *profile.Profile, id stack.ID, n int, weight, samples 
 
 // writing are the names of functions that a logger calls for a record that is written; one that only gives the
 // handler, the writer or the encoder is none.
-var writing = regexp.MustCompile(`^((?i:write|handle|output|print|encode|fire|emit|export)([^r]|$)|(append|format)[A-Z])`)
+var writing = lazily(`^((?i:write|handle|output|print|encode|fire|emit|export)([^r]|$)|(append|format)[A-Z])`)
 
 // writesRecord tells of a function by its name that it writes a record; what the runtime writes while it allocates is none.
 func writesRecord(name string) bool {

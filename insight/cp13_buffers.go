@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -13,10 +12,10 @@ import (
 
 // newBuffer is how a function makes a buffer, bufferWrites what adds to it, without giving anything of it away.
 var (
-	newBuffer    = regexp.MustCompile(`^(\*?(bytes\.Buffer|strings\.Builder)|&?(bytes\.Buffer|strings\.Builder)\{\}|new\((bytes\.Buffer|strings\.Builder)\)|bytes\.NewBuffer\(nil\))$`)
-	bufferWrites = regexp.MustCompile(`^(Write|WriteString|WriteByte|WriteRune|Grow|Reset)$`)
-	bufferTexts  = regexp.MustCompile(`^(String|Bytes)$`)
-	encoderOf    = regexp.MustCompile(`^(json|xml)\.NewEncoder$`)
+	newBuffer    = lazily(`^(\*?(bytes\.Buffer|strings\.Builder)|&?(bytes\.Buffer|strings\.Builder)\{\}|new\((bytes\.Buffer|strings\.Builder)\)|bytes\.NewBuffer\(nil\))$`)
+	bufferWrites = lazily(`^(Write|WriteString|WriteByte|WriteRune|Grow|Reset)$`)
+	bufferTexts  = lazily(`^(String|Bytes)$`)
+	encoderOf    = lazily(`^(json|xml)\.NewEncoder$`)
 )
 
 // bufferWritten is the function's own buffer that a call writes to; nil where it writes to none.

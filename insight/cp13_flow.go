@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 
 	"loupe/value/stack"
@@ -139,22 +138,22 @@ func (s *textScan) logged(at stack.Frame, callee string) (ends flowEnds, ok bool
 
 // makeTexts are functions of the library that make a text of texts, or a list of them, by their packages; nothing is known of
 // the types of the library.
-var makeTexts = map[string]*regexp.Regexp{
-	"fmt":     regexp.MustCompile(`^(Sprint|Append)`),
-	"strings": regexp.MustCompile(`^(Join|Repeat|Replace|To[A-Z]|Title|Trim|Map|Split|Fields|Clone)`),
-	"slices":  regexp.MustCompile(`^(Clone|Concat|Sorted)`),
-	"strconv": regexp.MustCompile(`^(Quote|Append|Format|Itoa)`),
-	"bytes":   regexp.MustCompile(`^(Join|Repeat|Replace|To[A-Z]|Title|Trim|Clone)`),
+var makeTexts = map[string]*pattern{
+	"fmt":     lazily(`^(Sprint|Append)`),
+	"strings": lazily(`^(Join|Repeat|Replace|To[A-Z]|Title|Trim|Map|Split|Fields|Clone)`),
+	"slices":  lazily(`^(Clone|Concat|Sorted)`),
+	"strconv": lazily(`^(Quote|Append|Format|Itoa)`),
+	"bytes":   lazily(`^(Join|Repeat|Replace|To[A-Z]|Title|Trim|Clone)`),
 
-	"net/http/httputil": regexp.MustCompile(`^Dump`),
-	"encoding/json":     regexp.MustCompile(`^Marshal`),
-	"encoding/xml":      regexp.MustCompile(`^Marshal`),
-	"encoding/hex":      regexp.MustCompile(`^(EncodeToString|Dump)$`),
-	"runtime/debug":     regexp.MustCompile(`^Stack$`),
-	"gopkg.in/yaml.v3":  regexp.MustCompile(`^Marshal`),
-	"google.golang.org/protobuf/encoding/protojson": regexp.MustCompile(`^(Marshal|Format)$`),
-	"google.golang.org/protobuf/encoding/prototext": regexp.MustCompile(`^(Marshal|Format)$`),
-	"github.com/davecgh/go-spew/spew":               regexp.MustCompile(`^(Sdump|Sprint)`),
+	"net/http/httputil": lazily(`^Dump`),
+	"encoding/json":     lazily(`^Marshal`),
+	"encoding/xml":      lazily(`^Marshal`),
+	"encoding/hex":      lazily(`^(EncodeToString|Dump)$`),
+	"runtime/debug":     lazily(`^Stack$`),
+	"gopkg.in/yaml.v3":  lazily(`^Marshal`),
+	"google.golang.org/protobuf/encoding/protojson": lazily(`^(Marshal|Format)$`),
+	"google.golang.org/protobuf/encoding/prototext": lazily(`^(Marshal|Format)$`),
+	"github.com/davecgh/go-spew/spew":               lazily(`^(Sdump|Sprint)`),
 }
 
 // textual tells of an expression that it is text, bytes, or a list of these.
@@ -431,7 +430,7 @@ func (f *textFlow) sink(decl *ast.FuncDecl, call *ast.CallExpr, around []ast.Nod
 }
 
 // forInterfaces are names of methods that the library calls by interfaces, and that give a text: who prints a value gets it.
-var forInterfaces = regexp.MustCompile(`^(String|GoString|Error|Marshal\w*|Name|Network|Text|Type)$`)
+var forInterfaces = lazily(`^(String|GoString|Error|Marshal\w*|Name|Network|Text|Type)$`)
 
 // returned follows a result of a function to what its callers make of it.
 func (f *textFlow) returned(decl *ast.FuncDecl, i, results int, around []ast.Node) {

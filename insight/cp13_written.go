@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -34,7 +33,7 @@ func askOnly(advice string) string {
 }
 
 // changingNames are methods and functions of the library that change what they are given or called on.
-var changingNames = regexp.MustCompile(`^(?i:unmarshal|decode|scan|read|sort|shuffle|reverse|add|append|push|insert|put|set|store|delete|remove|reset|clear|next|pop|fill|merge)`)
+var changingNames = lazily(`^(?i:unmarshal|decode|scan|read|sort|shuffle|reverse|add|append|push|insert|put|set|store|delete|remove|reset|clear|next|pop|fill|merge)`)
 
 // changedLater tells of what the text is made from that the function, or what it gives it to, changes it after that: a logger that is given
 // the value itself may look at it too late.

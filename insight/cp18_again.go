@@ -3,7 +3,6 @@ package insight
 import (
 	"fmt"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -125,7 +124,7 @@ func compiles(fn string) bool {
 }
 
 // compilers are such names.
-var compilers = regexp.MustCompile(`^(Must)?Compile([A-Z].*)?$`)
+var compilers = lazily(`^(Must)?Compile([A-Z].*)?$`)
 
 // againLazy is the kind of what a value of a library sets up when it is used first.
 const againLazy = "again.lazy"
@@ -156,7 +155,7 @@ func setsUp(t *stack.Table, frames []stack.FrameID) (method string, ok bool) {
 }
 
 // endings are the names of methods that a value has for its end.
-var endings = regexp.MustCompile(`^(?i:close|stop|cancel|shutdown|finish|done|release|free)`)
+var endings = lazily(`^(?i:close|stop|cancel|shutdown|finish|done|release|free)`)
 
 // doneOnce tells whether the program does what a stack shows once: under a sync.Once that is
 // not that of a value of a library. Below outside there is nothing of the user's.

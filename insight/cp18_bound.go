@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -21,7 +20,7 @@ type boundUse struct {
 }
 
 // setsUpWith are methods by which something that was made is given functions and settings.
-var setsUpWith = regexp.MustCompile(`^(Funcs|Option|Delims|Use|Register\w*|Set\w*|With\w*|Add\w*)$`)
+var setsUpWith = lazily(`^(Funcs|Option|Delims|Use|Register\w*|Set\w*|With\w*|Add\w*)$`)
 
 // boundSearch is for one call.
 type boundSearch struct {
@@ -210,7 +209,7 @@ func (s *boundSearch) fixed(v types.Object, depth int) bool {
 }
 
 // sameForSame are packages whose functions give the same for the same arguments.
-var sameForSame = regexp.MustCompile(`^(strings|strconv|regexp|errors|math|math/bits|unicode|unicode/utf8|path|path/filepath)$`)
+var sameForSame = lazily(`^(strings|strconv|regexp|errors|math|math/bits|unicode|unicode/utf8|path|path/filepath)$`)
 
 // statesOf looks in a function that returns functions for variables of its own that these change.
 func (s *boundSearch) statesOf(decl *ast.FuncDecl, call *ast.CallExpr) {
@@ -303,7 +302,7 @@ func isReceiver(decl *ast.FuncDecl, v types.Object) bool {
 }
 
 // oneUser are types of libraries of which one value serves one goroutine at a time.
-var oneUser = regexp.MustCompile(`^(hash\.Hash\w*|math/rand(/v2)?\.(Rand|Source|Source64|Zipf|PCG|ChaCha8)|compress/\w+\.(Reader|Writer)|encoding/\w+\.(Encoder|Decoder|Reader|Writer)|bufio\.\w+|bytes\.(Buffer|Reader)|strings\.(Builder|Reader)|crypto/cipher\.(Stream|BlockMode|StreamReader|StreamWriter)|text/tabwriter\.Writer|math/big\.\w+|container/\w+\.\w+|golang\.org/x/text/(collate\.Collator|transform\.\w+|encoding\.\w+))$`)
+var oneUser = lazily(`^(hash\.Hash\w*|math/rand(/v2)?\.(Rand|Source|Source64|Zipf|PCG|ChaCha8)|compress/\w+\.(Reader|Writer)|encoding/\w+\.(Encoder|Decoder|Reader|Writer)|bufio\.\w+|bytes\.(Buffer|Reader)|strings\.(Builder|Reader)|crypto/cipher\.(Stream|BlockMode|StreamReader|StreamWriter)|text/tabwriter\.Writer|math/big\.\w+|container/\w+\.\w+|golang\.org/x/text/(collate\.Collator|transform\.\w+|encoding\.\w+))$`)
 
 // usedByOne is the type of what a function returns first, where one value of it serves one goroutine at a time.
 func usedByOne(d *derivations, decl *ast.FuncDecl) (name string, ok bool) {

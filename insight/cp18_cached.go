@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,8 +16,8 @@ import (
 // An expensive call behind a cache of the program's own: what it takes is what the misses take.
 
 var (
-	cachedAsks = regexp.MustCompile(`^(Contains|Has|Get|Load|Lookup|Exists|Peek|Find|Check|Known|Seen)$`)
-	cachedPuts = regexp.MustCompile(`^(Put|Set|Add|Store|Insert|Remember|Save)$`)
+	cachedAsks = lazily(`^(Contains|Has|Get|Load|Lookup|Exists|Peek|Find|Check|Known|Seen)$`)
+	cachedPuts = lazily(`^(Put|Set|Add|Store|Insert|Remember|Save)$`)
 )
 
 // cachedCall is a call that is made only where a cache has nothing, and the method that puts results into it.

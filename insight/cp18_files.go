@@ -7,7 +7,6 @@ import (
 	"go/types"
 	"iter"
 	"maps"
-	"regexp"
 	"slices"
 
 	"loupe/analysis/compare"
@@ -242,7 +241,7 @@ func ofKernel(c *code, from []given) bool {
 }
 
 // kernelFiles are the beginnings of such names.
-var kernelFiles = regexp.MustCompile("^[\"`]/(proc|sys|dev)(/|[\"`])")
+var kernelFiles = lazily("^[\"`]/(proc|sys|dev)(/|[\"`])")
 
 // initialText is the text that a variable of a package is declared with, with its quotes.
 func initialText(t *typed, v types.Object) (text string) {

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -57,7 +56,7 @@ func lastUser(v *view, frames []stack.FrameID) int {
 }
 
 // callsOnce are functions of libraries that call what they are given no more than once.
-var callsOnce = regexp.MustCompile(`^(sync\.\(\*(WaitGroup|Once)\)\.|sync\.Once|golang\.org/x/sync/errgroup\.|testing\.(tRunner|\(\*[BTM]\)\.)|time\.goFunc|context\.|reflect\.|runtime/pprof\.|github\.com/(spf13/cobra|urfave/cli)\b)`)
+var callsOnce = lazily(`^(sync\.\(\*(WaitGroup|Once)\)\.|sync\.Once|golang\.org/x/sync/errgroup\.|testing\.(tRunner|\(\*[BTM]\)\.)|time\.goFunc|context\.|reflect\.|runtime/pprof\.|github\.com/(spf13/cobra|urfave/cli)\b)`)
 
 // calledInTurns tells whether a line calls a function in each turn of a loop. What a loop begins
 // with, or goes through, is called once, as is what a loop tries until it succeeds; and what a loop
@@ -272,7 +271,7 @@ func filledBy(d *ast.FuncDecl, call *ast.CallExpr) map[string]bool {
 }
 
 // storers are methods by which something is put into a cache.
-var storers = regexp.MustCompile(`^(Store|LoadOrStore|Swap|CompareAndSwap|Set|Put|Add)`)
+var storers = lazily(`^(Store|LoadOrStore|Swap|CompareAndSwap|Set|Put|Add)`)
 
 // eachAssignment calls for each place that is given a value, the value of a call with several results
 // included.
@@ -355,7 +354,7 @@ func asksWhether(s *ast.IfStmt, places map[string]bool, d *ast.FuncDecl) (found 
 }
 
 // whenever are words of conditions and channels that tell of the time, or that somebody asks for it.
-var whenever = regexp.MustCompile(`(?i)\btime\.|\.C\b|tick|since|expire|stale|ttl|refresh|reload|rebuild|interval|modtime|changed|dirty|sighup|signal`)
+var whenever = lazily(`(?i)\btime\.|\.C\b|tick|since|expire|stale|ttl|refresh|reload|rebuild|interval|modtime|changed|dirty|sighup|signal`)
 
 // atIntervals finds the condition by which a line calls something only from time to time: one of the
 // time, or of a wish to have it made anew. It is empty where there is none.

@@ -3,7 +3,6 @@ package insight
 import (
 	"go/ast"
 	"go/types"
-	"regexp"
 
 	"loupe/value/stack"
 )
@@ -22,7 +21,7 @@ const (
 )
 
 // otherEachTime are calls, by their texts, whose results are to be others each time.
-var otherEachTime = regexp.MustCompile(`\b(time\.(Now|Since)|rand\.(Int|Uint|Read|N\b)|maphash\.|os\.Getpid|uuid\.)`)
+var otherEachTime = lazily(`\b(time\.(Now|Since)|rand\.(Int|Uint|Read|N\b)|maphash\.|os\.Getpid|uuid\.)`)
 
 // seedOf finds the seed that the first line of a way gives to a source, and where it comes from.
 func seedOf(c *code, way []stack.Frame) (kind seeding, text string) {

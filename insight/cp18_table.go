@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -25,13 +24,13 @@ import (
 const tablesTitle = "The same table is made again for each item"
 
 // tableReads are the functions of the library that read files, folders or the environment, by their packages.
-var tableReads = map[string]*regexp.Regexp{
-	"os":            regexp.MustCompile(`^(ReadFile|ReadDir|Open|Stat|Lstat|Readlink|Getenv|LookupEnv|Environ|Hostname|Getwd)$`),
-	"io/ioutil":     regexp.MustCompile(`^(ReadFile|ReadDir)$`),
-	"path/filepath": regexp.MustCompile(`^(Glob|Walk|WalkDir|EvalSymlinks|Abs)$`),
-	"io/fs":         regexp.MustCompile(`^(ReadFile|ReadDir|Stat|Glob|WalkDir)$`),
-	"net":           regexp.MustCompile(`^(Interfaces|InterfaceAddrs)$`),
-	"os/user":       regexp.MustCompile(`^Lookup`),
+var tableReads = map[string]*pattern{
+	"os":            lazily(`^(ReadFile|ReadDir|Open|Stat|Lstat|Readlink|Getenv|LookupEnv|Environ|Hostname|Getwd)$`),
+	"io/ioutil":     lazily(`^(ReadFile|ReadDir)$`),
+	"path/filepath": lazily(`^(Glob|Walk|WalkDir|EvalSymlinks|Abs)$`),
+	"io/fs":         lazily(`^(ReadFile|ReadDir|Stat|Glob|WalkDir)$`),
+	"net":           lazily(`^(Interfaces|InterfaceAddrs)$`),
+	"os/user":       lazily(`^Lookup`),
 }
 
 // tableAsks tells of a call that it reads files, folders or the environment.
@@ -64,9 +63,9 @@ func tableOpens(pkg, name string) bool {
 
 var (
 	// tableTells are methods of files, entries of folders and regular expressions that change nothing.
-	tableTells = regexp.MustCompile(`^(Info|Type|Mode|Perm|Size|ModTime|Sys|IsDir|Find\w*|ReplaceAll\w*)$`)
+	tableTells = lazily(`^(Info|Type|Mode|Perm|Size|ModTime|Sys|IsDir|Find\w*|ReplaceAll\w*)$`)
 	// tableLogs are packages whose functions only tell what is done.
-	tableLogs = regexp.MustCompile(`^log(/slog)?$`)
+	tableLogs = lazily(`^log(/slog)?$`)
 )
 
 // tableLibrary tells of a call of the library, in a function that may read files, that it is known here.

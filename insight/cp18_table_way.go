@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -576,7 +575,7 @@ func tableEach(l *derivedLoop, by ast.Node) (each, doubt string, ok bool) {
 }
 
 // tableNext are methods by which a loop goes on to the next item.
-var tableNext = regexp.MustCompile(`^(Scan|Next|More|HasNext)$`)
+var tableNext = lazily(`^(Scan|Next|More|HasNext)$`)
 
 // tableGuarded tells of the conditions of a call in a loop that they hold once, or that nobody knows how often.
 func tableGuarded(l *derivedLoop, conds []ast.Expr) (once, unsure bool) {
@@ -603,7 +602,7 @@ func tableGuarded(l *derivedLoop, conds []ast.Expr) (once, unsure bool) {
 }
 
 // tableWrites are functions that change files, the environment, the working directory or flags.
-var tableWrites = regexp.MustCompile(`^(flag\.(Set|Parse)|os\.(Chdir|Clearenv|WriteFile|Create|CreateTemp|Rename|Remove|RemoveAll|Mkdir|MkdirAll|Symlink|Link|Chmod|Chtimes|Truncate|Setenv|Unsetenv)|ioutil\.WriteFile|exec\.Command(Context)?)$`)
+var tableWrites = lazily(`^(flag\.(Set|Parse)|os\.(Chdir|Clearenv|WriteFile|Create|CreateTemp|Rename|Remove|RemoveAll|Mkdir|MkdirAll|Symlink|Link|Chmod|Chtimes|Truncate|Setenv|Unsetenv)|ioutil\.WriteFile|exec\.Command(Context)?)$`)
 
 // tableChanges finds in what a loop repeats a call that changes files, or may do so.
 func tableChanges(d *derivations, decl *ast.FuncDecl, body ast.Node, turn map[*ast.FuncDecl]bool) (at codeLine, found bool) {
@@ -625,7 +624,7 @@ func tableChanges(d *derivations, decl *ast.FuncDecl, body ast.Node, turn map[*a
 }
 
 // outWriters are methods of the library that write to something, which may be a file.
-var outWriters = regexp.MustCompile(`^(Write|WriteString|WriteByte|WriteRune|WriteAt|WriteTo|ReadFrom|Flush|Sync|Truncate|Chdir)$`)
+var outWriters = lazily(`^(Write|WriteString|WriteByte|WriteRune|WriteAt|WriteTo|ReadFrom|Flush|Sync|Truncate|Chdir)$`)
 
 // writesOut tells of a call that it writes to what may be a file: not to the standard output or error, nor to a buffer.
 func writesOut(d *derivations, call *ast.CallExpr) bool {
@@ -656,7 +655,7 @@ func roundsTime(d *derivations, sel *ast.SelectorExpr, call *ast.CallExpr) bool 
 }
 
 // timeGivers are functions and methods that return a time or a duration.
-var timeGivers = regexp.MustCompile(`^(Now|Since|Until|Sub|UTC|Local|In|Add|AddDate|Unix|UnixMilli|Date|ModTime|Round|Truncate)$`)
+var timeGivers = lazily(`^(Now|Since|Until|Sub|UTC|Local|In|Add|AddDate|Unix|UnixMilli|Date|ModTime|Round|Truncate)$`)
 
 // isTerminal tells of what is written to that it is the standard output or error, or in memory.
 func isTerminal(d *derivations, x ast.Expr) bool {
@@ -673,7 +672,7 @@ func isTerminal(d *derivations, x ast.Expr) bool {
 }
 
 // memoryName is how variables are called that gather text or a sum.
-var memoryName = regexp.MustCompile(`(?i)^(b|sb|buf|buffer|builder|text|h|hash|sum)$`)
+var memoryName = lazily(`(?i)^(b|sb|buf|buffer|builder|text|h|hash|sum)$`)
 
 // tableShared tells of the fields of an item whether all items have the first from one value by the source, and whether
 // that is sure.

@@ -2,7 +2,6 @@ package insight
 
 import (
 	"go/ast"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,7 +11,7 @@ import (
 // Sorts in functions that others call back: whether they come once, or once for each of many items.
 
 // callsEach are functions of libraries that call what they are given for each item of what they go through.
-var callsEach = regexp.MustCompile(`^(Range|Walk\w*|walk\w*|\w*Each\w*|Visit\w*|Iterate\w*|Inspect|Ascend\w*|Descend\w*)$`)
+var callsEach = lazily(`^(Range|Walk\w*|walk\w*|\w*Each\w*|Visit\w*|Iterate\w*|Inspect|Ascend\w*|Descend\w*)$`)
 
 // callsForEach tells of a function of a library that it calls what it is given for each of many, by its name.
 func callsForEach(fn string) bool {

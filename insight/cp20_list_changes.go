@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 )
 
@@ -12,7 +11,7 @@ import (
 // of it, and in functions that are given it. What is appended leaves all sums from its start as they are.
 
 // reordering are functions that change the list which they are given first.
-var reordering = regexp.MustCompile(`^(sort\.(Sort|Stable|Slice|SliceStable|Ints|Strings|Float64s)|slices\.(Sort\w*|Reverse|Insert|Delete\w*|Replace|Compact\w*)|heap\.\w+)$`)
+var reordering = lazily(`^(sort\.(Sort|Stable|Slice|SliceStable|Ints|Strings|Float64s)|slices\.(Sort\w*|Reverse|Insert|Delete\w*|Replace|Compact\w*)|heap\.\w+)$`)
 
 // mostPassed is through how many calls a list is followed.
 const mostPassed = 3

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,8 +13,8 @@ import (
 
 // derives are functions that make a context of another one, by their names; contexts are names of variables for them.
 var (
-	derives  = regexp.MustCompile(`^(With|Start|New|Add|Put|Set|Into|Inject|with|start|new|add|put|set|into|inject)`)
-	contexts = regexp.MustCompile(`(?i:ctx|context)`)
+	derives  = lazily(`^(With|Start|New|Add|Put|Set|Into|Inject|with|start|new|add|put|set|into|inject)`)
+	contexts = lazily(`(?i:ctx|context)`)
 )
 
 // growingContext is a line that makes a context of that of the turn before.

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	exact "go/constant"
 	"go/types"
-	"regexp"
 	"strconv"
 	"time"
 )
@@ -17,9 +16,9 @@ var knownLayouts = map[string]string{
 
 var (
 	// nearRFC3339 are layouts of which time.RFC3339 takes all texts: it takes a fraction of any length, and Z.
-	nearRFC3339 = regexp.MustCompile(`^2006-01-02T15:04:05([.,](0+|9+))?(Z07:00|Z)$`)
+	nearRFC3339 = lazily(`^2006-01-02T15:04:05([.,](0+|9+))?(Z07:00|Z)$`)
 	// digitLayout are layouts of digits at fixed places.
-	digitLayout = regexp.MustCompile(`^(2006|06|01|02|15|03|04|05|[.,]0+|[-/:T ,.Z_])+$`)
+	digitLayout = lazily(`^(2006|06|01|02|15|03|04|05|[.,]0+|[-/:T ,.Z_])+$`)
 )
 
 // tellLayout says of a line that parses times in a constant layout that package time has no way of its own for it, where

@@ -7,7 +7,6 @@ import (
 	"go/types"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -109,7 +108,7 @@ func handlesFile(name string) (handles, opens bool) {
 var makesFile = map[string]bool{"os.Create": true, "os.CreateTemp": true, "os.WriteFile": true, "os.(*Root).Create": true, "os.(*Root).WriteFile": true}
 
 // ofFiles are types of parameters that say which file is meant, or how much of it.
-var ofFiles = regexp.MustCompile(`^(string|bool|byte|rune|u?int\d*|error|context\.Context|(os|fs)\.(File(Info|Mode)|DirEntry|FS)|\*os\.(File|Root)|time\.\w+)$`)
+var ofFiles = lazily(`^(string|bool|byte|rune|u?int\d*|error|context\.Context|(os|fs)\.(File(Info|Mode)|DirEntry|FS)|\*os\.(File|Root)|time\.\w+)$`)
 
 // dependsOn is a parameter of the function that says something else than which file is meant; empty where there is none.
 func (o *opener) dependsOn(c *code) string {

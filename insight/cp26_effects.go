@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -243,7 +242,7 @@ func (w *effectWalk) calls(n *ast.CallExpr, alone bool) {
 }
 
 // makesForEach are names of functions that make something of its own for each who asks.
-var makesForEach = regexp.MustCompile(`^(?i:new|make|create|clone|copy|alloc|spawn|start|begin|acquire|dial|connect|handshake|accept|listen)([A-Z_0-9].*)?$`)
+var makesForEach = lazily(`^(?i:new|make|create|clone|copy|alloc|spawn|start|begin|acquire|dial|connect|handshake|accept|listen)([A-Z_0-9].*)?$`)
 
 // hold says what speaks against keeping the result: then the finding is a remark.
 func (r *repeatedCall) hold(in *Input, f *Finding) {

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -15,31 +14,31 @@ import (
 // waitsOnPurpose are functions of package time that let it pass, atomicChanges methods that change a counter or a flag.
 var (
 	waitsOnPurpose = []string{"time.Sleep", "time.After", "time.NewTimer", "time.NewTicker", "time.Tick"}
-	atomicChanges  = regexp.MustCompile(`^(Add|Store|Swap|CompareAndSwap|Or|And)(Int32|Int64|Uint32|Uint64|Uintptr|Pointer)?$`)
-	waitGroups     = regexp.MustCompile(`(?i)(wg|wait|group)$`)
+	atomicChanges  = lazily(`^(Add|Store|Swap|CompareAndSwap|Or|And)(Int32|Int64|Uint32|Uint64|Uintptr|Pointer)?$`)
+	waitGroups     = lazily(`(?i)(wg|wait|group)$`)
 )
 
 // movesOn are functions and methods that read what comes next, and move on.
-var movesOn = regexp.MustCompile(`^(Read|ReadFull|ReadAtLeast|ReadAll|ReadByte|ReadBytes|ReadRune|ReadString|ReadLine|ReadSlice|ReadFrom|Copy|CopyN|CopyBuffer|Fscan|Fscanf|Fscanln|Decode|Token|Scan|Next|NextPart|Recv|ReadMessage|ReadRecord)$`)
+var movesOn = lazily(`^(Read|ReadFull|ReadAtLeast|ReadAll|ReadByte|ReadBytes|ReadRune|ReadString|ReadLine|ReadSlice|ReadFrom|Copy|CopyN|CopyBuffer|Fscan|Fscanf|Fscanln|Decode|Token|Scan|Next|NextPart|Recv|ReadMessage|ReadRecord)$`)
 
 // changesNothing are functions of the library whose names say that they write, and that only make something.
 var changesNothing = []string{"bytes.Replace", "bytes.ReplaceAll", "strings.Replace", "strings.ReplaceAll", "slices.Insert", "slices.Delete", "slices.Replace", "delete"}
 
 // inMemory are packages, and single types, of the library whose values have nothing but what was put into them: a method may change that and
 // nothing else.
-var inMemory = regexp.MustCompile(`^(strings|bytes|container/(list|ring|heap)|math/.*|hash/.*|hash|crypto/.*|regexp|regexp/syntax|time|unicode.*|sort|strconv|net/url|net/netip|net/textproto|text/template|html/template|encoding/(hex|base64|binary)|reflect|go/.*)\.|^net/http\.Header$|^sync\.Pool$`)
+var inMemory = lazily(`^(strings|bytes|container/(list|ring|heap)|math/.*|hash/.*|hash|crypto/.*|regexp|regexp/syntax|time|unicode.*|sort|strconv|net/url|net/netip|net/textproto|text/template|html/template|encoding/(hex|base64|binary)|reflect|go/.*)\.|^net/http\.Header$|^sync\.Pool$`)
 
 // unchanging are types of the library that no method changes.
-var unchanging = regexp.MustCompile(`^(time\.(Time|Duration|Location|Month|Weekday|Now|Date|Unix|UnixMilli|Since|Until|Parse.*|LoadLocation)?|regexp\.(Regexp|MustCompile|Compile)?|net/netip\..*|strings\.(Reader|Replacer)|unicode.*|sync\.Pool|encoding/(hex|base64|binary)\..*|hash/crc32\.Table)$`)
+var unchanging = lazily(`^(time\.(Time|Duration|Location|Month|Weekday|Now|Date|Unix|UnixMilli|Since|Until|Parse.*|LoadLocation)?|regexp\.(Regexp|MustCompile|Compile)?|net/netip\..*|strings\.(Reader|Replacer)|unicode.*|sync\.Pool|encoding/(hex|base64|binary)\..*|hash/crc32\.Table)$`)
 
 // passesOn are packages of the library whose values pass on what is written to them, or what they read, from what they were made of.
-var passesOn = regexp.MustCompile(`^(bufio|io|encoding/(csv|json|xml|gob|pem)|compress/.*|text/tabwriter|archive/.*|mime/multipart)$`)
+var passesOn = lazily(`^(bufio|io|encoding/(csv|json|xml|gob|pem)|compress/.*|text/tabwriter|archive/.*|mime/multipart)$`)
 
 // writesElsewhere are packages of the standard library whose functions and methods change what is outside of the program: of others a name such as Update says nothing.
-var writesElsewhere = regexp.MustCompile(`^(os|os/exec|io/ioutil|net|net/.*|database/sql|syscall)$`)
+var writesElsewhere = lazily(`^(os|os/exec|io/ioutil|net|net/.*|database/sql|syscall)$`)
 
 // onlyEnds are methods that a call which changes nothing else makes for its own use of something: they take and release, or look.
-var onlyEnds = regexp.MustCompile(`^(Close|Release|Rollback|End|Stop|Done|Wait|Acquire|Cancel|Helper|Ping.*|Validate.*|Check.*|Verify.*|R?(Un)?[lL]ock|Do|DoChan|Range|Walk|Visit|Each|ForEach|Ascend.*|Descend.*|View|With.*|Get.*|Find.*|Select.*|Load.*|Query.*|Lookup.*|Parse.*|Fetch.*|Execute.*)$`)
+var onlyEnds = lazily(`^(Close|Release|Rollback|End|Stop|Done|Wait|Acquire|Cancel|Helper|Ping.*|Validate.*|Check.*|Verify.*|R?(Un)?[lL]ock|Do|DoChan|Range|Walk|Visit|Each|ForEach|Ascend.*|Descend.*|View|With.*|Get.*|Find.*|Select.*|Load.*|Query.*|Lookup.*|Parse.*|Fetch.*|Execute.*)$`)
 
 // madeForItself tells of a call, with what is around it, that nobody looks at what it returns but an error: it is made for what it does.
 func madeForItself(call *ast.CallExpr, around []ast.Node) bool {

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -250,7 +249,7 @@ func callsGiven(own *scope) (name string) {
 }
 
 // pureCalls are what a function may call that computes from its arguments alone.
-var pureCalls = regexp.MustCompile(`^(len|cap|min|max|append|string|byte|rune|u?int\d*|float\d\d|bool|\[\]byte|\[\]rune|(strings|bytes|unicode|utf8|math|bits|cmp)\.\w+)$`)
+var pureCalls = lazily(`^(len|cap|min|max|append|string|byte|rune|u?int\d*|float\d\d|bool|\[\]byte|\[\]rune|(strings|bytes|unicode|utf8|math|bits|cmp)\.\w+)$`)
 
 // asksNothingElse tells of a function literal that it changes nothing but its own variables, and calls itself and what computes from arguments alone: what it
 // returns for the same arguments is the same as long as nobody changes the variables around it, which its own calls do not.

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -185,7 +184,7 @@ func (w *recursionOutWalk) calls(n *ast.CallExpr) bool {
 }
 
 // textTakers are types of the library that take text.
-var textTakers = regexp.MustCompile(`^(io\.(String|Byte)?Writer|bytes\.Buffer|strings\.Builder|bufio\.(Read)?Writer|text/tabwriter\.Writer)$`)
+var textTakers = lazily(`^(io\.(String|Byte)?Writer|bytes\.Buffer|strings\.Builder|bufio\.(Read)?Writer|text/tabwriter\.Writer)$`)
 
 // takes is what something that the function was given takes: a hash, a writer.
 func (w *recursionOutWalk) takes(x ast.Expr) outKind {

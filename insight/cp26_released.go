@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,13 +16,13 @@ import (
 
 var (
 	// endsUse are names of methods after which nobody is to use what they are called on.
-	endsUse = regexp.MustCompile(`^(?i:close|release|free|cancel|rollback|commit|abort|shutdown|disconnect|quit|logout|destroy|dispose|discard|recycle|unlock|runlock|stop|end|finish|giveback|checkin)(?i:conn|connection|session|context|all|now)?$`)
+	endsUse = lazily(`^(?i:close|release|free|cancel|rollback|commit|abort|shutdown|disconnect|quit|logout|destroy|dispose|discard|recycle|unlock|runlock|stop|end|finish|giveback|checkin)(?i:conn|connection|session|context|all|now)?$`)
 	// endsAlone are those among them that end something only as a statement of their own: elsewhere, they are asked for a value.
-	endsAlone = regexp.MustCompile(`^(?i:stop|end|finish|free|abort)`)
+	endsAlone = lazily(`^(?i:stop|end|finish|free|abort)`)
 	// takenBackBy are names of functions after which nobody is to use what they are given alone.
-	takenBackBy = regexp.MustCompile(`^(?i:put|putback|release|free|recycle|giveback|return|close|discard|destroy|dispose|checkin|unlock|cancel|stop)([A-Z_0-9]\w*)?$`)
+	takenBackBy = lazily(`^(?i:put|putback|release|free|recycle|giveback|return|close|discard|destroy|dispose|checkin|unlock|cancel|stop)([A-Z_0-9]\w*)?$`)
 	// unlocks are methods that end no use where the lock has been taken before.
-	unlocks = regexp.MustCompile(`^(?i:r?unlock)`)
+	unlocks = lazily(`^(?i:r?unlock)`)
 )
 
 // resultEnd is where a user of a result ends its use, and by which call.

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 
 	"loupe/analysis/facts"
@@ -14,7 +13,7 @@ import (
 // Calls also take longer because they are given more to do, or because what they wait for does: then earlier calls have nothing to do with it.
 
 // skips are names of numbers that say how much is skipped, and not how much there is to do.
-var skips = regexp.MustCompile(`(?i)^(off|skip|from|start|page|cursor|pos|after|begin|since)|(offset|skip|page|pos|cursor)$`)
+var skips = lazily(`(?i)^(off|skip|from|start|page|cursor|pos|after|begin|since)|(offset|skip|page|pos|cursor)$`)
 
 // growsByInput tells of a function, which is called on the line of a site, that all its loops go through, or count to, what the loop around
 // the call gives it anew in each turn: an item, a number. decl is where the function begins.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -228,7 +227,7 @@ func givesRows(c *code, name string, at stack.Frame) string {
 }
 
 // forItsTime are names of functions that are called for the time that they take.
-var forItsTime = regexp.MustCompile(`(?i)dummy|decoy|fake|noop|warm|burn|spin|probe|bench|self_?test`)
+var forItsTime = lazily(`(?i)dummy|decoy|fake|noop|warm|burn|spin|probe|bench|self_?test`)
 
 // weigh says what else than the counts speaks against one result for all.
 func (k keepable) weigh(r *Rule, in *Input, f *Finding, remark func(doubt string)) {

@@ -7,7 +7,6 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -49,10 +48,10 @@ func besidesAnswer(d *derivations, in frameCode, part ast.Stmt, callers []stack.
 }
 
 // systemPackages are packages whose functions say how things are now.
-var systemPackages = regexp.MustCompile(`^(os|runtime(/.*)?|syscall|net|os/(user|exec)|io/ioutil|golang\.org/x/sys/.*)$`)
+var systemPackages = lazily(`^(os|runtime(/.*)?|syscall|net|os/(user|exec)|io/ioutil|golang\.org/x/sys/.*)$`)
 
 // drawsValues are packages that give another value each time.
-var drawsValues = regexp.MustCompile(`^(math/rand|math/rand/v2|crypto/rand)$|/(uuid|ulid|xid|ksuid|nanoid)$`)
+var drawsValues = lazily(`^(math/rand|math/rand/v2|crypto/rand)$|/(uuid|ulid|xid|ksuid|nanoid)$`)
 
 // look finds what a node asks the writer, and where it asks the system.
 func (b *answerBesides) look(d *derivations, decl *ast.FuncDecl, n ast.Node) {
@@ -118,7 +117,7 @@ func changesWithin(d *derivations, in frameCode, part ast.Stmt, within map[*ast.
 }
 
 // answerTells are methods of libraries that change nothing of what they are called on, which counts as changed where nothing is known of it.
-var answerTells = regexp.MustCompile(`^(Replace|Match|Find|Execute|Lookup|String|Split|Format|Expand)`)
+var answerTells = lazily(`^(Replace|Match|Find|Execute|Lookup|String|Split|Format|Expand)`)
 
 // onlyTells tells of a change that it is such a call.
 func onlyTells(x changing) (found bool) {

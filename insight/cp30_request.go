@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -43,14 +42,14 @@ const flowDepth = 8
 
 var (
 	// outTypes are types of what an answer is written to, and of loggers: they do not decide what is in it. A type of the program may hold anything.
-	outTypes = regexp.MustCompile(`^(http\.(ResponseWriter|Flusher)|io\.\w*Writer|bytes\.Buffer|strings\.Builder|(json|xml|gob)\.Encoder|(bufio|csv|gzip|flate|zlib|tabwriter)\.Writer|(log|slog|zap|zerolog)\.\w*Logger)$`)
+	outTypes = lazily(`^(http\.(ResponseWriter|Flusher)|io\.\w*Writer|bytes\.Buffer|strings\.Builder|(json|xml|gob)\.Encoder|(bufio|csv|gzip|flate|zlib|tabwriter)\.Writer|(log|slog|zap|zerolog)\.\w*Logger)$`)
 	// outMade are calls and literals that make one with nothing in it.
-	outMade = regexp.MustCompile(`^&?(bytes\.Buffer|strings\.Builder)\{\}$|^new\((bytes\.Buffer|strings\.Builder)\)$|^((json|xml|gob)\.NewEncoder|(bufio|csv|gzip|flate|zlib|tabwriter)\.NewWriter\w*)\(`)
+	outMade = lazily(`^&?(bytes\.Buffer|strings\.Builder)\{\}$|^new\((bytes\.Buffer|strings\.Builder)\)$|^((json|xml|gob)\.NewEncoder|(bufio|csv|gzip|flate|zlib|tabwriter)\.NewWriter\w*)\(`)
 	// ofOneUser are types of what one request says, contextOf those of frameworks that have the answer as well.
-	ofOneUser = regexp.MustCompile(`(?i)(request|params|cookie|session|claims|url|form)$`)
-	contextOf = regexp.MustCompile(`\.(Context|Ctx)$`)
+	ofOneUser = lazily(`(?i)(request|params|cookie|session|claims|url|form)$`)
+	contextOf = lazily(`\.(Context|Ctx)$`)
 	// writesAnswer are the methods of such a context that write the answer, or say how long one waits for it.
-	writesAnswer = regexp.MustCompile(`^(JSON|JSONP|IndentedJSON|PureJSON|SecureJSON|AsciiJSON|JSONPretty|JSONBlob|XML|XMLPretty|YAML|TOML|ProtoBuf|String|HTML|HTMLBlob|Render|Data|Blob|Stream|SendString|SendStream|Send|SendStatus|NoContent|Status|Header|SetHeader|Set|Type|Write|WriteString|Writer|Response|Done|Err|Deadline|Abort.*)$`)
+	writesAnswer = lazily(`^(JSON|JSONP|IndentedJSON|PureJSON|SecureJSON|AsciiJSON|JSONPretty|JSONBlob|XML|XMLPretty|YAML|TOML|ProtoBuf|String|HTML|HTMLBlob|Render|Data|Blob|Stream|SendString|SendStream|Send|SendStatus|NoContent|Status|Header|SetHeader|Set|Type|Write|WriteString|Writer|Response|Done|Err|Deadline|Abort.*)$`)
 )
 
 // free tells whether what a node of a function reads was there before the request. callers are the lines that call the function, the nearest first.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -19,7 +18,7 @@ import (
 // Which statement of a database a line executes, by the constant text that reaches it, and which kind of database it is.
 
 // writingTexts are the beginnings of statements that change rows.
-var writingTexts = regexp.MustCompile(`(?is)^\s*(?:(?:--[^\n]*\n|/\*.*?\*/)\s*)*(insert|update|delete|replace|upsert|merge)\b`)
+var writingTexts = lazily(`(?is)^\s*(?:(?:--[^\n]*\n|/\*.*?\*/)\s*)*(insert|update|delete|replace|upsert|merge)\b`)
 
 // statementChanging is the word that a statement of a line begins with, where that changes rows: "UPDATE". own are the frames of the program on its
 // stack, the line first: the text may be what one of them hands to the next. It is empty where the source does not show it.

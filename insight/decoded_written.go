@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 )
 
@@ -103,7 +102,7 @@ func decodedOutward(d *derivations, steps []*bytesStep, x ast.Expr) ast.Expr {
 }
 
 // unmarshals are names of the methods by which a type decodes itself: what they write belongs to decoding.
-var unmarshals = regexp.MustCompile(`^(Unmarshal(JSON|JSONFrom|Text|Binary|YAML|XML|XMLAttr|TOML|BSON|CBOR|MsgPack)|GobDecode|DecodeMsg(pack)?)$`)
+var unmarshals = lazily(`^(Unmarshal(JSON|JSONFrom|Text|Binary|YAML|XML|XMLAttr|TOML|BSON|CBOR|MsgPack)|GobDecode|DecodeMsg(pack)?)$`)
 
 // written finds where the program writes into the value after it has been decoded. What decodes, by some calls, does not
 // count, nor what a function does to the value before it is decoded.

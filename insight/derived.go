@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -676,8 +675,8 @@ func ofAddresses(pkg, name string) bool {
 
 // addressMakers are those of package net, addressTypes its types that are addresses and nothing of the system's.
 var (
-	addressMakers = regexp.MustCompile(`^(Parse(IP|CIDR|MAC)|IPv4(Mask)?|CIDRMask|(Join|Split)HostPort)$`)
-	addressTypes  = regexp.MustCompile(`^net\.(IP|IPMask|IPNet|IPAddr|TCPAddr|UDPAddr|UnixAddr|HardwareAddr)$`)
+	addressMakers = lazily(`^(Parse(IP|CIDR|MAC)|IPv4(Mask)?|CIDRMask|(Join|Split)HostPort)$`)
+	addressTypes  = lazily(`^net\.(IP|IPMask|IPNet|IPAddr|TCPAddr|UDPAddr|UnixAddr|HardwareAddr)$`)
 )
 
 // returnsAddresses tells of a function that all it returns are addresses, lists and maps of them, texts, numbers and errors.
@@ -711,4 +710,4 @@ func returnsAddresses(fn *ast.FuncDecl) bool {
 }
 
 // lockNames are methods that take a lock or let it go.
-var lockNames = regexp.MustCompile(`^R?(Un)?[lL]ock$`)
+var lockNames = lazily(`^R?(Un)?[lL]ock$`)

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -478,10 +477,10 @@ const (
 // Functions of the packages slices and maps: those that only look, or move what is there, and those whose result has the array of their
 // first argument. The results of the others have the elements of what these are given.
 var (
-	looksAtList = regexp.MustCompile(`^(slices\.(Contains|Index|Equal|Compare|BinarySearch|IsSorted|Sort|SortStable|Reverse)|maps\.(Equal|Delete))(Func)?$`)
-	sameArray   = regexp.MustCompile(`^(append|slices\.(Clip|Compact|CompactFunc|Delete|DeleteFunc|Grow|Insert|Replace|AppendSeq|Chunk))$`)
-	addsItems   = regexp.MustCompile(`^(append|slices\.(Insert|Replace))$`)
-	fillsFirst  = regexp.MustCompile(`^(copy|maps\.(Copy|Insert))$`)
+	looksAtList = lazily(`^(slices\.(Contains|Index|Equal|Compare|BinarySearch|IsSorted|Sort|SortStable|Reverse)|maps\.(Equal|Delete))(Func)?$`)
+	sameArray   = lazily(`^(append|slices\.(Clip|Compact|CompactFunc|Delete|DeleteFunc|Grow|Insert|Replace|AppendSeq|Chunk))$`)
+	addsItems   = lazily(`^(append|slices\.(Insert|Replace))$`)
+	fillsFirst  = lazily(`^(copy|maps\.(Copy|Insert))$`)
 )
 
 // afterCall tells what has an argument of a call after it.

@@ -5,7 +5,6 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
-	"regexp"
 	"slices"
 
 	"loupe/value/stack"
@@ -263,7 +262,7 @@ func (l *derivedLoop) once(inside []ast.Node) bool {
 }
 
 // measures are conditions of loops that do the same again to measure it, or until a time has passed.
-var measures = regexp.MustCompile(`\.(Loop|Since|Now|Before|After|Next|N)\b|\.N$|(?i)^(rounds?|reps?|repeats?|iterations?|iters?|loops?|times|runs?|n)$`)
+var measures = lazily(`\.(Loop|Since|Now|Before|After|Next|N)\b|\.N$|(?i)^(rounds?|reps?|repeats?|iterations?|iters?|loops?|times|runs?|n)$`)
 
 // repeats tells of a loop that all it does is to do the same several times, as to measure it, or that it
 // has few turns.
@@ -321,10 +320,10 @@ func (l *derivedLoop) carries() (found bool) {
 }
 
 // sorts are functions of the library that compare elements again and again.
-var sorts = regexp.MustCompile(`^(sort\.(Slice|SliceStable|Sort|Stable)|slices\.(SortFunc|SortStableFunc|SortedFunc|SortedStableFunc))`)
+var sorts = lazily(`^(sort\.(Slice|SliceStable|Sort|Stable)|slices\.(SortFunc|SortStableFunc|SortedFunc|SortedStableFunc))`)
 
 // serves are packages that call the program for each request.
-var serves = regexp.MustCompile(`^(net/http|net/rpc|google\.golang\.org/grpc)\b`)
+var serves = lazily(`^(net/http|net/rpc|google\.golang\.org/grpc)\b`)
 
 // fromLibrary looks at a function of the program that a library calls, as the first frames tell.
 func (w *derivedWay) fromLibrary(callee *ast.FuncDecl, lit *ast.FuncLit, way []stack.Frame, user []bool) (rec recomputed, ok bool) {

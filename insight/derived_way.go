@@ -5,7 +5,6 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -739,4 +738,4 @@ func sorted(vars map[types.Object]bool) []types.Object {
 }
 
 // cachePuts are methods by which something is put into a cache.
-var cachePuts = regexp.MustCompile(`^(Store|LoadOrStore|Swap|CompareAndSwap|Set|Put|Add)`)
+var cachePuts = lazily(`^(Store|LoadOrStore|Swap|CompareAndSwap|Set|Put|Add)`)

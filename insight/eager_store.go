@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -22,7 +21,7 @@ type eagerStore struct {
 
 // storesMissing are names of methods that store a value only where none is there, and lookups the method that asks alone.
 var (
-	storesMissing = regexp.MustCompile(`^(LoadOrStore|(Get|Load|Find)Or(Set|Store|Add|Insert|Put|Create|Default)|(Set|Put|Add|Store|Insert)(Nx|NX|IfAbsent|IfMissing|IfNotExists?|Default))$`)
+	storesMissing = lazily(`^(LoadOrStore|(Get|Load|Find)Or(Set|Store|Add|Insert|Put|Create|Default)|(Set|Put|Add|Store|Insert)(Nx|NX|IfAbsent|IfMissing|IfNotExists?|Default))$`)
 	lookups       = map[string]string{"LoadOrStore": "Load", "GetOrSet": "Get", "GetOrAdd": "Get", "GetOrInsert": "Get", "GetOrStore": "Get", "GetOrPut": "Get", "LoadOrPut": "Load"}
 )
 

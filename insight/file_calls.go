@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -302,8 +301,8 @@ func (p turnPart) effectOf(n ast.Stmt) (e effect, found bool) {
 
 // onlyCounts are names of methods that keep count, end something or say what went on.
 var (
-	onlyCounts   = regexp.MustCompile(`^(Add|Inc|Dec|Observe|Done|Store|Load|Swap|Lock|Unlock|RLock|RUnlock|Close|Err|Error|Errorf|Sprintf?|Sprint|Sprintln|Printf?|Println|Debugf?|Infof?|Warnf?|Logf?|Now|Since|Sub|String|Text|Bytes|Len|Is|As|Join|Wrapf?|append|delete|make|new|int|int64|float64|string|len|cap)$`)
-	onlyCountsOf = regexp.MustCompile(`^(log|slog|errors|fmt\.(E|S|P)|time|strings|strconv|bytes|atomic|math)(\.|$)`)
+	onlyCounts   = lazily(`^(Add|Inc|Dec|Observe|Done|Store|Load|Swap|Lock|Unlock|RLock|RUnlock|Close|Err|Error|Errorf|Sprintf?|Sprint|Sprintln|Printf?|Println|Debugf?|Infof?|Warnf?|Logf?|Now|Since|Sub|String|Text|Bytes|Len|Is|As|Join|Wrapf?|append|delete|make|new|int|int64|float64|string|len|cap)$`)
+	onlyCountsOf = lazily(`^(log|slog|errors|fmt\.(E|S|P)|time|strings|strconv|bytes|atomic|math)(\.|$)`)
 )
 
 // countsOnly tells of a call, by its name, that nothing outside of the program depends on it.

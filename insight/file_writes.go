@@ -3,7 +3,6 @@ package insight
 import (
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -80,7 +79,7 @@ func onlyAtStart(c *code, w callFrom, depth int) bool {
 }
 
 // choosesMode are names of the functions that a program begins with, and that decide what it does.
-var choosesMode = regexp.MustCompile(`^(?i:_?main|real_?main|run|execute)$`)
+var choosesMode = lazily(`^(?i:_?main|real_?main|run|execute)$`)
 
 // inOtherMode tells whether a call stands in a branch that ends one of these functions, or is called from such a branch.
 func inOtherMode(c *code, w callFrom, depth int) bool {

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 )
 
@@ -270,7 +269,7 @@ func onlyByItem(d *derivations, at listPlace, p passThrough) (only bool) {
 }
 
 // widths are functions that say how long a text is when it is shown.
-var widths = regexp.MustCompile(`^(len|max|min|utf8\.RuneCount(InString)?|range|(\w+\.)?(String)?Width\w*)$`)
+var widths = lazily(`^(len|max|min|utf8\.RuneCount(InString)?|range|(\w+\.)?(String)?Width\w*)$`)
 
 // measuresOnly tells of a loop that it keeps of each item nothing but how long the longest text is.
 func measuresOnly(d *derivations, p passThrough) bool {
@@ -319,8 +318,8 @@ func (f *gatheredUse) between(decl *ast.FuncDecl, from, to token.Pos) {
 
 // opensByName and savesByName are names of functions that read a whole file, and that write it anew.
 var (
-	opensByName = regexp.MustCompile(`(?i)^(open|load|read)`)
-	savesByName = regexp.MustCompile(`(?i)^(create|save|write|openfile|rename|truncate)`)
+	opensByName = lazily(`(?i)^(open|load|read)`)
+	savesByName = lazily(`(?i)^(create|save|write|openfile|rename|truncate)`)
 )
 
 // needsAll looks for what a turn gives besides the list that the handling of the first item needs: another variable that it sets, an earlier item
@@ -372,7 +371,7 @@ func (f *gatheredUse) changes(p passThrough) {
 		}
 		parts = append(parts, part)
 	}
-	f.g.begun = begunBehind(sources.names, parts, p.loop, beginsTarget)
+	f.g.begun = begunBehind(sources.names, parts, p.loop, beginsTarget.compiled())
 	c := sources.changed(parts, codePart{p.decl, p.body.Pos(), p.body.End()}, itemVars(p.item))
 	switch {
 	case c == nil:
@@ -395,7 +394,7 @@ func (g *gathered) handedOut(d *derivations, v types.Object) bool {
 }
 
 // oneAtATime are names of what may serve one query at a time.
-var oneAtATime = regexp.MustCompile(`(?i)(^|\.)(tx|conn|db|mu|lock)$`)
+var oneAtATime = lazily(`(?i)(^|\.)(tx|conn|db|mu|lock)$`)
 
 // shares asks whether the loop that handles the items needs what they are taken from.
 func (f *gatheredUse) shares(p passThrough) {
@@ -446,7 +445,7 @@ func itemVars(all []types.Object) map[types.Object]bool {
 }
 
 // keepingNames are names of methods of libraries that keep what they are given.
-var keepingNames = regexp.MustCompile(`^(Add|Push|PushBack|PushFront|Insert|InsertNoReplace|ReplaceOrInsert|Set|Put|Store|LoadOrStore|Append|Register|Enqueue|Queue)$`)
+var keepingNames = lazily(`^(Add|Push|PushBack|PushFront|Insert|InsertNoReplace|ReplaceOrInsert|Set|Put|Store|LoadOrStore|Append|Register|Enqueue|Queue)$`)
 
 // keepsOf looks for what keeps the items, or what is made of them, beyond a turn.
 func (g *gathered) keepsOf(d *derivations, body *ast.BlockStmt, items map[types.Object]bool, depth int) {

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 )
 
@@ -71,7 +70,7 @@ func (x *encodedWhole) encodes() (value, to ast.Expr) {
 }
 
 // buffersByName are calls and types whose values keep what is written to them.
-var buffersByName = regexp.MustCompile(`(bytes|strings)\.|Buffer|Recorder|Hash|sha|hmac`)
+var buffersByName = lazily(`(bytes|strings)\.|Buffer|Recorder|Hash|sha|hmac`)
 
 // streams tells of what is written to that it is something outside of the function, as far as the source shows.
 func (x *encodedWhole) streams(to ast.Expr) bool {
@@ -92,7 +91,7 @@ func (x *encodedWhole) streams(to ast.Expr) bool {
 }
 
 // writesAll are functions that write what they are given.
-var writesAll = regexp.MustCompile(`^(Write|WriteString|Copy|WriteFile|Fprint|Fprintln|Fprintf)$`)
+var writesAll = lazily(`^(Write|WriteString|Copy|WriteFile|Fprint|Fprintln|Fprintf)$`)
 
 // writtenOnly tells that what the call returns is written, and nothing else is done with it.
 func (x *encodedWhole) writtenOnly(around []ast.Node) bool {

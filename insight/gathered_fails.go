@@ -130,8 +130,8 @@ func (g *gathered) cannotRead(d *derivations, ret *ast.ReturnStmt, around []ast.
 
 // createsTarget are calls that create or empty what is written to, and beginsTarget those that may also write the beginning of it.
 var (
-	createsTarget = regexp.MustCompile(`^(Create|OpenFile|WriteFile|Truncate|Begin\w*|WriteHeader)$`)
-	beginsTarget  = regexp.MustCompile(createsTarget.String() + `|^(Write\w*|Fprint\w*)$`)
+	createsTarget = lazily(`^(Create|OpenFile|WriteFile|Truncate|Begin\w*|WriteHeader)$`)
+	beginsTarget  = lazily(createsTarget.text + `|^(Write\w*|Fprint\w*)$`)
 )
 
 // begunBehind is the first of such calls in some parts of functions, but for a loop there; nil where there is none. A file that is put in its place at the
@@ -171,7 +171,7 @@ func begunText(d *derivations, begun ast.Node) string {
 
 // begins is where what it is written to is created behind the turns, and where the function can end with an error before that; nil where there is none.
 func (x *encodedWhole) begins() (begun, early ast.Node) {
-	begun = begunBehind(&placeNames{d: x.d}, []codePart{{x.decl, x.whole.End(), x.written}}, nil, createsTarget)
+	begun = begunBehind(&placeNames{d: x.d}, []codePart{{x.decl, x.whole.End(), x.written}}, nil, createsTarget.compiled())
 	if begun != nil {
 		early = x.endsEarly(begun)
 	}
@@ -194,8 +194,8 @@ func (x *encodedWhole) endsEarly(before ast.Node) (at ast.Node) {
 
 // writingNames are calls that write, and actingNames such as do something that a later error would have to take back.
 var (
-	writingNames = regexp.MustCompile(`^(Write\w*|Print|Printf|Println|Fprint|Fprintf|Fprintln|Encode\w*|Copy)$`)
-	actingNames  = regexp.MustCompile(`^(?i:exec|post|do|insert|update|delete|remove|rename|commit|send|publish|put|save|store|book|create|upsert|push|upload|mkdir)|^(Apply|Set|Add)`)
+	writingNames = lazily(`^(Write\w*|Print|Printf|Println|Fprint|Fprintf|Fprintln|Encode\w*|Copy)$`)
+	actingNames  = lazily(`^(?i:exec|post|do|insert|update|delete|remove|rename|commit|send|publish|put|save|store|book|create|upsert|push|upload|mkdir)|^(Apply|Set|Add)`)
 )
 
 // writesOnly tells of a loop that all it does with the items is to write them to a stream, as far as names say.
@@ -223,8 +223,8 @@ func writesOnly(d *derivations, p passThrough) bool {
 
 // readsFurther are methods that read on in what is open, and opensOwn calls that open something, or that read all of it.
 var (
-	readsFurther = regexp.MustCompile(`^(Scan|Next|NextResultSet|NextRow|More|Token|Recv|Read\w*|Decode)$`)
-	opensOwn     = regexp.MustCompile(`^(ReadFile|Open|OpenFile|Output|CombinedOutput|Get|Do|Post|PostForm)$`)
+	readsFurther = lazily(`^(Scan|Next|NextResultSet|NextRow|More|Token|Recv|Read\w*|Decode)$`)
+	opensOwn     = lazily(`^(ReadFile|Open|OpenFile|Output|CombinedOutput|Get|Do|Post|PostForm)$`)
 )
 
 // ownSources tells of the turns that each opens what it reads, and reads on in nothing that was open before: a page, a file, what a child

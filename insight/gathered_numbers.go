@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 )
 
@@ -69,7 +68,7 @@ func (f *gatheredUse) onlyTold(decl *ast.FuncDecl, v types.Object, from token.Po
 }
 
 // counting are calls that say something of a text, and change nothing.
-var counting = regexp.MustCompile(`^(len|max|min|string|int|int64|float64|utf8\.RuneCount(InString)?|strings\.(HasPrefix|HasSuffix|Contains|EqualFold))$`)
+var counting = lazily(`^(len|max|min|string|int|int64|float64|utf8\.RuneCount(InString)?|strings\.(HasPrefix|HasSuffix|Contains|EqualFold))$`)
 
 // countsOrAdds tells of a loop that it does nothing but to count, or to add up.
 func countsOrAdds(d *derivations, p passThrough) bool {

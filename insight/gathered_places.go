@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 )
 
@@ -112,7 +111,7 @@ func tellsLength(d *derivations, around []ast.Node) bool {
 }
 
 // linesByName are methods that write a line for people.
-var linesByName = regexp.MustCompile(`^(Print|Printf|Println|Log|Logf|Info|Infof|Infow|Debug|Debugf|Debugw|Warn|Warnf|Warnw)$`)
+var linesByName = lazily(`^(Print|Printf|Println|Log|Logf|Info|Infof|Infow|Debug|Debugf|Debugw|Warn|Warnf|Warnw)$`)
 
 // inLine tells of some nodes that one is a call that writes a line for people: to the log, or to the terminal.
 func inLine(d *derivations, around []ast.Node) bool {

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -137,7 +136,7 @@ func asksOffset(call *ast.CallExpr) bool {
 	})
 }
 
-var offsetQuery = regexp.MustCompile(`(?i)\b(offset|skip)\s*(=|\?|\$|%|:|@)|\blimit\s*(\?|\$\d+|%d)\s*,`)
+var offsetQuery = lazily(`(?i)\b(offset|skip)\s*(=|\?|\$|%|:|@)|\blimit\s*(\?|\$\d+|%d)\s*,`)
 
 // givesOffset tells of a call of the sources that it has such a query.
 func (f pageScan) givesOffset(call *ast.CallExpr, name string) bool {
@@ -145,7 +144,7 @@ func (f pageScan) givesOffset(call *ast.CallExpr, name string) bool {
 }
 
 // peerCalls are functions and methods that ask a peer for something, or send it something.
-var peerCalls = regexp.MustCompile(`^(Get|Post|PostForm|Put|Patch|Head|Do|NewRequest|NewRequestWithContext|Query\w*|Select\w*|Exec\w*|MustExec\w*|NamedExec\w*|List\w*|Insert\w*|Update\w*|Delete\w*|Remove\w*|Ack\w*|Complete\w*|Create\w*)$`)
+var peerCalls = lazily(`^(Get|Post|PostForm|Put|Patch|Head|Do|NewRequest|NewRequestWithContext|Query\w*|Select\w*|Exec\w*|MustExec\w*|NamedExec\w*|List\w*|Insert\w*|Update\w*|Delete\w*|Remove\w*|Ack\w*|Complete\w*|Create\w*)$`)
 
 // eachPeer calls for each call of a part that may ask a peer, with the names of that: what its address begins with, and what the method is called on.
 func (s *itemSources) eachPeer(p codePart, do func(call *ast.CallExpr, of []string)) {
@@ -197,10 +196,10 @@ func addresses(names []string) (all []string) {
 }
 
 // anyPeer are methods of a client of HTTP, which serves any peer.
-var anyPeer = regexp.MustCompile(`^(Do|Get|Head|Post|PostForm|NewRequest|NewRequestWithContext)$`)
+var anyPeer = lazily(`^(Do|Get|Head|Post|PostForm|NewRequest|NewRequestWithContext)$`)
 
 // tableIn finds the tables that a query names.
-var tableIn = regexp.MustCompile("(?i)\\b(?:from|into|update|join)\\s+[\"`]?(\\w+)")
+var tableIn = lazily("(?i)\\b(?:from|into|update|join)\\s+[\"`]?(\\w+)")
 
 // tablesIn are the tables that the texts of a call name.
 func tablesIn(call *ast.CallExpr) (all []string) {
@@ -215,13 +214,13 @@ func tablesIn(call *ast.CallExpr) (all []string) {
 }
 
 // changingMethods are the methods of HTTP that change something.
-var changingMethods = regexp.MustCompile(`^("(POST|PUT|PATCH|DELETE)"|http\.Method(Post|Put|Patch|Delete))$`)
+var changingMethods = lazily(`^("(POST|PUT|PATCH|DELETE)"|http\.Method(Post|Put|Patch|Delete))$`)
 
 // changingQuery is a statement that changes rows.
-var changingQuery = regexp.MustCompile("(?i)^[\"`]\\s*(insert|update|delete|replace|merge|truncate)\\b")
+var changingQuery = lazily("(?i)^[\"`]\\s*(insert|update|delete|replace|merge|truncate)\\b")
 
 // changingCalls are methods of a client, by their names, that change something.
-var changingCalls = regexp.MustCompile(`^(Exec|MustExec|NamedExec|Insert|Update|Delete|Remove|Ack|Complete|Create)`)
+var changingCalls = lazily(`^(Exec|MustExec|NamedExec|Insert|Update|Delete|Remove|Ack|Complete|Create)`)
 
 // sendsChange tells of a call that it sends a change to a peer.
 func sendsChange(call *ast.CallExpr) bool {

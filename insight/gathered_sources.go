@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -79,8 +78,8 @@ func (s *itemSources) knows(of map[string]bool, decl *ast.FuncDecl, x ast.Expr) 
 
 // takesReader are calls that read from what they are given first, and readsOpen methods that read on in what is open.
 var (
-	takesReader = regexp.MustCompile(`^(New(Scanner|Reader\w*|Decoder)|Read\w*)$`)
-	readsOpen   = regexp.MustCompile(`^(Read\w*|Seek)$`)
+	takesReader = lazily(`^(New(Scanner|Reader\w*|Decoder)|Read\w*)$`)
+	readsOpen   = lazily(`^(Read\w*|Seek)$`)
 )
 
 // opened notes the files that a part of a function opens or reads as a whole, and what it reads from.
@@ -128,7 +127,7 @@ func onlyWrites(call *ast.CallExpr) bool {
 }
 
 // queryNames are methods that open a query, whose rows are read one after the other.
-var queryNames = regexp.MustCompile(`^(Query\w*|Queryx\w*|NamedQuery\w*|Rows|Cursor|Find)$`)
+var queryNames = lazily(`^(Query\w*|Queryx\w*|NamedQuery\w*|Rows|Cursor|Find)$`)
 
 // goesThrough notes what a part of the turns goes through while items are taken from it.
 func (s *itemSources) goesThrough(decl *ast.FuncDecl, part ast.Node) {
@@ -323,10 +322,10 @@ func topNodes(p codePart) (all []ast.Node) {
 }
 
 // writesHandle are methods, and functions that are given it first, that write to what is open.
-var writesHandle = regexp.MustCompile(`^(Write\w*|Truncate|Fprint\w*|NewWriter\w*|NewEncoder|Copy\w*)$`)
+var writesHandle = lazily(`^(Write\w*|Truncate|Fprint\w*|NewWriter\w*|NewEncoder|Copy\w*)$`)
 
 // changesRows are methods that change what a query may be reading.
-var changesRows = regexp.MustCompile(`^(Exec\w*|MustExec\w*|NamedExec\w*|Insert\w*|Update\w*|Delete\w*)$`)
+var changesRows = lazily(`^(Exec\w*|MustExec\w*|NamedExec\w*|Insert\w*|Update\w*|Delete\w*)$`)
 
 // rewrites says of a call that it writes to what the items are read from; empty where it does not.
 func (s *itemSources) rewrites(decl *ast.FuncDecl, call *ast.CallExpr) string {
@@ -352,7 +351,7 @@ func (s *itemSources) rewrites(decl *ast.FuncDecl, call *ast.CallExpr) string {
 }
 
 // fillsFolder are functions that put a file or a folder somewhere, or take it away with all that is in it.
-var fillsFolder = regexp.MustCompile(`^(Create|CreateTemp|OpenFile|WriteFile|Mkdir|MkdirAll|MkdirTemp|Symlink|Link|Rename|RemoveAll)$`)
+var fillsFolder = lazily(`^(Create|CreateTemp|OpenFile|WriteFile|Mkdir|MkdirAll|MkdirTemp|Symlink|Link|Rename|RemoveAll)$`)
 
 // intoFolder says of a call that it changes what is in the folder that the turns walk: by the folder's name, or by that of an item, which is a path in it.
 func (s *itemSources) intoFolder(decl *ast.FuncDecl, call *ast.CallExpr, item map[types.Object]bool) string {

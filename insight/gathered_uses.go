@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 )
 
@@ -231,7 +230,7 @@ func (f *gatheredUse) spans(decl *ast.FuncDecl, n ast.Node) {
 }
 
 // ordering are functions that need all of a list, whatever else they do with it.
-var ordering = regexp.MustCompile(`(?i)sort|reverse|shuffle|uniq|compact|dedup|backward|\.max|\.min`)
+var ordering = lazily(`(?i)sort|reverse|shuffle|uniq|compact|dedup|backward|\.max|\.min`)
 
 // given is a call that has the list among its arguments, or what has it in a field of place.
 func (f *gatheredUse) given(decl *ast.FuncDecl, call *ast.CallExpr, e ast.Expr, place listPlace, around []ast.Node, since token.Pos, depth int) {

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -703,7 +702,7 @@ func (k *keeper) lineOf(file string, at token.Pos) int {
 }
 
 // textMakers are functions, by their names, whose results are new strings or slices of bytes.
-var textMakers = regexp.MustCompile(`^(string|\[\]byte|make|(strings|bytes)\.(Repeat|Join|Replace|ReplaceAll|ToLower|ToUpper)|io\.ReadAll|ioutil\.(ReadAll|ReadFile)|os\.ReadFile|bytes\.Clone|strings\.Clone|.*\.(String|Text|ReadString|ReadBytes|DecodeString|EncodeToString|Bytes|ReadFile))$`)
+var textMakers = lazily(`^(string|\[\]byte|make|(strings|bytes)\.(Repeat|Join|Replace|ReplaceAll|ToLower|ToUpper)|io\.ReadAll|ioutil\.(ReadAll|ReadFile)|os\.ReadFile|bytes\.Clone|strings\.Clone|.*\.(String|Text|ReadString|ReadBytes|DecodeString|EncodeToString|Bytes|ReadFile))$`)
 
 // makesText tells whether a line makes a string or a slice of bytes, and notes the field of the
 // struct that it puts that into.

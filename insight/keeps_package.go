@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -123,4 +122,4 @@ func setsPointed(body *ast.BlockStmt) (found bool) {
 }
 
 // starts are names of functions that make things at the start.
-var starts = regexp.MustCompile(`^(?i:main$|init|new|setup|open|start|load)`)
+var starts = lazily(`^(?i:main$|init|new|setup|open|start|load)`)

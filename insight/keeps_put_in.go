@@ -2,7 +2,6 @@ package insight
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"loupe/analysis/facts"
@@ -14,7 +13,7 @@ import (
 // tell, by their names.
 
 // putsIn are the beginnings of names of functions that put what they are given somewhere.
-var putsIn = regexp.MustCompile(`^(Set|Put|Add|Store|Register|Insert|Save|Remember|Track|Push|Append|Attach|Bind|Intern)`)
+var putsIn = lazily(`^(Set|Put|Add|Store|Register|Insert|Save|Remember|Track|Push|Append|Attach|Bind|Intern)`)
 
 // putInShare is from which share of a line's memory on such a function is named: chosen.
 const putInShare = 0.2

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -88,7 +87,7 @@ func (b *bodyWays) is(x ast.Expr) bool {
 }
 
 // bodyReaders are names of functions that read what they are given, to its end as far as one can tell.
-var bodyReaders = regexp.MustCompile(`(?i)^(read|copy|decode|parse|unmarshal|load|scan|drain|discard|newdecoder|newreader|newscanner)`)
+var bodyReaders = lazily(`(?i)^(read|copy|decode|parse|unmarshal|load|scan|drain|discard|newdecoder|newreader|newscanner)`)
 
 // reads tells whether a node reads the body, itself or by what it calls.
 func (b *bodyWays) reads(n ast.Node) bool {
@@ -246,7 +245,7 @@ func tellEnded(f *Finding, b *bodyWays, sources connSources, at stack.Frame) {
 }
 
 // bodyless are statuses whose answers have no body.
-var bodyless = regexp.MustCompile(`StatusNo(Content|tModified)|\b(204|304)\b`)
+var bodyless = lazily(`StatusNo(Content|tModified)|\b(204|304)\b`)
 
 // bodyState is what is known of the body behind some statements: that it has been read, or that nothing comes behind them.
 type bodyState struct{ read, ends bool }

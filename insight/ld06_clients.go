@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -359,7 +358,7 @@ func handsOn(c *code, at stack.Frame, callee string) (found bool) {
 }
 
 // identity are names of functions that check who somebody is: their connection is that one's then.
-var identity = regexp.MustCompile(`(?i)^(bind|log_?in|sign_?in|authenticat)|authenticate|checkpassword`)
+var identity = lazily(`(?i)^(bind|log_?in|sign_?in|authenticat)|authenticate|checkpassword`)
 
 // putsBack tells whether a function closes something or gives it back, by the names of what it
 // calls.

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -182,10 +181,10 @@ func (w *givenWalk) parameter(decl *ast.FuncDecl, v types.Object) {
 }
 
 // sharedFields are fields of a Transport that say nothing of whose requests it sends.
-var sharedFields = regexp.MustCompile(`^(Max|Idle|Disable|ForceAttempt|WriteBufferSize|ReadBufferSize|TLSHandshakeTimeout|ExpectContinueTimeout|ResponseHeaderTimeout|Transport$)`)
+var sharedFields = lazily(`^(Max|Idle|Disable|ForceAttempt|WriteBufferSize|ReadBufferSize|TLSHandshakeTimeout|ExpectContinueTimeout|ResponseHeaderTimeout|Transport$)`)
 
 // clientFields are those of a client.
-var clientFields = regexp.MustCompile(`^(Jar|CheckRedirect|Timeout)$`)
+var clientFields = lazily(`^(Jar|CheckRedirect|Timeout)$`)
 
 // parts are what a client is made with that may not be the same for all requests, by all that was visited on the way to its origins.
 func (w *originTrail) parts(of []httpOrigin) (all []givenPart) {

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -141,7 +140,7 @@ func (l *setLimits) without(all []connSetting) []connSetting {
 }
 
 // raisesLimit is the part of an advice that is about the limit of idle connections.
-var raisesLimit = regexp.MustCompile(`(; and |, and |;? ?)[sS]et (its|the) Transport's MaxIdleConnsPerHost .*?to at least the number of concurrent requests to one host\.?`)
+var raisesLimit = lazily(`(; and |, and |;? ?)[sS]et (its|the) Transport's MaxIdleConnsPerHost .*?to at least the number of concurrent requests to one host\.?`)
 
 // nearlyEach is how many connections for each answer say that hardly any is used again; chosen.
 const nearlyEach = 0.9

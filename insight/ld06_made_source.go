@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -41,9 +40,9 @@ func ofRequestIn(c *code, way []stack.Frame, callee string) (names []string) {
 
 var (
 	// credential are names of what says who somebody is.
-	credential = regexp.MustCompile(`(?i)(user|passw|pwd|secret|token|cred|auth|apikey|api_key|cert)`)
+	credential = lazily(`(?i)(user|passw|pwd|secret|token|cred|auth|apikey|api_key|cert)`)
 	// lookUps are names of functions that find something by what they are given.
-	lookUps = regexp.MustCompile(`(?i)^(look|find|get|resolve|route|pick|choose|select|fetch|load|query|match|backend|shard|node|addr)`)
+	lookUps = lazily(`(?i)^(look|find|get|resolve|route|pick|choose|select|fetch|load|query|match|backend|shard|node|addr)`)
 )
 
 // partNamed is the variable, or the field of it, that an expression has at a name.
@@ -118,7 +117,7 @@ func (d derivation) looksUp(call *ast.CallExpr) bool {
 }
 
 // fromContext are calls that take something of a request out of its context.
-var fromContext = regexp.MustCompile(`^(Value|.*From(Incoming)?Context)$`)
+var fromContext = lazily(`^(Value|.*From(Incoming)?Context)$`)
 
 // ofRequest tells whether a variable of the function that the first frame is in comes from a request.
 func (d derivation) ofRequest(name string, way []stack.Frame) (found bool) {
@@ -301,8 +300,8 @@ func keptAs(s *syntax, body ast.Node, name string) (line int, found bool) {
 }
 
 var (
-	puts  = regexp.MustCompile(`^(Store|LoadOrStore|Set|SetDefault|SetWithTTL|Add|Put|Insert|ContainsOrAdd|PeekOrAdd)$`)
-	looks = regexp.MustCompile(`^(Load|LoadOrStore|Get|Peek|Lookup|Contains|Has)`)
+	puts  = lazily(`^(Store|LoadOrStore|Set|SetDefault|SetWithTTL|Add|Put|Insert|ContainsOrAdd|PeekOrAdd)$`)
+	looks = lazily(`^(Load|LoadOrStore|Get|Peek|Lookup|Contains|Has)`)
 )
 
 // looksInto tells whether a function looks for a key in a map or cache, beside where it puts one.

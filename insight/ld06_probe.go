@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,7 +14,7 @@ import (
 // could not tell any more.
 
 // probing are names of functions that check whether something can be reached.
-var probing = regexp.MustCompile(`(?i)health|readi|liveness|probe|heartbeat|^(is)?(alive|live|ready|up)z?$|(check|test|verify|try)(the)?(login|conn|credential|password|access|auth|db|database|dsn|reach)|^ping`)
+var probing = lazily(`(?i)health|readi|liveness|probe|heartbeat|^(is)?(alive|live|ready|up)z?$|(check|test|verify|try)(the)?(login|conn|credential|password|access|auth|db|database|dsn|reach)|^ping`)
 
 // probe is what speaks for it.
 type probe struct {
@@ -111,8 +110,8 @@ func askedOn(c *code, f stack.Frame) string {
 
 // pinging are methods that ask whether something is there, settling those that close it or set limits.
 var (
-	pinging  = regexp.MustCompile(`^(Ping|PingContext|HealthCheck|Hello|Noop|Check)$`)
-	settling = regexp.MustCompile(`^(Close|Set[A-Z]\w*|Quit|Shutdown|Disconnect|Logout)$`)
+	pinging  = lazily(`^(Ping|PingContext|HealthCheck|Hello|Noop|Check)$`)
+	settling = lazily(`^(Close|Set[A-Z]\w*|Quit|Shutdown|Disconnect|Logout)$`)
 )
 
 // onlyAsks tells whether nothing is done with a variable of a function but to ask whether it is there

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 )
 
@@ -21,14 +20,14 @@ func orPackage(field string, from settingFrom) string {
 
 var (
 	// transportFields are the fields of a Transport.
-	transportFields = regexp.MustCompile(`^(Proxy|OnProxyConnectResponse|Dial\w*|TLSClientConfig|TLSHandshakeTimeout|TLSNextProto|Disable(KeepAlives|Compression)|MaxIdleConns|Max(Idle)?ConnsPerHost|IdleConnTimeout|` +
+	transportFields = lazily(`^(Proxy|OnProxyConnectResponse|Dial\w*|TLSClientConfig|TLSHandshakeTimeout|TLSNextProto|Disable(KeepAlives|Compression)|MaxIdleConns|Max(Idle)?ConnsPerHost|IdleConnTimeout|` +
 		`ResponseHeaderTimeout|ExpectContinueTimeout|(Get)?ProxyConnectHeader|MaxResponseHeaderBytes|(Write|Read)BufferSize|ForceAttemptHTTP2|HTTP2|Protocols)$`)
 	// transportOwns are those that decide as whom, and over what, requests are sent.
-	transportOwns = regexp.MustCompile(`^(TLSClientConfig|Proxy|Dial\w*|GetProxyConnectHeader|ProxyConnectHeader|OnProxyConnectResponse)$`)
+	transportOwns = lazily(`^(TLSClientConfig|Proxy|Dial\w*|GetProxyConnectHeader|ProxyConnectHeader|OnProxyConnectResponse)$`)
 	// transportKeeps are those that say how connections are kept: one value may do for all requests.
-	transportKeeps = regexp.MustCompile(`^(DisableKeepAlives|MaxIdleConns|Max(Idle)?ConnsPerHost|IdleConnTimeout|(Write|Read)BufferSize)$`)
+	transportKeeps = lazily(`^(DisableKeepAlives|MaxIdleConns|Max(Idle)?ConnsPerHost|IdleConnTimeout|(Write|Read)BufferSize)$`)
 	// transportSwitches are those with two values.
-	transportSwitches = regexp.MustCompile(`^(DisableCompression|ForceAttemptHTTP2)$`)
+	transportSwitches = lazily(`^(DisableCompression|ForceAttemptHTTP2)$`)
 )
 
 // settingFrom is where a setting of a Transport comes from.

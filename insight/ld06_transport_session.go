@@ -22,9 +22,9 @@ type transportSession struct {
 
 // Names of calls and paths of those that log in, and packages of the ways to do so that count for a connection.
 var (
-	logsIn      = regexp.MustCompile(`(?i)(^|[^a-z])(log|sign)[-_]?(in|on)([^a-z]|$)|(^|[^a-z])(auth|authenticate|authorize|session|negotiate|ntlm)([^a-z]|$)`)
-	logsInNames = regexp.MustCompile(`^(?i:login|logon|signin|signon|authenticate|negotiate)|(Login|LogIn|Logon|SignIn|Authenticate)`)
-	logsInWith  = regexp.MustCompile(`(?i)ntlm|spnego|negotiate|krb5|kerberos|sspi`)
+	logsIn      = lazily(`(?i)(^|[^a-z])(log|sign)[-_]?(in|on)([^a-z]|$)|(^|[^a-z])(auth|authenticate|authorize|session|negotiate|ntlm)([^a-z]|$)`)
+	logsInNames = lazily(`^(?i:login|logon|signin|signon|authenticate|negotiate)|(Login|LogIn|Logon|SignIn|Authenticate)`)
+	logsInWith  = lazily(`(?i)ntlm|spnego|negotiate|krb5|kerberos|sspi`)
 )
 
 // sessionOf looks at what a request does with the Transport that it has made, and with what has it.
@@ -48,7 +48,7 @@ func (x ownTransport) sessionOf(d *derivations) (s transportSession) {
 		if looped := slices.IndexFunc(calls, func(call *ast.CallExpr) bool { return withinLoopBehind(decl, call, steps[i]) }); len(calls) > 1 || looped >= 0 {
 			several = transportSession{"it makes several calls with it", d.placeOf(calls[max(0, looped)]), false, false}
 		}
-		if at := importsOf(d, decl, logsInWith); at != nil {
+		if at := importsOf(d, decl, logsInWith.compiled()); at != nil {
 			return transportSession{strings.Trim(at.Path.Value, "\"`") + " is in use", d.placeOf(at), true, false}
 		}
 	}
@@ -70,7 +70,7 @@ func importsOf(d *derivations, decl *ast.FuncDecl, of *regexp.Regexp) *ast.Impor
 }
 
 // notUses are names of methods by which a client or a Transport is set up or ended, and of functions that make one of another.
-var notUses = regexp.MustCompile(`^(CloseIdleConnections|Close|Clone|RegisterProtocol|New|new|With|with|make|append)`)
+var notUses = lazily(`^(CloseIdleConnections|Close|Clone|RegisterProtocol|New|new|With|with|make|append)`)
 
 // usesOfMade are the calls that a function makes on what it makes at a step, or with it.
 func usesOfMade(d *derivations, decl *ast.FuncDecl, step ast.Node) (calls []*ast.CallExpr) {

@@ -58,7 +58,7 @@ func transportSettings(d *derivations, x ownTransport) (all []transportSetting) 
 			break
 		}
 		eachAssigned(decl.Body, func(lhs, rhs ast.Expr) {
-			field := fieldIn(lhs, transportFields)
+			field := fieldIn(lhs, transportFields.compiled())
 			v := d.variable(innermost(lhs))
 			if field == "" || v == nil || !isLocal(decl, v) {
 				return
@@ -73,7 +73,7 @@ func transportSettings(d *derivations, x ownTransport) (all []transportSetting) 
 
 // transportFieldOf is the setting of a Transport that a place is, or is a part of, of those that decide as whom, and over what, requests are sent;
 // empty for others.
-func transportFieldOf(lhs ast.Expr) string { return fieldIn(lhs, transportOwns) }
+func transportFieldOf(lhs ast.Expr) string { return fieldIn(lhs, transportOwns.compiled()) }
 
 // fieldIn is the field that a place is, or is a part of, of some; empty for others.
 func fieldIn(lhs ast.Expr, some *regexp.Regexp) string {
@@ -245,16 +245,16 @@ func (w *settingWalk) outside(decl *ast.FuncDecl, v types.Object) {
 }
 
 // settingPackages make the same of the same, beside those that are steady; their functions do nothing else.
-var settingPackages = regexp.MustCompile(`^(net|net/http|net/url|net/netip|crypto(/.*)?|context|sync(/atomic)?|encoding/.*)$`)
+var settingPackages = lazily(`^(net|net/http|net/url|net/netip|crypto(/.*)?|context|sync(/atomic)?|encoding/.*)$`)
 
 // settingTells are methods that change nothing of what they are called on.
-var settingTells = regexp.MustCompile(`^(Load|Get\w*|Value|Range|Peek|Clone|Copy|Bytes|Dial\w*|Lookup\w*)$`)
+var settingTells = lazily(`^(Load|Get\w*|Value|Range|Peek|Clone|Copy|Bytes|Dial\w*|Lookup\w*)$`)
 
 // settingFiles read a file.
-var settingFiles = regexp.MustCompile(`^(os\.(ReadFile|Open|OpenFile|DirFS|Readlink)|io/ioutil\.ReadFile|crypto/tls\.LoadX509KeyPair)$`)
+var settingFiles = lazily(`^(os\.(ReadFile|Open|OpenFile|DirFS|Readlink)|io/ioutil\.ReadFile|crypto/tls\.LoadX509KeyPair)$`)
 
 // settingDraws give another value each time.
-var settingDraws = regexp.MustCompile(`^(math/rand(/v2)?\..*|crypto/rand\..*|time\.(Now|Since|Until))$`)
+var settingDraws = lazily(`^(math/rand(/v2)?\..*|crypto/rand\..*|time\.(Now|Since|Until))$`)
 
 // call looks at a call that a setting is made by.
 func (w *settingWalk) call(n *ast.CallExpr, depth int) {
@@ -356,7 +356,7 @@ func (w *settingWalk) changed(v types.Object) {
 // ofTransport tells of a change that it is one of the Transport itself.
 func (w *settingWalk) ofTransport(decl *ast.FuncDecl, n ast.Node) bool {
 	a, ok := n.(*ast.AssignStmt)
-	return ok && slices.Contains(w.x.in, decl) && slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool { return fieldIn(x, transportFields) != "" })
+	return ok && slices.Contains(w.x.in, decl) && slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool { return fieldIn(x, transportFields.compiled()) != "" })
 }
 
 // tell gives the advice where the settings are not the same for each request; it is false where they are.

@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -411,8 +410,8 @@ func (w *leftWalk) read(f *leftFrame, path []string) {
 
 // storesIn are methods of containers and of atomic values that change what they are called on; storesBare are functions that do.
 var (
-	storesIn   = regexp.MustCompile(`^(Store|Swap|CompareAndSwap|Set|Del|Delete|Add|Put|Push|PushBack|PushFront|LoadOrStore|LoadAndDelete|CompareAndDelete|SetCookies|SetCookie|Reset)$`)
-	storesBare = regexp.MustCompile(`^(Store|Swap|CompareAndSwap|Add|Or|And)(Int32|Int64|Uint32|Uint64|Uintptr|Pointer)$`)
+	storesIn   = lazily(`^(Store|Swap|CompareAndSwap|Set|Del|Delete|Add|Put|Push|PushBack|PushFront|LoadOrStore|LoadAndDelete|CompareAndDelete|SetCookies|SetCookie|Reset)$`)
+	storesBare = lazily(`^(Store|Swap|CompareAndSwap|Add|Or|And)(Int32|Int64|Uint32|Uint64|Uintptr|Pointer)$`)
 )
 
 // call notes what a call of the library touches, and goes into one of the sources.

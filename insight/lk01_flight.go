@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -208,7 +207,7 @@ func looksAlike(body ast.Node, s *syntax, before int, same func(ast.Expr) bool, 
 }
 
 // putNames are names of methods that put something somewhere.
-var putNames = regexp.MustCompile(`^(Set|Add|Put|Store|Save|Insert|Replace|Swap|CompareAndSwap|LoadOrStore)([A-Z].*)?$`)
+var putNames = lazily(`^(Set|Add|Put|Store|Save|Insert|Replace|Swap|CompareAndSwap|LoadOrStore)([A-Z].*)?$`)
 
 // putsBehind finds where the functions that lead to the work, or those that are called behind it under the lock, put something that is not
 // fixed into one of some fields or variables; in the function that takes the lock up to a line.

@@ -3,7 +3,6 @@ package insight
 import (
 	"go/ast"
 	"go/types"
-	"regexp"
 	"strings"
 
 	"loupe/value/stack"
@@ -13,7 +12,7 @@ import (
 // anything need a lock that is held for reading to keep others out who do the same: these hold it at once.
 
 // namedCopy are names of functions that give a copy of what they are given.
-var namedCopy = regexp.MustCompile(`^(Deep)?(Clone|Copy|Dup)`)
+var namedCopy = lazily(`^(Deep)?(Clone|Copy|Dup)`)
 
 // isShared tells that others may hold the lock at once: it is taken for reading.
 func (h *held) isShared() bool { return strings.HasSuffix(h.lock, ".RLock") }

@@ -3,7 +3,6 @@ package insight
 import (
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 )
 
@@ -11,13 +10,13 @@ import (
 // no advice about work that one does for all fits.
 
 // smallNames are functions whose calls cost next to nothing.
-var smallNames = regexp.MustCompile(`^(time\.(Now|Since|Until|Duration|Unix\w*)|atomic\.\w+|errors\.New|list\.New|len|cap|make|new|append|delete|min|max|string|bool|u?int(8|16|32|64)?|float(32|64))$`)
+var smallNames = lazily(`^(time\.(Now|Since|Until|Duration|Unix\w*)|atomic\.\w+|errors\.New|list\.New|len|cap|make|new|append|delete|min|max|string|bool|u?int(8|16|32|64)?|float(32|64))$`)
 
 // smallMakers are names of functions that make a value of what they are given.
-var smallMakers = regexp.MustCompile(`^[nN]ew([A-Z_0-9].*)?$`)
+var smallMakers = lazily(`^[nN]ew([A-Z_0-9].*)?$`)
 
 // keepsNames are methods of what keeps values by keys.
-var keepsNames = regexp.MustCompile(`^(Get|Load|Peek|Contains|Has|Len|Set|SetDefault|Add|Put|Store|LoadOrStore|Delete|Remove|PushFront|PushBack|MoveToFront|MoveToBack|Front|Back)$`)
+var keepsNames = lazily(`^(Get|Load|Peek|Contains|Has|Len|Set|SetDefault|Add|Put|Store|LoadOrStore|Delete|Remove|PushFront|PushBack|MoveToFront|MoveToBack|Front|Back)$`)
 
 // smallWork tells of what is done under the lock up to a line that it only makes small values and puts them into some fields or variables. names are
 // those of these.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -239,9 +238,9 @@ func (u workedOn) setOnLine() (all []string) {
 
 var (
 	// changersOfOwn are beginnings of names of methods of libraries that change what they are called on.
-	changersOfOwn = regexp.MustCompile(`^(Write|Add|Insert|Push|Pop|Set|Update|Put|Delete|Remove|ReplaceOrInsert|Sort|Fix|Init|Shuffle|Reverse|Reset)`)
+	changersOfOwn = lazily(`^(Write|Add|Insert|Push|Pop|Set|Update|Put|Delete|Remove|ReplaceOrInsert|Sort|Fix|Init|Shuffle|Reverse|Reset)`)
 	// sortsInPlace are functions of the standard library that change what they are given first.
-	sortsInPlace = regexp.MustCompile(`^(sort\.(Slice|SliceStable|Sort|Stable|Ints|Strings|Float64s)|slices\.(Sort\w*|Reverse)|heap\.\w+)$`)
+	sortsInPlace = lazily(`^(sort\.(Slice|SliceStable|Sort|Stable|Ints|Strings|Float64s)|slices\.(Sort\w*|Reverse)|heap\.\w+)$`)
 )
 
 // changedByLibrary is a part of what outlives the function that a function of a library changes at the line of the call: a hash that goes on, a list that is

@@ -3,7 +3,6 @@ package insight
 import (
 	"go/ast"
 	"go/types"
-	"regexp"
 	"strings"
 
 	"loupe/value/stack"
@@ -27,7 +26,7 @@ func lockOfEntry(u *underlying, waiter []stack.Frame) bool {
 }
 
 // partOfKeys are names of lists each element of which is for a part of the keys.
-var partOfKeys = regexp.MustCompile(`(?i)shard|stripe|bucket|part|segment`)
+var partOfKeys = lazily(`(?i)shard|stripe|bucket|part|segment`)
 
 // leftOut leaves a way out of advice where it is there already.
 func leftOut(there bool, way string) string {

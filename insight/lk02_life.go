@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,10 +15,10 @@ import (
 // the use races with who closes it under the lock.
 
 // lifeEnds are names of functions after which what they are called on, or given, must not be used.
-var lifeEnds = regexp.MustCompile(`^(?i:close|release|free|evict|recycle|destroy|dispose|unmap|munmap|shutdown|stop)([A-Z_]\w*)?$`)
+var lifeEnds = lazily(`^(?i:close|release|free|evict|recycle|destroy|dispose|unmap|munmap|shutdown|stop)([A-Z_]\w*)?$`)
 
 // lifeHolds are names of functions and fields that count who uses a value.
-var lifeHolds = regexp.MustCompile(`^(?i:acquire|retain|pin|ref|refs|refcount|refcnt|addref|incref|users|inuse|hold)([A-Z_]\w*)?$`)
+var lifeHolds = lazily(`^(?i:acquire|retain|pin|ref|refs|refcount|refcnt|addref|incref|users|inuse|hold)([A-Z_]\w*)?$`)
 
 // lifeDepth is through how many functions of the program a value is followed to where it was looked up.
 const lifeDepth = 3

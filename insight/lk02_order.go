@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 )
 
@@ -15,7 +14,7 @@ import (
 type lockOrder struct{ *underlying }
 
 // pushesByName are names of methods of lists and queues of libraries that put something there.
-var pushesByName = regexp.MustCompile(`^(PushBack|PushFront|Push|Append|Enqueue)$`)
+var pushesByName = lazily(`^(PushBack|PushFront|Push|Append|Enqueue)$`)
 
 // pushedBy is what a statement puts in a list by a method that the sources do not have.
 func pushedBy(c *code, n ast.Node) []storedAt {

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -343,7 +342,7 @@ func (p *lockPurpose) effect(n ast.Node, what string) {
 }
 
 // tellsPackages are packages that log.
-var tellsPackages = regexp.MustCompile(`^(log|slog|zap|logrus|zerolog|klog|glog)$`)
+var tellsPackages = lazily(`^(log|slog|zap|logrus|zerolog|klog|glog)$`)
 
 // onlyTells tells of a call that it logs, or counts for a metric.
 func (p *lockPurpose) onlyTells(call *ast.CallExpr) bool {
@@ -359,7 +358,7 @@ func (p *lockPurpose) onlyTells(call *ast.CallExpr) bool {
 }
 
 // changesInText are parts of an address, or first words of a statement, by which something is changed at a peer.
-var changesInText = regexp.MustCompile(`(?i)(^|[/?&=\s_-])(create|add|append|set|put|post|patch|update|upsert|insert|delete|remove|drop|save|store|write|push|send|publish|charge|pay|book|buy|order|reserve|claim|acquire|issue|open|close|register|submit|start|stop|move|rename|inc|incr|decr|replace|commit|merge|call|new|next|take|approve|cancel)([/?&=\s_.-]|$)`)
+var changesInText = lazily(`(?i)(^|[/?&=\s_-])(create|add|append|set|put|post|patch|update|upsert|insert|delete|remove|drop|save|store|write|push|send|publish|charge|pay|book|buy|order|reserve|claim|acquire|issue|open|close|register|submit|start|stop|move|rename|inc|incr|decr|replace|commit|merge|call|new|next|take|approve|cancel)([/?&=\s_.-]|$)`)
 
 // judge looks at a call under the lock: whether it changes something by its name or by what it is given, or only reads.
 func (p *lockPurpose) judge(call *ast.CallExpr) {
@@ -447,7 +446,7 @@ func quoted(text string) string {
 }
 
 // requestMakers are names of functions of libraries that make a request, which somebody else sends.
-var requestMakers = regexp.MustCompile(`^New\w*Request(WithContext)?$`)
+var requestMakers = lazily(`^New\w*Request(WithContext)?$`)
 
 // constantsIn are the texts that are parts of an expression.
 func constantsIn(p *lockPurpose, x ast.Expr) (all []string) {
@@ -497,15 +496,15 @@ func (p *lockPurpose) typeText(call *ast.CallExpr) string {
 
 var (
 	// outsideLibrary are types of the library by which a program asks a peer.
-	outsideLibrary = regexp.MustCompile(`^(net/http\.(Client|Transport)|database/sql\.|net\.|os\.File|net/rpc\.|net/smtp\.)`)
+	outsideLibrary = lazily(`^(net/http\.(Client|Transport)|database/sql\.|net\.|os\.File|net/rpc\.|net/smtp\.)`)
 	// harmlessPackages are packages whose functions neither leave the program nor change what they are not given.
-	harmlessPackages = regexp.MustCompile(`^(strings|strconv|bytes|math|math/.*|unicode.*|sort|slices|maps|cmp|path|path/filepath|errors|fmt|context|time|regexp|encoding/.*|crypto/.*|hash/.*|hash|html|net/url|net/netip|bufio|reflect|unsafe|iter|sync|sync/atomic|container/.*|runtime|compress/.*|text/.*|html/.*|go/.*|embed|io)$`)
+	harmlessPackages = lazily(`^(strings|strconv|bytes|math|math/.*|unicode.*|sort|slices|maps|cmp|path|path/filepath|errors|fmt|context|time|regexp|encoding/.*|crypto/.*|hash/.*|hash|html|net/url|net/netip|bufio|reflect|unsafe|iter|sync|sync/atomic|container/.*|runtime|compress/.*|text/.*|html/.*|go/.*|embed|io)$`)
 	// harmlessMethods are methods of a library that end, or tell of, what another call has begun.
-	harmlessMethods = regexp.MustCompile(`^(Close|Error|Err|Unwrap|Is|As|String|Len|Cap|Bytes|Text|Name|Done|Err|Value|Deadline|R?(Un)?[lL]ock|Next|Scan|Rows|Columns|Header|Get|Values|Has)$`)
+	harmlessMethods = lazily(`^(Close|Error|Err|Unwrap|Is|As|String|Len|Cap|Bytes|Text|Name|Done|Err|Value|Deadline|R?(Un)?[lL]ock|Next|Scan|Rows|Columns|Header|Get|Values|Has)$`)
 	// looksAtFolder are functions that tell what is in a folder.
-	looksAtFolder = regexp.MustCompile(`^(os\.(ReadDir|Stat|Lstat)|ioutil\.ReadDir|filepath\.(Glob|Walk|WalkDir))$`)
+	looksAtFolder = lazily(`^(os\.(ReadDir|Stat|Lstat)|ioutil\.ReadDir|filepath\.(Glob|Walk|WalkDir))$`)
 	// readsOfPackages are functions that leave the program, and only read.
-	readsOfPackages = regexp.MustCompile(`^(net/http\.(Get|Head|NewRequest|NewRequestWithContext)|os\.(Open|ReadFile|ReadDir|Stat|Lstat|ReadLink|Getenv|LookupEnv|IsNotExist)|io/fs\..*|io/ioutil\.Read.*)$`)
+	readsOfPackages = lazily(`^(net/http\.(Get|Head|NewRequest|NewRequestWithContext)|os\.(Open|ReadFile|ReadDir|Stat|Lstat|ReadLink|Getenv|LookupEnv|IsNotExist)|io/fs\..*|io/ioutil\.Read.*)$`)
 )
 
 // isHarmless tells of a call of a library that it stays in the program: what it changes there was looked for.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -229,7 +228,7 @@ func syncsSame(c *code, work []stack.Frame) syncedFile {
 }
 
 // syncsByName are names of methods that make a file reach the disk.
-var syncsByName = regexp.MustCompile(`(?i)^f?(data)?sync$`)
+var syncsByName = lazily(`(?i)^f?(data)?sync$`)
 
 // opensVariable tells of a variable of a body that it is given a file which is made or opened there.
 func opensVariable(body *ast.BlockStmt, name string) bool {

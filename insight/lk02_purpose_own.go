@@ -3,7 +3,6 @@ package insight
 import (
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,11 +13,11 @@ import (
 
 var (
 	// requestTypes are types of net/http whose values are one request's own, or only tell something.
-	requestTypes = regexp.MustCompile(`^net/http\.(Request|Response|Header|Cookie|URL|ResponseWriter|ResponseController|Flusher|Body|Trailer|Form|PostForm|MultipartForm|TLS)$|^net/url\.`)
+	requestTypes = lazily(`^net/http\.(Request|Response|Header|Cookie|URL|ResponseWriter|ResponseController|Flusher|Body|Trailer|Form|PostForm|MultipartForm|TLS)$|^net/url\.`)
 	// knownFunctions are functions that neither leave the program nor change what is not given to them for that.
-	knownFunctions = regexp.MustCompile(`^(net/http\.(StatusText|DetectContentType|CanonicalHeaderKey|Error|NotFound|Redirect|SetCookie|MaxBytesReader|ParseTime|ParseHTTPVersion|NewResponseController)|net\.(SplitHostPort|JoinHostPort|ParseIP|ParseCIDR|ParseMAC|IPv4|CIDRMask)|os\.(Getpid|Getppid|Getuid|Geteuid|Hostname|TempDir|IsExist|IsPermission|IsTimeout|Getwd|UserHomeDir|Executable|Environ|Expand|ExpandEnv)|database/sql\.Named|runtime/debug\.Stack|(mime|mime/multipart|image|image/[a-z/]+|net/mail|net/textproto|io/fs|unicode/.*)\.[A-Z].*)$`)
+	knownFunctions = lazily(`^(net/http\.(StatusText|DetectContentType|CanonicalHeaderKey|Error|NotFound|Redirect|SetCookie|MaxBytesReader|ParseTime|ParseHTTPVersion|NewResponseController)|net\.(SplitHostPort|JoinHostPort|ParseIP|ParseCIDR|ParseMAC|IPv4|CIDRMask)|os\.(Getpid|Getppid|Getuid|Geteuid|Hostname|TempDir|IsExist|IsPermission|IsTimeout|Getwd|UserHomeDir|Executable|Environ|Expand|ExpandEnv)|database/sql\.Named|runtime/debug\.Stack|(mime|mime/multipart|image|image/[a-z/]+|net/mail|net/textproto|io/fs|unicode/.*)\.[A-Z].*)$`)
 	// answersRequest are functions of net/http that write an answer.
-	answersRequest = regexp.MustCompile(`^(Error|NotFound|Redirect|SetCookie|ServeContent)$`)
+	answersRequest = lazily(`^(Error|NotFound|Redirect|SetCookie|ServeContent)$`)
 )
 
 // withoutDriver are the frames of a stack that holds a lock without those of a database's driver: package database/sql gives each of its connections to one

@@ -6,7 +6,6 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -146,13 +145,13 @@ func argumentsOf(call *ast.CallExpr) []ast.Expr {
 }
 
 // writesByName are beginnings of names of functions that change something.
-var writesByName = regexp.MustCompile(`(?i)^(post|put|patch|set|write|save|store|update|exec|insert|upsert|delete|push|commit|replace|cas\b|compareand)`)
+var writesByName = lazily(`(?i)^(post|put|patch|set|write|save|store|update|exec|insert|upsert|delete|push|commit|replace|cas\b|compareand)`)
 
 // makesByName are beginnings of names of functions that make something new: what they return is of what they have made, and says nothing of what was
 // there. Names that say that they look as well are not among them.
 var (
-	makesByName = regexp.MustCompile(`^(Create|Make|Mk|New|Insert|Add|Append|Register|Open|Dial|Connect|Listen|Begin|Start|Enqueue|Publish|Upload)([^a-z]|$|temp|dir|all)`)
-	looksToo    = regexp.MustCompile(`(Get|Load|Read|Find|Fetch|Exist|Or|And)([^a-z]|$)`)
+	makesByName = lazily(`^(Create|Make|Mk|New|Insert|Add|Append|Register|Open|Dial|Connect|Listen|Begin|Start|Enqueue|Publish|Upload)([^a-z]|$|temp|dir|all)`)
+	looksToo    = lazily(`(Get|Load|Read|Find|Fetch|Exist|Or|And)([^a-z]|$)`)
 )
 
 // onlyMakes tells of a call, by the names in its chain, that it makes something and reads nothing that was there: a new file, a row, a connection. Two that

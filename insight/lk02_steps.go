@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,18 +16,18 @@ import (
 
 var (
 	// actsByName are beginnings of names of functions that change something, beside writesByName.
-	actsByName = regexp.MustCompile(`(?i)^(create|add|append|mk|register|remove|rename|link|publish|send|enqueue|move)`)
+	actsByName = lazily(`(?i)^(create|add|append|mk|register|remove|rename|link|publish|send|enqueue|move)`)
 	// asksByName are beginnings of names of functions that only ask, whatever they give.
-	asksByName = regexp.MustCompile(`(?i)^(has|get|exists|check|verify|validate|ping|load|read|find|fetch|lookup|stat|lstat|list|scan|query|peek|contains|count|len|size|log|print)`)
+	asksByName = lazily(`(?i)^(has|get|exists|check|verify|validate|ping|load|read|find|fetch|lookup|stat|lstat|list|scan|query|peek|contains|count|len|size|log|print)`)
 	// tidiesByName are beginnings of names of functions that only end what was begun, or tell of it: nothing is decided by an answer that they
 	// are called for.
-	tidiesByName = regexp.MustCompile(`(?i)^(close|rollback|abort|cancel|discard|stop|r?unlock|release|log|print|warn|error|debug|info|fatal|panic|inc$|observe)`)
+	tidiesByName = lazily(`(?i)^(close|rollback|abort|cancel|discard|stop|r?unlock|release|log|print|warn|error|debug|info|fatal|panic|inc$|observe)`)
 	// takesAwayByName are beginnings of names of functions that remove something.
-	takesAwayByName = regexp.MustCompile(`(?i)^(remove|delete|unlink|truncate|drop|clear|reset)`)
+	takesAwayByName = lazily(`(?i)^(remove|delete|unlink|truncate|drop|clear|reset)`)
 	// saysNothingByName are names of functions whose answer is how far they got, not what there is.
-	saysNothingByName = regexp.MustCompile(`(?i)^(write(string|byte|rune|to|at)?|read(from|at|full|all)?|copy[nb]?|copybuffer|flush|f?sync|fdatasync|close|rename|commit|seek|truncate|encode)$`)
+	saysNothingByName = lazily(`(?i)^(write(string|byte|rune|to|at)?|read(from|at|full|all)?|copy[nb]?|copybuffer|flush|f?sync|fdatasync|close|rename|commit|seek|truncate|encode)$`)
 	// outsideTypes are types by which a program asks a peer or reads a file.
-	outsideTypes = regexp.MustCompile(`^\*?(http\.Client|http\.Transport|sql\.|net\.|tls\.|redis\.|grpc\.|rpc\.|smtp\.|os\.File|bufio\.)`)
+	outsideTypes = lazily(`^\*?(http\.Client|http\.Transport|sql\.|net\.|tls\.|redis\.|grpc\.|rpc\.|smtp\.|os\.File|bufio\.)`)
 )
 
 // actsByAnswer looks for two calls of one peer under the lock, the first of which decides whether the second, which changes

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"time"
 
@@ -116,7 +115,7 @@ func givesBack(c *code, at stack.Frame) (found bool) {
 }
 
 // slotNames are names of functions that give a slot back.
-var slotNames = regexp.MustCompile(`(?i)^(release|leave|unlock|done|give_?back|free|exit)`)
+var slotNames = lazily(`(?i)^(release|leave|unlock|done|give_?back|free|exit)`)
 
 // receivedAt is the stack that ended most waits of those at one line, and how many all stacks at that line did: each stack of
 // the senders has its own list. 0 where the runtime ended most.

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -27,12 +26,12 @@ type logCall struct {
 // logVerb are the names of functions that log for who looks for a fault, those of wrappers among
 // them; verboseVerb are some that others have too, so that what is called has to be a logger.
 var (
-	logVerb     = regexp.MustCompile(`^(?i:log_?|v)?(Debug|debug|DEBUG)(?i:f|w|s|ln|kv|ctx|context|contextf|log|msg|depth)?$`)
-	verboseVerb = regexp.MustCompile(`^(?i:log_?)?(?i:trace|verbose)(?i:f|w|s|ln|kv|ctx|context|log|msg)?$`)
-	anyVerb     = regexp.MustCompile(`^(Info|Error|Print|Warn|Warning|Log)(f|w|S|ln|Depth|Context)?$`)
-	isLogger    = regexp.MustCompile(`(?i)log|sugar|entry|zap|logr`)
-	debugLevel  = regexp.MustCompile(`(?i)level_?(debug|trace)|(debug|trace)_?level|(^|\.)(debug|trace|verbose)$`)
-	asksLevel   = regexp.MustCompile(`(?i)enabled|level|debug|trace|verbose|\bV\(|\bCheck\(`)
+	logVerb     = lazily(`^(?i:log_?|v)?(Debug|debug|DEBUG)(?i:f|w|s|ln|kv|ctx|context|contextf|log|msg|depth)?$`)
+	verboseVerb = lazily(`^(?i:log_?)?(?i:trace|verbose)(?i:f|w|s|ln|kv|ctx|context|log|msg)?$`)
+	anyVerb     = lazily(`^(Info|Error|Print|Warn|Warning|Log)(f|w|S|ln|Depth|Context)?$`)
+	isLogger    = lazily(`(?i)log|sugar|entry|zap|logr`)
+	debugLevel  = lazily(`(?i)level_?(debug|trace)|(debug|trace)_?level|(^|\.)(debug|trace|verbose)$`)
+	asksLevel   = lazily(`(?i)enabled|level|debug|trace|verbose|\bV\(|\bCheck\(`)
 )
 
 // logsAround finds the log call around what a line calls, where that is made for an argument. It
@@ -233,7 +232,7 @@ func asksForLevel(n *ast.IfStmt, leaves bool) bool {
 }
 
 // offNames are names of variables that are true where a level is off.
-var offNames = regexp.MustCompile(`(?i)(^|\.)_?(no|not|skip|without|disable|hide|quiet)|disabled|(off|quiet)$`)
+var offNames = lazily(`(?i)(^|\.)_?(no|not|skip|without|disable|hide|quiet)|disabled|(off|quiet)$`)
 
 // asksIn is the same of a part of a condition; not tells that the opposite of it is meant. A variable that is true is a
 // level that is on, so that one which has to be false for a call is about something else, such as whether levels are looked at.

@@ -18,7 +18,7 @@ import (
 const leastMessage = 5
 
 // formatVerb is what a format puts a value for.
-var formatVerb = regexp.MustCompile(`%[-+# 0-9.*\[\]]*[a-zA-Z%]`)
+var formatVerb = lazily(`%[-+# 0-9.*\[\]]*[a-zA-Z%]`)
 
 // messageOf is the longest text in a log call, or in the chain of calls that it is part of, that all of its records have; empty
 // where the source has none.
@@ -53,7 +53,7 @@ func messageOf(call *ast.CallExpr, around []ast.Node) (text string) {
 }
 
 // otherLevel is what a line has that is of a level which is always on, and so of another call.
-var otherLevel = regexp.MustCompile(`(?i:\b(level|lvl|severity)"?[=:]\s*"?(info|warn|error|fatal|panic|crit))|\b(INFO|WARN|WARNING|ERROR|FATAL|PANIC)\b|\t(info|warn|error|fatal|panic)\t|\b(INF|WRN|ERR|FTL)\b`)
+var otherLevel = lazily(`(?i:\b(level|lvl|severity)"?[=:]\s*"?(info|warn|error|fatal|panic|crit))|\b(INFO|WARN|WARNING|ERROR|FATAL|PANIC)\b|\t(info|warn|error|fatal|panic)\t|\b(INF|WRN|ERR|FTL)\b`)
 
 // mostOutput is how many bytes of an output are read: chosen, as more than a program prints that does not log each request.
 const mostOutput = 64 << 20

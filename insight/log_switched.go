@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -21,7 +20,7 @@ type guard struct {
 }
 
 // usesText are names of functions that do more with a value than it costs to ask for a level.
-var usesText = regexp.MustCompile(`(?i)print|write|output|format|append|encode|errorf|panic|fatal|log|handle|debug|info|warn|emit|marshal`)
+var usesText = lazily(`(?i)print|write|output|format|append|encode|errorf|panic|fatal|log|handle|debug|info|warn|emit|marshal`)
 
 // guardedCall finds what a call asks before it uses an argument; ok is false where one of the functions that it may be
 // uses it at once, keeps it, or is not known.

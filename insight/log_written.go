@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -222,8 +221,8 @@ func mentionsObject(d *derivations, n ast.Node, of map[types.Object]bool) (found
 // Names of what the library and other packages do with a value: shown is what formats or writes it at once, stores what may keep it, and
 // computed are packages of the library that only make something of it.
 var (
-	shownNames   = regexp.MustCompile(`^(?i:f?print|sprint|write|output|format|append|encode|marshal|handle|emit|fire|export|error|fatal|panic|execute)`)
-	storeNames   = regexp.MustCompile(`^(?i:store|put|push|add|insert|enqueue|send|publish|submit|swap|set|record|register|do$|go$)`)
+	shownNames   = lazily(`^(?i:f?print|sprint|write|output|format|append|encode|marshal|handle|emit|fire|export|error|fatal|panic|execute)`)
+	storeNames   = lazily(`^(?i:store|put|push|add|insert|enqueue|send|publish|submit|swap|set|record|register|do$|go$)`)
 	computedOnly = []string{"strings", "bytes", "strconv", "time", "errors", "unicode", "unicode/utf8", "slices", "maps", "sort", "cmp", "math", "reflect", "path", "path/filepath", "runtime", "regexp", "context"}
 	shownBy      = []string{"fmt", "io", "os", "log", "bufio", "encoding/json", "encoding/xml", "encoding/hex", "encoding/base64", "syscall"}
 )

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/types"
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -136,7 +135,7 @@ func besideByName(f stack.Frame, literals int) bool {
 }
 
 // literalParts are the parts of a function's name that number function literals, and what they are within.
-var literalParts = regexp.MustCompile(`\.func\d+(\.\d+)*`)
+var literalParts = lazily(`\.func\d+(\.\d+)*`)
 
 // literalsIn is how many function literals, one within the other, a function is in by its name: two of main.f.func1.2.
 func literalsIn(fn string) (n int) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -12,13 +11,13 @@ import (
 // Calls that come first because they are checks, and calls that bring something by way of what they are made on.
 
 // refusals are statuses by which somebody is refused: what such a failure ends may not be asked for before.
-var refusals = regexp.MustCompile(`^(401|402|403|429|.*(Unauthorized|Forbidden|Unauthenticated|PermissionDenied|PaymentRequired|TooManyRequests))$`)
+var refusals = lazily(`^(401|402|403|429|.*(Unauthorized|Forbidden|Unauthenticated|PermissionDenied|PaymentRequired|TooManyRequests))$`)
 
 // refuses tells of what is done after a failure that it refuses who asks.
 func refuses(body *ast.BlockStmt) bool { return refusals.MatchString(answeredStatus(body)) }
 
 // statuses are texts of statuses of HTTP or gRPC that tell of a failure.
-var statuses = regexp.MustCompile(`^([45]\d\d|(http|codes|connect|fiber)\.[A-Z]\w+)$`)
+var statuses = lazily(`^([45]\d\d|(http|codes|connect|fiber)\.[A-Z]\w+)$`)
 
 // answeredStatus is the status that a call in a body is given, by its text; empty where there is none.
 func answeredStatus(body *ast.BlockStmt) (status string) {
@@ -88,7 +87,7 @@ func (s *series) tellStatuses(c *code, f *Finding) {
 }
 
 // fillsByName are names of methods that fill what they are made on.
-var fillsByName = regexp.MustCompile(`^(?i:fill|populate|enrich)([A-Z_0-9].*)?$`)
+var fillsByName = lazily(`^(?i:fill|populate|enrich)([A-Z_0-9].*)?$`)
 
 // fills are the fields of variables which a function has made itself that calls on some lines fill, as "v.user": a method which by its name only reads gives
 // their address to what it calls, or sets them.

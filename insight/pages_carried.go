@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -270,7 +269,7 @@ func (s *carriedSearch) otherRequest() {
 }
 
 // headerNames are the ends of names of what has values under keys, and makes no request.
-var headerNames = regexp.MustCompile(`(?i)(header|query\(\)|values?|form|trailer|vars|^q|^h|env|os|cache)$`)
+var headerNames = lazily(`(?i)(header|query\(\)|values?|form|trailer|vars|^q|^h|env|os|cache)$`)
 
 // onlyAsksPeer tells of a call of a library that it is a request which changes nothing, by its name or the method that it is given.
 func onlyAsksPeer(c *code, call *ast.CallExpr) bool {

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,9 +24,9 @@ const pagesDoubt = "the peer may limit how many calls it takes at a time, and wh
 
 var (
 	// pageNames are names of variables that number pages, or say where one begins.
-	pageNames = regexp.MustCompile(`(?i)^(p|pg|off|skip|from|start|begin)$|^(cur|current|start|next)?_?(page|offset)_?(no|num|number|index|idx)?$`)
+	pageNames = lazily(`(?i)^(p|pg|off|skip|from|start|begin)$|^(cur|current|start|next)?_?(page|offset)_?(no|num|number|index|idx)?$`)
 	// pageKeys are the keys of a query that do so.
-	pageKeys = regexp.MustCompile(`(?i)^(p|page|page_?(no|num|number|index)|start_?page|offset|skip)$`)
+	pageKeys = lazily(`(?i)^(p|page|page_?(no|num|number|index)|start_?page|offset|skip)$`)
 )
 
 // numbering is where the numbers of pages come from.
@@ -413,7 +412,7 @@ func isNumberOf(x ast.Expr, name string) bool {
 }
 
 // verbs are the verbs of a format, those of numbers by what stands before: page=%d.
-var verbs = regexp.MustCompile(`(?:[?&]([A-Za-z_]+)=)?%[-+# 0]*[0-9]*(?:\.[0-9]+)?([a-zA-Z%])`)
+var verbs = lazily(`(?:[?&]([A-Za-z_]+)=)?%[-+# 0]*[0-9]*(?:\.[0-9]+)?([a-zA-Z%])`)
 
 // formatsPage tells of a call with a format that it writes a variable as the number of a page.
 func formatsPage(call *ast.CallExpr, name string) bool {

@@ -3,7 +3,6 @@ package insight
 import (
 	"go/ast"
 	"go/token"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -13,8 +12,8 @@ const sessionPagesAdvice = "The pages go by numbers, and each call names a sessi
 
 // sessionKeys are the keys of a query, or of a header, that name a session in which the peer keeps a place; those of a login are none.
 var (
-	sessionKeys = regexp.MustCompile(`(?i)(^|[?&"_-])(session|session_?-?id|sid|scroll|scroll_?-?id|cursor|cursor_?id|snapshot|snapshot_?id|token|page_?token|continuation|continuation_?token|search_?id|query_?id|pit|export_?id|iterator)(=|$)`)
-	loginKeys   = regexp.MustCompile(`(?i)(access|auth|api|csrf|bearer|user|login)_?-?(session|token)`)
+	sessionKeys = lazily(`(?i)(^|[?&"_-])(session|session_?-?id|sid|scroll|scroll_?-?id|cursor|cursor_?id|snapshot|snapshot_?id|token|page_?token|continuation|continuation_?token|search_?id|query_?id|pit|export_?id|iterator)(=|$)`)
+	loginKeys   = lazily(`(?i)(access|auth|api|csrf|bearer|user|login)_?-?(session|token)`)
 )
 
 // sendsSession tells of the calls of a loop that they, or functions of the sources that they call, send the name of a session.

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"strings"
 )
 
@@ -12,7 +11,7 @@ import (
 // goes through by reflection.
 
 // readsAll are packages of the library that read all of what they are given, by reflection.
-var readsAll = regexp.MustCompile(`^(fmt|log(/slog)?|reflect|encoding/.*|text/template|html/template)$|(?i)(json|yaml|toml|msgpack|cbor|proto|spew)`)
+var readsAll = lazily(`^(fmt|log(/slog)?|reflect|encoding/.*|text/template|html/template)$|(?i)(json|yaml|toml|msgpack|cbor|proto|spew)`)
 
 // fieldsIn visits the fields that lie in a value of a type; where deep, also those of what it leads to.
 func fieldsIn(t types.Type, deep bool, visit func(v *types.Var)) {

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -45,7 +44,7 @@ type passage struct {
 }
 
 // wholeReaders read all of a file or of a reader.
-var wholeReaders = regexp.MustCompile(`^(io|ioutil)\.ReadAll$|^(os|ioutil)\.ReadFile$`)
+var wholeReaders = lazily(`^(io|ioutil)\.ReadAll$|^(os|ioutil)\.ReadFile$`)
 
 // wholeReader looks at the functions between the line that reads and what goes through it.
 type wholeReader struct {
@@ -308,8 +307,8 @@ func makesOnly(n ast.Node) bool {
 
 var (
 	// readsOn make something of a reader that reads as it goes.
-	readsOn  = regexp.MustCompile(`^(bufio\.New(Scanner|Reader|ReaderSize)|csv\.NewReader|(xml|gob|base64|hex)\.NewDecoder|(gzip|zlib|zstd|flate|bzip2|lzw|lz4|snappy|xz|brotli|tar|transform)\.NewReader|io\.(Copy|CopyBuffer))$`)
-	asReader = regexp.MustCompile(`^(bytes\.New(Reader|Buffer)|(bytes\.NewBufferString|strings\.NewReader))$`)
+	readsOn  = lazily(`^(bufio\.New(Scanner|Reader|ReaderSize)|csv\.NewReader|(xml|gob|base64|hex)\.NewDecoder|(gzip|zlib|zstd|flate|bzip2|lzw|lz4|snappy|xz|brotli|tar|transform)\.NewReader|io\.(Copy|CopyBuffer))$`)
+	asReader = lazily(`^(bytes\.New(Reader|Buffer)|(bytes\.NewBufferString|strings\.NewReader))$`)
 )
 
 // consumed is how a statement goes through a variable; rest are those behind it.
@@ -381,7 +380,7 @@ func (r *wholeReader) consumed(d declaration, s ast.Stmt, rest []ast.Stmt, name 
 var writesOrGives = map[string]bool{"Write": true, "WriteString": true, "WriteTo": true}
 
 // hashName is how variables that are hashes are called.
-var hashName = regexp.MustCompile(`(?i)(hash|hasher|digest|^h)$`)
+var hashName = lazily(`(?i)(hash|hasher|digest|^h)$`)
 
 func (r *wholeReader) found(d declaration, way wayThrough, at ast.Node) (passage, bool) {
 	return passage{way: way, at: r.c.shownAt(d.file, r.k.lineOf(d.file, at.Pos()), "%s", wayTexts[way])}, true
@@ -622,7 +621,7 @@ func (r *wholeReader) passing(d declaration, body ast.Node, name string, depth i
 }
 
 // passingCalls are functions that keep nothing of a text, and give nothing that has it.
-var passingCalls = regexp.MustCompile(`^(strconv|utf8|unicode|binary|hex|base64|json\.Unmarshal$|fmt\.(Print|Fprint|Sprint|Sscan)|log\.|md5\.|sha1\.|sha256\.|crc32\.|(bytes|strings)\.(Index|Has|Contains|Equal|Compare|Count|LastIndex)|len$|string$|\[\]byte$|copy$|os\.WriteFile$|slices\.(Contains|Index|Clone))`)
+var passingCalls = lazily(`^(strconv|utf8|unicode|binary|hex|base64|json\.Unmarshal$|fmt\.(Print|Fprint|Sprint|Sscan)|log\.|md5\.|sha1\.|sha256\.|crc32\.|(bytes|strings)\.(Index|Has|Contains|Equal|Compare|Count|LastIndex)|len$|string$|\[\]byte$|copy$|os\.WriteFile$|slices\.(Contains|Index|Clone))`)
 
 // passingFrom tells of an expression with a piece, by what is around it, that nothing keeps it.
 func (r *wholeReader) passingFrom(d declaration, e ast.Expr, around []ast.Node, depth int) bool {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -28,11 +27,11 @@ type readToRepeat struct {
 
 var (
 	// takesAReader are calls that are content with what reads from the beginning to the end.
-	takesAReader = regexp.MustCompile(`^(io\.(NopCloser|Copy|CopyBuffer|LimitReader|TeeReader)|http\.(NewRequest|NewRequestWithContext|Post)|bufio\.New(Scanner|Reader|ReaderSize)|(json|xml|gob|base64|hex|csv)\.New(Decoder|Reader)|(gzip|zlib|zstd|flate|bzip2|lzw|tar)\.NewReader)$`)
+	takesAReader = lazily(`^(io\.(NopCloser|Copy|CopyBuffer|LimitReader|TeeReader)|http\.(NewRequest|NewRequestWithContext|Post)|bufio\.New(Scanner|Reader|ReaderSize)|(json|xml|gob|base64|hex|csv)\.New(Decoder|Reader)|(gzip|zlib|zstd|flate|bzip2|lzw|tar)\.NewReader)$`)
 	// rewindable are types of what can go back to its beginning.
-	rewindable = regexp.MustCompile(`^(io\.ReadSeeker|io\.ReadSeekCloser|\*os\.File|multipart\.File)$`)
+	rewindable = lazily(`^(io\.ReadSeeker|io\.ReadSeekCloser|\*os\.File|multipart\.File)$`)
 	// openedByName are calls that open a file.
-	openedByName = regexp.MustCompile(`^os\.(Open|OpenFile|Create)$`)
+	openedByName = lazily(`^os\.(Open|OpenFile|Create)$`)
 )
 
 // repeatedFrom finds what a line reads as a whole for that, and what is done with it: nothing but to ask for its length and to make readers of it, in a loop or in a function

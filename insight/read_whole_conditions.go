@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -275,7 +274,7 @@ func (l readLimit) advice() string {
 const sameFile = " Where both paths may lead to the same file (a link; os.SameFile tells), write another file beside it and rename it at the end: opened for writing, the file would be empty before it is read."
 
 // writesPath are calls, by their names, that write all they are given to a file.
-var writesPath = regexp.MustCompile(`(?i)^(write|save|store|put|dump|create)`)
+var writesPath = lazily(`(?i)^(write|save|store|put|dump|create)`)
 
 // lockedBefore is the lock that is taken between what a frame's line reads as a whole and the first call that is given it, in that function or at the
 // beginning of the called one; not ok where there is none.

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -159,7 +158,7 @@ func (k *readSinks) onlyMeasures(s ast.Stmt) bool {
 }
 
 // hashMakers make something that sums can be written to.
-var hashMakers = regexp.MustCompile(`^(md5|sha1|sha256|sha512|sha3|crc32|crc64|adler32|fnv|hmac|blake2b|xxhash)\.New`)
+var hashMakers = lazily(`^(md5|sha1|sha256|sha512|sha3|crc32|crc64|adler32|fnv|hmac|blake2b|xxhash)\.New`)
 
 // mayCome tells of a statement without the variable that it may as well come before the reading.
 func (k *readSinks) mayCome(s ast.Stmt) bool {
@@ -224,11 +223,11 @@ func (k *readSinks) unconditional(s ast.Stmt, last bool) bool {
 }
 
 // limitsReading are functions by whose error a reading tells that there is too much, or that it is damaged.
-var limitsReading = regexp.MustCompile(`^(MaxBytesReader|LimitReader|LimitedReader)$`)
+var limitsReading = lazily(`^(MaxBytesReader|LimitReader|LimitedReader)$`)
 
 // sinkTypes are what makes, in the function itself, something that takes as many pieces as there are: to what comes from elsewhere one write
 // may be one record, and what has taken a part may not be thrown away.
-var sinkTypes = regexp.MustCompile(`^(os\.(Create|CreateTemp)|(bufio|gzip|zlib|flate|zstd|snappy)\.NewWriter\w*|(md5|sha1|sha256|sha512|sha3|crc32|crc64|adler32|fnv|hmac)\.New\w*)(\(\))?$`)
+var sinkTypes = lazily(`^(os\.(Create|CreateTemp)|(bufio|gzip|zlib|flate|zstd|snappy)\.NewWriter\w*|(md5|sha1|sha256|sha512|sha3|crc32|crc64|adler32|fnv|hmac)\.New\w*)(\(\))?$`)
 
 // sink is the call that is given a variable, with what it is written to, where a stream of it would do as well; nil where not.
 func (k *readSinks) sink(id *ast.Ident, around []ast.Node) (call *ast.CallExpr, to string, writes bool) {

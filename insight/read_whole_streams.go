@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,7 +12,7 @@ import (
 )
 
 // readsFile is a call that reads a file by its name.
-var readsFile = regexp.MustCompile(`^(os|ioutil)\.ReadFile\(`)
+var readsFile = lazily(`^(os|ioutil)\.ReadFile\(`)
 
 // bufferThatReads is statementThatReads of a buffer that reads all: one of package bytes, which is declared in the same list of
 // statements and which nothing else is in.
@@ -140,7 +139,7 @@ func asTyped(d *derivations, file string, x ast.Expr) (same ast.Expr) {
 }
 
 // hashPackages are packages whose types with a Write are hashes.
-var hashPackages = regexp.MustCompile(`^hash(/\w+)?$|(^|/)(md5|sha1|sha256|sha512|sha3|hmac|blake2b|blake2s|blake3|ripemd160|xxhash|murmur3)(/v\d+)?$`)
+var hashPackages = lazily(`^hash(/\w+)?$|(^|/)(md5|sha1|sha256|sha512|sha3|hmac|blake2b|blake2s|blake3|ripemd160|xxhash|murmur3)(/v\d+)?$`)
 
 // isHash tells of a type that it is a hash.
 func isHash(of libraryType) bool { return hashPackages.MatchString(of.pkg) }

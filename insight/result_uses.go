@@ -3,7 +3,6 @@ package insight
 import (
 	"go/ast"
 	"go/token"
-	"regexp"
 	"slices"
 
 	"loupe/value/stack"
@@ -12,7 +11,7 @@ import (
 // What becomes of the result of a call, by the source of the function that makes it.
 
 // onlyReads are names of functions that do not change what they are given.
-var onlyReads = regexp.MustCompile(`^(Write|WriteString|WriteAll|Send|Print|Printf|Println|Sprint|Sprintf|Sprintln|Fprint|Fprintf|Fprintln|Error|Errorf|Fatal|Fatalf|Sum256|Sum|Sum512|Checksum|ChecksumIEEE|Equal|Compare|Contains|HasPrefix|HasSuffix|Index|Join|String|NewReader|len|cap|string|Execute|ExecuteTemplate|Marshal)$`)
+var onlyReads = lazily(`^(Write|WriteString|WriteAll|Send|Print|Printf|Println|Sprint|Sprintf|Sprintln|Fprint|Fprintf|Fprintln|Error|Errorf|Fatal|Fatalf|Sum256|Sum|Sum512|Checksum|ChecksumIEEE|Equal|Compare|Contains|HasPrefix|HasSuffix|Index|Join|String|NewReader|len|cap|string|Execute|ExecuteTemplate|Marshal)$`)
 
 // eachUse visits what a call on a line returns: the call itself, and each use of the variable that it is given to there. It is false where the
 // function around is not known.

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -153,9 +152,9 @@ func isAmount(x ast.Expr) bool {
 }
 
 var (
-	amounts = regexp.MustCompile(`(?i)^(n|max|count|limit|size|batch)$|(limit|count|size)$`)
+	amounts = lazily(`(?i)^(n|max|count|limit|size|batch)$|(limit|count|size)$`)
 	// stale are names of what is asked for so that it is known to be right now.
-	stale = regexp.MustCompile(`(?i:version|permission|polic|role|revo|quota|balance|status)`)
+	stale = lazily(`(?i:version|permission|polic|role|revo|quota|balance|status)`)
 )
 
 // sameness says how the arguments of a call compare with those of the others.
@@ -298,11 +297,11 @@ func ownName(fn string) string {
 // that fetch something, and settled what seldom changes among that. own are things that belong
 // to one request; askers are values that answers come from.
 var (
-	askers  = regexp.MustCompile(`(?i:client|db|conn|pool|store|repo|log|logger|cache|transport|tx|mu)$`)
-	makers  = regexp.MustCompile(`^(?i:must|new|dial|connect|open|discover|init|initiali[sz]e|setup|build|compile|parse)([A-Z_0-9].*)?$`)
-	loaders = regexp.MustCompile(`^(?i:load|fetch|get|read|download|retrieve|query|find|list|refresh|resolve|lookup|import)([A-Z_0-9].*)$`)
-	settled = regexp.MustCompile(`(?i:config|key|cert|jwk|schema|setting|secret|credential|template|permission|polic|rule|metadata|discovery|feature|flag|manifest|catalog|currenc|countr|zone|locale|provider|version|capabilit|roles?$)`)
-	own     = regexp.MustCompile(`(?i:session|tx$|txn|transaction|request|response|stream|query|span|trace|uuid|id$|buffer|writer|reader|cursor|job|task|message|lock|lease|timer|ticker|iterator|scanner|rand)`)
+	askers  = lazily(`(?i:client|db|conn|pool|store|repo|log|logger|cache|transport|tx|mu)$`)
+	makers  = lazily(`^(?i:must|new|dial|connect|open|discover|init|initiali[sz]e|setup|build|compile|parse)([A-Z_0-9].*)?$`)
+	loaders = lazily(`^(?i:load|fetch|get|read|download|retrieve|query|find|list|refresh|resolve|lookup|import)([A-Z_0-9].*)$`)
+	settled = lazily(`(?i:config|key|cert|jwk|schema|setting|secret|credential|template|permission|polic|rule|metadata|discovery|feature|flag|manifest|catalog|currenc|countr|zone|locale|provider|version|capabilit|roles?$)`)
+	own     = lazily(`(?i:session|tx$|txn|transaction|request|response|stream|query|span|trace|uuid|id$|buffer|writer|reader|cursor|job|task|message|lock|lease|timer|ticker|iterator|scanner|rand)`)
 )
 
 // makesOrLoads tells of a function, by its name, that what it returns can be kept.

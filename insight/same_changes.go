@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -27,7 +26,7 @@ type change struct {
 }
 
 // beginning are names of functions that make a value, or run before the work begins.
-var beginning = regexp.MustCompile(`^(?i:init|new|must|make|set_?up|open|with|test|bench|fuzz|configure|create|build|load|register|option)`)
+var beginning = lazily(`^(?i:init|new|must|make|set_?up|open|with|test|bench|fuzz|configure|create|build|load|register|option)`)
 
 // changesOf are those of all sources.
 func changesOf(c *code) []change {

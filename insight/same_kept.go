@@ -3,7 +3,6 @@ package insight
 import (
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 
 	"loupe/value/stack"
@@ -365,7 +364,7 @@ func (t *typed) changeIn(c *code, g *ast.FuncDecl, named *types.Named) (at ast.N
 }
 
 // fillers are methods, by the beginnings of their names, that change what a value of a library holds; not those that give an address (Addr).
-var fillers = regexp.MustCompile(`^([aA](dd|DD)($|[^r])|(?i:append|push|insert|put|set|write|delete|remove|reset|clear|pop|fill|sort|shuffle))`)
+var fillers = lazily(`^([aA](dd|DD)($|[^r])|(?i:append|push|insert|put|set|write|delete|remove|reset|clear|pop|fill|sort|shuffle))`)
 
 // madeHere tells whether a function makes the value of a variable itself, by a literal or new.
 func madeHere(fn *scope, name string) bool {

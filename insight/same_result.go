@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -100,7 +99,7 @@ func isPackageVariable(c *code, name string) bool { return namesOf(c).variables[
 
 // taking are words of names and addresses of what gives another thing each time, or waits until
 // there is one.
-var taking = regexp.MustCompile(`(?i)(^|[^a-z])(take|taken|pop|next|claim|consume|dequeue|reserve|acquire|nonce|once|one-?time|wait|watch|poll|subscribe|after|since|cursor|offset|page)([^a-z]|$)`)
+var taking = lazily(`(?i)(^|[^a-z])(take|taken|pop|next|claim|consume|dequeue|reserve|acquire|nonce|once|one-?time|wait|watch|poll|subscribe|after|since|cursor|offset|page)([^a-z]|$)`)
 
 // otherIn finds a place in a function that makes its results differ, and says how.
 func otherIn(c *code, d declaration) (at token.Pos, says string) {
@@ -197,7 +196,7 @@ func isAtomic(c *code, x ast.Expr) (found bool) {
 }
 
 // changers are methods, by the beginnings of their names, that change what they are called on.
-var changers = regexp.MustCompile(`^(?i:add|append|push|insert|put|set|write|store|delete|remove|reset|clear|next|pop|fill|merge|sort|shuffle|seek|read|scan|update|observe|record|inc)`)
+var changers = lazily(`^(?i:add|append|push|insert|put|set|write|store|delete|remove|reset|clear|next|pop|fill|merge|sort|shuffle|seek|read|scan|update|observe|record|inc)`)
 
 // usesUp tells whether the caller changes the result of a call, so that it cannot be kept: it
 // writes into it, gives it to what writes into it, or calls a method that does. A result that the

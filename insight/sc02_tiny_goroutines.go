@@ -1,7 +1,6 @@
 package insight
 
 import (
-	"regexp"
 	"slices"
 	"time"
 
@@ -72,7 +71,7 @@ func (t *traced) launches() []*launch {
 }
 
 // givenToGo are names of functions that start a goroutine for what they are given: Go, TryGo, GoContext.
-var givenToGo = regexp.MustCompile(`(^|[a-z])Go([A-Z]|$)`)
+var givenToGo = lazily(`(^|[a-z])Go([A-Z]|$)`)
 
 // startedInside tells whether the go statement is one of a library that works for itself, as
 // database/sql does for each query: how much such a goroutine does is not up to the program. What is

@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"go/types"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -287,7 +286,7 @@ func guardedEnd(d *ast.FuncDecl, call *ast.CallExpr, what string) bool {
 }
 
 // onceNames are words of conditions that ask whether something has been done before.
-var onceNames = regexp.MustCompile(`(?i)closed|stopped|done|once|swap`)
+var onceNames = lazily(`(?i)closed|stopped|done|once|swap`)
 
 // setElsewhere tells of a field that is waited for that it is set outside of what makes its struct: a wait may be for another
 // one than that which is closed.

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -25,7 +24,7 @@ type unlimited struct {
 }
 
 // makesRoom are beginnings of names of functions that wait until there is room for one more.
-var makesRoom = regexp.MustCompile(`(?i)^(acquire|setlimit|wait|take|reserve|tryacquire)`)
+var makesRoom = lazily(`(?i)^(acquire|setlimit|wait|take|reserve|tryacquire)`)
 
 // startedUnlimited finds the statement that started the goroutine of a stack, where the source has it as one for each turn of a loop, and shows nothing
 // that limits how many there are.
@@ -131,7 +130,7 @@ func ofWorkers(x ast.Expr) bool {
 }
 
 // numberNames are names of numbers of goroutines.
-var numberNames = regexp.MustCompile(`(?i)^n$|^num|workers|parallel|concurren|procs|limit|count|GOMAXPROCS|NumCPU|^max|jobs$`)
+var numberNames = lazily(`(?i)^n$|^num|workers|parallel|concurren|procs|limit|count|GOMAXPROCS|NumCPU|^max|jobs$`)
 
 // isLimited tells whether something waits for room before a goroutine is started: a token of a channel, a semaphore, or the limit of a group.
 func isLimited(decl *ast.FuncDecl, body *ast.BlockStmt, call *ast.CallExpr) bool {

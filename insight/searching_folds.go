@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 
 	"loupe/analysis/facts"
@@ -15,7 +14,7 @@ import (
 // part is a running value, to which each turn adds what is new.
 
 // hashWriters are methods that add to a state what they are given.
-var hashWriters = regexp.MustCompile(`^(Write|WriteByte|WriteString|WriteRune|Add)$`)
+var hashWriters = lazily(`^(Write|WriteByte|WriteString|WriteRune|Add)$`)
 
 // foldsAll tells of the body of a loop that it goes on to the end of what it goes through, and does no more than to bring variables
 // from outside of it up to date.

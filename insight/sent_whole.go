@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -58,11 +57,11 @@ const maxSentDepth = 3
 
 var (
 	// writesOver make something that writes into what they are given, a piece at a time.
-	writesOver = regexp.MustCompile(`(^|/)(multipart|tar|zip|gzip|zlib|flate|lzw|zstd|brotli|snappy|lz4|xz|quotedprintable|csv|bufio)\.New\w*Writer\w*$|(^|/)(json|xml|gob|base64|hex|base32|yaml|yaml\.v\d)\.NewEncoder$`)
+	writesOver = lazily(`(^|/)(multipart|tar|zip|gzip|zlib|flate|lzw|zstd|brotli|snappy|lz4|xz|quotedprintable|csv|bufio)\.New\w*Writer\w*$|(^|/)(json|xml|gob|base64|hex|base32|yaml|yaml\.v\d)\.NewEncoder$`)
 	// writesToFirst write into their first argument.
-	writesToFirst = regexp.MustCompile(`^(Copy|CopyN|CopyBuffer|WriteString|Fprint|Fprintf|Fprintln|Encode|Execute|Render|Write)$`)
+	writesToFirst = lazily(`^(Copy|CopyN|CopyBuffer|WriteString|Fprint|Fprintf|Fprintln|Encode|Execute|Render|Write)$`)
 	// makesRequest are the functions of net/http whose last argument is a body.
-	makesRequest = regexp.MustCompile(`^(NewRequest|NewRequestWithContext|Post)$`)
+	makesRequest = lazily(`^(NewRequest|NewRequestWithContext|Post)$`)
 )
 
 // piecewise are methods of what writes into a buffer that hand on a piece at a time. An encoder's Encode has all of a value in memory itself:

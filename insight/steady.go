@@ -7,7 +7,6 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
-	"regexp"
 	"slices"
 
 	"loupe/value/stack"
@@ -159,11 +158,11 @@ func (s *steadiness) eachCall(at stack.Frame, callee string, visit func(d declar
 // steadyPackages are those whose functions give the same for the same arguments and do nothing else, as far as they are not
 // among the exceptions.
 var (
-	steadyPackages = regexp.MustCompile(`^(strings|bytes|strconv|sort|slices|maps|math|math/bits|math/big|math/cmplx|cmp|unicode(/.*)?|errors|hash(/.*)?|crypto/(md5|sha1|sha256|sha512|hmac|subtle)|encoding(/.*)?|html(/template)?|text/(template(/parse)?|tabwriter|scanner)|regexp(/syntax)?|path|compress/.*|image(/.*)?|container/.*|go/.*|archive/.*|index/suffixarray|net/url|net/netip|fmt|bufio|io|path/filepath|os|time|context)$`)
-	unsteadyCalls  = regexp.MustCompile(`^(fmt\.(Print|Scan).*|time\.(Now|Since|Until|After|AfterFunc|Tick|NewTimer|NewTicker|Sleep|LoadLocation)|path/filepath\.(Abs|EvalSymlinks)|os\..*)$`)
-	readsFiles     = regexp.MustCompile(`^(os\.(ReadFile|ReadDir|Open|Stat|Lstat)|path/filepath\.(Walk|WalkDir|Glob))$`)
+	steadyPackages = lazily(`^(strings|bytes|strconv|sort|slices|maps|math|math/bits|math/big|math/cmplx|cmp|unicode(/.*)?|errors|hash(/.*)?|crypto/(md5|sha1|sha256|sha512|hmac|subtle)|encoding(/.*)?|html(/template)?|text/(template(/parse)?|tabwriter|scanner)|regexp(/syntax)?|path|compress/.*|image(/.*)?|container/.*|go/.*|archive/.*|index/suffixarray|net/url|net/netip|fmt|bufio|io|path/filepath|os|time|context)$`)
+	unsteadyCalls  = lazily(`^(fmt\.(Print|Scan).*|time\.(Now|Since|Until|After|AfterFunc|Tick|NewTimer|NewTicker|Sleep|LoadLocation)|path/filepath\.(Abs|EvalSymlinks)|os\..*)$`)
+	readsFiles     = lazily(`^(os\.(ReadFile|ReadDir|Open|Stat|Lstat)|path/filepath\.(Walk|WalkDir|Glob))$`)
 	// steadyMethods are names of methods of libraries that only tell.
-	steadyMethods = regexp.MustCompile(`^(String|Len|Cap|Match.*|Find.*|Replace.*|Split|Execute.*|Lookup|Before|After|Equal|Compare|Cmp|Format|Unix.*|Year.*|Month|Day|Hour|Error|Is[A-Z].*|Has.*|Contains|Index|Name|Path|Type|Kind|Size|Mode|R?Lock|R?Unlock|Bytes|Sub|Add|Truncate|Seconds|Minutes|Hours|Milliseconds|In|UTC|Info|Query|Get|Hostname|Port|To4|To16|Mask|DefaultMask)$`)
+	steadyMethods = lazily(`^(String|Len|Cap|Match.*|Find.*|Replace.*|Split|Execute.*|Lookup|Before|After|Equal|Compare|Cmp|Format|Unix.*|Year.*|Month|Day|Hour|Error|Is[A-Z].*|Has.*|Contains|Index|Name|Path|Type|Kind|Size|Mode|R?Lock|R?Unlock|Bytes|Sub|Add|Truncate|Seconds|Minutes|Hours|Milliseconds|In|UTC|Info|Query|Get|Hostname|Port|To4|To16|Mask|DefaultMask)$`)
 )
 
 // call looks at a call in a function.
@@ -313,7 +312,7 @@ func (s *steadiness) mentions(d declaration, obj types.Object, depth int, leave 
 }
 
 // changesFirst are functions of the library that change what they are given first.
-var changesFirst = regexp.MustCompile(`^(sort\.(Sort|Stable|Slice|SliceStable|Strings|Ints|Float64s)|slices\.(Sort.*|Reverse|Delete.*|Insert|Replace|Compact.*|Grow|Clip)|maps\.(Copy|DeleteFunc|Insert)|.*\.(Unmarshal|Decode|Read|ReadFull|Put.*|Append.*|Swap.*))$`)
+var changesFirst = lazily(`^(sort\.(Sort|Stable|Slice|SliceStable|Strings|Ints|Float64s)|slices\.(Sort.*|Reverse|Delete.*|Insert|Replace|Compact.*|Grow|Clip)|maps\.(Copy|DeleteFunc|Insert)|.*\.(Unmarshal|Decode|Read|ReadFull|Put.*|Append.*|Swap.*))$`)
 
 // mayChange tells whether what is around an expression may change what it leads to, now or later: it is assigned, its address is taken, it
 // is handed to what is not known to read alone.
@@ -500,7 +499,7 @@ func (s *steadiness) parameterChanges(d *ast.FuncDecl, at, depth int) bool {
 }
 
 // givesOut are names of methods that write out what they are given.
-var givesOut = regexp.MustCompile(`^(Encode|Execute|ExecuteTemplate|Write|WriteString|WriteByte|Marshal|JSON|Print|Printf|Println|Debug|Info|Warn|Error|Log|Logf)$`)
+var givesOut = lazily(`^(Encode|Execute|ExecuteTemplate|Write|WriteString|WriteByte|Marshal|JSON|Print|Printf|Println|Debug|Info|Warn|Error|Log|Logf)$`)
 
 // changesResult is the line of a call if its caller may change what it returns, or hands that on; empty where it does not, or that is plain.
 func changesResult(c *code, at stack.Frame, callee string) (where string) {

@@ -5,7 +5,6 @@ import (
 	exact "go/constant"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 )
 
@@ -21,8 +20,8 @@ type steadyIn struct {
 
 // bigMutators are the methods of numbers that change what they are called on, bigReaders those that do not.
 var (
-	bigMutators = regexp.MustCompile(`^(Set\w*|Add|Sub|Mul\w*|Div\w*|Quo\w*|Rem|Mod\w*|Exp|Lsh|Rsh|Neg|Abs|And|AndNot|Or|Not|Xor|GCD|Sqrt|Rand|Scan|Binomial|Inv|Copy|Unmarshal\w*|GobDecode)$`)
-	bigReaders  = regexp.MustCompile(`^(Cmp\w*|Sign|Is\w+|U?[iI]nt64|Float64|Bit\w*|Bytes|FillBytes|String|Text|Append|Format|TrailingZeroBits|ProbablyPrime)$`)
+	bigMutators = lazily(`^(Set\w*|Add|Sub|Mul\w*|Div\w*|Quo\w*|Rem|Mod\w*|Exp|Lsh|Rsh|Neg|Abs|And|AndNot|Or|Not|Xor|GCD|Sqrt|Rand|Scan|Binomial|Inv|Copy|Unmarshal\w*|GobDecode)$`)
+	bigReaders  = lazily(`^(Cmp\w*|Sign|Is\w+|U?[iI]nt64|Float64|Bit\w*|Bytes|FillBytes|String|Text|Append|Format|TrailingZeroBits|ProbablyPrime)$`)
 )
 
 // same tells of an expression that it has the same value in all turns.

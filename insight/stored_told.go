@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -219,8 +218,8 @@ func (w *toldWalk) look(decl *ast.FuncDecl, x ast.Node, line int, about func(n a
 
 // Methods by which something goes out, and those of package sync/atomic, of sync.Map and of a WaitGroup by which something is kept.
 var (
-	putsOutNames = regexp.MustCompile(`^(Write(At|String|Byte|Rune|Message|JSON)?|Encode|Flush|Sync|Truncate)$`)
-	keepsShared  = regexp.MustCompile(`^(Store|Swap|CompareAndSwap|Add|Done|Delete)((U?[Ii]nt|Uintptr|Pointer).*)?$`)
+	putsOutNames = lazily(`^(Write(At|String|Byte|Rune|Message|JSON)?|Encode|Flush|Sync|Truncate)$`)
+	keepsShared  = lazily(`^(Store|Swap|CompareAndSwap|Add|Done|Delete)((U?[Ii]nt|Uintptr|Pointer).*)?$`)
 )
 
 // tells tells of a call that something leaves the program by it, or is kept where others read it; shown, that it goes to standard output.

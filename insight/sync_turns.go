@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,10 +13,10 @@ import (
 // What follows a sync in a loop at the top of the next turn: a loop is a cycle, and what its turn begins with may tell somebody that the piece before is safe.
 
 // actsOnFiles are functions that change other files, or start a process.
-var actsOnFiles = regexp.MustCompile(`^(os\.(WriteFile|Rename|Remove|RemoveAll|Symlink|Link|Truncate|Chmod|StartProcess)|os/exec\.Command(Context)?)$`)
+var actsOnFiles = lazily(`^(os\.(WriteFile|Rename|Remove|RemoveAll|Symlink|Link|Truncate|Chmod|StartProcess)|os/exec\.Command(Context)?)$`)
 
 // ofPeers are packages whose functions and methods ask a peer.
-var ofPeers = regexp.MustCompile(`^(net|net/.*|crypto/tls|database/sql|google\.golang\.org/grpc(/.*)?)$`)
+var ofPeers = lazily(`^(net|net/.*|crypto/tls|database/sql|google\.golang\.org/grpc(/.*)?)$`)
 
 // turnAround is what the turns of a loop do before and after the calls of a way through the code.
 type turnAround struct {

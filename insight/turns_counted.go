@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 
 	"loupe/analysis/repetition"
@@ -277,7 +276,7 @@ func asksFailure(d *derivations, decl *ast.FuncDecl, cond ast.Expr) bool {
 }
 
 // failureAsked are the functions that ask what an error is.
-var failureAsked = regexp.MustCompile(`^(errors\.(Is|As)|os\.Is\w+)$`)
+var failureAsked = lazily(`^(errors\.(Is|As)|os\.Is\w+)$`)
 
 // clauses goes through a switch.
 func (w *turnWalk) clauses(s *ast.SwitchStmt, n int64) int64 {

@@ -7,7 +7,6 @@ import (
 	"go/token"
 	"go/types"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -249,7 +248,7 @@ func assumedName(of string) string {
 }
 
 // version is the last part of the path of a module whose major version is two or more.
-var version = regexp.MustCompile(`^v[0-9]+$`)
+var version = lazily(`^v[0-9]+$`)
 
 // folderOf is the package of the sources that an import means; empty where that is none.
 func (m *sourceImporter) folderOf(of string) (key string) {

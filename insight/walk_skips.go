@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -24,7 +23,7 @@ type skipWalk struct {
 }
 
 // skipNames are names of functions that tell what is to be left out.
-var skipNames = regexp.MustCompile(`(?i:ignor|skip|exclud|hidden)`)
+var skipNames = lazily(`(?i:ignor|skip|exclud|hidden)`)
 
 // walkAt is the call on a line that walks through a tree, with its callback; that is nil where the line has none.
 func walkAt(c *code, at stack.Frame) (walk *ast.CallExpr, cb *skipCall) {

@@ -3,7 +3,6 @@ package insight
 import (
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -12,19 +11,19 @@ import (
 
 // writesFirst are functions of the library, by the path of their package, that write into the memory of their first
 // argument.
-var writesFirst = map[string]*regexp.Regexp{
-	"sort":             regexp.MustCompile(`^(Sort|Stable|Slice|SliceStable|Ints|Strings|Float64s)$`),
-	"slices":           regexp.MustCompile(`^(Sort|SortFunc|SortStableFunc|Reverse|Delete|DeleteFunc|Compact|CompactFunc|Insert|Replace)$`),
-	"maps":             regexp.MustCompile(`^(Copy|DeleteFunc|Insert)$`),
-	"container/heap":   regexp.MustCompile(`.`),
-	"encoding/hex":     regexp.MustCompile(`^(Decode|Encode)$`),
-	"encoding/binary":  regexp.MustCompile(`^(Put|Encode$)`),
-	"encoding/ascii85": regexp.MustCompile(`^(Decode|Encode)$`),
-	"math/rand":        regexp.MustCompile(`^Read$`),
-	"crypto/rand":      regexp.MustCompile(`^Read$`),
-	"crypto/subtle":    regexp.MustCompile(`^XORBytes$`),
-	"unicode/utf8":     regexp.MustCompile(`^EncodeRune$`),
-	"sync/atomic":      regexp.MustCompile(`^(Add|Store|Swap|CompareAndSwap|And|Or)`),
+var writesFirst = map[string]*pattern{
+	"sort":             lazily(`^(Sort|Stable|Slice|SliceStable|Ints|Strings|Float64s)$`),
+	"slices":           lazily(`^(Sort|SortFunc|SortStableFunc|Reverse|Delete|DeleteFunc|Compact|CompactFunc|Insert|Replace)$`),
+	"maps":             lazily(`^(Copy|DeleteFunc|Insert)$`),
+	"container/heap":   lazily(`.`),
+	"encoding/hex":     lazily(`^(Decode|Encode)$`),
+	"encoding/binary":  lazily(`^(Put|Encode$)`),
+	"encoding/ascii85": lazily(`^(Decode|Encode)$`),
+	"math/rand":        lazily(`^Read$`),
+	"crypto/rand":      lazily(`^Read$`),
+	"crypto/subtle":    lazily(`^XORBytes$`),
+	"unicode/utf8":     lazily(`^EncodeRune$`),
+	"sync/atomic":      lazily(`^(Add|Store|Swap|CompareAndSwap|And|Or)`),
 }
 
 // writesFirstOf are methods of the library's types, by their names and the number of arguments, that do so: those of
@@ -261,10 +260,10 @@ func aroundPart(x ast.Expr) ast.Expr {
 
 // configures are methods of the library's types that change how a value works which was made before: those of regular
 // expressions, templates, decoders and encoders.
-var configures = regexp.MustCompile(`^(Longest|Funcs|Delims|Option|AddParseTree|UseNumber|DisallowUnknownFields|SetEscapeHTML|SetIndent)$`)
+var configures = lazily(`^(Longest|Funcs|Delims|Option|AddParseTree|UseNumber|DisallowUnknownFields|SetEscapeHTML|SetIndent)$`)
 
 // extends are methods that add to a template.
-var extends = regexp.MustCompile(`^(New|Parse|ParseFiles|ParseGlob|ParseFS)$`)
+var extends = lazily(`^(New|Parse|ParseFiles|ParseGlob|ParseFS)$`)
 
 // changesValue tells of a method of the library, by its name, that it changes what it is called on.
 func changesValue(name string) bool {

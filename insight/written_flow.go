@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -577,7 +576,7 @@ func (f *memoryFlow) usedUp(n *ast.CallExpr) bool {
 }
 
 // readsNext are methods of the library's types that read what comes next.
-var readsNext = regexp.MustCompile(`^(Read|ReadByte|ReadBytes|ReadRune|ReadString|ReadLine|ReadSlice|ReadAll|ReadRecord|ReadMessage|Scan|Next|NextPart|Token|Decode|Recv|WriteTo)$`)
+var readsNext = lazily(`^(Read|ReadByte|ReadBytes|ReadRune|ReadString|ReadLine|ReadSlice|ReadAll|ReadRecord|ReadMessage|Scan|Next|NextPart|Token|Decode|Recv|WriteTo)$`)
 
 // isAny tells of an expression that it is of an interface, which may have anything in it.
 func isAny(d *derivations, x ast.Expr) bool {

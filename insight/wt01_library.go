@@ -2,7 +2,6 @@ package insight
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -29,10 +28,10 @@ type libraryCall struct {
 const libraryKind = "library_call"
 
 // setsTimers are parts of names of libraries and their functions that are there to pause: whoever calls one has set the timer.
-var setsTimers = regexp.MustCompile(`(?i)timer|ticker|sleep|paus|throttl|limit|\brate\b|backoff|retr(y|ies)|clock|cron|sched|\bwait|poll|debounc|batch|bulk|flush|group|pool|semaphore|queue|worker|promise|future|event|watch|subscri|pubsub|chan`)
+var setsTimers = lazily(`(?i)timer|ticker|sleep|paus|throttl|limit|\brate\b|backoff|retr(y|ies)|clock|cron|sched|\bwait|poll|debounc|batch|bulk|flush|group|pool|semaphore|queue|worker|promise|future|event|watch|subscri|pubsub|chan`)
 
 // busyNames are parts of names of functions that wait because another one has the database.
-var busyNames = regexp.MustCompile(`(?i)busy|locked`)
+var busyNames = lazily(`(?i)busy|locked`)
 
 // withinLibrary finds what a line of the program calls, where the wait is the library's: a pause or a lock of it, or in a statement of a
 // database a channel as well. It is nil of other waits.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -138,7 +137,7 @@ func tellLimiter(w *waiting, in *Input, t *traced, f *Finding) bool {
 const limiterIdle = 0.8
 
 // takesTokens are methods with which a limiter is asked, and changed.
-var takesTokens = regexp.MustCompile(`^(Wait|WaitN|Allow|AllowN|Reserve|ReserveN|Take|Acquire)$`)
+var takesTokens = lazily(`^(Wait|WaitN|Allow|AllowN|Reserve|ReserveN|Take|Acquire)$`)
 
 // limiterShared tells of the sources that limiters are asked at several lines, or changed while they work: what one line takes
 // says little of what is permitted then.

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -140,7 +139,7 @@ func endsWithError(s ast.Stmt) bool {
 }
 
 // endNames are names of channels that end something, and bring no news.
-var endNames = regexp.MustCompile(`(?i)done|quit|stop|clos|cancel|shutdown|exit`)
+var endNames = lazily(`(?i)done|quit|stop|clos|cancel|shutdown|exit`)
 
 // newsAdvice is what to do about such a wait.
 const newsAdvice = "Where no news is a normal answer, as of a long poll, leave it so. Otherwise find out why the news does not come before the timer ends the wait."
@@ -232,7 +231,7 @@ func hasNode(top ast.Node, wanted func(ast.Node) bool) (found bool) {
 }
 
 // timeouts are the statuses of HTTP that say that something took too long.
-var timeouts = regexp.MustCompile(`Status(GatewayTimeout|RequestTimeout|ServiceUnavailable)|\b(408|503|504)\b`)
+var timeouts = lazily(`Status(GatewayTimeout|RequestTimeout|ServiceUnavailable)|\b(408|503|504)\b`)
 
 // failsAtEnd tells of a clause of a select that it reports an error.
 func failsAtEnd(clause *ast.CommClause) bool {

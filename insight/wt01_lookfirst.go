@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,7 +22,7 @@ type latePoll struct {
 }
 
 // actions are names of calls after which a pause may be needed.
-var actions = regexp.MustCompile(`^(?i:create|start|launch|run|kill|stop|restart|delete|remove|put|post|submit|deploy|send|write|exec|trigger|enqueue|publish|signal|reload|update|apply|boot|spawn|do$|shutdown|terminate|resize|scale|set|release|commit|push|mark|add|insert|request|invoke|call|open|connect|dial|attach|detach|mount|provision|install|move|rename)`)
+var actions = lazily(`^(?i:create|start|launch|run|kill|stop|restart|delete|remove|put|post|submit|deploy|send|write|exec|trigger|enqueue|publish|signal|reload|update|apply|boot|spawn|do$|shutdown|terminate|resize|scale|set|release|commit|push|mark|add|insert|request|invoke|call|open|connect|dial|attach|detach|mount|provision|install|move|rename)`)
 
 // pausesBefore finds the loop that stands behind the pause on a line, which is in none, and asks until an answer suits, with
 // pauses of its own; nothing that the loop asks has been asked before.
@@ -109,7 +108,7 @@ func errorless(cond ast.Expr) bool {
 }
 
 // spreadPause are names of pauses whose length is one of chance, and of those between tries.
-var spreadPause = regexp.MustCompile(`(?i)jitter|backoff|retr(y|ies)|attempt|\btry|\brand\b|debounce|throttle|interval|\brate`)
+var spreadPause = lazily(`(?i)jitter|backoff|retr(y|ies)|attempt|\btry|\brand\b|debounce|throttle|interval|\brate`)
 
 // byChance tells of a pause that its length is one of chance, that of a backoff, or one that keeps a rate.
 func byChance(s ast.Stmt) bool {

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -32,7 +31,7 @@ var (
 )
 
 // notReady are words by which errors and statuses say that an answer will come later; of HTTP it is 202.
-var notReady = regexp.MustCompile(`(?i)(pending|not_?(yet|ready|finished|done)|in_?progress|unfinished|StatusAccepted|^202$|^"?(queued|running)"?$)`)
+var notReady = lazily(`(?i)(pending|not_?(yet|ready|finished|done)|in_?progress|unfinished|StatusAccepted|^202$|^"?(queued|running)"?$)`)
 
 // forOneOnly tells of a call that it takes something which only one may have, by its name and arguments.
 func forOneOnly(call *ast.CallExpr) bool {

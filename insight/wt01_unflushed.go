@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -131,8 +130,8 @@ const maxFlushCallers = 3
 
 // beforeUse and behindUse are the names of functions that flush before, and behind, the time in which a buffer is in use.
 var (
-	beforeUse = regexp.MustCompile(`(?i)^(new|open|dial|connect|start|init|handshake|hello|login|auth)`)
-	behindUse = regexp.MustCompile(`(?i)(close|stop|shutdown|finish|drain|quit)`)
+	beforeUse = lazily(`(?i)^(new|open|dial|connect|start|init|handshake|hello|login|auth)`)
+	behindUse = lazily(`(?i)(close|stop|shutdown|finish|drain|quit)`)
 )
 
 // within sorts the calls of a function that flush.

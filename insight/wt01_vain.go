@@ -3,7 +3,6 @@ package insight
 import (
 	"fmt"
 	"go/ast"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -72,7 +71,7 @@ func vainTries(w *waiting, in *Input, t *traced) *vain {
 }
 
 // vainNames are names of what counts tries, or says that there is to be one more.
-var vainNames = regexp.MustCompile(`(?i:attempt|retr(y|ies)|^tr(y|ies)$)`)
+var vainNames = lazily(`(?i:attempt|retr(y|ies)|^tr(y|ies)$)`)
 
 // vainLoop tells whether a loop tries something again because it has failed: it ends where there is no error, or what ends it
 // counts tries.

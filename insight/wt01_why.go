@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -20,7 +19,7 @@ var ofThere = awaited{"is made again, since what it asks for is not there yet",
 	"It polls until something is there: have whoever makes it say so (a notification, a callback, a pipe; package fsnotify for files). Otherwise look more often at first and less often later (short pauses that grow): at most about one pause of each series is waited in vain."}
 
 // notThere are names of errors and statuses, and of functions that ask for them, which say that something does not exist.
-var notThere = regexp.MustCompile(`(?i:not_?(exists?|found)|no_?(rows|such|documents)|does_?not_?exist)|^ENOENT$|^404$|^redis\.Nil$`)
+var notThere = lazily(`(?i:not_?(exists?|found)|no_?(rows|such|documents)|does_?not_?exist)|^ENOENT$|^404$|^redis\.Nil$`)
 
 // saysNotThere tells of a condition that, where it has a value, the answer is that something does not exist, or there is no error.
 // has tells which values are those of the answer.
@@ -145,7 +144,7 @@ func failureOnly(x *ast.BinaryExpr, value bool) bool {
 }
 
 // redirectStatus are the names of statuses below 400, apart from those of success: nothing has failed there either.
-var redirectStatus = regexp.MustCompile(`Status(Continue|SwitchingProtocols|Processing|EarlyHints|NonAuthoritativeInfo|ResetContent|MultiStatus|AlreadyReported|IMUsed|MultipleChoices|MovedPermanently|Found|SeeOther|UseProxy|TemporaryRedirect|PermanentRedirect)$`)
+var redirectStatus = lazily(`Status(Continue|SwitchingProtocols|Processing|EarlyHints|NonAuthoritativeInfo|ResetContent|MultiStatus|AlreadyReported|IMUsed|MultipleChoices|MovedPermanently|Found|SeeOther|UseProxy|TemporaryRedirect|PermanentRedirect)$`)
 
 // showsFailure tells whether the source shows that the loop goes on because the call has failed.
 func (a asking) showsFailure(c *code) bool {
@@ -175,7 +174,7 @@ func tellHoped(a tried, t *traced, f *Finding, info func(string)) {
 }
 
 // peerSays are words of a header, a field or a function by which an answer says when to ask again.
-var peerSays = regexp.MustCompile(`(?i)(retry_?-?(after|in)|^poll_?(interval|after|every|in)(_?(ms|millis|sec|secs|seconds))?$|^next_?(poll|check)(_?(in|after|ms|seconds))?$|^(x-)?poll-interval$)`)
+var peerSays = lazily(`(?i)(retry_?-?(after|in)|^poll_?(interval|after|every|in)(_?(ms|millis|sec|secs|seconds))?$|^next_?(poll|check)(_?(in|after|ms|seconds))?$|^(x-)?poll-interval$)`)
 
 // pausedByPeer is the line of the source at which a loop takes from an answer, in every turn, how long it pauses on another line; 0 where it
 // does not.

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,7 +103,7 @@ func tellKindOf(w *waiting, in *Input, t *traced, f *Finding) {
 }
 
 // peerNames are names of what a loop goes through that are addresses of peers.
-var peerNames = regexp.MustCompile(`(?i)(host|endpoint|addr|address|peer|node|server|agent|replica|target|member|shard|backend|upstream)(e?s)?$`)
+var peerNames = lazily(`(?i)(host|endpoint|addr|address|peer|node|server|agent|replica|target|member|shard|backend|upstream)(e?s)?$`)
 
 // asksPeers tells of calls of a loop, the last frame of the way, that each goes to another peer: the loop goes through
 // what is an address by its name, and about as many connections are made on the way.
@@ -307,7 +306,7 @@ func (w *turns) comesOf(x ast.Node, names map[string]bool, steps int) (found boo
 }
 
 // differing are texts that are no keys: with several words, or the path of a resource.
-var differing = regexp.MustCompile(`^(/|https?://)|\S\s+\S`)
+var differing = lazily(`^(/|https?://)|\S\s+\S`)
 
 // fixedTexts tells whether a loop goes through a list of texts that the source has, such as
 // statements or commands, one of which is given to what is called on a line.
@@ -363,4 +362,4 @@ func listOf(s *syntax, x ast.Expr) (lit *ast.CompositeLit) {
 }
 
 // inOrder are the names of functions that change one peer after another for a reason.
-var inOrder = regexp.MustCompile(`(?i)lock|acquire|restart|roll|upgrade|drain|promote|prepare|commit`)
+var inOrder = lazily(`(?i)lock|acquire|restart|roll|upgrade|drain|promote|prepare|commit`)

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +13,7 @@ import (
 // wrong once they are rolled back.
 
 // rollsBack are texts of statements, tables and triggers by which an error rolls back the transaction that it happens in.
-var rollsBack = regexp.MustCompile(`(?i)\bor\s+rollback\b|\bon\s+conflict\s+rollback\b|\braise\s*\(\s*rollback\b`)
+var rollsBack = lazily(`(?i)\bor\s+rollback\b|\bon\s+conflict\s+rollback\b|\braise\s*\(\s*rollback\b`)
 
 // rollbackText finds where the sources have such a text.
 func rollbackText(d *derivations) (at codeLine, found bool) {

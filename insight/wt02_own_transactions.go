@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -24,10 +23,10 @@ import (
 const ownTransactionsTitle = "Each statement is a transaction of its own"
 
 // commitNames are names of functions of an engine that commit, where the samples or the trace show what it does.
-var commitNames = regexp.MustCompile(`(?i)(vdbeCommit|CommitPhase(One|Two))$`)
+var commitNames = lazily(`(?i)(vdbeCommit|CommitPhase(One|Two))$`)
 
 // syncNames are names of functions that wait until a file is on the disk.
-var syncNames = regexp.MustCompile(`(?i)(^|[._]|X)(fsync|fdatasync)$|^os\.\(\*File\)\.Sync$`)
+var syncNames = lazily(`(?i)(^|[._]|X)(fsync|fdatasync)$|^os\.\(\*File\)\.Sync$`)
 
 // executed is a statement as a stack shows it.
 type executed struct {
@@ -161,8 +160,8 @@ func comesThrough(d *derivations, stmt ast.Stmt) bool {
 
 // The beginnings of statements that begin a transaction, and of those that begin or end one.
 var (
-	beginsTexts      = regexp.MustCompile(`(?i)^\s*(begin|savepoint|start\s+transaction)\b`)
-	transactionTexts = regexp.MustCompile(`(?i)^\s*(begin|savepoint|start\s+transaction|commit|end|release|rollback)\b`)
+	beginsTexts      = lazily(`(?i)^\s*(begin|savepoint|start\s+transaction)\b`)
+	transactionTexts = lazily(`(?i)^\s*(begin|savepoint|start\s+transaction|commit|end|release|rollback)\b`)
 )
 
 // maybeInTransaction tells whether the source of a statement may have begun a transaction: one of the functions on its way does, by a method or by

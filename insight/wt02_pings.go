@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -21,11 +20,11 @@ const pingsTitle = "A ping of the peer before it is used"
 
 var (
 	// pingNames are names of functions that only ask whether a peer is there.
-	pingNames = regexp.MustCompile(`^(?i:ping)(Context|Server|DB|Conn)?$`)
+	pingNames = lazily(`^(?i:ping)(Context|Server|DB|Conn)?$`)
 	// pingTexts are statements that ask a database for nothing.
-	pingTexts = regexp.MustCompile(`(?i)^\s*SELECT\s+['"]?1['"]?(\s+AS\s+\w+)?(\s+FROM\s+dual)?\s*;?\s*$`)
+	pingTexts = lazily(`(?i)^\s*SELECT\s+['"]?1['"]?(\s+AS\s+\w+)?(\s+FROM\s+dual)?\s*;?\s*$`)
 	// healthNames are names and paths of what somebody asks to find out whether the program is well: there a ping is the work.
-	healthNames = regexp.MustCompile(`(?i)health|readi|readyz|livez|liveness|alive|probe|heartbeat|diagnos|^(is)?(ready|live|up)$|(^|/)(ping|statusz?"?$)`)
+	healthNames = lazily(`(?i)health|readi|readyz|livez|liveness|alive|probe|heartbeat|diagnos|^(is)?(ready|live|up)$|(^|/)(ping|statusz?"?$)`)
 )
 
 // pingOn finds on a stack the outermost function that only asks whether a peer is there; -1 where none is called by the program.

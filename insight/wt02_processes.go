@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/types"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -45,15 +44,15 @@ type processWay struct {
 
 var (
 	// processReads are words of command lines by which a program only tells something.
-	processReads = regexp.MustCompile(`^(?i:log|show|list|ls|ls-.*|status|rev-.*|cat-file|diff|blame|describe|inspect|info|version|help|-v|-h|--version|--help|get|query|search|stat|.*metadata|capabilities|check|verify|vet|lint)$`)
+	processReads = lazily(`^(?i:log|show|list|ls|ls-.*|status|rev-.*|cat-file|diff|blame|describe|inspect|info|version|help|-v|-h|--version|--help|get|query|search|stat|.*metadata|capabilities|check|verify|vet|lint)$`)
 	// processDoes are those by which it changes something that others may have as well.
-	processDoes = regexp.MustCompile(`^(?i:add|apply|build|commit|checkout|clone|create|delete|fetch|generate|init|install|merge|migrate|mv|pull|push|rebase|remove|reset|restart|restore|rm|save|set|start|stop|stash|sync|tag|tidy|up|update|upload|upgrade|write)$`)
+	processDoes = lazily(`^(?i:add|apply|build|commit|checkout|clone|create|delete|fetch|generate|init|install|merge|migrate|mv|pull|push|rebase|remove|reset|restart|restore|rm|save|set|start|stop|stash|sync|tag|tidy|up|update|upload|upgrade|write)$`)
 	// processTells are programs that only tell something, and processShells those whose command line says nothing by its words.
-	processTells  = regexp.MustCompile(`^(sha\d+sum|md5sum|b2sum|cksum|file|stat|cat|wc|head|tail|grep|rg|readelf|nm|objdump|ldd|ffprobe|identify|dig|nslookup|host|ping|uname|df|du|ps|which|whoami|id|date|lsb_release|pdfinfo|mediainfo)$`)
-	processShells = regexp.MustCompile(`^(sh|bash|zsh|dash|ksh|cmd|cmd\.exe|powershell|pwsh|env|sudo|ssh|xargs|find)$`)
+	processTells  = lazily(`^(sha\d+sum|md5sum|b2sum|cksum|file|stat|cat|wc|head|tail|grep|rg|readelf|nm|objdump|ldd|ffprobe|identify|dig|nslookup|host|ping|uname|df|du|ps|which|whoami|id|date|lsb_release|pdfinfo|mediainfo)$`)
+	processShells = lazily(`^(sh|bash|zsh|dash|ksh|cmd|cmd\.exe|powershell|pwsh|env|sudo|ssh|xargs|find)$`)
 	// processFile is a constant that may name a file, and processOut what stands before the name of one that is written.
-	processFile = regexp.MustCompile(`^(-[\w-]+=)?[\w.~-]*[/\\][\w./\\~-]*$|^[\w-]+\.\w{1,5}$`)
-	processOut  = regexp.MustCompile(`^--?(o|out|output|outfile|out-file|log|log-file)$`)
+	processFile = lazily(`^(-[\w-]+=)?[\w.~-]*[/\\][\w./\\~-]*$|^[\w-]+\.\w{1,5}$`)
+	processOut  = lazily(`^--?(o|out|output|outfile|out-file|log|log-file)$`)
 	// packagesOfText make the same of the same.
 	packagesOfText = []string{"path", "path/filepath", "fmt", "strings", "strconv", "slices", "os/exec"}
 )

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,10 +16,10 @@ import (
 // variable of the program shows.
 
 // writeNames are names of functions that change something by what they call.
-var writeNames = regexp.MustCompile(`^(?:(?i:post|put|patch|delete|remove|insert|update|upsert|replace|create|save|publish|enqueue|commit|bulkwrite)|(?:Post|post|Put|put|Patch|patch|Delete|delete|Remove|remove|Insert|insert|Update|update|Upsert|upsert|Replace|replace|Create|create|Save|save|Publish|publish|Enqueue|enqueue|Commit|commit)[A-Z_0-9].*)$`)
+var writeNames = lazily(`^(?:(?i:post|put|patch|delete|remove|insert|update|upsert|replace|create|save|publish|enqueue|commit|bulkwrite)|(?:Post|post|Put|put|Patch|patch|Delete|delete|Remove|remove|Insert|insert|Update|update|Upsert|upsert|Replace|replace|Create|create|Save|save|Publish|publish|Enqueue|enqueue|Commit|commit)[A-Z_0-9].*)$`)
 
 // executes are those of a library alone: in the program's own code the name may be that of a query.
-var executes = regexp.MustCompile(`^(Exec|ExecContext|Set|HSet|LPush|RPush|SAdd|ZAdd|XAdd|Incr|Produce|SendMail)$`)
+var executes = lazily(`^(Exec|ExecContext|Set|HSet|LPush|RPush|SAdd|ZAdd|XAdd|Incr|Produce|SendMail)$`)
 
 // writeMethods are the methods of HTTP that change something, and what net/http calls them.
 var writeMethods = []string{"POST", "PUT", "PATCH", "DELETE", "http.MethodPost", "http.MethodPut", "http.MethodPatch", "http.MethodDelete"}

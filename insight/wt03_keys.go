@@ -3,7 +3,6 @@ package insight
 import (
 	"go/ast"
 	"go/types"
-	"regexp"
 
 	"loupe/value/stack"
 )
@@ -63,4 +62,4 @@ func isClient(d *derivations, of types.Type, seen typesSeen) bool {
 }
 
 // clientNames are names of types of libraries by which a program asks others.
-var clientNames = regexp.MustCompile(`(Client|DB|Conn|Pool|Cluster|Transport|Session)$`)
+var clientNames = lazily(`(Client|DB|Conn|Pool|Cluster|Transport|Session)$`)

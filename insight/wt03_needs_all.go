@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 )
 
@@ -155,7 +154,7 @@ func (w *phaseChanges) between(top *phaseFrame, p codePart) (need *secondNeed) {
 }
 
 // closesOrLocks are names of calls that say nothing of the items.
-var closesOrLocks = regexp.MustCompile(`^(Close|Lock|Unlock|RLock|RUnlock|Done|Stop|panic)$`)
+var closesOrLocks = lazily(`^(Close|Lock|Unlock|RLock|RUnlock|Done|Stop|panic)$`)
 
 // asked says of a condition between the phases that what is handled depends on it.
 func (w *phaseChanges) asked(n ast.Node, v types.Object, at ast.Node, handles bool) *secondNeed {
@@ -244,7 +243,7 @@ func leavesBetween(n ast.Node) (leaves bool) {
 }
 
 // endsProgram are calls that do not come back.
-var endsProgram = regexp.MustCompile(`^(panic|os\.Exit|runtime\.Goexit|(\w+\.)*(Fatal|Fatalf|Fatalln|FailNow|Panic|Panicf))$`)
+var endsProgram = lazily(`^(panic|os\.Exit|runtime\.Goexit|(\w+\.)*(Fatal|Fatalf|Fatalln|FailNow|Panic|Panicf))$`)
 
 // underEnd tells of a return that it stands below a condition on a context, or on the end of what is read.
 func underEnd(around []ast.Node, ret *ast.ReturnStmt) bool {
@@ -332,12 +331,12 @@ func (w *phaseChanges) call(f *phaseFrame, call *ast.CallExpr) {
 }
 
 // changesNoArgument are packages whose functions change nothing that they are given.
-var changesNoArgument = regexp.MustCompile(`^(strings|strconv|errors|regexp|time|path|path/filepath|math|math/bits|unicode|unicode/utf8|crypto/sha\d+|crypto/md5|hash/crc32|context|log|log/slog|net/url|net/http)$`)
+var changesNoArgument = lazily(`^(strings|strconv|errors|regexp|time|path|path/filepath|math|math/bits|unicode|unicode/utf8|crypto/sha\d+|crypto/md5|hash/crc32|context|log|log/slog|net/url|net/http)$`)
 
 // stateless are types of libraries that one phase tells the other nothing by, and namedStateless names of variables of such types.
 var (
-	stateless      = regexp.MustCompile(`^(context\.\w*|net/http\.(Client|Transport)|sync\.(Mutex|RWMutex|WaitGroup|Once)|log\.Logger|log/slog\.Logger|time\.\w+|regexp\.Regexp|net/url\.URL|golang\.org/x/sync/errgroup\.\w*)$`)
-	namedStateless = regexp.MustCompile(`^(ctx|wg|mu|log|logger)$`)
+	stateless      = lazily(`^(context\.\w*|net/http\.(Client|Transport)|sync\.(Mutex|RWMutex|WaitGroup|Once)|log\.Logger|log/slog\.Logger|time\.\w+|regexp\.Regexp|net/url\.URL|golang\.org/x/sync/errgroup\.\w*)$`)
+	namedStateless = lazily(`^(ctx|wg|mu|log|logger)$`)
 )
 
 // keepsNothing tells of an expression that it is of such a type.

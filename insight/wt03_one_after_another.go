@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -176,10 +175,10 @@ func (s *series) effectDoubt() string {
 }
 
 // readNames are names of functions that only read, as far as their first word says.
-var readNames = regexp.MustCompile(`^(?:(?i:get|load|fetch|find|list|read|look|lookup|query|select|count|search|describe|show|exist|exists|resolve|download|stat|head|peek|view|scan)|is|Is|has|Has)(?:[A-Z_0-9].*)?$`)
+var readNames = lazily(`^(?:(?i:get|load|fetch|find|list|read|look|lookup|query|select|count|search|describe|show|exist|exists|resolve|download|stat|head|peek|view|scan)|is|Is|has|Has)(?:[A-Z_0-9].*)?$`)
 
 // noKeys are names of arguments by which a call is made and that are no keys: handles, and what came from outside.
-var noKeys = regexp.MustCompile(`(?i)(ctx|context|client|conn|pool|db|tx|base|url|addr|host|log|logger|http|opts|options|cfg|config|w|r|req|request)$`)
+var noKeys = lazily(`(?i)(ctx|context|client|conn|pool|db|tx|base|url|addr|host|log|logger|http|opts|options|cfg|config|w|r|req|request)$`)
 
 // keysAt are the name of what is called on a line, and the variables that it is given as keys, by their text.
 func keysAt(c *code, at stack.Frame) (name string, keys []string) {
@@ -237,7 +236,7 @@ func listed(parts []string, most int) string {
 }
 
 // changes are words in a line that changes something: then the order may matter.
-var changes = regexp.MustCompile(`(?i)(exec|insert|update|delete|remove|save|put|post|set|write|create|publish|send|commit|begin|store|append|push|lock)`)
+var changes = lazily(`(?i)(exec|insert|update|delete|remove|save|put|post|set|write|create|publish|send|commit|begin|store|append|push|lock)`)
 
 func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) Finding {
 	n, share := unitCount(g), g.All.Share(s.gain)

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 
 	"loupe/analysis/facts"
@@ -67,7 +66,7 @@ type affinity struct {
 }
 
 // hashes are names of functions, and of parts of them, that a key is hashed by.
-var hashes = regexp.MustCompile(`(?i)hash|sum32|sum64|fnv|crc|xxh|murmur|shardof|partition`)
+var hashes = lazily(`(?i)hash|sum32|sum64|fnv|crc|xxh|murmur|shardof|partition`)
 
 // affinityIn is affinityAt of a wait of the units of a group.
 func affinityIn(in *Input, t *traced, g facts.UnitGroup, site facts.UnitSite) (affinity, bool) {

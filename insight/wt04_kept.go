@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 
 	"loupe/value/stack"
@@ -40,8 +39,8 @@ func (k keptSlot) tell(c *code, pause stack.Frame, f *Finding) {
 
 // Names of functions that hand out something, and of those that get it back.
 var (
-	handsOut = regexp.MustCompile(`(?i)^(get|take|acquire|borrow|pop|check_?out|lease|reserve|alloc|allocate|pick|grab|rent|dequeue|conn|open|dial|begin)`)
-	getsBack = regexp.MustCompile(`(?i)^(put|release|return|push|give|free|check_?in|recycle|close|back|restore|unreserve|enqueue|rollback|commit)`)
+	handsOut = lazily(`(?i)^(get|take|acquire|borrow|pop|check_?out|lease|reserve|alloc|allocate|pick|grab|rent|dequeue|conn|open|dial|begin)`)
+	getsBack = lazily(`(?i)^(put|release|return|push|give|free|check_?in|recycle|close|back|restore|unreserve|enqueue|rollback|commit)`)
 )
 
 // keptThrough finds what who has a slot keeps through a pause: in the function that takes the slot, after that, and in

@@ -3,7 +3,6 @@ package insight
 import (
 	"go/ast"
 	"go/token"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -118,7 +117,7 @@ func mapWithout(names, others map[string]bool) map[string]bool {
 }
 
 // failures are names of what goroutines leave behind when they fail.
-var failures = regexp.MustCompile(`(?i)err|fail`)
+var failures = lazily(`(?i)err|fail`)
 
 // needsLast tells whether the next turn of a loop needs what the goroutines of this one give: behind
 // the wait, what they have written decides whether the loop goes on, or becomes what the next turn

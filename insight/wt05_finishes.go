@@ -3,7 +3,6 @@ package insight
 import (
 	"fmt"
 	"go/ast"
-	"regexp"
 	"slices"
 
 	"loupe/value/stack"
@@ -148,11 +147,11 @@ func found(later, earlier []leftTouch) bool {
 
 var (
 	// marksByName are beginnings of names of functions that note how far something is.
-	marksByName = regexp.MustCompile(`^(?i:mark|checkpoint|commit|ack|confirm|persist|save|publish|flush)([A-Z_0-9]\w*)?$`)
+	marksByName = lazily(`^(?i:mark|checkpoint|commit|ack|confirm|persist|save|publish|flush)([A-Z_0-9]\w*)?$`)
 	// actsOutside are methods of the library that ask a peer for something, or have it do something.
-	actsOutside = regexp.MustCompile(`^(Do|Post|PostForm|Exec|ExecContext|Commit|Send|SendMsg|Publish|Encode)$`)
+	actsOutside = lazily(`^(Do|Post|PostForm|Exec|ExecContext|Commit|Send|SendMsg|Publish|Encode)$`)
 	// changesFiles are functions of package os that change what others find.
-	changesFiles = regexp.MustCompile(`^(WriteFile|Rename|Remove|RemoveAll|Create|OpenFile|Truncate|Link|Symlink)$`)
+	changesFiles = lazily(`^(WriteFile|Rename|Remove|RemoveAll|Create|OpenFile|Truncate|Link|Symlink)$`)
 )
 
 // finishes is the first statement behind the wait that does something outside of the program, or that others may see, for the

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
-	"regexp"
 	"strings"
 
 	"loupe/analysis/repetition"
@@ -163,7 +162,7 @@ func (j *joinedCall) gave() string {
 }
 
 // waiters are methods that wait for other goroutines.
-var waiters = regexp.MustCompile(`^(Lock|RLock|Wait|Do|DoChan|Acquire)$`)
+var waiters = lazily(`^(Lock|RLock|Wait|Do|DoChan|Acquire)$`)
 
 // runsOnce tells of a method Do that it may be one which runs a function for all who ask: it is given a key and a function, and is none of the
 // program's own, as that of a client is.

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 
 	"loupe/analysis/repetition"
@@ -123,7 +122,7 @@ func (k keptResults) putsVars(decl *ast.FuncDecl, got map[types.Object]bool, set
 }
 
 // lookNames are names of methods that look for something by its key.
-var lookNames = regexp.MustCompile(`^(Get|Load|Peek|Lookup|LookUp|Find|Fetch)([A-Z].*)?$`)
+var lookNames = lazily(`^(Get|Load|Peek|Lookup|LookUp|Find|Fetch)([A-Z].*)?$`)
 
 // putsByMethod tells of a call that it gives a key, and one of some variables, to a method that puts something, of what lives on, and that
 // one of the functions around looks there for something by its key.

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -70,7 +69,7 @@ func keptForOthers(d *derivations, way []stack.Frame, caller frameCode, name str
 }
 
 // takesByName are methods that take something out of what has it.
-var takesByName = regexp.MustCompile(`^(Pop|PopFront|PopBack|Dequeue|Shift|Take|LoadAndDelete|Remove)$`)
+var takesByName = lazily(`^(Pop|PopFront|PopBack|Dequeue|Shift|Take|LoadAndDelete|Remove)$`)
 
 // takenBefore finds what a function takes out of something that lives on, before it calls one of a name.
 func takenBefore(d *derivations, in frameCode, name string) (at codeLine, what string) {

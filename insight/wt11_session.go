@@ -15,10 +15,10 @@ import (
 // or a connection makes for itself, or a database that is opened for each use.
 
 // sessionTexts are the beginnings of queries that make a temporary table, or change what belongs to a connection alone.
-var sessionTexts = regexp.MustCompile(`(?is)^\s*(create\s+(or\s+replace\s+)?(local\s+|global\s+)?(temp|temporary)\s|create\s+table\s+(if\s+not\s+exists\s+)?\[?#|declare\s+(local|global)\s+temporary|select\s.*\binto\s+(temp|temporary|#)|set\s+(local\s+|session\s+)?(search_path|schema|role|session)\b|use\s+\S|attach\s|pragma\s+temp|alter\s+session\s)`)
+var sessionTexts = lazily(`(?is)^\s*(create\s+(or\s+replace\s+)?(local\s+|global\s+)?(temp|temporary)\s|create\s+table\s+(if\s+not\s+exists\s+)?\[?#|declare\s+(local|global)\s+temporary|select\s.*\binto\s+(temp|temporary|#)|set\s+(local\s+|session\s+)?(search_path|schema|role|session)\b|use\s+\S|attach\s|pragma\s+temp|alter\s+session\s)`)
 
 // temporaryName is the name of a temporary table in such a text.
-var temporaryName = regexp.MustCompile("(?is)^\\s*(?:create\\s+(?:or\\s+replace\\s+)?(?:local\\s+|global\\s+)?(?:temp|temporary)\\s+(?:table|view|sequence)\\s+(?:if\\s+not\\s+exists\\s+)?|create\\s+table\\s+(?:if\\s+not\\s+exists\\s+)?)[\\[\"`]?([\\w#.$]+)")
+var temporaryName = lazily("(?is)^\\s*(?:create\\s+(?:or\\s+replace\\s+)?(?:local\\s+|global\\s+)?(?:temp|temporary)\\s+(?:table|view|sequence)\\s+(?:if\\s+not\\s+exists\\s+)?|create\\s+table\\s+(?:if\\s+not\\s+exists\\s+)?)[\\[\"`]?([\\w#.$]+)")
 
 // sessionMethods are the methods by which a query is run.
 var sessionMethods = []string{"Exec", "ExecContext", "MustExec", "Query", "QueryContext", "QueryRow", "QueryRowContext", "NamedExec", "NamedExecContext"}
