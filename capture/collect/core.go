@@ -53,7 +53,7 @@ func recordCore(ctx context.Context, r *Recorder, p Phase, plan Plan) error {
 		err = errors.Join(err, load.stop())
 	}
 	if shot != nil {
-		err = errors.Join(err, shot.keep(r, phase))
+		err = errors.Join(err, shot.keep(r, *phase))
 	}
 	return errors.Join(err, end(err))
 }
@@ -212,7 +212,7 @@ func peakCore(ctx context.Context, r *Recorder, p Phase, plan Plan) error {
 	case <-r.proc.done:
 	case <-ctx.Done():
 	}
-	err := keepPeak(r, &taker, phase)
+	err := keepPeak(r, &taker, *phase)
 	return errors.Join(err, r.stop(), end(err))
 }
 

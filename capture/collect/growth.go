@@ -34,7 +34,7 @@ func (r *Recorder) growth(ctx context.Context, p Phase, plan Plan) error {
 			return plan.Load(ctx, Demand{Phase: phase.Name, Run: r.run, UntilCancelled: true})
 		})
 	}
-	err := r.looks(ctx, p, phase)
+	err := r.looks(ctx, p, *phase)
 	if load != nil {
 		err = errors.Join(err, load.stop())
 	}

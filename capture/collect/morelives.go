@@ -18,11 +18,13 @@ const (
 	enoughSamples = 300
 	worthSamples  = 100
 	mostLives     = 20
+	mostOfLife    = 64 << 20 // bytes of the profile of a life that leaves too few samples
 )
 
 // moreLives runs a program again that has been profiled for a life as long as the profile has too little and the phase is not over, and puts the sum
-// of the profiles into the file. What it does not understand, or what is unlike the first life, ends it; the file then has the sum of those before.
-func moreLives(ctx context.Context, r *Recorder, p Phase, phase recording.Phase, file string) {
+// of the profiles into the file. What it does not understand, or what is unlike the first life, ends it; the file then has the sum of those before, and the
+// phase ends with these.
+func moreLives(ctx context.Context, r *Recorder, p Phase, phase *recording.Phase, file string) {
 	sum, err := readProfile(file)
 	if err != nil {
 		return // as it is
@@ -33,14 +35,14 @@ func moreLives(ctx context.Context, r *Recorder, p Phase, phase recording.Phase,
 	}
 	next := file + ".next"
 	defer os.Remove(next)
-	lives := 1
-	for ; wantsMore(sum, lives, r.w.Now().Sub(phase.Span.Start), p.For); lives++ {
+	lives, end := 1, r.w.Now()
+	for wantsMore(sum, lives, r.w.Now().Sub(phase.Span.Start), p.For) {
 		again(r)
 		if lives == 1 {
 			r.opt.Progress("phase %s: it ends soon, and is run again for more samples (-phases cpu:1ms runs it once)", p.Name)
 		}
 		phase.Lives = lives + 1
-		r.w.SetPhase(phase)
+		r.w.SetPhase(*phase) // who tells of that process asks which phase it is of
 		own, instead, err := oneLife(ctx, r, p.Name, next)
 		if err != nil || instead || own != 0 || ctx.Err() != nil || !alike(first, r.lastRun()) {
 			break
@@ -52,13 +54,16 @@ func moreLives(ctx context.Context, r *Recorder, p Phase, phase recording.Phase,
 		if more, err = profile.Merge(sum, more); err != nil {
 			break
 		}
-		sum = more
+		sum, lives, end = more, lives+1, r.w.Now()
 	}
 	phase.Lives = 0
-	if lives > 1 && writeProfile(sum, file) == nil {
+	if lives > 1 {
+		if err := writeProfile(sum, file); err != nil {
+			return // it has that of the first
+		}
 		phase.Lives = lives
 	}
-	r.w.SetPhase(phase)
+	phase.Span.End = end
 }
 
 // wantsMore tells whether another life has room in a phase of some length, of which so many lives took so long, and whether those that have room come to
@@ -80,8 +85,7 @@ func endedWell(r recording.Run) bool {
 
 // alike tells whether a life ended as the first one, and after as much work.
 func alike(first, later recording.Run) bool {
-	a, b := first.User+first.System, later.User+later.System
-	return first.Exit == later.Exit && first.Stopped == later.Stopped && a <= otherWork*b && b <= otherWork*a
+	return first.Exit == later.Exit && first.Stopped == later.Stopped && !didOtherWork(first.User, later.User)
 }
 
 // readProfile reads a profile that the agent has written.
@@ -90,7 +94,7 @@ func readProfile(file string) (*profile.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return profile.Decode(data, profile.Options{})
+	return profile.Decode(data, profile.Options{MaxBytes: mostOfLife})
 }
 
 // writeProfile puts a profile in the place of a file, or leaves that as it is.

@@ -14,9 +14,10 @@ import (
 	"loupe/value/timeline"
 )
 
-// begin records the start of a phase and returns how to end it.
-func (r *running) begin(p Phase, plan Plan) (phase recording.Phase, end func(error) error) {
-	phase = recording.Phase{
+// begin records the start of a phase and returns how to end it. What is set of the phase until then is recorded with its end; where that has a time by
+// then, it stays.
+func (r *running) begin(p Phase, plan Plan) (phase *recording.Phase, end func(error) error) {
+	phase = &recording.Phase{
 		Name: p.Name, Round: plan.Round, Order: plan.Order, Run: r.run,
 		Span: timeline.Span{Start: r.w.Now()},
 	}
@@ -33,13 +34,11 @@ func (r *running) begin(p Phase, plan Plan) (phase recording.Phase, end func(err
 		phase.Span.Start = r.w.At(r.proc.Started)
 		before.User, before.System = 0, 0
 	}
-	werr := r.w.SetPhase(phase)
+	werr := r.w.SetPhase(*phase)
 	return phase, func(err error) error {
 		after := r.sampler.take()
-		phase.Span.End = r.w.Now()
-		if m := r.w.Manifest(); phase.Name == "cpu" {
-			now, _ := m.PhaseNamed(phase.Name)
-			phase.Lives = now.Lives
+		if phase.Span.End == 0 {
+			phase.Span.End = r.w.Now()
 		}
 		phase.User, phase.System = max(0, after.User-before.User), max(0, after.System-before.System)
 		phase.MaxRSS = after.MaxRSS
@@ -55,7 +54,7 @@ func (r *running) begin(p Phase, plan Plan) (phase recording.Phase, end func(err
 		if err != nil && !errors.Is(err, context.Canceled) {
 			phase.Error = strings.ReplaceAll(err.Error(), "\n", "; ")
 		}
-		return errors.Join(werr, r.w.SetPhase(phase))
+		return errors.Join(werr, r.w.SetPhase(*phase))
 	}
 }
 

@@ -106,7 +106,7 @@ func (r *Recorder) wholeLife(ctx context.Context, p Phase, plan Plan) error {
 	if err == nil && !instead && own == 0 && p.Name == "cpu" {
 		moreLives(ctx, r, p, phase, file)
 	}
-	if kerr := r.keepWhole(file, kind, phase, own); err == nil && !instead {
+	if kerr := r.keepWhole(file, kind, *phase, own); err == nil && !instead {
 		err = kerr
 	}
 	return errors.Join(err, end(err))
