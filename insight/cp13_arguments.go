@@ -356,9 +356,7 @@ func (c *loggedFor) tellChanges(in *Input, f *Finding) {
 			what, at = changesByValue(in.code, made)
 		}
 		if what != "" {
-			f.Severity, f.saves = Info, false
-			f.Evidence = append(f.Evidence, in.code.shownAt(at.file, at.line, "making them changes %s here", what))
-			f.Advice = fmt.Sprintf("Leaving the call out where nothing is written also leaves this out: %s changes %s (%s). If something needs it, do it apart from the log call, and make only the text for that.", fn.Name.Name, what, at.text())
+			tellLeftOut(in, f, fn.Name.Name, "changes "+what, at)
 			return
 		}
 	}

@@ -5,8 +5,6 @@ import (
 	"go/ast"
 	"go/types"
 	"strings"
-
-	"loupe/value/stack"
 )
 
 // What making the arguments of a log call does besides: who leaves them out where nothing is written leaves that out, too.
@@ -55,18 +53,12 @@ func (c *loggedFor) argumentEffect(code *code) (name, what string, at codeLine) 
 	for _, call := range calls {
 		for _, decl := range declsOfCall(d, call) {
 			e := &callEffects{d: d, seen: map[*ast.FuncDecl]bool{}}
-			outside := map[types.Object]bool{}
-			for _, list := range []*ast.FieldList{decl.Recv, decl.Type.Params} {
-				for _, v := range givenVariables(d, list) {
-					outside[v] = true
-				}
-			}
 			e.every = func(n ast.Node, does string) {
 				if what == "" && (strings.HasPrefix(does, "changes ") || strings.HasPrefix(does, "reads on by ") || strings.HasPrefix(does, "counts or stores in ")) {
 					name, what, at = decl.Name.Name, does, d.placeOf(n)
 				}
 			}
-			e.look(decl, outside, 0)
+			e.look(decl, givenToDecl(d, decl), 0)
 			if what != "" {
 				return name, what, at
 			}
@@ -106,12 +98,17 @@ func firstPanic(d *derivations, decl *ast.FuncDecl, before codeLine) codeLine {
 	return before
 }
 
+// tellLeftOut says what a function that makes an argument does besides, and that this goes with the log call.
+func tellLeftOut(in *Input, f *Finding, name, does string, at codeLine) {
+	f.Severity, f.saves = Info, false
+	f.Evidence = append(f.Evidence, in.code.shownAt(at.file, at.line, "making the arguments %s here", does))
+	f.Advice = fmt.Sprintf("Leaving the call out where nothing is written also leaves this out: %s %s (%s). If something needs it, do it apart from the log call, and make only the text for that.", name, does, at.text())
+}
+
 // tellArgumentEffect says of arguments whose making does something else, by the source; false where it does not show that.
 func (c *loggedFor) tellArgumentEffect(in *Input, f *Finding) bool {
 	if name, what, at := c.argumentEffect(in.code); what != "" {
-		f.Severity, f.saves = Info, false
-		f.Evidence = append(f.Evidence, in.code.shownAt(at.file, at.line, "making the arguments %s here", what))
-		f.Advice = fmt.Sprintf("Leaving the call out where nothing is written also leaves this out: %s %s (%s). If something needs it, do it apart from the log call, and make only the text for that.", stack.Short(name), what, at.text())
+		tellLeftOut(in, f, name, what, at)
 		return true
 	}
 	at, recovers := c.argumentPanics(in.code)

@@ -270,13 +270,7 @@ func looksUpGiven(d *derivations, decl *ast.FuncDecl, call *ast.CallExpr, elemen
 // changesAnything tells of a function that it, or one that it calls, does something which each call has to be made for.
 func changesAnything(d *derivations, decl *ast.FuncDecl) bool {
 	e := &callEffects{d: d, seen: map[*ast.FuncDecl]bool{}}
-	outside := map[types.Object]bool{}
-	for _, list := range []*ast.FieldList{decl.Recv, decl.Type.Params} {
-		for _, v := range givenVariables(d, list) {
-			outside[v] = true
-		}
-	}
-	e.look(decl, outside, 0)
+	e.look(decl, givenToDecl(d, decl), 0)
 	return e.what != ""
 }
 

@@ -45,12 +45,10 @@ func effectOfCall(c *code, at stack.Frame, given bool) (line codeLine, what stri
 	if decl == nil {
 		return line, ""
 	}
-	outside := map[types.Object]bool{}
-	for _, list := range []*ast.FieldList{decl.Recv, decl.Type.Params} {
-		for _, v := range givenVariables(e.d, list) {
-			_, calls := v.Type().Underlying().(*types.Signature)
-			outside[v] = given || calls // what a function that it is given does was not looked for
-		}
+	outside := givenToDecl(e.d, decl)
+	for v := range outside {
+		_, calls := v.Type().Underlying().(*types.Signature)
+		outside[v] = given || calls // what a function that it is given does was not looked for
 	}
 	e.look(decl, outside, 0)
 	return e.at, e.what
@@ -81,6 +79,17 @@ func givenVariables(d *derivations, list *ast.FieldList) (all []types.Object) {
 		}
 	}
 	return all
+}
+
+// givenToDecl are the receiver and the parameters of a function: what they lead to is not its own.
+func givenToDecl(d *derivations, decl *ast.FuncDecl) map[types.Object]bool {
+	outside := map[types.Object]bool{}
+	for _, list := range []*ast.FieldList{decl.Recv, decl.Type.Params} {
+		for _, v := range givenVariables(d, list) {
+			outside[v] = true
+		}
+	}
+	return outside
 }
 
 // effectWalk goes through one function.

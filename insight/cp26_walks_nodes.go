@@ -266,12 +266,7 @@ func (w *rootWalks) effects(d *derivations) (what string) {
 			what = does + " at " + d.placeOf(n).text()
 		}
 	}
-	walk := &effectWalk{callEffects: e, decl: w.in.decl, outside: map[types.Object]bool{}}
-	for _, list := range []*ast.FieldList{w.in.decl.Recv, w.in.decl.Type.Params} {
-		for _, v := range givenVariables(d, list) {
-			walk.outside[v] = true
-		}
-	}
+	walk := &effectWalk{callEffects: e, decl: w.in.decl, outside: givenToDecl(d, w.in.decl)}
 	node := d.t.typeOf(w.nodeAt(d))
 	eachNode(w.in.body(), func(n ast.Node, around []ast.Node) {
 		for _, x := range changedBy(n) {

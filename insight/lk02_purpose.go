@@ -118,12 +118,7 @@ func (p *lockPurpose) look(frames []stack.Frame) bool {
 	e := &callEffects{d: p.d, seen: map[*ast.FuncDecl]bool{}}
 	e.every = func(n ast.Node, what string) { p.effect(n, what) }
 	inBody := func(in frameCode, under func(line int) bool) {
-		w := &effectWalk{callEffects: e, decl: in.decl, outside: map[types.Object]bool{}}
-		for _, list := range []*ast.FieldList{in.decl.Recv, in.decl.Type.Params} {
-			for _, v := range givenVariables(p.d, list) {
-				w.outside[v] = true
-			}
-		}
+		w := &effectWalk{callEffects: e, decl: in.decl, outside: givenToDecl(p.d, in.decl)}
 		eachNode(in.body(), func(n ast.Node, around []ast.Node) {
 			if _, line, _ := p.d.t.at(n.Pos()); under(line) {
 				if _, block := n.(*ast.BlockStmt); !block {

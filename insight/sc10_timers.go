@@ -141,7 +141,7 @@ func timerUntold(c *code, at stack.Frame) (cond Evidence, ok bool) {
 	s := c.parse(at.File)
 	for _, stmt := range sel.Body.List {
 		comm, is := stmt.(*ast.CommClause)
-		if !is || comm.Comm == nil || inOwnLoop(around) && !leavesBoth(comm.Body) {
+		if !is || comm.Comm == nil || innermostLoop(around) >= 0 && !leavesClause(comm.Body) {
 			continue
 		}
 		if d := timerOf(s, comm.Comm); d != nil && limitTime(c, s, d) == 0 {
@@ -174,27 +174,4 @@ func timerOf(s *syntax, comm ast.Stmt) (length ast.Expr) {
 		return true
 	})
 	return length
-}
-
-// inOwnLoop tells that one of the nodes around something is a loop of the same function.
-func inOwnLoop(around []ast.Node) bool {
-	for i := len(around) - 1; i >= 0; i-- {
-		switch around[i].(type) {
-		case *ast.ForStmt, *ast.RangeStmt:
-			return true
-		case *ast.FuncLit, *ast.FuncDecl:
-			return false
-		}
-	}
-	return false
-}
-
-// leavesBoth tells of the statements behind a way of a select in a loop that the last one leaves the loop as well: a break without a label leaves the
-// select alone.
-func leavesBoth(list []ast.Stmt) bool {
-	if !leavesLoop(list) {
-		return false
-	}
-	b, ok := list[len(list)-1].(*ast.BranchStmt)
-	return !ok || b.Label != nil
 }
