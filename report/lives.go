@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"loupe/recording"
+	"loupe/value/stats"
 	"loupe/value/unit"
 )
 
@@ -25,10 +26,6 @@ const (
 func unlikeLives(m *recording.Manifest, noisy bool) string {
 	if wholeRun(m) == 0 {
 		return ""
-	}
-	type life struct {
-		name string
-		took time.Duration
 	}
 	says := "took very different times"
 	var well, failed []life
@@ -56,7 +53,7 @@ func unlikeLives(m *recording.Manifest, noisy bool) string {
 	if len(well) > 0 && len(failed) > 0 {
 		return fmt.Sprintf("Some runs of the program failed (%s) and others did not (%s): figures of the ones do not belong to those of the others. If it fails because of what a run before it left behind, clear that away before each run", list(failed), list(well))
 	}
-	all := append(well, failed...)
+	all := byPhase(append(well, failed...))
 	if len(all) < 2 {
 		return ""
 	}
@@ -68,6 +65,29 @@ func unlikeLives(m *recording.Manifest, noisy bool) string {
 		return ""
 	}
 	return fmt.Sprintf("The runs of the program %s (%s): figures of different phases do not belong together. What a run leaves behind (a cache, files) may make the next one shorter or longer: clear it away before each run, or run the program once before recording; a profiler and a busy machine only make it longer", says, list(all))
+}
+
+// life is a run of the program, by the phases that it is of.
+type life struct {
+	name string
+	took time.Duration
+}
+
+// byPhase puts the lives of one phase together, which did the same: their median stands for them. Of many lives the longest is long by chance.
+func byPhase(lives []life) (all []life) {
+	took := map[string][]float64{}
+	for _, l := range lives {
+		if took[l.name] == nil {
+			all = append(all, l)
+		}
+		took[l.name] = append(took[l.name], float64(l.took))
+	}
+	for i, l := range all {
+		if n := len(took[l.name]); n > 1 {
+			all[i] = life{fmt.Sprintf("%s (median of %d)", l.name, n), time.Duration(stats.Median(took[l.name]))}
+		}
+	}
+	return all
 }
 
 // hasPhase tells of a run that something was recorded of it.

@@ -59,3 +59,24 @@ func TestUnlikeLives(t *testing.T) {
 		}
 	}
 }
+
+// TestUnlikeLivesOfPhase: of several lives in one phase the median counts: the longest of many is no other program.
+func TestUnlikeLivesOfPhase(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		bare time.Duration
+		cpu  []time.Duration
+		want string
+	}{
+		{"one of many is long", 900 * time.Millisecond, []time.Duration{500 * time.Millisecond, 700 * time.Millisecond, 1500 * time.Millisecond}, ""},
+		{"all are shorter than the first", 2 * time.Second, []time.Duration{200 * time.Millisecond, 300 * time.Millisecond, 400 * time.Millisecond}, "very different times (bare 2.00 s, cpu (median of 3) 300 ms)"},
+	} {
+		m := &recording.Manifest{Phases: []recording.Phase{{Name: "bare"}, {Name: "cpu", Run: 1, Lives: len(c.cpu)}}}
+		for _, d := range append([]time.Duration{c.bare}, c.cpu...) {
+			m.Target.Runs = append(m.Target.Runs, recording.Run{Exit: "exit status 0", Span: timeline.Span{End: timeline.Time(d)}})
+		}
+		if got := unlikeLives(m, false); got != c.want && (c.want == "" || !strings.Contains(got, c.want)) {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}
